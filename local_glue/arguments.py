@@ -1,0 +1,72 @@
+"""Merges job arguments by Glue's precedence and sorts Glue's own parameters from the user's.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
+"""
+
+import shlex
+from collections.abc import Mapping
+
+from local_glue.definitions import JobDefinition
+from local_glue.errors import UnsupportedError
+
+BOOKMARK_OPTIONS = ("job-bookmark-enable", "job-bookmark-disable", "job-bookmark-pause")
+# Parameters of the service that change what a job computes and that this machine cannot honour.
+UNSUPPORTED = {
+    "--additional-python-modules": "install the modules into the project's environment",
+    "--python-modules-installer-option": "install the modules into the project's environment",
+    "--python-virtual-env": "install the modules into the project's environment",
+    "--class": "only Python scripts run here",
+    "--datalake-formats": "Hudi, Delta and Iceberg jars are not part of open-source Spark",
+    "--enable-glue-datacatalog": "the local Glue has no Data Catalog yet",
+    "--extra-files": "read the files from S3 instead",
+    "--extra-jars": "put the jar into Spark's jars folder instead",
+    "--job-bookmark-from": "rewinding to a run is not part of the local Glue yet",
+    "--job-bookmark-to": "rewinding to a run is not part of the local Glue yet",
+    "--scriptLocation": "set Command.ScriptLocation of the job",
+}
+
+
+def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments of one run: NonOverridable over run over default, key by key.
+
+    Raises:
+        UnsupportedError: a parameter this machine cannot honour, or a wrong bookmark option.
+    """
+    merged = {**job.default_arguments, **run_arguments, **job.non_overridable_arguments}
+    for name in merged:
+        if name in UNSUPPORTED:
+            raise UnsupportedError(
+                f"job {job.name} has the argument {name}, which does not work locally; "
+                f"{UNSUPPORTED[name]}"
+            )
+    language = merged.get("--job-language", "python")
+    if language != "python":
+        raise UnsupportedError(f"job {job.name} is written in {language}; only python runs locally")
+    option = merged.get("--job-bookmark-option", "job-bookmark-disable")
+    if option not in BOOKMARK_OPTIONS:
+        raise UnsupportedError(
+            f"job {job.name} has --job-bookmark-option {option!r}; allowed are "
+            f"{', '.join(BOOKMARK_OPTIONS)}"
+        )
+    return merged
+
+
+def command_line(
+    job: JobDefinition, job_id: str, run_id: str, arguments: Mapping[str, str]
+) -> list[str]:
+    """Return what follows the script's name in ``sys.argv``, in the order seen on AWS."""
+    argv = ["--JOB_NAME", job.name, "--JOB_ID", job_id, "--JOB_RUN_ID", run_id]
+    for name, value in arguments.items():
+        argv += [name, value] if not value.startswith("--") else [f"{name}={value}"]
+    return argv
+
+
+def spark_settings(arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the Spark properties of ``--conf a=b --conf c=d``, Glue's way to pass several."""
+    words = [word for word in shlex.split(arguments.get("--conf", "")) if word != "--conf"]
+    return dict(word.split("=", 1) for word in words)
+
+
+def extra_py_files(arguments: Mapping[str, str]) -> list[str]:
+    """Return the S3 URIs of ``--extra-py-files``, in order."""
+    return [uri for uri in arguments.get("--extra-py-files", "").split(",") if uri]

@@ -1,0 +1,140 @@
+"""Reads a CDK cloud assembly (``cdk.out``): its stacks in deployment order and its file assets."""
+
+import json
+import shutil
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from local_glue.errors import UsageError
+from local_glue.home import Home
+
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the CDK command line stamps every member so
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One stack: its name and its CloudFormation template."""
+
+    name: str
+    template: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class FileAsset:
+    """One file or folder that ``cdk deploy`` uploads to ``bucket``/``key`` (unresolved)."""
+
+    source: Path
+    is_zipped: bool
+    bucket: Any
+    key: str
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A synthesized app: stacks with dependencies first, and the assets they need."""
+
+    stacks: tuple[Stack, ...]
+    assets: tuple[FileAsset, ...]
+
+
+def read_assembly(folder: Path) -> Assembly:
+    """Read the cloud assembly in ``folder``.
+
+    Raises:
+        UsageError: there is none, or one of its files is not readable JSON.
+    """
+    if not (folder / "manifest.json").is_file():
+        raise UsageError(
+            f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
+            "run `make synth`, or name the folder that `cdk synth` wrote with --app"
+        )
+    artifacts = _read_json(folder / "manifest.json")["artifacts"]
+    stacks = [
+        Stack(
+            artifact["properties"].get("stackName", artifact_id),
+            _read_json(folder / artifact["properties"]["templateFile"]),
+        )
+        for artifact_id, artifact in _dependencies_first(artifacts)
+        if artifact["type"] == "aws:cloudformation:stack"
+    ]
+    assets = [
+        asset
+        for artifact in artifacts.values()
+        if artifact["type"] == "cdk:asset-manifest"
+        for asset in _file_assets(folder, artifact["properties"]["file"])
+    ]
+    return Assembly(tuple(stacks), tuple(assets))
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path}: {error}; synthesize the app again") from error
+
+
+def _dependencies_first(artifacts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    ordered: dict[str, Any] = {}
+
+    def visit(artifact_id: str) -> None:
+        if artifact_id in ordered or artifact_id not in artifacts:
+            return
+        for dependency in artifacts[artifact_id].get("dependencies", []):
+            visit(dependency)
+        ordered[artifact_id] = artifacts[artifact_id]
+
+    for artifact_id in artifacts:
+        visit(artifact_id)
+    return list(ordered.items())
+
+
+def _file_assets(folder: Path, manifest: str) -> list[FileAsset]:
+    files = _read_json(folder / manifest).get("files", {})
+    return [
+        FileAsset(
+            source=folder / file["source"]["path"],
+            is_zipped=file["source"].get("packaging") == "zip",
+            bucket={"Fn::Sub": destination["bucketName"]},
+            key=destination["objectKey"],
+        )
+        for file in files.values()
+        for destination in file["destinations"].values()
+        if not file["source"]["path"].endswith(".template.json")
+    ]
+
+
+def publish(asset: FileAsset, bucket: str, home: Home) -> Path:
+    """Copy or zip one asset into its bucket folder, as ``cdk deploy`` uploads it.
+
+    Keys are hashes of the content, so what is already there is left alone.
+
+    Returns:
+        The file in the lake.
+
+    Raises:
+        UsageError: the assembly lacks the asset's source.
+    """
+    target = home.lake / bucket / asset.key
+    if target.exists():
+        return target
+    if not asset.source.exists():
+        raise UsageError(f"the assembly names {asset.source}, which does not exist; synth again")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    if asset.is_zipped:
+        _write_zip(asset.source, unfinished)
+    else:
+        shutil.copyfile(asset.source, unfinished)
+    unfinished.replace(target)
+    return target
+
+
+def _write_zip(source: Path, target: Path) -> None:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(p for p in source.rglob("*") if p.is_file()):
+            member = zipfile.ZipInfo(path.relative_to(source).as_posix(), ZIP_TIME)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, path.read_bytes())

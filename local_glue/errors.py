@@ -1,0 +1,37 @@
+"""Errors of the local Glue.
+
+GlueLocalError
+├── UsageError                     the caller asked for something that cannot be: exit code 2
+├── EntityNotFoundError            Glue's EntityNotFoundException
+├── UnsupportedError               valid on AWS, not run on this machine (also a NotImplementedError)
+└── BookmarkVersionMismatchError   Glue's VersionMismatchException, raised by Job.commit
+"""
+
+
+class GlueLocalError(Exception):
+    """Base of every error that the local Glue raises on purpose; its text is for the operator."""
+
+
+class UsageError(GlueLocalError):
+    """The request itself is wrong; nothing was started."""
+
+
+class EntityNotFoundError(GlueLocalError):
+    """A job, trigger or workflow that the template does not define."""
+
+
+class UnsupportedError(GlueLocalError, NotImplementedError):
+    """Something valid on AWS that the local Glue does not run; never accepted and ignored."""
+
+
+class BookmarkVersionMismatchError(GlueLocalError):
+    """Another run of the same job committed its bookmark first.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/glue-troubleshooting-errors.html
+    """
+
+    def __init__(self, expected: int, found: int) -> None:
+        super().__init__(
+            "Continuation update failed due to version mismatch. "
+            f"Expected version {expected} but found version {found}"
+        )

@@ -1,0 +1,123 @@
+"""The state home: where the lake, the databases and the logs of local runs live."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from local_glue.errors import UsageError
+
+DEFAULT_HOME = ".tidemark"
+MARKER = "tidemark-home"
+MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
+
+
+@dataclass(frozen=True)
+class Home:
+    """Paths inside one state home; the folder exists and is writable."""
+
+    root: Path
+
+    @classmethod
+    def from_environment(cls) -> "Home":
+        """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder."""
+        return cls.open(Path(os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME))
+
+    @classmethod
+    def open(cls, root: Path) -> "Home":
+        """Create the folder if needed and return it as a home.
+
+        Raises:
+            UsageError: the folder cannot be written, or holds something that is not a home.
+        """
+        home = cls(root.absolute())
+        try:
+            home._claim()
+        except OSError as error:
+            raise UsageError(
+                f"cannot write the state folder {home.root}: {error.strerror}; "
+                "make it writable or set TIDEMARK_HOME to a folder that is"
+            ) from error
+        return home
+
+    def _claim(self) -> None:
+        marker = self.root / MARKER
+        if not marker.exists():
+            if self.root.is_dir() and any(self.root.iterdir()):
+                raise UsageError(
+                    f"{self.root} is not empty and not a state folder of Tidemark (no file "
+                    f"{MARKER!r} in it); set TIDEMARK_HOME to an empty or a new folder"
+                )
+            self.root.mkdir(parents=True, exist_ok=True)
+            marker.write_text(MARKER_TEXT, encoding="utf-8")
+        for folder in (self.lake, self.runs, self.dynamodb, self.derby):
+            folder.mkdir(exist_ok=True)
+        if not os.access(self.root, os.W_OK):
+            raise PermissionError(13, "permission denied", str(self.root))
+
+    @property
+    def lake(self) -> Path:
+        """The folder whose sub-folders are the buckets."""
+        return self.root / "lake"
+
+    @property
+    def runs(self) -> Path:
+        """The folder with one sub-folder per job run: script, logs, Spark events."""
+        return self.root / "runs"
+
+    @property
+    def dynamodb(self) -> Path:
+        """The folder of the embedded DynamoDB engine."""
+        return self.root / "dynamodb"
+
+    @property
+    def derby(self) -> Path:
+        """The folder of embedded Derby databases (``jdbc:derby:NAME``)."""
+        return self.root / "derby"
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file of job runs, workflow runs and bookmarks."""
+        return self.root / "glue.sqlite"
+
+    def local_path(self, uri: str) -> Path:
+        """Return the folder or file of this machine behind an ``s3://bucket/key`` URI."""
+        bucket, _, key = uri.split("://", 1)[1].partition("/")
+        return self.lake / bucket / key
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the home for one workflow run at a time.
+
+        Raises:
+            UsageError: another process holds it; the message names its process id.
+        """
+        with (self.root / "lock").open("a+", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                lock.seek(0)
+                raise UsageError(
+                    f"process {lock.read().strip() or 'unknown'} is using {self.root}; "
+                    "wait for it, stop it, or set TIDEMARK_HOME to another folder"
+                ) from error
+            lock.seek(0)
+            lock.truncate()
+            lock.write(str(os.getpid()))
+            lock.flush()
+            yield
+
+    def reset(self) -> None:
+        """Delete everything in the home: data, bookmarks, watermarks, runs and logs."""
+        with self.exclusive():
+            for entry in self.root.iterdir():
+                if entry.name in (MARKER, "lock"):
+                    continue
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                else:
+                    entry.unlink()
+        self._claim()

@@ -1,0 +1,168 @@
+"""Turns the templates of an assembly into definitions: names given, intrinsics resolved."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from local_glue.assembly import Assembly, Stack
+from local_glue.definitions import (
+    Action,
+    Condition,
+    Deployment,
+    JobDefinition,
+    TableDefinition,
+    TriggerDefinition,
+)
+from local_glue.errors import UnsupportedError, UsageError
+from local_glue.intrinsics import Scope
+
+NAME_PROPERTIES = {
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::Glue::Job": "Name",
+    "AWS::Glue::Trigger": "Name",
+    "AWS::Glue::Workflow": "Name",
+    "AWS::IAM::Role": "RoleName",
+    "AWS::S3::Bucket": "BucketName",
+}
+TABLE_REQUEST_PROPERTIES = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "GlobalSecondaryIndexes",
+    "KeySchema",
+    "LocalSecondaryIndexes",
+    "ProvisionedThroughput",
+)
+
+
+def read_deployment(assembly: Assembly, region: str) -> Deployment:
+    """Resolve every stack and return what this machine runs.
+
+    Raises:
+        UsageError: the assembly defines no Glue job.
+        UnsupportedError: it uses something that cannot be resolved or run here.
+    """
+    exports: dict[str, Any] = {}
+    outputs: dict[str, str] = {}
+    resources: list[tuple[str, str, dict[str, Any]]] = []
+    for stack in assembly.stacks:
+        scope = _scope(stack, region, exports)
+        for logical_id, resource in stack.template.get("Resources", {}).items():
+            if resource["Type"] in NAME_PROPERTIES and resource["Type"] != "AWS::IAM::Role":
+                properties = scope.resolve(resource.get("Properties", {}))
+                name = scope.physical_names[logical_id]
+                resources.append((resource["Type"], name, properties))
+        for output_id, output in stack.template.get("Outputs", {}).items():
+            value = scope.resolve(output["Value"])
+            outputs[output_id] = value
+            if "Export" in output:
+                exports[scope.resolve(output["Export"]["Name"])] = value
+    deployment = _deployment(resources, outputs, region)
+    if not deployment.jobs:
+        names = ", ".join(stack.name for stack in assembly.stacks) or "none"
+        raise UsageError(
+            f"the assembly defines no AWS::Glue::Job (stacks: {names}); "
+            "add one with pipeline.add_job(...) and synthesize again"
+        )
+    return deployment
+
+
+def _scope(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
+    resources = stack.template.get("Resources", {})
+    return Scope(
+        stack_name=stack.name,
+        region=region,
+        resource_types={key: value["Type"] for key, value in resources.items()},
+        physical_names=_physical_names(stack.name, resources),
+        parameters={
+            key: value["Default"]
+            for key, value in stack.template.get("Parameters", {}).items()
+            if "Default" in value
+        },
+        exports=exports,
+    )
+
+
+def _physical_names(stack_name: str, resources: Mapping[str, Any]) -> dict[str, str]:
+    """Name resources as their properties say, else ``<stack>-<logical id without CDK's hash>``."""
+    names: dict[str, str] = {}
+    for logical_id, resource in resources.items():
+        stated = resource.get("Properties", {}).get(NAME_PROPERTIES.get(resource["Type"], ""))
+        short = re.sub(r"[0-9A-F]{8}$", "", logical_id)
+        generated = f"{stack_name}-{short}".lower()
+        if generated in names.values():
+            generated = f"{stack_name}-{logical_id}".lower()
+        names[logical_id] = stated if isinstance(stated, str) else generated
+    return names
+
+
+def _deployment(
+    resources: list[tuple[str, str, dict[str, Any]]], outputs: dict[str, str], region: str
+) -> Deployment:
+    def of(kind: str) -> list[tuple[str, dict[str, Any]]]:
+        return [(name, properties) for found, name, properties in resources if found == kind]
+
+    return Deployment(
+        jobs={name: _job(name, p) for name, p in of("AWS::Glue::Job")},
+        triggers=tuple(_trigger(name, p) for name, p in of("AWS::Glue::Trigger")),
+        workflows=tuple(name for name, _ in of("AWS::Glue::Workflow")),
+        tables=tuple(_table(name, p) for name, p in of("AWS::DynamoDB::Table")),
+        buckets=tuple(name for name, _ in of("AWS::S3::Bucket")),
+        outputs=outputs,
+        region=region,
+    )
+
+
+def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
+    command = properties["Command"]
+    if command["Name"] != "glueetl":
+        raise UnsupportedError(
+            f"job {name} has the command {command['Name']!r}; only 'glueetl' (Spark) runs locally"
+        )
+    return JobDefinition(
+        name=name,
+        script_location=command["ScriptLocation"],
+        glue_version=str(properties.get("GlueVersion", "5.1")),
+        default_arguments=properties.get("DefaultArguments", {}),
+        non_overridable_arguments=properties.get("NonOverridableArguments", {}),
+        timeout_minutes=int(properties.get("Timeout", 480)),
+        max_retries=int(properties.get("MaxRetries", 0)),
+        max_concurrent_runs=int(
+            properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
+        ),
+    )
+
+
+def _trigger(name: str, properties: Mapping[str, Any]) -> TriggerDefinition:
+    predicate = properties.get("Predicate", {})
+    for item in [*properties["Actions"], *predicate.get("Conditions", [])]:
+        if "CrawlerName" in item:
+            raise UnsupportedError(
+                f"trigger {name} names the crawler {item['CrawlerName']}; crawlers do not run "
+                "locally"
+            )
+    kind = properties["Type"]
+    return TriggerDefinition(
+        name=name,
+        type=kind,
+        actions=tuple(
+            Action(action["JobName"], action.get("Arguments", {}))
+            for action in properties["Actions"]
+        ),
+        workflow_name=properties.get("WorkflowName"),
+        logical=predicate.get("Logical", "AND"),
+        conditions=tuple(
+            Condition(condition["JobName"], condition["State"])
+            for condition in predicate.get("Conditions", [])
+        ),
+        # ON_DEMAND triggers are fired, never activated.
+        is_active=kind == "ON_DEMAND" or properties.get("StartOnCreation", False) is True,
+    )
+
+
+def _table(name: str, properties: Mapping[str, Any]) -> TableDefinition:
+    request = {key: properties[key] for key in TABLE_REQUEST_PROPERTIES if key in properties}
+    return TableDefinition(
+        name=name,
+        create_request={"TableName": name, **request},
+        ttl_attribute=properties.get("TimeToLiveSpecification", {}).get("AttributeName"),
+    )
