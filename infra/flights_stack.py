@@ -1,0 +1,117 @@
+"""The sample pipeline: flights and weather of 2013, from landing to a mart of route delays."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from infra.config import FilesSource, StageConfig
+from infra.dataset import Dataset
+from infra.incremental_job import BookmarkOption, IncrementalJob
+from infra.pipeline import Pipeline
+from infra.storage_stack import StorageStack
+
+
+class FlightsStack(cdk.Stack):
+    """Creates the workflow `flights` with its four jobs, roles and triggers; it keeps no state.
+
+    Attributes:
+        pipeline: the pipeline; further jobs are added here.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        stage: StageConfig,
+        storage: StorageStack,
+        root: Path,
+        env: cdk.Environment,
+    ) -> None:
+        super().__init__(
+            scope, id_, env=env, description=f"Tidemark {stage.name}: the flights pipeline"
+        )
+        self.pipeline = Pipeline(
+            self,
+            "Flights",
+            name="flights",
+            root=root,
+            stage=stage,
+            watermarks=storage.watermarks,
+        )
+        landing_weather = Dataset(storage.landing, "weather/")
+        raw_flights = Dataset(storage.raw, "flights/")
+        raw_weather = Dataset(storage.raw, "weather/")
+        curated_flights = Dataset(storage.curated, "flights/")
+        route_delays = Dataset(storage.mart, "route_delays/")
+
+        ingest_flights = self._ingest_flights(
+            stage, landing=Dataset(storage.landing, "flights/"), raw=raw_flights
+        )
+        ingest_weather = self.pipeline.add_job(
+            "ingest-weather",
+            script="glue_jobs/ingest_weather.py",
+            bookmark=BookmarkOption.ENABLE,
+            reads=[landing_weather],
+            writes=[raw_weather],
+            arguments={"source_path": landing_weather.uri, "target_path": raw_weather.uri},
+        )
+        curate_flights = self.pipeline.add_job(
+            "curate-flights",
+            script="glue_jobs/curate_flights.py",
+            bookmark=BookmarkOption.ENABLE,
+            after=[ingest_flights, ingest_weather],
+            reads=[raw_flights, raw_weather],
+            writes=[curated_flights],
+            arguments={
+                "flights_path": raw_flights.uri,
+                "weather_path": raw_weather.uri,
+                "target_path": curated_flights.uri,
+            },
+        )
+        self.pipeline.add_job(
+            "publish-delays",
+            script="glue_jobs/publish_delays.py",
+            bookmark=BookmarkOption.ENABLE,
+            after=[curate_flights],
+            reads=[curated_flights],
+            writes=[route_delays],
+            arguments={"source_path": curated_flights.uri, "target_path": route_delays.uri},
+        )
+        cdk.CfnOutput(self, "WorkflowName", value=self.pipeline.workflow.ref)
+
+    def _ingest_flights(
+        self, stage: StageConfig, *, landing: Dataset, raw: Dataset
+    ) -> IncrementalJob:
+        """Add the job that reads new flights, from files or from the stage's database."""
+        source = stage.flights_source
+        arguments = {"target_path": raw.uri}
+        if isinstance(source, FilesSource):
+            return self.pipeline.add_job(
+                "ingest-flights",
+                script="glue_jobs/ingest_flights.py",
+                bookmark=BookmarkOption.DISABLE,
+                watermark=True,
+                reads=[landing],
+                writes=[raw],
+                arguments={"source": "files", "source_path": landing.uri, **arguments},
+            )
+        jdbc = {
+            "source": "jdbc",
+            "jdbc_url": source.url,
+            "jdbc_table": source.table,
+            "jdbc_driver": source.driver,
+        }
+        if source.secret_name:
+            jdbc["jdbc_secret_id"] = source.secret_name
+        return self.pipeline.add_job(
+            "ingest-flights",
+            script="glue_jobs/ingest_flights.py",
+            bookmark=BookmarkOption.DISABLE,
+            watermark=True,
+            writes=[raw],
+            arguments={**jdbc, **arguments},
+            connection_name=source.connection_name,
+            secret_name=source.secret_name,
+        )

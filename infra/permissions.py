@@ -1,0 +1,161 @@
+"""What a job may do: IAM statements derived from what it declares, on plain ARNs and names."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+
+
+def read_objects(object_arns: Sequence[str]) -> list[iam.PolicyStatement]:
+    """Return the permission to read exactly these objects."""
+    return [_allow(["s3:GetObject"], object_arns)]
+
+
+def read_prefix(bucket_arn: str, prefix: str) -> list[iam.PolicyStatement]:
+    """Return the permission to list and read what is under a prefix of a bucket.
+
+    A reader asks first whether an object named like the folder exists, with a HEAD request, which
+    carries no `s3:prefix`. S3 answers such a request about a missing object with "not found" only
+    to those who may list; hence IfExists, and the folder's own name among the objects.
+
+    Args:
+        bucket_arn: the bucket.
+        prefix: folder in the bucket, ending with a slash.
+    """
+    folder = prefix.rstrip("/")
+    return [
+        _allow(
+            ["s3:ListBucket"],
+            [bucket_arn],
+            {"StringLikeIfExists": {"s3:prefix": [folder, f"{prefix}*"]}},
+        ),
+        _allow(["s3:GetObject"], [f"{bucket_arn}/{folder}", f"{bucket_arn}/{prefix}*"]),
+    ]
+
+
+def write_prefix(bucket_arn: str, prefix: str) -> list[iam.PolicyStatement]:
+    """Return the permission to list, read, write and replace what is under a prefix.
+
+    Spark lists and reads its target, and aborts the parts it uploaded when a task fails.
+
+    Args:
+        bucket_arn: the bucket.
+        prefix: folder in the bucket, ending with a slash.
+    """
+    return [
+        *read_prefix(bucket_arn, prefix),
+        _allow(
+            ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"],
+            [f"{bucket_arn}/{prefix}*"],
+        ),
+    ]
+
+
+def use_watermarks(table_arn: str, job_name: str) -> list[iam.PolicyStatement]:
+    """Return the permission to read and advance the watermarks of one job, and of no other.
+
+    Args:
+        table_arn: the watermark table.
+        job_name: the partition key of the job's items.
+    """
+    return [
+        _allow(["dynamodb:DescribeTable"], [table_arn]),
+        _allow(
+            [
+                "dynamodb:ConditionCheckItem",
+                "dynamodb:GetItem",
+                "dynamodb:PutItem",
+                "dynamodb:Query",
+                "dynamodb:UpdateItem",
+            ],
+            [table_arn],
+            {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [job_name]}},
+        ),
+    ]
+
+
+def write_logs(stack: cdk.Stack) -> list[iam.PolicyStatement]:
+    """Return the permission to write the log groups of Glue jobs."""
+    groups = stack.format_arn(
+        service="logs",
+        resource="log-group",
+        resource_name="/aws-glue/jobs/*",
+        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+    )
+    return [_allow(["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"], [groups])]
+
+
+def put_metrics() -> list[iam.PolicyStatement]:
+    """Return the permission to publish metrics in the namespace of Glue.
+
+    PutMetricData knows no resources, so the namespace is what limits it.
+    """
+    return [
+        _allow(
+            ["cloudwatch:PutMetricData"],
+            ["*"],
+            {"StringEquals": {"cloudwatch:namespace": "Glue"}},
+        )
+    ]
+
+
+def read_secret(stack: cdk.Stack, name: str) -> list[iam.PolicyStatement]:
+    """Return the permission to read one secret, whose ARN ends in six random characters."""
+    arn = stack.format_arn(
+        service="secretsmanager",
+        resource="secret",
+        resource_name=f"{name}-??????",
+        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+    )
+    return [_allow(["secretsmanager:GetSecretValue"], [arn])]
+
+
+def use_connection(stack: cdk.Stack, name: str) -> list[iam.PolicyStatement]:
+    """Return the permission to use one Glue connection and to join its network.
+
+    Glue puts a network interface into the connection's subnet on behalf of the job. The EC2
+    describe actions know no resources; the interfaces are new ones, so their ids are not known.
+    """
+    interface, subnet, group = (
+        stack.format_arn(service="ec2", resource=resource, resource_name="*")
+        for resource in ("network-interface", "subnet", "security-group")
+    )
+    return [
+        _allow(
+            ["glue:GetConnection"],
+            [
+                stack.format_arn(service="glue", resource="catalog"),
+                stack.format_arn(service="glue", resource="connection", resource_name=name),
+            ],
+        ),
+        _allow(
+            [
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeRouteTables",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeVpcAttribute",
+                "ec2:DescribeVpcEndpoints",
+            ],
+            ["*"],
+        ),
+        _allow(
+            ["ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface"],
+            [interface, subnet, group],
+        ),
+        _allow(
+            ["ec2:CreateTags", "ec2:DeleteTags"],
+            [interface],
+            {"ForAllValues:StringEquals": {"aws:TagKeys": ["aws-glue-service-resource"]}},
+        ),
+    ]
+
+
+def _allow(
+    actions: Sequence[str],
+    resources: Sequence[str],
+    conditions: dict[str, dict[str, object]] | None = None,
+) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        actions=list(actions), resources=list(resources), conditions=conditions
+    )

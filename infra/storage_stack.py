@@ -1,0 +1,62 @@
+"""What must survive every deployment: watermarks, data and its catalog."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from infra.config import StageConfig
+from infra.watermark_table import WatermarkTable
+
+
+class StorageStack(cdk.Stack):
+    """Creates the watermark table, the four buckets of the lake and its database; all are kept.
+
+    Attributes:
+        landing: what others deliver, as they deliver it.
+        raw: increments, as they were read.
+        curated: one row per key, joined and corrected.
+        mart: what people query.
+        watermarks: the watermark table.
+        database: the catalog database `tidemark_<stage>`.
+    """
+
+    def __init__(
+        self, scope: Construct, id_: str, *, stage: StageConfig, env: cdk.Environment
+    ) -> None:
+        super().__init__(
+            scope,
+            id_,
+            env=env,
+            termination_protection=stage.termination_protection,
+            description=f"Tidemark {stage.name}: watermarks and data, kept when the stack goes",
+        )
+        self.landing = self._bucket("Landing")
+        self.raw = self._bucket("Raw")
+        self.curated = self._bucket("Curated")
+        self.mart = self._bucket("Mart")
+        self.watermarks = WatermarkTable(self, "Watermarks")
+        self.database = glue.CfnDatabase(
+            self,
+            "Database",
+            catalog_id=self.account,
+            database_input=glue.CfnDatabase.DatabaseInputProperty(
+                name=f"tidemark_{stage.name}", description="Tables of the Tidemark pipelines"
+            ),
+        )
+        self.database.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+        cdk.CfnOutput(self, "WatermarkTableName", value=self.watermarks.table.table_name)
+        cdk.CfnOutput(self, "DatabaseName", value=self.database.ref)
+
+    def _bucket(self, id_: str) -> s3.Bucket:
+        """Return a private, encrypted bucket and put its name into the stack's outputs."""
+        bucket = s3.Bucket(
+            self,
+            id_,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
+        cdk.CfnOutput(self, f"{id_}BucketName", value=bucket.bucket_name)
+        return bucket
