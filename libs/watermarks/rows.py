@@ -1,0 +1,130 @@
+"""The rows of one job in the watermark table, as plain data.
+
+A job has one head row (`~HEAD`: the current watermarks and their version) and one row per run.
+"~" sorts after every run id, so a reader that takes the greatest `runId` finds the head. Every
+attribute of ours starts with `wm`, except `expiresAt`; any other name is the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from .errors import WatermarksError
+from .values import Attribute, decode
+
+Row: TypeAlias = dict[str, Attribute]
+"""A row in DynamoDB's form."""
+
+HEAD = "~HEAD"
+DEFAULT_KEY = "watermarks"
+_KEY_NAMES = ("jobName", "runId")
+
+
+@dataclass(frozen=True)
+class Latest:
+    """The current watermarks of a job, and the position in its history that holds them.
+
+    Attributes:
+        run_id: the run whose watermarks these are.
+        version: counts the commits of the job, without gaps; 0 for a row that has no head yet.
+        watermarks: the values, each with the type it was written with.
+        key: the attribute of the row that holds them.
+        log: sort key of the row that made this version; empty means the run's row.
+        prev: sort key of the row before that one; empty at the beginning.
+    """
+
+    run_id: str
+    version: int
+    watermarks: dict[str, Any]
+    key: str = field(default=DEFAULT_KEY, repr=False)
+    log: str = field(default="", repr=False)
+    prev: str = field(default="", repr=False)
+
+
+def row_key(job_id: str, run_id: str) -> Row:
+    """Return the primary key of a row."""
+    return {"jobName": {"S": job_id}, "runId": {"S": run_id}}
+
+
+def run_id_of(row: Row) -> str:
+    """Return the run whose watermarks a head row or a run row holds."""
+    return str(row.get("wmRunId", row["runId"])["S"])
+
+
+def latest_of(row: Row) -> Latest:
+    """Return what a head row or a run row says about the watermarks of its job.
+
+    Raises:
+        WatermarksError: the row holds no watermarks.
+    """
+    run_id = run_id_of(row)
+    key = _payload_key(row)
+    return Latest(
+        run_id=run_id,
+        version=int(row.get("wmVersion", {"N": "0"})["N"]),
+        watermarks=decode(row[key], row.get("wmTypes")),
+        key=key,
+        log=row.get("wmLog", {"S": run_id})["S"],
+        prev=row.get("wmPrev", {"S": ""})["S"],
+    )
+
+
+def item_of(row: Row) -> dict[str, Any]:
+    """Return a head row or a run row as `create_watermark_item` made it."""
+    item = {
+        name: decode(value, row.get("wmTypes")) for name, value in row.items() if _is_payload(name)
+    }
+    return {"jobName": row["jobName"]["S"], "runId": run_id_of(row), **item}
+
+
+def check_name(parameter: str, value: object) -> None:
+    """Raise a ValueError unless a parameter is a non-empty str."""
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{parameter} is {value!r}: give a non-empty str")
+
+
+def check_run_id(run_id: object) -> None:
+    """Raise a ValueError unless a run id is one that sorts below the library's own rows."""
+    check_name("run_id", run_id)
+    if str(run_id) >= "~":
+        raise ValueError(
+            f"run_id is {run_id!r}: the library's own rows start with '~', and a run id must "
+            "sort below them; give the job run id of Glue (jr_...), or plain ASCII"
+        )
+
+
+def check_item(item: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return job id, run id and the key of the values, or raise a ValueError."""
+    keys = [name for name in item if name not in _KEY_NAMES]
+    is_whole = "jobName" in item and "runId" in item and len(keys) == 1
+    if not is_whole or not isinstance(item[keys[0]], Mapping):
+        raise ValueError(
+            f"the watermark item has the attributes {sorted(item)}: it has jobName, runId and "
+            "one dict of values; make it with create_watermark_item"
+        )
+    if not _is_payload(keys[0]):
+        raise ValueError(
+            f"the watermark key is {keys[0]!r}: names that start with 'wm', and expiresAt, "
+            f"belong to the library; use another one, such as {DEFAULT_KEY!r}"
+        )
+    check_name("job_id", item["jobName"])
+    check_run_id(item["runId"])
+    return item["jobName"], item["runId"], keys[0]
+
+
+def _is_payload(name: str) -> bool:
+    return not (name in _KEY_NAMES or name == "expiresAt" or name.startswith("wm"))
+
+
+def _payload_key(row: Row) -> str:
+    maps = [name for name, value in row.items() if _is_payload(name) and "M" in value]
+    if DEFAULT_KEY in maps or len(maps) == 1:
+        return DEFAULT_KEY if DEFAULT_KEY in maps else maps[0]
+    job_id, run_id = (row[name]["S"] for name in _KEY_NAMES)
+    raise WatermarksError(
+        f"the row {run_id!r} of job {job_id!r} has no {DEFAULT_KEY!r} map but "
+        f"{sorted(filter(_is_payload, row))}: a row holds its watermarks in one map; "
+        "read it with get_watermark, and start anew with advance(..., base=None)"
+    )

@@ -1,0 +1,130 @@
+"""The requests to DynamoDB: two strongly consistent reads, one transaction sent safely."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004
+
+from .commits import Commit, can_succeed_later
+from .errors import WatermarkTableNotFoundError
+from .rows import Latest, Row, row_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_SENDS = 8
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 2.0
+_FIRST_SERVER_ERROR = 500
+
+
+class Store:
+    """One table, through one client.
+
+    Args:
+        client: a boto3 DynamoDB client.
+        table_name: the table.
+        sleep: waits for a number of seconds.
+        jitter: returns a number in [0, 1), by which each pause is multiplied.
+    """
+
+    def __init__(
+        self,
+        client: DynamoDBClient,
+        table_name: str,
+        sleep: Callable[[float], None],
+        jitter: Callable[[], float],
+    ) -> None:
+        self._client = client
+        self._table_name = table_name
+        self._sleep = sleep
+        self._jitter = jitter
+
+    def read(self, job_id: str, run_id: str) -> Row | None:
+        """Return one row as it is now, None if there is none."""
+        with self._naming_the_table():
+            response = self._client.get_item(
+                TableName=self._table_name, Key=row_key(job_id, run_id), ConsistentRead=True
+            )
+        row: Row = {name: dict(value) for name, value in response.get("Item", {}).items()}
+        return row or None
+
+    def read_two_runs(self, job_id: str) -> list[Row]:
+        """Return up to two rows of runs: enough to tell none, one and several apart."""
+        with self._naming_the_table():
+            response = self._client.query(
+                TableName=self._table_name,
+                KeyConditionExpression="jobName = :job AND runId < :first_other",
+                ExpressionAttributeValues={":job": {"S": job_id}, ":first_other": {"S": "~"}},
+                ConsistentRead=True,
+                Limit=2,
+            )
+        return [{name: dict(value) for name, value in row.items()} for row in response["Items"]]
+
+    def commit(self, commit: Commit) -> Latest:
+        """Apply a commit, exactly once whatever happens to the requests and the responses.
+
+        An outcome that is unknown is found out by sending again: the conditions of the commit
+        refuse it if it was applied, and then show it.
+
+        Raises:
+            WatermarkConflictError: another run moved the watermark first.
+            WatermarkTableNotFoundError: there is no such table.
+        """
+        transaction = commit.transaction(self._table_name)
+        for attempt in range(_SENDS):
+            is_last = attempt + 1 == _SENDS
+            try:
+                with self._naming_the_table():
+                    self._client.transact_write_items(TransactItems=transaction)
+            except (ClientError, ConnectionError, HTTPClientError) as error:
+                reasons = _cancellation_reasons(error)
+                if applied := commit.found_applied(reasons):
+                    return applied
+                if refusal := commit.refusal(reasons):
+                    raise refusal from error
+                if is_last or not (_is_outcome_unknown(error) or can_succeed_later(reasons)):
+                    raise
+            else:
+                return commit.latest
+            self.pause(attempt)
+        raise AssertionError("the last send returns or raises")
+
+    def pause(self, attempt: int) -> None:
+        """Wait before trying again: longer each time up to a cap, and never in step with others.
+
+        Args:
+            attempt: how many tries went before the one that failed.
+        """
+        longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**attempt)
+        self._sleep(longest * self._jitter())
+
+    @contextmanager
+    def _naming_the_table(self) -> Iterator[None]:
+        try:
+            yield
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ResourceNotFoundException":
+                raise
+            meta = self._client.meta
+            raise WatermarkTableNotFoundError(
+                f"there is no DynamoDB table {self._table_name!r} in region {meta.region_name} "
+                f"({meta.endpoint_url}): deploy the stack that owns it, or give the name and "
+                "the region of an existing table with keys jobName and runId"
+            ) from error
+
+
+def _cancellation_reasons(error: Exception) -> Sequence[Mapping[str, Any]]:
+    # One per write of the transaction, in order; none for any other error.
+    return error.response.get("CancellationReasons", []) if isinstance(error, ClientError) else []
+
+
+def _is_outcome_unknown(error: Exception) -> bool:
+    if not isinstance(error, ClientError):
+        return True
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return status >= _FIRST_SERVER_ERROR

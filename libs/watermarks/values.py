@@ -1,0 +1,173 @@
+"""Watermark values: how DynamoDB stores them, and the tags that bring their types back.
+
+A value is stored plainly, so that any DynamoDB reader can use it, and its type beside it as a
+tag in a tree of the same form:
+
+    int "i" N          date "a" S            naive datetime "n" S
+    Decimal "d" N      str "s" S             aware datetime "t<zone>" S, in UTC, fixed width
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, tzinfo
+from decimal import Clamped, Context, Decimal, Inexact, InvalidOperation, Overflow, Underflow
+from typing import Any, TypeAlias
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from .errors import WatermarksError, WatermarkValueError
+
+Attribute: TypeAlias = dict[str, Any]
+"""A value in DynamoDB's form, such as `{"S": "text"}`."""
+
+Value: TypeAlias = "datetime | date | int | Decimal | str | Mapping[str, Value]"
+"""What a watermark may be."""
+
+_ALLOWED = "a datetime, date, int, Decimal or str, or a dict of these"
+_REMEDIES = {
+    "bool": "write it as the int 0 or 1, or as a str",
+    "float": "write it as Decimal(str(value)), or as an int",
+    "NoneType": "leave the name out until it has a value",
+    "list": "write it as a dict with a name for each value",
+}
+# The numbers that DynamoDB stores without loss.
+_MAX_DIGITS = 38
+_NUMBERS = Context(
+    prec=_MAX_DIGITS,
+    Emin=-130,
+    Emax=125,
+    traps=[Clamped, Inexact, InvalidOperation, Overflow, Underflow],
+)
+_ISO_LENGTH = len("2013-01-01T00:00:00.000000")
+
+
+def encode(value: object, path: str) -> tuple[Attribute, Attribute]:
+    """Return a value and its type tags as DynamoDB stores them.
+
+    Args:
+        value: what to store; a mapping is stored value by value.
+        path: where the value stands, for the error message: `watermarks.orders.updated_at`.
+
+    Raises:
+        WatermarkValueError: a value is of a type that would not come back as it went in.
+    """
+    if not isinstance(value, Mapping):
+        stored, tag = _encode_leaf(value, path)
+        return stored, {"S": tag}
+    values: dict[str, Attribute] = {}
+    tags: dict[str, Attribute] = {}
+    for name, child in value.items():
+        if not isinstance(name, str) or not name:
+            raise _refused(path, f"has the name {name!r}", "name every value with a non-empty str")
+        values[name], tags[name] = encode(child, f"{path}.{name}")
+    return {"M": values}, {"M": tags}
+
+
+def decode(stored: Attribute, tags: Attribute | None) -> Any:
+    """Return a stored value with its type; without tags, as boto3 would return it.
+
+    Args:
+        stored: the value in DynamoDB's form.
+        tags: what `encode` returned beside it; None for a value that the library did not write.
+
+    Raises:
+        WatermarksError: the tag is unknown here, or its time zone is.
+    """
+    if tags is None:
+        return _decode_untyped(stored)
+    if "M" in tags and "M" in stored:
+        return {name: decode(child, tags["M"].get(name)) for name, child in stored["M"].items()}
+    return _decode_leaf(stored, str(tags.get("S", "")))
+
+
+def _encode_leaf(value: object, path: str) -> tuple[Attribute, str]:
+    match value:
+        case str():
+            return {"S": value}, "s"
+        case datetime() if value.utcoffset() is not None:
+            return {"S": _utc_text(value, path)}, f"t{_zone_name(value)}"
+        case datetime():
+            return {"S": value.isoformat(timespec="microseconds")}, "n"
+        case date():
+            return {"S": value.isoformat()}, "a"
+        case int() if not isinstance(value, bool):
+            return {"N": _integer_text(value, path)}, "i"
+        case Decimal():
+            return {"N": _decimal_text(value, path)}, "d"
+    kind = type(value).__name__
+    remedy = _REMEDIES.get(kind, "convert it to one of these")
+    raise _refused(path, f"is a {kind} ({value!r})", remedy)
+
+
+def _decode_leaf(stored: Attribute, tag: str) -> Value:
+    kind, zone = tag[:1], tag[1:]
+    match kind:
+        case "s":
+            return str(stored["S"])
+        case "i":
+            return int(Decimal(stored["N"]))
+        case "d":
+            return Decimal(stored["N"])
+        case "a":
+            return date.fromisoformat(stored["S"])
+        case "n":
+            return datetime.fromisoformat(stored["S"])
+        case "t":
+            return datetime.fromisoformat(stored["S"]).astimezone(_zone(zone))
+    raise WatermarksError(
+        f"the type tag {tag!r} of the stored value {stored!r} is unknown: allowed are s, i, d, a, "
+        "n and t<zone>; if a newer version of this library wrote it, use that version here too"
+    )
+
+
+def _decode_untyped(stored: Any) -> Any:
+    from boto3.dynamodb.types import TypeDeserializer  # here: importing boto3 takes a while
+
+    return TypeDeserializer().deserialize(stored)
+
+
+def _integer_text(value: int, path: str) -> str:
+    if abs(value) >= 10**_MAX_DIGITS:
+        raise _refused(path, f"is an int of more than {_MAX_DIGITS} digits", "write it as a str")
+    return f"{int(value):d}"
+
+
+def _decimal_text(value: Decimal, path: str) -> str:
+    if not value.is_finite():
+        raise _refused(path, f"is {value!r}, not a number", _REMEDIES["NoneType"])
+    try:
+        return str(_NUMBERS.normalize(value))
+    except (Clamped, Inexact, InvalidOperation, Overflow, Underflow) as error:
+        problem = f"is {value!r}, outside what DynamoDB stores exactly ({_MAX_DIGITS} digits)"
+        raise _refused(path, problem, "round it, or write it as a str") from error
+
+
+def _utc_text(value: datetime, path: str) -> str:
+    try:
+        utc = value.astimezone(UTC)
+    except OverflowError as error:
+        problem = f"is {value!r}, outside the years 1 to 9999 in UTC"
+        raise _refused(path, problem, "use an instant inside") from error
+    return utc.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _zone_name(value: datetime) -> str:
+    # zoneinfo names a zone by `key`, pytz by `zone`; any other zone keeps its offset.
+    name = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
+    return str(name or value.isoformat(timespec="microseconds")[_ISO_LENGTH:])
+
+
+def _zone(name: str) -> tzinfo | None:
+    if name.startswith(("+", "-")):
+        return datetime.fromisoformat(f"2000-01-01T00:00:00{name}").tzinfo
+    try:
+        return ZoneInfo(name)
+    except ZoneInfoNotFoundError as error:
+        raise WatermarksError(
+            f"a watermark is in the time zone {name!r}, which this machine does not know: "
+            "install the tzdata package"
+        ) from error
+
+
+def _refused(path: str, problem: str, remedy: str) -> WatermarkValueError:
+    return WatermarkValueError(f"{path} {problem}: a watermark is {_ALLOWED}; {remedy}")

@@ -1,0 +1,255 @@
+"""The watermarks of Glue jobs in a DynamoDB table: the class that job scripts use."""
+
+from __future__ import annotations
+
+import random
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from .commits import Commit
+from .errors import (
+    AmbiguousWatermarkError,
+    WatermarkConflictError,
+    WatermarkNotFoundError,
+    WatermarkRunConflictError,
+)
+from .rows import (
+    DEFAULT_KEY,
+    HEAD,
+    Latest,
+    Row,
+    check_item,
+    check_name,
+    check_run_id,
+    item_of,
+    latest_of,
+    run_id_of,
+)
+from .store import Store
+from .values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_RACES = 20
+
+
+class Watermarks:
+    """The watermarks in one DynamoDB table, whose keys are jobName (hash) and runId (range).
+
+    A job reads `latest`, writes its data, and then calls `advance` with what it read as the base:
+    of two runs that started from the same base only one can advance.
+
+    Args:
+        table_name: the table.
+        dynamodb_client: a boto3 DynamoDB client; None makes one with boto3's own settings.
+        history_days: how many days the row of a run is kept; the current watermarks never expire.
+        sleep: waits for a number of seconds between two tries.
+        jitter: returns a number in [0, 1), by which each wait is multiplied.
+
+    Raises:
+        ValueError: the table name is empty, or `history_days` is less than one.
+    """
+
+    def __init__(
+        self,
+        table_name: str,
+        dynamodb_client: DynamoDBClient | None = None,
+        *,
+        history_days: int = 400,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        check_name("table_name", table_name)
+        if history_days < 1:
+            raise ValueError(f"history_days is {history_days}: give a whole number of at least 1")
+        if dynamodb_client is None:
+            import boto3  # here: importing boto3 takes a while, and a caller may bring a client
+
+            dynamodb_client = boto3.client("dynamodb")
+        self.table_name = table_name
+        self.dynamodb_client = dynamodb_client
+        self._history = timedelta(days=history_days)
+        self._store = Store(self.dynamodb_client, table_name, sleep, jitter)
+
+    def exists(self, table_name: str) -> bool:
+        """Return whether a DynamoDB table of this name exists."""
+        try:
+            self.dynamodb_client.describe_table(TableName=table_name)
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ResourceNotFoundException":
+                return False
+            raise
+        return True
+
+    def latest(self, job_id: str) -> Latest | None:
+        """Return the current watermarks of a job, None before its first commit.
+
+        One strongly consistent read of one row, however long the history. A job that has rows of
+        the original class and no head row yet costs one more read: a single row is taken.
+
+        Raises:
+            AmbiguousWatermarkError: there are several rows and no head row.
+        """
+        row = self._current_row(job_id)
+        return latest_of(row) if row else None
+
+    def advance(
+        self, *, job_id: str, run_id: str, to: Mapping[str, Value], base: Latest | None
+    ) -> Latest:
+        """Move the watermarks of a job forward, if nobody has moved them since `base` was read.
+
+        Call it after the data is durable. Calling it again with the same job, run and `to`, after
+        a crash too, changes nothing and returns what the first call stored.
+
+        Args:
+            job_id: the job.
+            run_id: the run that read up to `to`; it sorts below "~", as Glue's run ids do.
+            to: the new values by name; names of `base` that are not given keep their values.
+            base: what `latest` returned when the run began, or what `advance` returned last;
+                None if the job had no watermarks.
+
+        Returns:
+            The watermarks as stored.
+
+        Raises:
+            WatermarkConflictError: another run moved the watermarks; nothing was written.
+            WatermarkRunConflictError: this run already committed something else.
+            WatermarkValueError: a value is of a type that cannot be a watermark.
+            ValueError: the job id or the run id is not usable.
+        """
+        key = base.key if base else DEFAULT_KEY
+        state = {**base.watermarks, **to} if base else to
+        return self._commit({"jobName": job_id, "runId": run_id, key: to}, state, base)
+
+    def add_watermark(self, watermark_item: dict[str, Any]) -> None:
+        """Make an item the current watermark of its job, replacing what it had.
+
+        Args:
+            watermark_item: what `create_watermark_item` returned.
+
+        Raises:
+            WatermarkConflictError: other runs were faster again and again.
+            WatermarkRunConflictError: this run committed before, and another run has since.
+            WatermarkValueError: a value is of a type that cannot be a watermark.
+            ValueError: the item is not of the form that `create_watermark_item` returns.
+        """
+        job_id, _, key = check_item(watermark_item)
+        for attempt in range(_RACES):
+            head = self._store.read(job_id, HEAD)
+            base = latest_of(head) if head else None
+            try:
+                self._commit(watermark_item, watermark_item[key], base)
+            except WatermarkConflictError as error:
+                is_last = attempt + 1 == _RACES
+                if is_last or isinstance(error, WatermarkRunConflictError):
+                    raise
+                self._store.pause(attempt)
+            else:
+                return
+
+    def get_most_recent_run_id(self, job_id: str) -> str:
+        """Return the run whose watermarks are the current ones of a job.
+
+        Raises:
+            WatermarkNotFoundError: the job has no watermarks yet.
+            AmbiguousWatermarkError: there are several rows and no head row.
+        """
+        return run_id_of(self._existing_row(job_id))
+
+    def get_watermark(self, job_id: str, run_id: str | None = None) -> dict[str, Any]:
+        """Return the watermark item of a run, in the form of `create_watermark_item`.
+
+        Args:
+            job_id: the job.
+            run_id: the run; None means the one that is current.
+
+        Raises:
+            WatermarkNotFoundError: there is no such item, or it has expired.
+            AmbiguousWatermarkError: no run is named, and there are several rows and no head row.
+        """
+        if run_id is None:
+            return item_of(self._existing_row(job_id))
+        check_name("job_id", job_id)
+        check_run_id(run_id)
+        if row := self._store.read(job_id, run_id):
+            return item_of(row)
+        head = self._store.read(job_id, HEAD)
+        if head and run_id_of(head) == run_id:
+            return item_of(head)
+        raise WatermarkNotFoundError(
+            f"there is no watermark of run {run_id!r} of job {job_id!r} in table "
+            f"{self.table_name!r}: it never committed, or its row has expired; "
+            "name another run, or none for the current watermark"
+        )
+
+    def get_watermark_values(
+        self, job_id: str, run_id: str | None = None, key: str = DEFAULT_KEY
+    ) -> Any:
+        """Return the values of a watermark item: usually a dict, value by name.
+
+        Args:
+            job_id: the job.
+            run_id: the run; None means the one that is current.
+            key: the attribute that holds the values.
+
+        Raises:
+            WatermarkNotFoundError: there is no such item, or it has no such attribute.
+            AmbiguousWatermarkError: no run is named, and there are several rows and no head row.
+        """
+        item = self.get_watermark(job_id, run_id)
+        if key not in item:
+            raise WatermarkNotFoundError(
+                f"the watermark of run {item['runId']!r} of job {job_id!r} has no {key!r}: "
+                f"it has {sorted(item)}; give one of these as key"
+            )
+        return item[key]
+
+    @staticmethod
+    def create_watermark_item(
+        job_id: str, run_id: str, key: str = DEFAULT_KEY, **kwargs: Value
+    ) -> dict[str, Any]:
+        """Return the item of a job run, for `add_watermark`.
+
+        Args:
+            job_id: the job.
+            run_id: the run.
+            key: the attribute that will hold the values.
+            **kwargs: the values by name.
+        """
+        return {"jobName": job_id, "runId": run_id, key: kwargs}
+
+    def _current_row(self, job_id: str) -> Row | None:
+        check_name("job_id", job_id)
+        if head := self._store.read(job_id, HEAD):
+            return head
+        runs = self._store.read_two_runs(job_id)
+        if len(runs) > 1:
+            raise AmbiguousWatermarkError(
+                f"job {job_id!r} has several watermarks in table {self.table_name!r} and no "
+                f"{HEAD} row that says which is the most recent, and run ids do not tell: "
+                "name a run id explicitly, or make the run you trust the current one with "
+                "advance(job_id=..., run_id=run, to=get_watermark_values(job, run), base=None)"
+            )
+        # Whatever version such a row names, there is no head to hold it.
+        return {**runs[0], "wmVersion": {"N": "0"}} if runs else None
+
+    def _existing_row(self, job_id: str) -> Row:
+        row = self._current_row(job_id)
+        if row is None:
+            raise WatermarkNotFoundError(
+                f"job {job_id!r} has no watermark in table {self.table_name!r} yet: check the "
+                "job's name, or treat this as the first run (latest() returns None then)"
+            )
+        return row
+
+    def _commit(
+        self, item: Mapping[str, Any], state: Mapping[str, Value], base: Latest | None
+    ) -> Latest:
+        now = datetime.now(UTC)
+        return self._store.commit(Commit.of(item, state, base, now=now, history=self._history))
