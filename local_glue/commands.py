@@ -1,0 +1,111 @@
+"""What the command line calls: deploy an assembly into a home, run a workflow, read the state."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from local_glue.assembly import Assembly, publish, read_assembly
+from local_glue.definitions import Deployment
+from local_glue.dynamodb import client, create_tables, dynamodb_endpoint
+from local_glue.errors import EntityNotFoundError
+from local_glue.home import Home
+from local_glue.intrinsics import ACCOUNT_ID
+from local_glue.java import find_java_home
+from local_glue.job_runs import Machine
+from local_glue.store import Bookmark, JobRun, Store
+from local_glue.template import read_deployment
+from local_glue.workflow import WorkflowResult, WorkflowRun, recover_interrupted_runs
+
+DEFAULT_REGION = "us-east-1"
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """One job of the template with its last run and its newest bookmark, if any."""
+
+    job_name: str
+    last_run: JobRun | None
+    bookmark: Bookmark | None
+
+
+def region() -> str:
+    """Return the region that names resolve to: ``AWS_REGION``, else us-east-1."""
+    return os.environ.get("AWS_REGION") or DEFAULT_REGION
+
+
+def load(assembly_folder: Path) -> Deployment:
+    """Read an assembly's definitions; changes nothing."""
+    return read_deployment(read_assembly(assembly_folder), region())
+
+
+def deploy(assembly_folder: Path, home: Home) -> Deployment:
+    """Lay out buckets as folders and publish scripts and libraries into the lake."""
+    assembly = read_assembly(assembly_folder)
+    deployment = read_deployment(assembly, region())
+    for bucket in deployment.buckets:
+        (home.lake / bucket).mkdir(exist_ok=True)
+    _publish_assets(assembly, deployment.region, home)
+    return deployment
+
+
+def _publish_assets(assembly: Assembly, region_name: str, home: Home) -> None:
+    for asset in assembly.assets:
+        text = asset.bucket["Fn::Sub"]
+        for name, value in (("AccountId", ACCOUNT_ID), ("Region", region_name)):
+            text = text.replace("${AWS::" + name + "}", value)
+        publish(asset, text, home)
+
+
+def run_workflow(
+    assembly_folder: Path,
+    home: Home,
+    workflow_name: str | None,
+    observe: Callable[[JobRun | None], None],
+    on_recovered: Callable[[list[JobRun]], None],
+) -> WorkflowResult:
+    """Run a workflow of the assembly once, in this home.
+
+    Args:
+        assembly_folder: the cloud assembly, ``cdk.out``.
+        home: lake, state and logs.
+        workflow_name: None takes the only one.
+        observe: called with a job run on each change of its state, and with None in between.
+        on_recovered: called first, with the job runs that a killed command had left unfinished.
+
+    Raises:
+        GlueLocalError: nothing could be started; the text says why and what to do.
+    """
+    with home.exclusive():
+        java_home = find_java_home()
+        deployment = deploy(assembly_folder, home)
+        name = _workflow(deployment, workflow_name)
+        with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
+            recovered = recover_interrupted_runs(store)
+            if recovered:
+                on_recovered(recovered)
+            dynamodb = client(endpoint, deployment.region)
+            create_tables(dynamodb, deployment.tables)
+            dynamodb.close()
+            machine = Machine(home, java_home, endpoint, deployment.region)
+            return WorkflowRun(machine, deployment, store, name, observe).execute()
+
+
+def _workflow(deployment: Deployment, name: str | None) -> str:
+    workflows = deployment.workflows
+    if name is None and len(workflows) == 1:
+        return workflows[0]
+    if name in workflows:
+        return name
+    allowed = ", ".join(workflows) or "none"
+    asked = f"there is no workflow {name!r}" if name else "more than one or no workflow to run"
+    raise EntityNotFoundError(f"{asked}; the template defines {allowed}; choose with --workflow")
+
+
+def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:
+    """Return one status per job of the template, in template order."""
+    with Store(home.database) as store:
+        return [
+            JobStatus(name, store.latest_job_run(name), store.latest_bookmark(name))
+            for name in deployment.jobs
+        ]

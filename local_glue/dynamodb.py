@@ -1,0 +1,188 @@
+"""The embedded DynamoDB engine: started for as long as a command needs it, on a free port.
+
+`AWS_ENDPOINT_URL_DYNAMODB` in the environment replaces it by any other DynamoDB. The engine stores
+into one SQLite file that several engine processes share safely, so each command starts its own.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from local_glue import child
+from local_glue.definitions import TableDefinition
+from local_glue.errors import GlueLocalError, UsageError
+from local_glue.home import Home
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
+PACKAGES = Path(__file__).parents[1] / "node_modules" / "@dynoxide"
+START_ATTEMPTS = 3
+START_TIMEOUT_S = 10.0
+POLL_S = 0.005
+
+
+def find_engine() -> Path:
+    """Return the engine's executable.
+
+    Raises:
+        UsageError: it is not installed and has no build for this platform.
+    """
+    for candidate in sorted(PACKAGES.glob("*/dynoxide*")):
+        if os.access(candidate, os.X_OK):
+            return candidate
+    on_path = shutil.which("dynoxide")
+    if on_path:
+        return Path(on_path)
+    raise UsageError(
+        f"the embedded DynamoDB engine is not installed (no executable in {PACKAGES}); run "
+        f"`make setup`, or set {ENDPOINT_VARIABLE} to the URL of any DynamoDB"
+    )
+
+
+@contextmanager
+def dynamodb_endpoint(home: Home) -> Iterator[str]:
+    """Yield the URL of a DynamoDB that holds this home's tables; stop the engine afterwards.
+
+    Raises:
+        GlueLocalError: the engine does not start; its output is in the message.
+    """
+    configured = os.environ.get(ENDPOINT_VARIABLE)
+    if configured:
+        yield configured
+        return
+    _stop_left_over_engines(home.dynamodb)
+    process, port = _start(find_engine(), home.dynamodb)
+    pid_file = home.dynamodb / f"{os.getpid()}-{process.pid}.pid"
+    pid_file.write_text(f"port {port}\n", encoding="utf-8")
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+        pid_file.unlink(missing_ok=True)
+
+
+def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    log = folder / "engine.log"
+    for _ in range(START_ATTEMPTS):
+        port = _free_port()
+        with log.open("wb") as output:
+            process = subprocess.Popen(  # noqa: S603 (our own engine)
+                [
+                    *(sys.executable, "-S", "-E", child.__file__, str(os.getpid()), str(engine)),
+                    *("serve", "--host", "127.0.0.1", "--port", str(port)),
+                    *("--db-path", str(folder / "tables.db")),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # Ctrl-C ends the jobs first, then the engine
+            )
+        if _is_ready(process, port):
+            return process, port
+        process.kill()
+        process.wait()
+    text = log.read_text(encoding="utf-8", errors="replace").strip()
+    raise GlueLocalError(
+        f"the embedded DynamoDB engine did not start in {START_ATTEMPTS} attempts, last on port "
+        f"{port}: {text or 'no output'}; see {log}, or set {ENDPOINT_VARIABLE}"
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_ready(process: subprocess.Popen[bytes], port: int) -> bool:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return process.poll() is None
+        time.sleep(POLL_S)
+    return False
+
+
+def _stop_left_over_engines(folder: Path) -> None:
+    """End engines whose command was killed, where the kernel did not do it already."""
+    for pid_file in folder.glob("*.pid"):
+        owner, engine = (int(part) for part in pid_file.stem.split("-"))
+        if not _is_running(owner):
+            if _is_running(engine) and "dynoxide" in _command_of(engine):
+                os.kill(engine, signal.SIGKILL)
+            pid_file.unlink(missing_ok=True)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _command_of(pid: int) -> str:
+    answer = subprocess.run(  # noqa: S603
+        ["ps", "-o", "command=", "-p", str(pid)],  # noqa: S607 (POSIX tool)
+        capture_output=True,
+        text=True,
+    )
+    return answer.stdout
+
+
+def client(endpoint: str, region: str) -> "DynamoDBClient":
+    """Return a boto3 client for the endpoint, with credentials that are valid nowhere else."""
+    import boto3
+
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=endpoint,
+        region_name=region,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106 (not a secret)
+    )
+
+
+def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition]) -> None:
+    """Create the tables that do not exist yet, with their TTL attribute.
+
+    Point-in-time recovery, encryption and deletion protection have no meaning locally.
+
+    Raises:
+        GlueLocalError: a table exists with other keys than the template defines.
+    """
+    existing = set(dynamodb.list_tables()["TableNames"])
+    for table in tables:
+        if table.name in existing:
+            _check_keys(dynamodb.describe_table(TableName=table.name)["Table"], table)
+            continue
+        request: Any = dict(table.create_request)
+        dynamodb.create_table(**request)
+        if table.ttl_attribute:
+            dynamodb.update_time_to_live(
+                TableName=table.name,
+                TimeToLiveSpecification={"Enabled": True, "AttributeName": table.ttl_attribute},
+            )
+
+
+def _check_keys(found: Mapping[str, Any], table: TableDefinition) -> None:
+    stored, defined = found["KeySchema"], table.create_request["KeySchema"]
+    if stored != defined:
+        raise GlueLocalError(
+            f"the local table {table.name} has the keys {stored}, the template defines {defined}; "
+            "`tidemark local reset` starts afresh"
+        )

@@ -1,0 +1,225 @@
+"""Starts one job run as a process of its own and tells how it ended."""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from local_glue.arguments import command_line, extra_py_files, merge_arguments, spark_settings
+from local_glue.definitions import JobDefinition
+from local_glue.errors import GlueLocalError
+from local_glue.home import Home
+from local_glue.job_process import RESULT_FILE
+from local_glue.metrics import read_row_counts
+from local_glue.spark import EVENTS_FOLDER, write_spark_conf
+from local_glue.store import JobRun
+
+SITE = Path(__file__).parent / "site"
+RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"
+STOP_GRACE_S = 5.0
+# What a job process must not inherit: the caller's Spark, Python path and AWS identity.
+FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "AWS_", "JSII_", "CDK_")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What every job run of one command shares."""
+
+    home: Home
+    java_home: Path
+    dynamodb_endpoint: str
+    region: str
+
+
+@dataclass
+class JobProcess:
+    """A running job run: its record, its operating system process, and its deadline."""
+
+    run: JobRun
+    process: subprocess.Popen[bytes]
+    deadline: float
+    stop_state: str | None = None
+
+
+def new_run_id() -> str:
+    """Return a job run id as Glue makes them: ``jr_`` and 64 hexadecimal digits."""
+    return f"jr_{secrets.token_hex(32)}"
+
+
+def now_ms() -> int:
+    """Return the wall clock in epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def plan_job_run(
+    machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run_id: str, attempt: int
+) -> JobRun:
+    """Return the record of a run about to start; nothing is started.
+
+    Raises:
+        UnsupportedError: the merged arguments hold something this machine cannot honour.
+    """
+    merged = merge_arguments(job, arguments)
+    return JobRun(
+        run_id=run_id,
+        job_name=job.name,
+        workflow_run_id=None,
+        trigger_name=None,
+        attempt=attempt,
+        state="RUNNING",
+        started_at_ms=now_ms(),
+        log_path=str(machine.home.runs / run_id / "stderr.log"),
+        bookmark_option=merged.get("--job-bookmark-option", "job-bookmark-disable"),
+    )
+
+
+def start_job_run(
+    machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run: JobRun
+) -> JobProcess:
+    """Start the process of ``run`` in a folder of its own, ``runs/<run id>/``.
+
+    Raises:
+        GlueLocalError: the script or an extra Python file is not where the job says.
+    """
+    merged = merge_arguments(job, arguments)
+    folder = machine.home.runs / run.run_id
+    folder.mkdir(parents=True)
+    script = folder / f"{job.name}.py"
+    shutil.copyfile(_existing(machine.home, job, job.script_location), script)
+    libraries = [_existing(machine.home, job, uri) for uri in extra_py_files(merged)]
+    write_spark_conf(folder, machine.home, spark_settings(merged))
+    job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
+    with (folder / "stdout.log").open("wb") as out, (folder / "stderr.log").open("wb") as err:
+        process = subprocess.Popen(  # noqa: S603 (the job script of the template)
+            [
+                *(sys.executable, "-m", "local_glue.job_process", str(os.getpid()), str(script)),
+                *command_line(job, job_id, run.run_id, merged),
+            ],
+            cwd=folder,
+            env=_environment(machine, folder, run.run_id, libraries),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+    return JobProcess(run, process, time.monotonic() + 60 * job.timeout_minutes)
+
+
+def _existing(home: Home, job: JobDefinition, uri: str) -> Path:
+    path = home.local_path(uri)
+    if not path.is_file():
+        raise GlueLocalError(f"job {job.name} names {uri}, and there is no such file at {path}")
+    return path
+
+
+def _environment(
+    machine: Machine, folder: Path, run_id: str, libraries: list[Path]
+) -> dict[str, str]:
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(FOREIGN_PREFIXES) or name.startswith("AWS_ENDPOINT_URL")
+    }
+    project = Path(__file__).parents[1]
+    python_path = [SITE, *libraries, project]
+    return {
+        **inherited,
+        "PYTHONPATH": os.pathsep.join(str(path) for path in python_path),
+        "PYTHONUNBUFFERED": "1",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_CONF_DIR": str(folder / "conf"),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "JAVA_HOME": str(machine.java_home),
+        "TZ": "UTC",  # as on Glue's workers
+        "TIDEMARK_HOME": str(machine.home.root),
+        RUN_ID_VARIABLE: run_id,
+        "AWS_ENDPOINT_URL_DYNAMODB": machine.dynamodb_endpoint,
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_REGION": machine.region,
+        "AWS_DEFAULT_REGION": machine.region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def poll_job_run(running: JobProcess) -> JobRun | None:
+    """Return the finished run, or None while it still runs; a run past its timeout is ended."""
+    code = running.process.poll()
+    if code is None:
+        if time.monotonic() < running.deadline:
+            return None
+        running.stop_state = "TIMEOUT"
+        code = end_process(running.process)
+    _kill_group(running.process.pid)
+    return _finished(running, code)
+
+
+def stop_job_run(running: JobProcess) -> JobRun:
+    """End a running job run and return its record in state STOPPED."""
+    running.stop_state = "STOPPED"
+    return _finished(running, end_process(running.process))
+
+
+def end_process(process: subprocess.Popen[bytes]) -> int:
+    """Terminate a job's process group, forcefully after a grace period; return its exit code."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        code = process.wait(STOP_GRACE_S)
+    except subprocess.TimeoutExpired:
+        _kill_group(process.pid)
+        code = process.wait()
+    _kill_group(process.pid)
+    return code
+
+
+def _kill_group(pid: int) -> None:
+    """Kill what is left of a job's process group, such as the JVM of a killed Python."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _finished(running: JobProcess, exit_code: int) -> JobRun:
+    folder = Path(running.run.log_path).parent
+    counts = read_row_counts(folder / EVENTS_FOLDER)
+    state = running.stop_state or ("SUCCEEDED" if exit_code == 0 else "FAILED")
+    return replace(
+        running.run,
+        state=state,
+        completed_at_ms=now_ms(),
+        error_message=_error_message(folder, state, exit_code),
+        rows_read=counts.rows_read if counts else None,
+        rows_written=counts.rows_written if counts else None,
+    )
+
+
+def _error_message(folder: Path, state: str, exit_code: int) -> str | None:
+    if state == "SUCCEEDED":
+        return None
+    if state == "TIMEOUT":
+        return "Job run timed out"
+    if state == "STOPPED":
+        return "Job run stopped"
+    result = folder / RESULT_FILE
+    if result.is_file():
+        return str(json.loads(result.read_text(encoding="utf-8"))["error_message"])
+    if exit_code < 0:
+        return f"the job process was killed by {signal.Signals(-exit_code).name}"
+    return f"the job process ended with exit code {exit_code}"
+
+
+def end_left_over_processes(run_id: str) -> None:
+    """Kill processes of a run whose command was killed; Linux only, elsewhere none is left."""
+    mark = f"{RUN_ID_VARIABLE}={run_id}".encode()
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in environ.read_bytes().split(b"\0"):
+                os.kill(int(environ.parent.name), signal.SIGKILL)

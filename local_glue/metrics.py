@@ -1,0 +1,67 @@
+"""Counts rows read and written by a job run from Spark's own event log."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SCAN_ROWS_METRIC = "number of output rows"
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """Rows that the scans handed to the job after pushed-down filters, and rows it wrote."""
+
+    rows_read: int = 0
+    rows_written: int = 0
+
+
+def read_row_counts(events_folder: Path) -> RowCounts | None:
+    """Return the counts of every Spark application in ``events_folder``; None if there is none.
+
+    The log of a killed application ends early, even within a line: what is there is counted.
+    """
+    logs = sorted(path for path in events_folder.glob("*") if path.is_file())
+    if not logs:
+        return None
+    counts = [count_rows(_events(log)) for log in logs]
+    return RowCounts(sum(c.rows_read for c in counts), sum(c.rows_written for c in counts))
+
+
+def _events(log: Path) -> Iterator[Mapping[str, Any]]:
+    with log.open(encoding="utf-8") as lines:
+        for line in lines:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                return
+
+
+def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
+    """Sum what file and JDBC scans returned and what output writers wrote.
+
+    A cached frame is scanned, and so counted, once; schema inference is not counted.
+    """
+    scan_metrics: set[int] = set()
+    updates: dict[int, int] = {}
+    rows_written = 0
+    for event in events:
+        if "sparkPlanInfo" in event:
+            scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"]))
+        elif event["Event"] == "SparkListenerTaskEnd":
+            metrics = event.get("Task Metrics") or {}
+            rows_written += metrics.get("Output Metrics", {}).get("Records Written", 0)
+            for item in event["Task Info"]["Accumulables"]:
+                if item.get("Metadata") == "sql" and "Update" in item:
+                    updates[item["ID"]] = updates.get(item["ID"], 0) + int(item["Update"])
+    return RowCounts(sum(updates.get(i, 0) for i in scan_metrics), rows_written)
+
+
+def _scan_metric_ids(plan: Mapping[str, Any]) -> Iterator[int]:
+    if plan["nodeName"].startswith(("Scan ", "BatchScan ")):
+        for metric in plan["metrics"]:
+            if metric["name"] == SCAN_ROWS_METRIC:
+                yield metric["accumulatorId"]
+    for child in plan["children"]:
+        yield from _scan_metric_ids(child)

@@ -1,0 +1,64 @@
+"""Writes the Spark configuration of a job process: s3:// paths are folders of the lake.
+
+Hadoop's ViewFileSystemOverloadScheme mounts each bucket, so scripts keep their ``s3://`` paths.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from local_glue.home import Home
+
+S3_SCHEMES = ("s3", "s3a", "s3n")
+VIEW_FILE_SYSTEM = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
+# Without checksums: no .crc file beside each object, and files may be replaced by other tools.
+RAW_FILE_SYSTEM = "org.apache.hadoop.fs.RawLocalFileSystem"
+EVENTS_FOLDER = "spark-events"
+
+
+def write_spark_conf(run_folder: Path, home: Home, user_settings: Mapping[str, str]) -> None:
+    """Write ``spark-defaults.conf`` into ``run_folder``/conf, the job's settings last."""
+    events = run_folder / EVENTS_FOLDER
+    events.mkdir(exist_ok=True)
+    settings = {**engine_settings(home, run_folder), **user_settings}
+    conf = run_folder / "conf"
+    conf.mkdir(exist_ok=True)
+    lines = "".join(f"{name} {value}\n" for name, value in settings.items())
+    (conf / "spark-defaults.conf").write_text(lines, encoding="utf-8")
+
+
+def engine_settings(home: Home, run_folder: Path) -> dict[str, str]:
+    """Return the Spark properties of every local job run."""
+    cores = os.cpu_count() or 2
+    derby_log = run_folder / "derby.log"
+    return {
+        "spark.master": f"local[{cores}]",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        # Listing more than 32 given paths would otherwise start a Spark job of up to 10,000 tasks.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1),
+        "spark.sql.warehouse.dir": (home.root / "warehouse").as_uri(),
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),
+        "spark.driver.extraJavaOptions": (
+            f'"-Dderby.system.home={home.derby}" "-Dderby.stream.error.file={derby_log}"'
+        ),
+        "spark.hadoop.fs.file.impl": RAW_FILE_SYSTEM,
+        **_mounts(home),
+    }
+
+
+def _mounts(home: Home) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for scheme in S3_SCHEMES:
+        settings[f"spark.hadoop.fs.{scheme}.impl"] = VIEW_FILE_SYSTEM
+        target = f"spark.hadoop.fs.viewfs.overload.scheme.target.{scheme}.impl"
+        settings[target] = RAW_FILE_SYSTEM
+    for bucket in sorted(path for path in home.lake.iterdir() if path.is_dir()):
+        mount = f"spark.hadoop.fs.viewfs.mounttable.{bucket.name}.linkFallback"
+        settings[mount] = bucket.as_uri()
+    return settings

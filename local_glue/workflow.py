@@ -1,0 +1,235 @@
+"""Runs one workflow: its start trigger, then each conditional trigger as its jobs succeed."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from local_glue.definitions import Deployment, JobDefinition, TriggerDefinition
+from local_glue.errors import EntityNotFoundError, GlueLocalError
+from local_glue.job_runs import (
+    JobProcess,
+    Machine,
+    end_left_over_processes,
+    new_run_id,
+    now_ms,
+    plan_job_run,
+    poll_job_run,
+    start_job_run,
+    stop_job_run,
+)
+from local_glue.store import JobRun, Store
+from local_glue.triggers import triggers_to_fire, unmet_conditions
+
+POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class WorkflowResult:
+    """How a workflow run ended; `blocked` maps a job never started to the conditions not met."""
+
+    run_id: str
+    job_runs: tuple[JobRun, ...]
+    blocked: Mapping[str, tuple[str, ...]]
+
+    @property
+    def is_success(self) -> bool:
+        """Whether every job ran and every final run SUCCEEDED."""
+        final = {run.job_name: run.state for run in self.job_runs}
+        return not self.blocked and all(state == "SUCCEEDED" for state in final.values())
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A job run waiting for a free core."""
+
+    job: JobDefinition
+    arguments: Mapping[str, str]
+    trigger_name: str
+    run_id: str
+    attempt: int
+
+
+class WorkflowRun:
+    """One run of one workflow; `execute` blocks until every job that can run has run."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        deployment: Deployment,
+        store: Store,
+        workflow_name: str,
+        observe: Callable[[JobRun | None], None],
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            machine: where job processes run.
+            deployment: the definitions.
+            store: every state change is stored before it is shown.
+            workflow_name: one of ``deployment.workflows``.
+            observe: called with a job run on each change of its state, and with None in between.
+        """
+        self._machine = machine
+        self._deployment = deployment
+        self._store = store
+        self._name = workflow_name
+        self._observe = observe
+        self._triggers = deployment.triggers_of(workflow_name)
+        self._run_id = f"wr_{secrets.token_hex(32)}"
+        self._started_at_ms = now_ms()
+        self._waiting: list[_Request] = []
+        self._running: list[tuple[_Request, JobProcess]] = []
+        self._final: dict[str, str] = {}
+        self._fired: set[str] = set()
+
+    def execute(self) -> WorkflowResult:
+        """Fire the start trigger and run until nothing runs and nothing more fires.
+
+        Raises:
+            EntityNotFoundError: a trigger starts a job that the template does not define.
+            KeyboardInterrupt: after the running jobs were stopped and everything was recorded.
+        """
+        self._record("RUNNING")
+        try:
+            self._fire(start_trigger(self._name, self._triggers))
+            while self._waiting or self._running:
+                self._start_waiting()
+                self._collect_finished()
+                self._observe(None)
+                time.sleep(POLL_S)
+        except BaseException:
+            self._stop_running()
+            self._record("STOPPED")
+            raise
+        self._record("COMPLETED")
+        return WorkflowResult(
+            self._run_id, tuple(self._store.job_runs_of(self._run_id)), self._blocked()
+        )
+
+    def _record(self, status: str) -> None:
+        completed_at_ms = None if status == "RUNNING" else now_ms()
+        self._store.put_workflow_run(
+            self._run_id, self._name, status, self._started_at_ms, completed_at_ms
+        )
+
+    def _fire(self, trigger: TriggerDefinition) -> None:
+        self._fired.add(trigger.name)
+        for action in trigger.actions:
+            job = self._deployment.jobs.get(action.job_name)
+            if job is None:
+                raise EntityNotFoundError(
+                    f"trigger {trigger.name} starts the job {action.job_name!r}, which the "
+                    f"template does not define; it has {', '.join(self._deployment.jobs)}"
+                )
+            workflow_arguments = {
+                "--WORKFLOW_NAME": self._name,
+                "--WORKFLOW_RUN_ID": self._run_id,
+            }
+            arguments = {**action.arguments, **workflow_arguments}
+            self._waiting.append(_Request(job, arguments, trigger.name, new_run_id(), 0))
+
+    def _start_waiting(self) -> None:
+        slots = (os.cpu_count() or 1) - len(self._running)
+        ready, self._waiting = self._waiting[:slots], self._waiting[slots:]
+        for request in ready:
+            self._start(request)
+
+    def _start(self, request: _Request) -> None:
+        run = replace(
+            plan_job_run(
+                self._machine, request.job, request.arguments, request.run_id, request.attempt
+            ),
+            workflow_run_id=self._run_id,
+            trigger_name=request.trigger_name,
+        )
+        active = sum(1 for other, _ in self._running if other.job.name == request.job.name)
+        if active >= request.job.max_concurrent_runs:
+            self._finish(request, _failed(run, f"Concurrent runs exceeded for {request.job.name}"))
+            return
+        self._show(run)
+        try:
+            process = start_job_run(self._machine, request.job, request.arguments, run)
+        except (GlueLocalError, OSError) as error:
+            self._finish(request, _failed(run, str(error)))
+        else:
+            self._running.append((request, process))
+
+    def _collect_finished(self) -> None:
+        for item in list(self._running):
+            request, process = item
+            run = poll_job_run(process)
+            if run is not None:
+                self._running.remove(item)
+                self._finish(request, run)
+
+    def _finish(self, request: _Request, run: JobRun) -> None:
+        """Record a finished run, retry it if it may be, else let triggers see its state."""
+        self._show(run)
+        # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html (TIMEOUT is not retried)
+        if run.state == "FAILED" and request.attempt < request.job.max_retries:
+            attempt = request.attempt + 1
+            run_id = f"{request.run_id.split('_attempt_')[0]}_attempt_{attempt}"
+            self._waiting.append(replace(request, run_id=run_id, attempt=attempt))
+            return
+        self._final[run.job_name] = run.state
+        for trigger in triggers_to_fire(self._triggers, self._final, self._fired):
+            self._fire(trigger)
+
+    def _show(self, run: JobRun) -> None:
+        self._store.put_job_run(run)
+        self._observe(run)
+
+    def _stop_running(self) -> None:
+        for _, process in self._running:
+            self._show(stop_job_run(process))
+        self._running.clear()
+
+    def _blocked(self) -> dict[str, tuple[str, ...]]:
+        return {
+            action.job_name: tuple(unmet_conditions(trigger, self._final))
+            for trigger in self._triggers
+            if trigger.name not in self._fired
+            for action in trigger.actions
+            if action.job_name not in self._final
+        }
+
+
+def _failed(run: JobRun, message: str) -> JobRun:
+    return replace(run, state="FAILED", completed_at_ms=now_ms(), error_message=message)
+
+
+def start_trigger(
+    workflow_name: str, triggers: tuple[TriggerDefinition, ...]
+) -> TriggerDefinition:
+    """Return the one trigger that starts a workflow: ON_DEMAND, SCHEDULED or EVENT.
+
+    Raises:
+        GlueLocalError: there is none, or more than one.
+    """
+    starts = [trigger for trigger in triggers if trigger.type != "CONDITIONAL"]
+    if len(starts) != 1:
+        names = ", ".join(trigger.name for trigger in starts) or "none"
+        raise GlueLocalError(
+            f"workflow {workflow_name} needs exactly one start trigger and has {names}"
+        )
+    return starts[0]
+
+
+def recover_interrupted_runs(store: Store) -> list[JobRun]:
+    """Close the books of runs whose command was killed; return the job runs marked FAILED.
+
+    Their processes are ended first. Nothing they had not committed counts, so the next workflow
+    run continues from the committed bookmarks and watermarks.
+    """
+    recovered = []
+    for run in store.unfinished_job_runs():
+        end_left_over_processes(run.run_id)
+        failed = _failed(run, "the command that ran this job was killed")
+        store.put_job_run(failed)
+        recovered.append(failed)
+    store.interrupt_workflow_runs(now_ms())
+    return recovered
+
+
