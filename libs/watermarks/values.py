@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, tzinfo
-from decimal import Clamped, Context, Decimal, Inexact, InvalidOperation, Overflow, Underflow
+from decimal import Clamped, Context, Decimal, Inexact, InvalidOperation, Overflow, Subnormal
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -36,7 +36,7 @@ _NUMBERS = Context(
     prec=_MAX_DIGITS,
     Emin=-130,
     Emax=125,
-    traps=[Clamped, Inexact, InvalidOperation, Overflow, Underflow],
+    traps=[Clamped, Inexact, InvalidOperation, Overflow, Subnormal],
 )
 _ISO_LENGTH = len("2013-01-01T00:00:00.000000")
 
@@ -137,7 +137,7 @@ def _decimal_text(value: Decimal, path: str) -> str:
         raise _refused(path, f"is {value!r}, not a number", _REMEDIES["NoneType"])
     try:
         return str(_NUMBERS.normalize(value))
-    except (Clamped, Inexact, InvalidOperation, Overflow, Underflow) as error:
+    except (Clamped, Inexact, InvalidOperation, Overflow, Subnormal) as error:
         problem = f"is {value!r}, outside what DynamoDB stores exactly ({_MAX_DIGITS} digits)"
         raise _refused(path, problem, "round it, or write it as a str") from error
 

@@ -1,0 +1,159 @@
+"""The embedded DynamoDB engine, one per test session and process, and a table in it."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ConnectionClosedError
+
+from watermarks import Watermarks
+
+ENGINES = Path(__file__).parents[2] / "node_modules" / "@dynoxide"
+REGION = "eu-west-2"
+READY_WITHIN_SECONDS = 10.0
+
+
+@pytest.fixture(scope="session")
+def endpoint_url() -> Iterator[str]:
+    binary = next(ENGINES.glob("*/dynoxide*"), None)
+    assert binary, f"there is no embedded DynamoDB in {ENGINES.name}: run `make setup`"
+    for _ in range(5):  # another process may take the free port first
+        port = _free_port()
+        command = [str(binary), "serve", "--host", "127.0.0.1", "--port", str(port)]
+        with subprocess.Popen(  # noqa: S603 - the pinned engine
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as engine:
+            try:
+                if _is_ready(engine, port):
+                    yield f"http://127.0.0.1:{port}"
+                    return
+            finally:
+                engine.kill()
+    pytest.fail("the embedded DynamoDB did not start")
+
+
+@pytest.fixture(scope="session")
+def new_client(endpoint_url: str) -> Iterator[Callable[[], Any]]:
+    """Return a maker of clients, each with connections and event handlers of its own."""
+    clients = []
+
+    def make() -> Any:
+        session = boto3.Session("test", "test", region_name=REGION)
+        # One request, so that the retries seen are the library's.
+        config = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
+        client = session.client("dynamodb", endpoint_url=endpoint_url, config=config)
+        clients.append(client)
+        return client
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture(scope="session")
+def table_name(new_client: Callable[[], Any]) -> str:
+    name = "glue-watermarks"
+    new_client().create_table(
+        TableName=name,
+        KeySchema=[
+            {"AttributeName": "jobName", "KeyType": "HASH"},
+            {"AttributeName": "runId", "KeyType": "RANGE"},
+        ],
+        AttributeDefinitions=[
+            {"AttributeName": "jobName", "AttributeType": "S"},
+            {"AttributeName": "runId", "AttributeType": "S"},
+        ],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    return name
+
+
+@pytest.fixture(scope="session")
+def client(new_client: Callable[[], Any]) -> Any:
+    return new_client()
+
+
+@pytest.fixture
+def watermarks(client: Any, table_name: str) -> Watermarks:
+    return Watermarks(table_name, client)
+
+
+@pytest.fixture
+def job() -> str:
+    """Return a job that no other test uses."""
+    return f"job-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def rows(client: Any, table_name: str, job: str) -> Callable[[], dict[str, dict[str, Any]]]:
+    """Return a reader of all rows of the job as they are stored, by run id."""
+
+    def read() -> dict[str, dict[str, Any]]:
+        found = client.query(
+            TableName=table_name,
+            KeyConditionExpression="jobName = :job",
+            ExpressionAttributeValues={":job": {"S": job}},
+            ConsistentRead=True,
+        )["Items"]
+        return {row["runId"]["S"]: row for row in found}
+
+    return read
+
+
+@pytest.fixture
+def put_legacy(client: Any, table_name: str, job: str) -> Callable[..., None]:
+    """Return a writer of rows as the original class writes them."""
+
+    def put(run_id: str, **values: dict[str, Any]) -> None:
+        item = {"jobName": {"S": job}, "runId": {"S": run_id}, "watermarks": {"M": values}}
+        client.put_item(TableName=table_name, Item=item)
+
+    return put
+
+
+@pytest.fixture
+def lossy_client(new_client: Callable[[], Any]) -> Callable[[int], Any]:
+    """Return a maker of clients that lose the first responses to a really sent transaction."""
+
+    def make(responses: int) -> Any:
+        client = new_client()
+        left = iter(range(responses))
+        lock = threading.Lock()
+
+        def lose(**_: Any) -> None:
+            with lock:
+                is_lost = next(left, None) is not None
+            if is_lost:
+                raise ConnectionClosedError(endpoint_url=client.meta.endpoint_url)
+
+        client.meta.events.register("after-call.dynamodb.TransactWriteItems", lose)
+        return client
+
+    return make
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_ready(engine: subprocess.Popen[bytes], port: int) -> bool:
+    deadline = time.monotonic() + READY_WITHIN_SECONDS
+    while engine.poll() is None and time.monotonic() < deadline:
+        with closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return True
+        time.sleep(0.005)
+    return False
