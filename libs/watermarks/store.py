@@ -76,8 +76,8 @@ class Store:
             WatermarkTableNotFoundError: there is no such table.
         """
         transaction = commit.transaction(self._table_name)
-        for attempt in range(_SENDS):
-            is_last = attempt + 1 == _SENDS
+        attempt = 0
+        while True:
             try:
                 with self._naming_the_table():
                     self._client.transact_write_items(TransactItems=transaction)
@@ -87,12 +87,13 @@ class Store:
                     return applied
                 if refusal := commit.refusal(reasons):
                     raise refusal from error
-                if is_last or not (_is_outcome_unknown(error) or can_succeed_later(reasons)):
+                is_passing = _is_outcome_unknown(error) or can_succeed_later(reasons)
+                if not is_passing or attempt + 1 == _SENDS:
                     raise
             else:
                 return commit.latest
             self.pause(attempt)
-        raise AssertionError("the last send returns or raises")
+            attempt += 1
 
     def pause(self, attempt: int) -> None:
         """Wait before trying again: longer each time up to a cap, and never in step with others.

@@ -221,6 +221,17 @@ def test_legacy_row_is_read_as_it_is(watermarks, job, put_legacy):
     }
 
 
+def test_legacy_row_without_a_map_of_values_is_readable_but_no_base(
+    watermarks, client, table_name, job
+):
+    item = {"jobName": {"S": job}, "runId": {"S": "jr_1"}, "latest_data": {"S": "x"}}
+    client.put_item(TableName=table_name, Item=item)
+
+    assert watermarks.get_watermark(job) == {"jobName": job, "runId": "jr_1", "latest_data": "x"}
+    with pytest.raises(WatermarksError, match=r"no 'watermarks' map but \['latest_data'\]"):
+        watermarks.latest(job)
+
+
 def test_single_legacy_row_is_taken_as_the_most_recent(watermarks, job, put_legacy):
     put_legacy("jr_1", high={"N": "8"})
 
