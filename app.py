@@ -81,13 +81,12 @@ def find_node(chosen: str | None) -> str:
             f"{where} is not a program that can be run; needed: Node {OLDEST_NODE} or newer; "
             "run `pip install -r requirements.txt`, or set JSII_NODE to a node program"
         )
-    answer = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - the user's own node
-    version = re.match(r"v(\d+)\.", answer.stdout)
+    answer = _version_of(node)
+    version = re.match(r"v(\d+)\.", answer)
     if version is None or int(version[1]) < OLDEST_NODE:
         raise InputError(
-            f"{node} is Node {answer.stdout.strip() or 'of unknown version'}; needed: Node "
-            f"{OLDEST_NODE} or newer; run `pip install -r requirements.txt`, or set JSII_NODE to "
-            "a newer one"
+            f"{node} answers {answer!r} when asked for its version; needed: Node {OLDEST_NODE} or "
+            "newer; run `pip install -r requirements.txt`, or set JSII_NODE to a newer one"
         )
     return node
 
@@ -126,6 +125,15 @@ def _bundled_node() -> str | None:
         return None
     package = Path(spec.origin).parent
     return shutil.which("node", path=os.pathsep.join([str(package / "bin"), str(package)]))
+
+
+def _version_of(node: str) -> str:
+    """Return the first line of what a program says about its version."""
+    try:
+        done = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - the user's own node
+    except OSError as error:
+        return str(error.strerror)
+    return (done.stdout or done.stderr).partition("\n")[0]
 
 
 def _json_object(text: str, where: str) -> dict[str, object]:

@@ -161,7 +161,8 @@ class _Fields:
         self._known.append(key)
         if key not in self.left and default is ...:
             raise ConfigError(
-                f"{self._where} has no '{key}'; add it; it has: {', '.join(self.left) or 'nothing'}"
+                f"{self._where} has no '{key}'; add it; it has: "
+                f"{', '.join(self.left) or 'nothing else'}"
             )
         return self.left.pop(key, default)
 

@@ -14,8 +14,8 @@ from infra.errors import JobDefinitionError
 from infra.incremental_job import BookmarkOption, IncrementalJob
 from infra.watermark_table import WatermarkTable
 
-# Tests and caches next to the packages must not change the zip.
-NOT_SHIPPED = ["**/__pycache__", "**/*.pyc", "**/*.egg-info", "**/.DS_Store"]
+# What stands beside the code must not change the zip.
+NOT_SHIPPED = ["**/__pycache__", "**/*.pyc", "**/*.egg-info", "**/.DS_Store", "**/*.md"]
 
 
 class Pipeline(Construct):

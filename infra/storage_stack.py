@@ -12,6 +12,9 @@ from infra.watermark_table import WatermarkTable
 class StorageStack(cdk.Stack):
     """Creates the watermark table, the four buckets of the lake and its database; all are kept.
 
+    Names and ARNs are exported whether or not a pipeline uses them: CloudFormation refuses to
+    drop an export that a deployed stack still imports, so a job could not be removed otherwise.
+
     Attributes:
         landing: what others deliver, as they deliver it.
         raw: increments, as they were read.
@@ -45,7 +48,9 @@ class StorageStack(cdk.Stack):
             ),
         )
         self.database.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        cdk.CfnOutput(self, "WatermarkTableName", value=self.watermarks.table.table_name)
+        table = self.watermarks.table
+        self._export(table.table_name, table.table_arn)
+        cdk.CfnOutput(self, "WatermarkTableName", value=table.table_name)
         cdk.CfnOutput(self, "DatabaseName", value=self.database.ref)
 
     def _bucket(self, id_: str) -> s3.Bucket:
@@ -58,5 +63,11 @@ class StorageStack(cdk.Stack):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )
+        self._export(bucket.bucket_name, bucket.bucket_arn)
         cdk.CfnOutput(self, f"{id_}BucketName", value=bucket.bucket_name)
         return bucket
+
+    def _export(self, name: str, arn: str) -> None:
+        """Keep the exports that pipelines import, whoever imports them today."""
+        self.export_value(name)
+        self.export_value(arn)

@@ -1,0 +1,137 @@
+"""Synthesis once per session and per context; the tests read what it wrote as plain JSON."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+Synth = Callable[..., "Assembly"]
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What one run of the app wrote."""
+
+    folder: Path
+
+    def stacks(self) -> list[str]:
+        return sorted(
+            path.name.removesuffix(".template.json") for path in self.folder.glob("*.template.json")
+        )
+
+    def text(self, stack: str) -> str:
+        return (self.folder / f"{stack}.template.json").read_text()
+
+    def assets(self, stack: str) -> dict[str, dict]:
+        return json.loads((self.folder / f"{stack}.assets.json").read_text())["files"]
+
+    def resources(self, type_: str | None = None) -> dict[str, dict]:
+        """Return the resources of all stacks, those of one type if asked, by logical id."""
+        return {
+            f"{stack}/{logical_id}": resource
+            for stack in self.stacks()
+            for logical_id, resource in json.loads(self.text(stack))["Resources"].items()
+            if type_ in (None, resource["Type"])
+        }
+
+    def jobs(self) -> dict[str, dict]:
+        """Return the properties of the Glue jobs by job name."""
+        return {
+            job["Properties"]["Name"]: job["Properties"]
+            for job in self.resources("AWS::Glue::Job").values()
+        }
+
+    def statements(self, job: str) -> list[dict]:
+        """Return the policy statements of a job's role, each resource as one line of text."""
+        role = self.jobs()[job]["Role"]["Fn::GetAtt"][0]
+        (resource,) = (r for id_, r in self.resources().items() if id_.endswith(f"/{role}"))
+        return [
+            {
+                **statement,
+                "Action": as_list(statement["Action"]),
+                "Resource": [as_text(arn) for arn in as_list(statement["Resource"])],
+            }
+            for policy in resource["Properties"]["Policies"]
+            for statement in policy["PolicyDocument"]["Statement"]
+        ]
+
+
+def as_list(value: object) -> list:
+    return value if isinstance(value, list) else [value]
+
+
+def as_text(value: object) -> str:
+    """Return an intrinsic as one line; what a deployment fills in stands in braces."""
+    match value:
+        case str():
+            return value
+        case {"Fn::Join": [separator, parts]}:
+            return separator.join(as_text(part) for part in parts)
+        case {"Fn::Sub": text}:
+            return text
+        case {"Ref": name}:
+            return f"{{{name}}}"
+        case {"Fn::ImportValue": export}:
+            found = re.fullmatch(
+                r".*:ExportsOutput(?:Ref|FnGetAtt)([A-Za-z]+?)(?:Table)?[0-9A-F]{8}.*", export
+            )
+            return f"{{{found[1] if found else export}}}"
+    raise AssertionError(f"an intrinsic the tests do not know: {value}")
+
+
+@pytest.fixture(scope="session")
+def run_app(tmp_path_factory: pytest.TempPathFactory) -> Synth:
+    """Return a function that runs `python app.py` from another folder, into a new folder."""
+
+    def run(**context: object) -> Assembly:
+        out = tmp_path_factory.mktemp("cdk.out")
+        env = {key: value for key, value in os.environ.items() if not key.startswith("CDK_")}
+        done = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, str(ROOT / "app.py")],
+            cwd=out.parent,
+            env=env | {"CDK_OUTDIR": str(out), "CDK_CONTEXT_JSON": json.dumps(context)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        return Assembly(out)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def synth(run_app: Synth) -> Synth:
+    """Return a function that synthesizes a context, each context once."""
+    known: dict[str, Assembly] = {}
+
+    def once(**context: object) -> Assembly:
+        key = json.dumps(context, sort_keys=True)
+        if key not in known:
+            known[key] = run_app(**context)
+        return known[key]
+
+    return once
+
+
+@pytest.fixture(scope="session", name="as_text")
+def _as_text() -> Callable[[object], str]:
+    return as_text
+
+
+@pytest.fixture(scope="session", params=["dev", "prod"])
+def stage(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def assembly(synth: Synth, stage: str) -> Assembly:
+    """Return the assembly of each stage in turn."""
+    return synth(stage=stage)

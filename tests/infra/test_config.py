@@ -1,0 +1,131 @@
+"""The context of a stage: what is accepted, and one clear line for what is not."""
+
+import json
+
+import pytest
+
+import app
+from infra.config import FilesSource, JdbcSource, StageConfig
+
+DEV = {
+    "workerType": "G.1X",
+    "numberOfWorkers": 2,
+    "timeoutMinutes": 60,
+    "terminationProtection": False,
+}
+JDBC = {"kind": "jdbc", "url": "jdbc:postgresql://db/air", "table": "flights", "driver": "a.Driver"}
+
+
+def context(stage="dev", **fields):
+    return {"stage": stage, "tidemark:stages": {"dev": DEV | fields}}
+
+
+def test_what_a_stage_leaves_out_is_the_deployers_account_and_region_by_hand_from_files():
+    stage = StageConfig.from_context(context())
+
+    assert stage == StageConfig(
+        name="dev",
+        account=None,
+        region=None,
+        schedule=None,
+        worker_type="G.1X",
+        number_of_workers=2,
+        timeout_minutes=60,
+        termination_protection=False,
+        flights_source=FilesSource(),
+    )
+
+
+def test_a_stage_may_name_its_account_region_and_schedule():
+    stage = StageConfig.from_context(
+        context(account="123456789012", region="eu-west-1", schedule="cron(0 6 ? * MON-FRI *)")
+    )
+
+    assert (stage.account, stage.region) == ("123456789012", "eu-west-1")
+    assert stage.schedule == "cron(0 6 ? * MON-FRI *)"
+
+
+def test_a_database_may_need_no_secret_and_no_connection():
+    stage = StageConfig.from_context(context(flightsSource=JDBC))
+
+    assert stage.flights_source == JdbcSource("jdbc:postgresql://db/air", "flights", "a.Driver")
+
+
+@pytest.mark.parametrize("override", [json.dumps(JDBC), JDBC], ids=["text", "object"])
+def test_a_source_on_the_command_line_overrides_the_one_of_the_stage(override):
+    stage = StageConfig.from_context(
+        context(flightsSource={"kind": "files"}) | {"flightsSource": override}
+    )
+
+    assert isinstance(stage.flights_source, JdbcSource)
+
+
+def test_what_is_in_the_environment_overrides_cdk_json(tmp_path):
+    cdk_json = tmp_path / "cdk.json"
+    cdk_json.write_text('{"context": {"stage": "dev", "kept": 1}}')
+
+    merged = app.read_context(cdk_json, '{"stage": "prod"}')
+
+    assert merged == {"stage": "prod", "kept": 1}
+
+
+BAD = {
+    "not-json": ("{stage", "CDK_CONTEXT_JSON is not JSON"),
+    "not-an-object": ("[]", "allowed: a JSON object"),
+    "unknown-stage": ({"stage": "test"}, 'unknown stage "test"; allowed: dev, prod'),
+    "stage-not-a-text": ({"stage": 7}, "unknown stage 7; allowed: dev, prod"),
+    "stage-null": ({"stage": None}, "unknown stage null"),
+    "no-stages": ({"tidemark:stages": {}}, "allowed: none yet"),
+    "stages-not-an-object": ({"tidemark:stages": "dev"}, "context 'tidemark:stages' is \"dev\""),
+    "stages-null": ({"tidemark:stages": None}, "context 'tidemark:stages' is null"),
+    "stage-name-for-no-resource": (
+        {"stage": "My_Stage", "tidemark:stages": {"My_Stage": DEV}},
+        'stage name "My_Stage" cannot be part of a resource name',
+    ),
+    "fields-not-an-object": ({"tidemark:stages": {"dev": []}}, "stage 'dev' is []"),
+    "unknown-key": (context(workers=3), "stage 'dev' has an unknown key 'workers'; allowed: "),
+    "missing-key": (
+        {"tidemark:stages": {"dev": {"workerType": "G.1X"}}},
+        "stage 'dev' has no 'numberOfWorkers'",
+    ),
+    "account-a-number": (context(account=123456789012), "stage 'dev' has account 123456789012"),
+    "account-too-short": (context(account="1234"), "allowed: null or 12 digits in quotes"),
+    "region": (context(region="Ireland"), "stage 'dev' has region \"Ireland\""),
+    "schedule-five-fields": (context(schedule="cron(0 6 * * ?)"), "six Glue cron fields"),
+    "schedule-two-days": (context(schedule="cron(0 6 1 * MON *)"), "with one ? for a day"),
+    "schedule-rate": (context(schedule="rate(5 minutes)"), "null or six Glue cron fields"),
+    "worker-type": (context(workerType="G.3X"), "allowed: G.1X, G.2X"),
+    "one-worker": (context(numberOfWorkers=1), "allowed: a whole number from 2 to 299"),
+    "workers-true": (context(numberOfWorkers=True), "stage 'dev' has numberOfWorkers true"),
+    "timeout-a-text": (context(timeoutMinutes="60"), "stage 'dev' has timeoutMinutes \"60\""),
+    "timeout-eight-days": (context(timeoutMinutes=11_520), "from 1 to 10080"),
+    "protection-a-text": (context(terminationProtection="yes"), "allowed: true, false"),
+    "source-unknown": (context(flightsSource={"kind": "kafka"}), "allowed: files, jdbc"),
+    "source-without-kind": (context(flightsSource={}), "flightsSource has no 'kind'"),
+    "source-not-json": ({"flightsSource": "{kind"}, 'flightsSource is "{kind"; allowed: a JSON'),
+    "source-not-an-object": ({"flightsSource": "7"}, "flightsSource is 7; allowed: a JSON object"),
+    "files-with-a-url": (
+        context(flightsSource={"kind": "files", "url": "jdbc:x"}),
+        "flightsSource has an unknown key 'url'; allowed: kind",
+    ),
+    "jdbc-without-table": (
+        {"flightsSource": json.dumps({"kind": "jdbc", "url": "jdbc:x"})},
+        "flightsSource has no 'table'; add it; it has: nothing else",
+    ),
+    "jdbc-url": ({"flightsSource": JDBC | {"url": "postgres://db"}}, 'has url "postgres://db"'),
+    "jdbc-secret": ({"flightsSource": JDBC | {"secretName": 7}}, "flightsSource has secretName 7"),
+}
+
+
+@pytest.mark.parametrize(("given", "message"), BAD.values(), ids=BAD.keys())
+def test_a_bad_context_ends_with_one_line_and_code_2(given, message, monkeypatch, capsys):
+    monkeypatch.setenv("CDK_CONTEXT_JSON", given if isinstance(given, str) else json.dumps(given))
+
+    code = app.main()
+
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert err.endswith("\n")

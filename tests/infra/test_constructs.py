@@ -1,0 +1,224 @@
+"""The constructs beyond the sample pipeline: what else a job may declare, and what it may not."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import app
+
+pytestmark = pytest.mark.synth
+
+
+@pytest.fixture(scope="module")
+def cdk():
+    os.environ["JSII_NODE"] = app.find_node(os.environ.get("JSII_NODE"))
+    import aws_cdk
+
+    return aws_cdk
+
+
+@pytest.fixture
+def stack(cdk):
+    return cdk.Stack(cdk.App(analytics_reporting=False), "stack")
+
+
+@pytest.fixture
+def pipeline(stack, tmp_path):
+    """Return an empty pipeline over a project with one script."""
+    from infra.config import FilesSource, StageConfig
+    from infra.pipeline import Pipeline
+    from infra.watermark_table import WatermarkTable
+
+    (tmp_path / "libs").mkdir()
+    (tmp_path / "job.py").write_text("print('hello')\n")
+    stage = StageConfig("dev", None, None, None, "G.2X", 3, 30, False, FilesSource())
+    watermarks = WatermarkTable(stack, "Watermarks")
+    return Pipeline(
+        stack, "Orders", name="orders", root=tmp_path, stage=stage, watermarks=watermarks
+    )
+
+
+@pytest.fixture
+def enable():
+    from infra.incremental_job import BookmarkOption
+
+    return BookmarkOption.ENABLE
+
+
+def resources(cdk, stack, type_):
+    from aws_cdk.assertions import Template
+
+    return list(Template.from_stack(stack).find_resources(type_).values())
+
+
+def test_a_job_has_the_size_and_timeout_of_its_stage(cdk, stack, pipeline, enable):
+    pipeline.add_job("one", script="job.py", bookmark=enable)
+
+    (job,) = resources(cdk, stack, "AWS::Glue::Job")
+    assert job["Properties"]["WorkerType"] == "G.2X"
+    assert job["Properties"]["NumberOfWorkers"] == 3
+    assert job["Properties"]["Timeout"] == 30
+
+
+def test_a_job_may_publish_metrics_in_the_namespace_of_glue_only(cdk, stack, pipeline, enable):
+    pipeline.add_job("one", script="job.py", bookmark=enable, metrics=True)
+
+    (job,) = resources(cdk, stack, "AWS::Glue::Job")
+    (role,) = resources(cdk, stack, "AWS::IAM::Role")
+    statements = role["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+    (metrics,) = (s for s in statements if s["Action"] == "cloudwatch:PutMetricData")
+    assert job["Properties"]["DefaultArguments"]["--enable-metrics"] == "true"
+    assert metrics["Condition"] == {"StringEquals": {"cloudwatch:namespace": "Glue"}}
+
+
+def test_a_job_added_after_others_joins_the_start_trigger(cdk, stack, pipeline, enable):
+    first = pipeline.add_job("first", script="job.py", bookmark=enable)
+    pipeline.add_job("second", script="job.py", bookmark=enable, after=[first])
+    pipeline.add_job("late", script="job.py", bookmark=enable)
+
+    triggers = resources(cdk, stack, "AWS::Glue::Trigger")
+    (start,) = (t for t in triggers if t["Properties"]["Type"] == "ON_DEMAND")
+    assert len(start["Properties"]["Actions"]) == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Ingest", "ingest_orders", "-a", "a-", "a--b", "1a", "ingest orders"]
+)
+def test_a_job_name_that_is_not_kebab_case_is_refused(pipeline, enable, name):
+    with pytest.raises(ValueError, match="is not in kebab case; allowed: lower case letters"):
+        pipeline.add_job(name, script="job.py", bookmark=enable)
+
+
+def test_a_job_name_that_is_taken_is_refused(pipeline, enable):
+    pipeline.add_job("one", script="job.py", bookmark=enable)
+
+    with pytest.raises(ValueError, match="job 'one' is in the pipeline already"):
+        pipeline.add_job("one", script="job.py", bookmark=enable)
+
+
+def test_a_script_that_is_not_there_is_refused(pipeline, enable):
+    with pytest.raises(ValueError, match=r"no_job\.py', which is not a file; create it"):
+        pipeline.add_job("one", script="no_job.py", bookmark=enable)
+
+
+@pytest.mark.parametrize("bookmark", ["job-bookmark-enable", None, True])
+def test_a_bookmark_that_is_not_an_option_is_refused(pipeline, bookmark):
+    with pytest.raises(ValueError, match=r"allowed: BookmarkOption\.ENABLE, BookmarkOption\.DIS"):
+        pipeline.add_job("one", script="job.py", bookmark=bookmark)
+
+
+def test_waiting_for_a_job_that_is_not_in_the_pipeline_is_refused(pipeline, enable):
+    pipeline.add_job("one", script="job.py", bookmark=enable)
+
+    with pytest.raises(ValueError, match="waits for 'other', which is not a job of this pipeline"):
+        pipeline.add_job("two", script="job.py", bookmark=enable, after=["other"])
+
+
+@pytest.mark.parametrize("argument", ["extra-py-files", "--source", "", "a b"])
+def test_an_argument_name_that_a_script_cannot_read_is_refused(pipeline, enable, argument):
+    with pytest.raises(ValueError, match="allowed: letters, digits and _"):
+        pipeline.add_job("one", script="job.py", bookmark=enable, arguments={argument: "x"})
+
+
+def test_an_argument_that_would_hide_the_watermark_table_is_refused(pipeline, enable):
+    with pytest.raises(ValueError, match="none of the arguments the construct sets"):
+        pipeline.add_job(
+            "one",
+            script="job.py",
+            bookmark=enable,
+            watermark=True,
+            arguments={"watermark_table": "x"},
+        )
+
+
+@pytest.mark.parametrize("prefix", ["", "/", "orders", "/orders/", "or*/", "a//b/"])
+def test_a_prefix_that_is_not_a_folder_is_refused(prefix):
+    from infra.dataset import Dataset
+
+    with pytest.raises(ValueError, match="is not a folder; allowed: letters"):
+        Dataset(None, prefix)
+
+
+def test_a_project_without_libs_is_refused(stack):
+    from infra.config import FilesSource, StageConfig
+    from infra.pipeline import Pipeline
+
+    stage = StageConfig("dev", None, None, None, "G.1X", 2, 30, False, FilesSource())
+    with pytest.raises(ValueError, match="which is not a folder; create it"):
+        Pipeline(
+            stack, "Orders", name="orders", root=Path("/no/such"), stage=stage, watermarks=None
+        )
+
+
+def test_the_storage_stack_is_the_same_whoever_uses_it(cdk, synth):
+    from aws_cdk.assertions import Template
+
+    from infra.config import StageConfig
+    from infra.storage_stack import StorageStack
+
+    context = app.read_context(app.ROOT / "cdk.json", None)
+    alone = StorageStack(
+        cdk.App(analytics_reporting=False, context=context),
+        "tidemark-dev-storage",
+        stage=StageConfig.from_context(context),
+        env=cdk.Environment(),
+    )
+
+    used = json.loads(synth(stage="dev").text("tidemark-dev-storage"))
+    assert Template.from_stack(alone).to_json() == used
+
+
+@pytest.fixture(scope="module")
+def from_a_database(synth):
+    source = {
+        "kind": "jdbc",
+        "url": "jdbc:postgresql://db/air",
+        "table": "flights",
+        "driver": "org.postgresql.Driver",
+        "connectionName": "air-network",
+        "secretName": "air/reader",
+    }
+    return synth(flightsSource=json.dumps(source))
+
+
+def test_a_stage_with_a_database_reads_flights_from_it(from_a_database, as_text):
+    job = from_a_database.jobs()["ingest-flights"]
+    arguments = {key: as_text(value) for key, value in job["DefaultArguments"].items()}
+
+    assert job["Connections"] == {"Connections": ["air-network"]}
+    assert arguments["--source"] == "jdbc"
+    assert arguments["--jdbc_url"] == "jdbc:postgresql://db/air"
+    assert arguments["--jdbc_table"] == "flights"
+    assert arguments["--jdbc_driver"] == "org.postgresql.Driver"
+    assert arguments["--jdbc_secret_id"] == "air/reader"  # noqa: S105 - a name
+    assert "--source_path" not in arguments
+
+
+def test_the_database_job_may_read_one_secret_and_use_one_connection(from_a_database):
+    by_action = {
+        action: statement["Resource"]
+        for statement in from_a_database.statements("ingest-flights")
+        for action in statement["Action"]
+    }
+
+    (secret,) = by_action["secretsmanager:GetSecretValue"]
+    assert secret.endswith(":secret:air/reader-??????")
+    assert {arn.split(":")[-1] for arn in by_action["glue:GetConnection"]} == {
+        "catalog",
+        "connection/air-network",
+    }
+    assert not any("{Landing}" in arn for arns in by_action.values() for arn in arns)
+
+
+def test_only_the_network_description_of_a_connected_job_has_no_resource(from_a_database):
+    unlimited = [
+        statement["Action"]
+        for job in from_a_database.jobs()
+        for statement in from_a_database.statements(job)
+        if statement["Resource"] == ["*"]
+    ]
+
+    assert all(action.startswith("ec2:Describe") for actions in unlimited for action in actions)
+    assert len(unlimited) == 1

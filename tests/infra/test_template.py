@@ -1,0 +1,371 @@
+"""What holds for every resource of both stages."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.synth
+
+STATEFUL = {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::Glue::Database"}
+# What each job may touch, from the plan of the pipeline rather than from its declaration.
+READS = {
+    "ingest-flights": {"{Landing}/flights", "{Raw}/flights"},
+    "ingest-weather": {"{Landing}/weather", "{Raw}/weather"},
+    "curate-flights": {"{Raw}/flights", "{Raw}/weather", "{Curated}/flights"},
+    "publish-delays": {"{Curated}/flights", "{Mart}/route_delays"},
+}
+WRITES = {
+    "ingest-flights": {"{Raw}/flights"},
+    "ingest-weather": {"{Raw}/weather"},
+    "curate-flights": {"{Curated}/flights"},
+    "publish-delays": {"{Mart}/route_delays"},
+}
+ARGUMENTS = {
+    "ingest-flights": {
+        "--source": "files",
+        "--source_path": "s3://{Landing}/flights/",
+        "--target_path": "s3://{Raw}/flights/",
+        "--watermark_table": "{Watermarks}",
+    },
+    "ingest-weather": {
+        "--source_path": "s3://{Landing}/weather/",
+        "--target_path": "s3://{Raw}/weather/",
+    },
+    "curate-flights": {
+        "--flights_path": "s3://{Raw}/flights/",
+        "--weather_path": "s3://{Raw}/weather/",
+        "--target_path": "s3://{Curated}/flights/",
+    },
+    "publish-delays": {
+        "--source_path": "s3://{Curated}/flights/",
+        "--target_path": "s3://{Mart}/route_delays/",
+    },
+}
+BOOKMARKS = {
+    "ingest-flights": "job-bookmark-disable",
+    "ingest-weather": "job-bookmark-enable",
+    "curate-flights": "job-bookmark-enable",
+    "publish-delays": "job-bookmark-enable",
+}
+
+
+def triggers(assembly, type_):
+    return {
+        id_: trigger
+        for id_, trigger in assembly.resources("AWS::Glue::Trigger").items()
+        if trigger["Properties"]["Type"] == type_
+    }
+
+
+def job_names(assembly, parts):
+    by_id = {
+        id_.split("/")[1]: job["Properties"]["Name"]
+        for id_, job in assembly.resources("AWS::Glue::Job").items()
+    }
+    return [by_id[part["JobName"]["Ref"]] for part in parts]
+
+
+def test_a_stage_has_two_stacks_named_after_it(assembly, stage):
+    assert assembly.stacks() == [f"tidemark-{stage}-flights", f"tidemark-{stage}-storage"]
+
+
+def test_everything_with_state_stays_when_it_leaves_the_template(assembly):
+    stateful = [r for r in assembly.resources().values() if r["Type"] in STATEFUL]
+
+    assert len(stateful) == 6
+    assert {r["DeletionPolicy"] for r in stateful} == {"Retain"}
+    assert {r["UpdateReplacePolicy"] for r in stateful} == {"Retain"}
+
+
+def test_state_lives_in_the_storage_stack_only(assembly, stage):
+    stacks = {id_.split("/")[0] for id_, r in assembly.resources().items() if r["Type"] in STATEFUL}
+
+    assert stacks == {f"tidemark-{stage}-storage"}
+
+
+def test_only_prod_refuses_to_delete_its_storage_stack(assembly, stage):
+    manifest = json.loads((assembly.folder / "manifest.json").read_text())
+    properties = manifest["artifacts"][f"tidemark-{stage}-storage"]["properties"]
+
+    assert properties.get("terminationProtection", False) is (stage == "prod")
+
+
+def test_the_watermark_table_has_the_name_and_keys_that_jobs_know(assembly):
+    (table,) = assembly.resources("AWS::DynamoDB::Table").values()
+
+    assert table["Properties"] == {
+        "TableName": "glue-watermarks",
+        "AttributeDefinitions": [
+            {"AttributeName": "jobName", "AttributeType": "S"},
+            {"AttributeName": "runId", "AttributeType": "S"},
+        ],
+        "KeySchema": [
+            {"AttributeName": "jobName", "KeyType": "HASH"},
+            {"AttributeName": "runId", "KeyType": "RANGE"},
+        ],
+        "BillingMode": "PAY_PER_REQUEST",
+        "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+        "TimeToLiveSpecification": {"AttributeName": "expiresAt", "Enabled": True},
+        "DeletionProtectionEnabled": True,
+    }
+
+
+def test_every_bucket_is_encrypted_and_private(assembly):
+    for bucket in assembly.resources("AWS::S3::Bucket").values():
+        properties = bucket["Properties"]
+        (rule,) = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+
+        assert rule["ServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
+        assert set(properties["PublicAccessBlockConfiguration"].values()) == {True}
+        assert "BucketName" not in properties
+
+
+def test_every_bucket_refuses_requests_without_tls(assembly):
+    buckets = {id_.split("/")[1] for id_ in assembly.resources("AWS::S3::Bucket")}
+    policies = assembly.resources("AWS::S3::BucketPolicy").values()
+
+    assert {policy["Properties"]["Bucket"]["Ref"] for policy in policies} == buckets
+    for policy in policies:
+        (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
+        assert statement["Effect"] == "Deny"
+        assert statement["Action"] == "s3:*"
+        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_the_outputs_have_stable_names(assembly, stage):
+    outputs = {
+        name
+        for stack in assembly.stacks()
+        for name in json.loads(assembly.text(stack))["Outputs"]
+        if not name.startswith("ExportsOutput")
+    }
+
+    assert outputs == {
+        "LandingBucketName",
+        "RawBucketName",
+        "CuratedBucketName",
+        "MartBucketName",
+        "WatermarkTableName",
+        "DatabaseName",
+        "WorkflowName",
+    }
+
+
+def test_every_job_runs_glue_5_1_once_at_a_time_with_a_timeout_and_no_retry(assembly):
+    for job in assembly.jobs().values():
+        assert job["GlueVersion"] == "5.1"
+        assert job["Command"]["Name"] == "glueetl"
+        assert job["Command"]["PythonVersion"] == "3"
+        assert job["Timeout"] >= 1
+        assert job["MaxRetries"] == 0
+        assert job["ExecutionProperty"] == {"MaxConcurrentRuns": 1}
+
+
+def test_every_job_has_a_role_of_its_own_that_only_glue_assumes(assembly):
+    roles = assembly.resources("AWS::IAM::Role")
+    used = [job["Role"]["Fn::GetAtt"][0] for job in assembly.jobs().values()]
+
+    assert sorted(used) == sorted(id_.split("/")[1] for id_ in roles)
+    for role in roles.values():
+        (trust,) = role["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+        assert trust["Principal"] == {"Service": "glue.amazonaws.com"}
+        assert "ManagedPolicyArns" not in role["Properties"]
+
+
+def test_every_job_gets_its_arguments_and_nothing_unasked(assembly, as_text):
+    for name, job in assembly.jobs().items():
+        arguments = {key: as_text(value) for key, value in job["DefaultArguments"].items()}
+        libs = arguments.pop("--extra-py-files")
+
+        assert libs.endswith(".zip")
+        assert arguments.pop("--job-language") == "python"
+        assert arguments.pop("--job-bookmark-option") == BOOKMARKS[name]
+        assert arguments == ARGUMENTS[name]
+
+
+def test_all_jobs_share_one_libs_zip(assembly, as_text):
+    zips = {
+        as_text(job["DefaultArguments"]["--extra-py-files"]) for job in assembly.jobs().values()
+    }
+
+    assert len(zips) == 1
+
+
+def test_a_job_reads_its_script_and_the_libs_and_no_other_asset(assembly, as_text):
+    for name, job in assembly.jobs().items():
+        wanted = {
+            as_text(job["Command"]["ScriptLocation"]).removeprefix("s3://"),
+            as_text(job["DefaultArguments"]["--extra-py-files"]).removeprefix("s3://"),
+        }
+        granted = {
+            arn.split(":::")[1]
+            for statement in assembly.statements(name)
+            for arn in statement["Resource"]
+            if "-assets-" in arn
+        }
+
+        assert granted == wanted
+
+
+def test_a_job_reads_and_writes_only_the_data_it_declares(assembly):
+    for name in assembly.jobs():
+        granted = {"s3:GetObject": set(), "s3:PutObject": set(), "s3:DeleteObject": set()}
+        for statement in assembly.statements(name):
+            for action in granted.keys() & set(statement["Action"]):
+                granted[action] |= {
+                    arn.removesuffix("/*") for arn in statement["Resource"] if arn.startswith("{")
+                }
+
+        assert granted["s3:GetObject"] == READS[name]
+        assert granted["s3:PutObject"] == WRITES[name]
+        assert granted["s3:DeleteObject"] == WRITES[name]
+
+
+def test_a_job_lists_only_under_the_prefixes_it_declares(assembly):
+    for name in assembly.jobs():
+        listed = {
+            f"{bucket}/{prefix}"
+            for statement in assembly.statements(name)
+            if "s3:ListBucket" in statement["Action"]
+            for bucket in statement["Resource"]
+            for prefix in statement["Condition"]["StringLikeIfExists"]["s3:prefix"]
+        }
+
+        assert listed == {path for folder in READS[name] for path in (folder, f"{folder}/*")}
+
+
+def test_only_the_watermark_job_touches_the_table_and_only_its_own_rows(assembly):
+    for name in assembly.jobs():
+        statements = [
+            statement
+            for statement in assembly.statements(name)
+            if any(action.startswith("dynamodb:") for action in statement["Action"])
+        ]
+        if name != "ingest-flights":
+            assert statements == []
+            continue
+        assert [statement["Resource"] for statement in statements] == [["{Watermarks}"]] * 2
+        assert [statement["Action"] for statement in statements] == [
+            ["dynamodb:DescribeTable"],
+            [
+                "dynamodb:ConditionCheckItem",
+                "dynamodb:GetItem",
+                "dynamodb:PutItem",
+                "dynamodb:Query",
+                "dynamodb:UpdateItem",
+            ],
+        ]
+        assert statements[1]["Condition"] == {
+            "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [name]}
+        }
+
+
+def test_a_wildcard_stands_only_below_declared_data_and_the_log_groups_of_glue(assembly):
+    for name in assembly.jobs():
+        data = {f"{folder}/*" for folder in READS[name] | WRITES[name]}
+        for statement in assembly.statements(name):
+            assert not any("*" in action for action in statement["Action"])
+            for arn in statement["Resource"]:
+                assert "*" not in arn or arn in data or arn.endswith(":/aws-glue/jobs/*"), arn
+
+
+def test_the_workflow_runs_once_at_a_time_under_its_own_name(assembly):
+    (workflow,) = assembly.resources("AWS::Glue::Workflow").values()
+
+    assert workflow["Properties"] == {"Name": "flights", "MaxConcurrentRuns": 1}
+
+
+def test_every_trigger_that_waits_is_active_after_deployment(assembly):
+    waiting = triggers(assembly, "CONDITIONAL") | triggers(assembly, "SCHEDULED")
+
+    assert waiting
+    assert {t["Properties"].get("StartOnCreation") for t in waiting.values()} == {True}
+
+
+def test_the_one_start_trigger_starts_every_job_that_waits_for_none(assembly, stage):
+    starts = triggers(assembly, "ON_DEMAND") | triggers(assembly, "SCHEDULED")
+    (start,) = starts.values()
+
+    assert job_names(assembly, start["Properties"]["Actions"]) == [
+        "ingest-flights",
+        "ingest-weather",
+    ]
+    assert start["Properties"].get("Schedule") == ("cron(0 6 * * ? *)" if stage == "prod" else None)
+
+
+def test_a_conditional_trigger_fires_when_all_the_jobs_it_watches_have_succeeded(assembly):
+    graph = {}
+    for trigger in triggers(assembly, "CONDITIONAL").values():
+        predicate = trigger["Properties"]["Predicate"]
+        assert predicate["Logical"] == "AND"
+        assert {c["LogicalOperator"] for c in predicate["Conditions"]} == {"EQUALS"}
+        assert {c["State"] for c in predicate["Conditions"]} == {"SUCCEEDED"}
+        (started,) = job_names(assembly, trigger["Properties"]["Actions"])
+        graph[started] = job_names(assembly, predicate["Conditions"])
+
+    assert graph == {
+        "curate-flights": ["ingest-flights", "ingest-weather"],
+        "publish-delays": ["curate-flights"],
+    }
+
+
+def test_no_trigger_starts_a_job_that_it_watches(assembly):
+    for trigger in triggers(assembly, "CONDITIONAL").values():
+        watched = job_names(assembly, trigger["Properties"]["Predicate"]["Conditions"])
+        started = job_names(assembly, trigger["Properties"]["Actions"])
+
+        assert not set(watched) & set(started)
+
+
+def test_triggers_are_created_one_after_the_other_and_the_start_last(assembly):
+    all_triggers = assembly.resources("AWS::Glue::Trigger")
+    follows = {
+        id_.split("/")[1]: trigger.get("DependsOn", []) for id_, trigger in all_triggers.items()
+    }
+    (last,) = (id_ for id_ in follows if "Start" in id_)
+
+    order = [last]
+    while follows[order[-1]]:
+        (before,) = follows[order[-1]]
+        order.append(before)
+
+    assert sorted(order) == sorted(follows)
+
+
+def test_cfn_lint_finds_nothing(synth):
+    templates = [
+        str(path)
+        for stage in ("dev", "prod")
+        for path in synth(stage=stage).folder.glob("*.template.json")
+    ]
+
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("cfn-lint")), "--", *templates],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_the_stages_differ_only_in_size_schedule_and_names(synth):
+    dev, prod = synth(stage="dev"), synth(stage="prod")
+
+    text = {}
+    for stage, assembly in (("dev", dev), ("prod", prod)):
+        resources = json.loads(
+            re.sub(rf"(?<=tidemark[-_]){stage}", "STAGE", json.dumps(assembly.resources()))
+        )
+        for resource in resources.values():
+            for key in ("NumberOfWorkers", "Timeout", "Schedule", "StartOnCreation"):
+                resource["Properties"].pop(key, None)
+            if resource["Properties"].get("Type") in ("ON_DEMAND", "SCHEDULED"):
+                resource["Properties"]["Type"] = "START"
+        text[stage] = resources
+
+    assert text["dev"] == text["prod"]
