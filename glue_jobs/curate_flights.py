@@ -10,16 +10,22 @@ Target:  ``target_path``flight_date=YYYY-MM-DD/*.parquet with one row per flight
 import sys
 from datetime import date
 
-from awsglue.context import GlueContext
-from awsglue.job import Job
-from awsglue.utils import getResolvedOptions
 from pyspark.context import SparkContext
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from awsglue.context import GlueContext
+from awsglue.job import Job
+from awsglue.utils import getResolvedOptions
+
 FLIGHT_KEY = ("flight_date", "carrier", "flight", "origin", "dest", "sched_dep_time")
 WEATHER_KEY = ("origin", "time_hour")
+FLIGHTS_SCHEMA = """
+    year INT, month INT, day INT, dep_time INT, sched_dep_time INT, dep_delay INT, arr_delay INT,
+    carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING, distance INT,
+    time_hour TIMESTAMP, updated_at TIMESTAMP, flight_date DATE
+"""
 WEATHER_SCHEMA = """
     origin STRING, time_hour TIMESTAMP, temp DOUBLE, wind_speed DOUBLE, precip DOUBLE,
     visib DOUBLE, updated_at TIMESTAMP, weather_date DATE
@@ -28,9 +34,7 @@ WEATHER_SCHEMA = """
 
 def main() -> None:
     """Run the job once with the arguments in ``sys.argv``."""
-    args = getResolvedOptions(
-        sys.argv, ["JOB_NAME", "flights_path", "weather_path", "target_path"]
-    )
+    args = getResolvedOptions(sys.argv, ["JOB_NAME", "flights_path", "weather_path", "target_path"])
     glue_context = GlueContext(SparkContext.getOrCreate())
     spark = glue_context.spark_session
     job = Job(glue_context)
@@ -41,8 +45,8 @@ def main() -> None:
         new_rows(glue_context, args["weather_path"], "raw_weather"),
     )
     if touched:
-        flights = spark.read.parquet(args["flights_path"])
-        weather = read_weather(spark, args["weather_path"])
+        flights = read_raw(spark, args["flights_path"], FLIGHTS_SCHEMA)
+        weather = read_raw(spark, args["weather_path"], WEATHER_SCHEMA)
         curated = curate(
             flights.where(F.col("flight_date").isin(touched)),
             weather.where(F.col("weather_date").isin(touched)),
@@ -71,14 +75,14 @@ def touched_days(*frames: DataFrame) -> list[date]:
     return sorted(days)
 
 
-def read_weather(spark: SparkSession, path: str) -> DataFrame:
-    """Return raw weather as WEATHER_SCHEMA; no rows while none has ever been ingested."""
+def read_raw(spark: SparkSession, path: str, schema: str) -> DataFrame:
+    """Return the raw Parquet under ``path``; no rows while none has ever been ingested."""
     try:
-        return spark.read.schema(WEATHER_SCHEMA).parquet(path)
+        return spark.read.schema(schema).parquet(path)
     except AnalysisException as error:
         if error.getErrorClass() != "PATH_NOT_FOUND":
             raise
-        return spark.createDataFrame([], WEATHER_SCHEMA)
+        return spark.createDataFrame([], schema)
 
 
 def newest(rows: DataFrame, key: tuple[str, ...]) -> DataFrame:

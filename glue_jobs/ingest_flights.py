@@ -12,12 +12,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
+from pyspark.context import SparkContext
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
 from awsglue.context import GlueContext
 from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
-from pyspark.context import SparkContext
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from watermarks import Watermarks
 
 FLIGHTS_SCHEMA = """
@@ -76,7 +78,12 @@ def read_source(spark: SparkSession, source: str, low: datetime | None) -> DataF
 
 def read_files(spark: SparkSession, path: str, low: datetime | None) -> DataFrame:
     """Return the landed CSV rows; ``landed_on`` is the UTC date of a row's ``updated_at``."""
-    flights = spark.read.schema(FLIGHTS_SCHEMA).option("header", True).csv(path)
+    try:
+        flights = spark.read.schema(FLIGHTS_SCHEMA).option("header", True).csv(path)
+    except AnalysisException as error:
+        if error.getErrorClass() != "PATH_NOT_FOUND":
+            raise
+        return spark.createDataFrame([], FLIGHTS_SCHEMA)  # nothing has ever landed
     return flights if low is None else flights.where(F.col("landed_on") >= F.lit(low.date()))
 
 
@@ -108,9 +115,7 @@ def jdbc_credentials() -> dict[str, Any]:
 def changed_since(flights: DataFrame, low: datetime | None) -> DataFrame:
     """Return the rows with ``updated_at`` after ``low``, plus ``flight_date DATE``."""
     changed = flights if low is None else flights.where(F.col("updated_at") > F.lit(low))
-    return changed.drop("landed_on").withColumn(
-        "flight_date", F.make_date("year", "month", "day")
-    )
+    return changed.drop("landed_on").withColumn("flight_date", F.make_date("year", "month", "day"))
 
 
 def greatest_update(changed: DataFrame) -> datetime | None:

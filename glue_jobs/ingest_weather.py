@@ -8,12 +8,13 @@ Target:  ``target_path``weather_date=YYYY-MM-DD/*.parquet, appended. A run that 
 
 import sys
 
-from awsglue.context import GlueContext
-from awsglue.job import Job
-from awsglue.utils import getResolvedOptions
 from pyspark.context import SparkContext
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+
+from awsglue.context import GlueContext
+from awsglue.job import Job
+from awsglue.utils import getResolvedOptions
 
 WEATHER_COLUMNS = {
     "origin": "string",

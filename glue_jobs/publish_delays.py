@@ -9,12 +9,13 @@ Target:  ``target_path``flight_date=YYYY-MM-DD/*.parquet, one row per route and 
 import sys
 from datetime import date
 
-from awsglue.context import GlueContext
-from awsglue.job import Job
-from awsglue.utils import getResolvedOptions
 from pyspark.context import SparkContext
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+
+from awsglue.context import GlueContext
+from awsglue.job import Job
+from awsglue.utils import getResolvedOptions
 
 DELAYED_MINUTES = 15  # the usual definition of a delayed departure
 

@@ -1,4 +1,4 @@
-"""The job bookmark as one job process sees it: loaded at init, asked by sources, saved at commit."""
+"""The job bookmark inside a job process: loaded at init, asked by sources, saved at commit."""
 
 import os
 import time

@@ -3,7 +3,7 @@
 GlueLocalError
 ├── UsageError                     the caller asked for something that cannot be: exit code 2
 ├── EntityNotFoundError            Glue's EntityNotFoundException
-├── UnsupportedError               valid on AWS, not run on this machine (also a NotImplementedError)
+├── UnsupportedError               valid on AWS, not run here (also a NotImplementedError)
 └── BookmarkVersionMismatchError   Glue's VersionMismatchException, raised by Job.commit
 """
 

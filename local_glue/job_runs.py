@@ -128,11 +128,9 @@ def _environment(
         for name, value in os.environ.items()
         if not name.startswith(FOREIGN_PREFIXES) or name.startswith("AWS_ENDPOINT_URL")
     }
-    project = Path(__file__).parents[1]
-    python_path = [SITE, *libraries, project]
     return {
         **inherited,
-        "PYTHONPATH": os.pathsep.join(str(path) for path in python_path),
+        "PYTHONPATH": os.pathsep.join(str(path) for path in (SITE, *libraries)),
         "PYTHONUNBUFFERED": "1",
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_CONF_DIR": str(folder / "conf"),

@@ -72,9 +72,7 @@ class Store:
     """Reads and writes the SQLite file; open one per process and use it from one thread."""
 
     def __init__(self, database: Path) -> None:
-        self._connection = sqlite3.connect(
-            database, timeout=BUSY_TIMEOUT_S, isolation_level=None
-        )
+        self._connection = sqlite3.connect(database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         self._connection.row_factory = sqlite3.Row
         try:
             self._connection.execute("PRAGMA journal_mode = WAL")

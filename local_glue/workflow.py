@@ -200,9 +200,7 @@ def _failed(run: JobRun, message: str) -> JobRun:
     return replace(run, state="FAILED", completed_at_ms=now_ms(), error_message=message)
 
 
-def start_trigger(
-    workflow_name: str, triggers: tuple[TriggerDefinition, ...]
-) -> TriggerDefinition:
+def start_trigger(workflow_name: str, triggers: tuple[TriggerDefinition, ...]) -> TriggerDefinition:
     """Return the one trigger that starts a workflow: ON_DEMAND, SCHEDULED or EVENT.
 
     Raises:
@@ -231,5 +229,3 @@ def recover_interrupted_runs(store: Store) -> list[JobRun]:
         recovered.append(failed)
     store.interrupt_workflow_runs(now_ms())
     return recovered
-
-

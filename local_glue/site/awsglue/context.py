@@ -5,10 +5,11 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
-from awsglue.s3 import read_s3, write_s3
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
+
+from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
+from awsglue.s3 import read_s3, write_s3
 
 
 class GlueContext(SQLContext):

@@ -5,9 +5,10 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 
 from typing import Any
 
-from local_glue.bookmark_session import files_to_read
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
+
+from local_glue.bookmark_session import files_to_read
 
 # Glue's name of a format option -> Spark's.
 READ_OPTIONS: dict[str, dict[str, str]] = {

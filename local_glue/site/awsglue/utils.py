@@ -1,6 +1,6 @@
 """Job arguments: getResolvedOptions.
 
-Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1), behaviour observed by running it.
+Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1), observed by running it.
 """
 
 import argparse

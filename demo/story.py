@@ -1,0 +1,190 @@
+"""Tells the story: a full load, an increment, a run with nothing new, and the proof."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from demo.recompute import compare, worst_routes
+from local_glue.commands import deploy, run_workflow
+from local_glue.definitions import Deployment
+from local_glue.errors import GlueLocalError, UsageError
+from local_glue.home import Home
+from local_glue.workflow import WorkflowResult
+from ops.land import land_locally
+from ops.progress import WorkflowProgress, print_failures, print_recovered, rows, step
+from ops.synth import synthesize
+from sample_data.landing import (
+    correction_objects,
+    flight_objects,
+    landing_day,
+    parse_days,
+    weather_objects,
+)
+
+DEFAULT_HOME = ".tidemark-demo"
+FIRST_DAYS, NEXT_DAYS = "1..14", "15..21"
+LATE_WEATHER, CORRECTED = "3", "10"
+ROUTES = 10
+
+
+class StoryError(GlueLocalError):
+    """The pipeline did not do what the story promises."""
+
+
+class Story:
+    """The demo's state: where things are and what each run did."""
+
+    def __init__(self, console: Console, project: Path, home: Home) -> None:
+        self._console = console
+        self._home = home
+        self.runs: list[tuple[str, WorkflowResult]] = []
+        with step(console, "Synthesizing the CDK app"):
+            self._assembly = synthesize(project, {})
+        self._deployment: Deployment = deploy(self._assembly, home)
+
+    def land(self, what: str, *objects: Mapping[str, bytes]) -> int:
+        """Land objects and return the number of flights and observations in them."""
+        everything = {key: body for group in objects for key, body in group.items()}
+        land_locally(everything, self._deployment, self._home)
+        count = sum(map(_data_rows, everything.items()))
+        self._console.print(
+            f"Landed {what}: {len(everything)} files, {count:,} rows", highlight=False
+        )
+        return count
+
+    def run(self, title: str) -> WorkflowResult:
+        """Run the workflow once and return its result.
+
+        Raises:
+            StoryError: a job failed; its error and log were printed.
+        """
+        self._console.rule(f"[bold]{title}")
+        with WorkflowProgress(self._console) as progress:
+            result = run_workflow(
+                self._assembly,
+                self._home,
+                None,
+                progress.observe,
+                lambda runs: print_recovered(self._console, runs),
+            )
+        print_failures(self._console, result)
+        if not result.is_success:
+            raise StoryError(f"{title}: a job failed")
+        self.runs.append((title, result))
+        return result
+
+    def folder(self, output: str, prefix: str = "") -> Path:
+        """Return the folder of this machine behind a bucket that the template outputs."""
+        return self._home.lake / self._deployment.outputs[output] / prefix
+
+    def prove(self) -> None:
+        """Compare the mart with a recomputation from everything landed.
+
+        Raises:
+            StoryError: they differ.
+        """
+        mart = self.folder("MartBucketName", "route_delays")
+        result = compare(self.folder("LandingBucketName"), mart)
+        if not result.is_equal:
+            raise StoryError(
+                f"the mart differs from a recomputation over everything landed: {result}"
+            )
+        self._console.print(
+            f"[green]✓[/] Checked: the mart's {result.mart_rows:,} rows equal a from-scratch "
+            "recomputation over everything landed, row for row.",
+            highlight=False,
+        )
+
+
+def _data_rows(item: tuple[str, bytes]) -> int:
+    key, body = item
+    return body.count(b"\n") - (1 if key.endswith(".csv") else 0)
+
+
+def tell(story: Story) -> None:
+    """Play the three runs and check each against what was landed."""
+    first, following = parse_days(FIRST_DAYS), parse_days(NEXT_DAYS)
+    late, corrected = parse_days(LATE_WEATHER), parse_days(CORRECTED)
+    on_time = [day for day in first if day not in late]
+
+    landed = story.land(
+        f"{first[0]} to {first[-1]}", flight_objects(first), weather_objects(on_time)
+    )
+    _expect_ingested(story.run("Run 1: full load"), landed)
+    landed = story.land(
+        f"{following[0]} to {following[-1]}, corrections of {corrected[0]}, "
+        f"and the late weather file of {late[0]}",
+        flight_objects(following),
+        correction_objects(corrected[0], landing_day(following[-1])),
+        weather_objects([*following, *late]),
+    )
+    _expect_ingested(story.run("Run 2: only what is new"), landed)
+    third = story.run("Run 3: nothing new")
+    if any(run.rows_read for run in third.job_runs):
+        raise StoryError("run 3 read rows although nothing had landed")
+
+
+def _expect_ingested(result: WorkflowResult, landed: int) -> None:
+    read = sum(r.rows_read or 0 for r in result.job_runs if r.job_name.startswith("ingest-"))
+    if read != landed:
+        raise StoryError(f"the ingest jobs read {read} rows, but {landed} had landed")
+
+
+def runs_table(runs: list[tuple[str, WorkflowResult]]) -> Table:
+    """Return rows read and written per job, one pair of columns per run."""
+    table = Table("job", title="Rows read → written", title_justify="left")
+    for title, _ in runs:
+        table.add_column(title, justify="right")
+    names = [run.job_name for run in runs[0][1].job_runs]
+    for name in names:
+        cells = [
+            f"{rows(run.rows_read)} → {rows(run.rows_written)}"
+            for _, result in runs
+            for run in result.job_runs
+            if run.job_name == name
+        ]
+        table.add_row(name, *cells)
+    return table
+
+
+def routes_table(mart: Path) -> Table:
+    """Return the worst routes of the mart by mean departure delay."""
+    table = Table("route", title=f"The {ROUTES} worst routes", title_justify="left")
+    for column in ("flights", "cancelled", "mean delay"):
+        table.add_column(column, justify="right")
+    for route in worst_routes(mart, ROUTES):
+        table.add_row(
+            f"{route.origin} → {route.dest}",
+            f"{route.flights}",
+            f"{route.cancelled}",
+            f"{route.mean_delay_minutes:.1f} min",
+        )
+    return table
+
+
+def main() -> int:
+    """Play the demo in a home of its own, started afresh; return the exit code."""
+    console = Console()
+    try:
+        home = Home.open(Path(os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME))
+        home.reset()
+        story = Story(console, Path.cwd(), home)
+        tell(story)
+        console.rule("[bold]Proof")
+        story.prove()
+    except KeyboardInterrupt:
+        console.print("stopped")
+        return 130
+    except GlueLocalError as error:
+        console.print("[bold red]error:[/] ", end="")
+        console.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        return 2 if isinstance(error, UsageError) else 1
+    console.print(runs_table(story.runs))
+    console.print(routes_table(story.folder("MartBucketName", "route_delays")))
+    console.print(
+        f"Data, logs and state are in {home.root}", highlight=False, markup=False, soft_wrap=True
+    )
+    return 0

@@ -1,0 +1,6 @@
+"""Makes ``python -m ops`` the same as ``tidemark``."""
+
+from ops.cli import main
+
+if __name__ == "__main__":
+    main()

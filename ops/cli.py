@@ -1,0 +1,147 @@
+"""The command `tidemark`; `--help` needs neither Spark nor the CDK."""
+
+import signal
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+from rich.console import Console
+
+from local_glue.errors import GlueLocalError, UsageError
+
+FAILURE, USAGE = 1, 2
+APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
+
+
+class TidemarkGroup(click.Group):
+    """A command group that turns our errors into one line and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; exit 2 on wrong usage, 1 on failure, 130 when interrupted."""
+        try:
+            return super().invoke(ctx)
+        except GlueLocalError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(USAGE if isinstance(error, UsageError) else FAILURE)
+        except KeyboardInterrupt:
+            click.echo("stopped; `tidemark run` continues from what was committed", err=True)
+            sys.exit(128 + signal.SIGINT)
+
+
+@click.group(cls=TidemarkGroup)
+@click.version_option(package_name="tidemark")
+def main() -> None:
+    """Run incremental AWS Glue pipelines on this machine, and look at their state.
+
+    State, data and logs live in .tidemark, or where TIDEMARK_HOME says.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _interrupt(signal_number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@main.command()
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option(
+    "--context", "-c", multiple=True, metavar="KEY=VALUE", help="CDK context for the synthesis."
+)
+@click.option("--workflow", metavar="NAME", help="Workflow to run, if the app has several.")
+def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> None:
+    """Run the whole workflow once, every job incrementally."""
+    from local_glue.commands import run_workflow
+    from local_glue.home import Home
+    from ops.progress import WorkflowProgress, print_failures, print_recovered
+
+    console = Console()
+    home = Home.from_environment()
+    assembly = _assembly(console, app, context)
+    with WorkflowProgress(console) as progress:
+        result = run_workflow(
+            assembly,
+            home,
+            workflow,
+            progress.observe,
+            lambda runs: print_recovered(console, runs),
+        )
+    print_failures(console, result)
+    sys.exit(0 if result.is_success else FAILURE)
+
+
+@main.command()
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+def status(app: Path | None) -> None:
+    """Show every job's last run, bookmark and watermark."""
+    from local_glue.commands import job_statuses, load
+    from local_glue.home import Home
+    from ops.status import read_watermarks, status_table
+
+    home = Home.from_environment()
+    deployment = load(app or Path("cdk.out"))
+    statuses = job_statuses(deployment, home)
+    Console().print(status_table(deployment, statuses, read_watermarks(deployment, home)))
+
+
+@main.command()
+@click.option("--days", required=True, metavar="A..B", help="Days of 2013: 1..14, or two dates.")
+@click.option("--only", type=click.Choice(["flights", "weather"]), help="Land one source only.")
+@click.option("--correct", metavar="DAY", help="Also land corrections of an earlier day.")
+@click.option("--deployed", metavar="STAGE", help="Land in this deployed stage instead of locally.")
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+def land(
+    days: str, only: str | None, correct: str | None, deployed: str | None, app: Path | None
+) -> None:
+    """Put days of the sample data where the pipeline's sources are."""
+    from local_glue.commands import deploy
+    from local_glue.home import Home
+    from ops.land import land_in_stage, land_locally
+    from sample_data.landing import select_objects
+
+    console = Console()
+    try:
+        objects = select_objects(days, only, correct)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if deployed:
+        where = land_in_stage(objects, deployed)
+    else:
+        home = Home.from_environment()
+        deployment = deploy(_assembly(console, app, ()), home)
+        land_locally(objects, deployment, home)
+        where = str(home.lake)
+    total = sum(map(len, objects.values()))
+    console.print(f"landed {len(objects)} objects, {total:,} bytes, in {where}", soft_wrap=True)
+
+
+@main.group()
+def local() -> None:
+    """Manage the local state."""
+
+
+@local.command()
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def reset(yes: bool) -> None:
+    """Delete all local data, bookmarks, watermarks, runs and logs."""
+    from local_glue.home import Home
+
+    home = Home.from_environment()
+    if not yes:
+        click.confirm(f"Delete everything in {home.root}?", abort=True)
+    home.reset()
+    click.echo(f"{home.root} is empty")
+
+
+def _assembly(console: Console, app: Path | None, context: tuple[str, ...]) -> Path:
+    """Return the given assembly, or synthesize the app in the current folder."""
+    from ops.progress import step
+    from ops.synth import synthesize
+
+    if app is not None:
+        return app
+    wrong = [item for item in context if "=" not in item]
+    if wrong:
+        raise UsageError(f"--context {wrong[0]!r} is not KEY=VALUE, such as stage=prod")
+    with step(console, "Synthesizing the CDK app"):
+        return synthesize(Path.cwd(), dict(item.split("=", 1) for item in context))

@@ -1,0 +1,96 @@
+"""Gathers what `tidemark status` shows: last run, bookmark and watermark of every job."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.table import Table
+
+from local_glue.commands import JobStatus
+from local_glue.definitions import Deployment
+from local_glue.dynamodb import client, dynamodb_endpoint
+from local_glue.home import Home
+from local_glue.store import Bookmark
+from ops.progress import duration, rows, state_text
+
+HEAD_RUN_ID = "~HEAD"
+WATERMARK_ARGUMENT = "--watermark_table"
+
+
+def read_watermarks(deployment: Deployment, home: Home) -> dict[str, str]:
+    """Return, per job that has one, its current watermark as text.
+
+    A job has a watermark if its template passes it the table; one strongly consistent read each.
+    """
+    from botocore.exceptions import ClientError
+
+    tables = {
+        name: job.default_arguments[WATERMARK_ARGUMENT]
+        for name, job in deployment.jobs.items()
+        if WATERMARK_ARGUMENT in job.default_arguments
+    }
+    found: dict[str, str] = {}
+    if not tables:
+        return found
+    with dynamodb_endpoint(home) as endpoint:
+        dynamodb = client(endpoint, deployment.region)
+        for name, table in tables.items():
+            key = {"jobName": {"S": name}, "runId": {"S": HEAD_RUN_ID}}
+            try:
+                answer = dynamodb.get_item(TableName=table, Key=key, ConsistentRead=True)
+            except dynamodb.exceptions.ResourceNotFoundException:
+                continue  # nothing has run in this home yet
+            except ClientError:
+                dynamodb.close()
+                raise
+            if "Item" in answer:
+                found[name] = watermark_text(answer["Item"]["watermarks"]["M"])
+        dynamodb.close()
+    return found
+
+
+def watermark_text(values: Mapping[str, Any]) -> str:
+    """Return DynamoDB attribute values as ``name=value``, nested names joined by dots."""
+
+    def leaves(prefix: str, attribute: Mapping[str, Any]) -> list[str]:
+        kind, value = next(iter(attribute.items()))
+        if kind != "M":
+            return [f"{prefix}={value}"]
+        return [text for name, inner in value.items() for text in leaves(f"{prefix}.{name}", inner)]
+
+    return ", ".join(text for name, value in sorted(values.items()) for text in leaves(name, value))
+
+
+def bookmark_text(bookmark: Bookmark | None, is_enabled: bool) -> str:
+    """Return a bookmark's version and the moment up to which it has read, or why there is none."""
+    if bookmark is None:
+        return "not set" if is_enabled else "off"
+    edges = [state["high_ms"] for state in bookmark.states.values() if "high_ms" in state]
+    text = f"version {bookmark.version}"
+    if not edges:
+        return text
+    read_up_to = datetime.fromtimestamp(min(edges) / 1000, UTC)
+    return f"{text}, read up to {read_up_to:%Y-%m-%d %H:%M:%S}Z"
+
+
+def status_table(
+    deployment: Deployment, statuses: list[JobStatus], watermarks: Mapping[str, str]
+) -> Table:
+    """Return the table of `tidemark status`, one row per job of the template."""
+    table = Table("job", "last run", "state", "duration", "rows in", "rows out")
+    for column in ("bookmark", "watermark"):
+        table.add_column(column)
+    for status in statuses:
+        run = status.last_run
+        option = deployment.jobs[status.job_name].default_arguments.get("--job-bookmark-option")
+        bookmark = bookmark_text(status.bookmark, option == "job-bookmark-enable")
+        watermark = watermarks.get(status.job_name, "-")
+        if run is None:
+            table.add_row(status.job_name, "never", "-", "-", "-", "-", bookmark, watermark)
+            continue
+        started = datetime.fromtimestamp(run.started_at_ms / 1000, UTC)
+        table.add_row(
+            *(status.job_name, f"{started:%Y-%m-%d %H:%M:%S}Z", state_text(run.state)),
+            *(duration(run), rows(run.rows_read), rows(run.rows_written), bookmark, watermark),
+        )
+    return table
