@@ -1,0 +1,70 @@
+# Tidemark. `make help` lists what there is; every target sets up what it needs first.
+
+PYTHON ?= python3.11
+STAGE  ?= dev
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export CDK_DISABLE_CLI_TELEMETRY := true
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-fast check format synth diff bootstrap deploy destroy bench lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: .venv/.complete ## Install everything into .venv and node_modules (once; cached)
+
+demo: setup ## Run the sample pipeline on real data: full load, increment, nothing new, proof
+	@python -m demo
+
+test: setup ## Run every test
+	@pytest -q -n 2 --dist loadscope -m "not spark and not synth"
+	@pytest -q -n 2 --dist loadscope -m "spark or synth"
+
+test-fast: setup ## Run the tests that start neither a JVM nor Node
+	@pytest -q -n 2 --dist loadscope -m "not spark and not synth"
+
+check: setup ## Lint, check formatting and types
+	@ruff check
+	@ruff format --check
+	@mypy
+
+format: setup ## Format the code and fix what the linter can fix
+	@ruff check --fix
+	@ruff format
+
+synth: setup ## Synthesize the CDK app into cdk.out
+	@npx cdk synth --quiet -c stage=$(STAGE)
+
+diff: setup ## Compare the deployed stage with this code
+	@npx cdk diff --all --method=template -c stage=$(STAGE)
+
+bootstrap: setup ## Prepare an account and region for the CDK (once)
+	@npx cdk bootstrap -c stage=$(STAGE)
+
+deploy: setup ## Deploy a stage: make deploy STAGE=dev
+	@npx cdk deploy --all -c stage=$(STAGE)
+
+destroy: setup ## Remove a stage's jobs and triggers; table and buckets are kept
+	@npx cdk destroy tidemark-$(STAGE)-flights -c stage=$(STAGE)
+
+bench: setup ## Measure and rewrite benchmarks/RESULTS.md
+	@python -m benchmarks
+
+lock: setup ## Compile the pinned requirements and the npm lock anew
+	@for name in requirements requirements-setup requirements-dev; do \
+		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+			--no-emit-index-url --no-header $$name.in --output-file $$name.txt; done
+	@npm install --package-lock-only --omit-lockfile-registry-resolved
+
+clean: ## Delete everything that was set up or synthesized; local state stays
+	rm -rf .venv node_modules cdk.out build *.egg-info
+
+.venv/.complete: requirements-setup.txt requirements-dev.txt package.json package-lock.json pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
+		echo "error: Tidemark needs Python 3.11 (as AWS Glue 5.1 has), and '$(PYTHON)' is not one;" \
+			"install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@test -x .venv/bin/python || { echo "Creating .venv"; $(PYTHON) -m venv .venv; }
+	@pip install --quiet --require-hashes --no-deps -r requirements-setup.txt
+	@python -m ops.set_up
+	@touch $@
