@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 REQUIREMENTS = "requirements-dev.txt"
 PIP = (sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation")
 SHOWN_LINES = 15
+ONE_PER_PACKAGE = ("Collecting ", "Processing ", "Ignoring ", "Requirement already satisfied: ")
 NODE_TOOLS = {"npm": "npm-cli.js", "npx": "npx-cli.js"}
 
 
@@ -32,7 +33,8 @@ def main() -> int:
         with console.status("Installing this project and the Node tools"):
             _check([*PIP, "--quiet", "--editable", "."])
             node_commands(Path(sys.executable).parent)
-            _check(["npm", "ci", "--no-fund", "--no-audit", "--no-update-notifier"])
+            # Not `npm ci`: it refuses a lock without packages that some registries do not have.
+            _check(["npm", "install", "--no-save", "--no-fund", "--no-audit"])
     except SetUpError as error:
         console.print("[bold red]error:[/] ", end="")
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
@@ -49,7 +51,7 @@ def install_python_packages(console: Console) -> None:
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         task = progress.add_task("Downloading Python packages", total=len(packages))
         for line in _lines([*PIP, "--require-hashes", "-r", REQUIREMENTS]):
-            if line.startswith(("Collecting ", "Requirement already satisfied: ")):
+            if line.startswith(ONE_PER_PACKAGE):
                 progress.advance(task)
             elif line.startswith("Building wheels"):
                 progress.update(task, description="Building Python packages")
