@@ -27,23 +27,25 @@ class FileVersion:
 class SourceState:
     """What a bookmark keeps per transformation_ctx.
 
-    `high_ms` is the upper edge of everything read; `recent` are the versions read within the band
-    before it. The size of the state does not depend on how many files were ever read.
+    `high_ms` is the upper edge of everything read; `recent` are the versions read after `low_ms`,
+    the beginning of the band before it. The size of the state does not depend on how many files
+    were ever read.
     """
 
     high_ms: int
+    low_ms: int
     recent: frozenset[FileVersion] = frozenset()
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as plain JSON values."""
         recent = [[f.path, f.modified_ms, f.size] for f in sorted(self.recent)]
-        return {"high_ms": self.high_ms, "recent": recent}
+        return {"high_ms": self.high_ms, "low_ms": self.low_ms, "recent": recent}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "SourceState":
         """Return the state that `to_json` wrote."""
         recent = frozenset(FileVersion(*item) for item in document["recent"])
-        return cls(document["high_ms"], recent)
+        return cls(document["high_ms"], document["low_ms"], recent)
 
 
 @dataclass(frozen=True)
@@ -69,17 +71,19 @@ def select_new_files(
         max_band_ms: how far back before the mark late-visible files are looked for.
     """
     known = state.recent if state else frozenset()
-    low_ms = state.high_ms - max_band_ms if state else None
+    # Not below the stored band: what was read before it is not remembered one by one.
+    low_ms = max(state.high_ms - max_band_ms, state.low_ms) if state else None
     # A clock set back must not lower the mark: files already read would be read again.
     high_ms = max(opened_at_ms, state.high_ms) if state else opened_at_ms
+    next_low_ms = high_ms - max_band_ms
     chosen: list[FileVersion] = []
     recent: list[FileVersion] = []
     for file in listing:
         if file.modified_ms > high_ms:
             continue
-        if file.modified_ms > high_ms - max_band_ms:
+        if file.modified_ms > next_low_ms:
             recent.append(file)
         if (low_ms is None or file.modified_ms > low_ms) and file not in known:
             chosen.append(file)
     chosen.sort(key=lambda file: (file.modified_ms, file.path))
-    return Selection(tuple(chosen), SourceState(high_ms, frozenset(recent)))
+    return Selection(tuple(chosen), SourceState(high_ms, next_low_ms, frozenset(recent)))
