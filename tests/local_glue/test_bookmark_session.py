@@ -1,0 +1,236 @@
+"""The bookmark inside a job process, on a real store and real files."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from local_glue import bookmark_session
+from local_glue.bookmark_session import files_to_read, start_session
+from local_glue.errors import BookmarkVersionMismatchError, GlueLocalError
+from local_glue.home import Home
+from local_glue.store import Store
+
+ENABLE = {"job_bookmark_option": "job-bookmark-enable", "JOB_RUN_ID": "jr_1"}
+PAUSE = {"job_bookmark_option": "job-bookmark-pause", "JOB_RUN_ID": "jr_2"}
+DISABLE = {"job_bookmark_option": "job-bookmark-disable", "JOB_RUN_ID": "jr_3"}
+URI = "s3://landing/weather/"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    home = Home.open(tmp_path / "home")
+    monkeypatch.setenv("TIDEMARK_HOME", str(home.root))
+    monkeypatch.setattr(bookmark_session, "_sessions", [])
+    return home
+
+
+@pytest.fixture
+def land(home):
+    def put(key, minutes_ago=60):
+        path = home.lake / "landing" / "weather" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(key, encoding="utf-8")
+        at = time.time() - 60 * minutes_ago
+        os.utime(path, (at, at))
+
+    return put
+
+
+def read(ctx="weather", uri=URI):
+    files = files_to_read([uri], ctx, recurse=False, max_band_ms=None)
+    return [file.rpartition("/")[2] for file in files]
+
+
+def bookmark(home, job="ingest"):
+    with Store(home.database) as store:
+        return store.latest_bookmark(job)
+
+
+def test_second_run_reads_only_what_arrived_after_the_first_commit(land):
+    land("a.json", minutes_ago=90)
+    first = start_session("ingest", ENABLE)
+    assert read() == ["a.json"]
+    first.commit()
+    land("b.json", minutes_ago=0)
+
+    start_session("ingest", ENABLE)
+
+    assert read() == ["b.json"]
+
+
+def test_run_without_commit_leaves_its_files_to_the_next_run(home, land):
+    land("a.json")
+    start_session("ingest", ENABLE)
+    assert read() == ["a.json"]
+
+    start_session("ingest", ENABLE)
+
+    assert read() == ["a.json"]
+    assert bookmark(home) is None
+
+
+def test_pause_reads_what_is_new_and_writes_nothing(home, land):
+    land("a.json")
+    first = start_session("ingest", ENABLE)
+    read()
+    first.commit()
+    stored = bookmark(home)
+    land("b.json", minutes_ago=0)
+
+    paused = start_session("ingest", PAUSE)
+    assert read() == ["b.json"]
+    paused.commit()
+
+    assert bookmark(home) == stored
+    start_session("ingest", ENABLE)
+    assert read() == ["b.json"]
+
+
+@pytest.mark.parametrize("args", [DISABLE, {}], ids=["disable", "no option at all"])
+def test_disabled_bookmark_reads_everything_and_keeps_the_stored_state(home, land, args):
+    land("a.json")
+    first = start_session("ingest", ENABLE)
+    read()
+    first.commit()
+    stored = bookmark(home)
+
+    disabled = start_session("ingest", args)
+    assert read() == ["a.json"]
+    disabled.commit()
+
+    assert bookmark(home) == stored
+
+
+def test_source_without_a_context_reads_everything_while_others_stay_incremental(home, land):
+    land("a.json")
+    first = start_session("ingest", ENABLE)
+    read("weather")
+    read("")
+    first.commit()
+
+    start_session("ingest", ENABLE)
+
+    assert read("weather") == []
+    assert read("") == read("") == ["a.json"]
+    assert list(bookmark(home).states) == ["weather"]
+
+
+def test_two_sources_with_one_context_are_refused(land):
+    land("a.json")
+    start_session("ingest", ENABLE)
+    read("weather")
+
+    with pytest.raises(GlueLocalError, match="two sources use the transformation_ctx 'weather'"):
+        read("weather")
+
+
+def test_new_context_reads_everything_again(land):
+    land("a.json")
+    first = start_session("ingest", ENABLE)
+    read("weather")
+    first.commit()
+
+    start_session("ingest", ENABLE)
+
+    assert read("weather_renamed") == ["a.json"]
+
+
+def test_contexts_not_opened_in_a_run_keep_their_state(home, land):
+    land("a.json")
+    first = start_session("ingest", ENABLE)
+    read("weather")
+    read("other")
+    first.commit()
+    weather = bookmark(home).states["weather"]
+
+    second = start_session("ingest", ENABLE)
+    read("other")
+    second.commit()
+
+    assert bookmark(home).version == 2
+    assert bookmark(home).states["weather"] == weather
+
+
+def test_one_run_may_commit_twice(home, land):
+    land("a.json")
+    session = start_session("ingest", ENABLE)
+    read("first")
+    session.commit()
+    read("second")
+    session.commit()
+
+    stored = bookmark(home)
+    assert (stored.version, stored.run, stored.run_id) == (2, 1, "jr_1")
+    assert set(stored.states) == {"first", "second"}
+
+
+def test_losing_one_of_two_parallel_runs_fails_at_commit_with_the_text_of_aws(home):
+    winner = start_session("ingest", ENABLE)
+    loser = start_session("ingest", {**ENABLE, "JOB_RUN_ID": "jr_9"})
+    winner.commit()
+
+    with pytest.raises(BookmarkVersionMismatchError) as raised:
+        loser.commit()
+
+    assert str(raised.value) == (
+        "Continuation update failed due to version mismatch. Expected version 0 but found version 1"
+    )
+    assert bookmark(home).run_id == "jr_1"
+
+
+def test_state_follows_the_name_given_to_init(home, land):
+    land("a.json")
+    first = start_session("one name", ENABLE)
+    read()
+    first.commit()
+
+    start_session("another name", ENABLE)
+
+    assert read() == ["a.json"]
+    assert bookmark(home, "one name").version == 1
+
+
+def test_before_init_a_source_reads_everything(land):
+    land("a.json")
+
+    assert read() == read() == ["a.json"]
+
+
+def test_band_of_the_source_is_honoured(land):
+    land("a.json", minutes_ago=60)
+    first = start_session("ingest", ENABLE)
+    files_to_read([URI], "weather", recurse=False, max_band_ms=0)
+    first.commit()
+    land("late.json", minutes_ago=1)
+
+    start_session("ingest", ENABLE)
+
+    assert files_to_read([URI], "weather", recurse=False, max_band_ms=0) == []
+
+
+def test_several_paths_share_one_context(home, land):
+    land("a.json", minutes_ago=5)
+    land("more/b.json", minutes_ago=9)
+    start_session("ingest", ENABLE)
+
+    files = files_to_read([URI, f"{URI}more/"], "weather", recurse=False, max_band_ms=None)
+
+    assert files == ["s3://landing/weather/more/b.json", "s3://landing/weather/a.json"]
+
+
+def test_plain_path_and_file_uri_are_listed_where_they_are(home, tmp_path):
+    (tmp_path / "here.json").write_text("{}", encoding="utf-8")
+
+    for uri in (f"{tmp_path}/here.json", f"file://{tmp_path}/here.json"):
+        assert files_to_read([uri], "", recurse=False, max_band_ms=None) == [uri]
+
+
+def test_enabled_bookmark_outside_a_local_run_says_how_to_start_the_script(monkeypatch):
+    monkeypatch.delenv("TIDEMARK_HOME", raising=False)
+    monkeypatch.setattr(bookmark_session, "_sessions", [])
+
+    with pytest.raises(GlueLocalError, match="TIDEMARK_HOME is not set; start the script with"):
+        start_session("ingest", ENABLE)
