@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 
 from local_glue.definitions import JobDefinition
-from local_glue.errors import UnsupportedError
+from local_glue.errors import UnsupportedError, UsageError
 
 BOOKMARK_OPTIONS = ("job-bookmark-enable", "job-bookmark-disable", "job-bookmark-pause")
 # Parameters of the service that change what a job computes and that this machine cannot honour.
@@ -31,9 +31,15 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
 
     Raises:
         UnsupportedError: a parameter this machine cannot honour, or a wrong bookmark option.
+        UsageError: a value is not text, the only type that Glue's arguments have.
     """
     merged = {**job.default_arguments, **run_arguments, **job.non_overridable_arguments}
-    for name in merged:
+    for name, value in merged.items():
+        if not isinstance(value, str):
+            raise UsageError(
+                f"job {job.name} has the argument {name} {value!r}; Glue's arguments are text, "
+                "so put the value in quotes"
+            )
         if name in UNSUPPORTED:
             raise UnsupportedError(
                 f"job {job.name} has the argument {name}, which does not work locally; "
@@ -62,9 +68,23 @@ def command_line(
 
 
 def spark_settings(arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the Spark properties of ``--conf a=b --conf c=d``, Glue's way to pass several."""
-    words = [word for word in shlex.split(arguments.get("--conf", "")) if word != "--conf"]
-    return dict(word.split("=", 1) for word in words)
+    """Return the Spark properties of ``--conf a=b --conf c=d``, Glue's way to pass several.
+
+    Raises:
+        UsageError: a part of it is no ``name=value``, or a quote is left open.
+    """
+    text = arguments.get("--conf", "")
+    try:
+        words = [word for word in shlex.split(text) if word != "--conf"]
+    except ValueError:
+        words = [""]  # a quote is left open
+    pairs = [word.partition("=") for word in words]
+    if not all(name and separator for name, separator, _ in pairs):
+        raise UsageError(
+            f"the argument --conf is {text!r}; write it as spark.a=1 --conf spark.b=2, values "
+            "with spaces in quotes"
+        )
+    return {name: value for name, _, value in pairs}
 
 
 def extra_py_files(arguments: Mapping[str, str]) -> list[str]:

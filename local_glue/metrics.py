@@ -20,7 +20,7 @@ class RowCounts:
 def read_row_counts(events_folder: Path) -> RowCounts | None:
     """Return the counts of every Spark application in ``events_folder``; None if there is none.
 
-    The log of a killed application ends early, even within a line: what is there is counted.
+    The log of a killed application ends early, even within a character: what is there is counted.
     """
     logs = sorted(path for path in events_folder.glob("*") if path.is_file())
     if not logs:
@@ -30,7 +30,7 @@ def read_row_counts(events_folder: Path) -> RowCounts | None:
 
 
 def _events(log: Path) -> Iterator[Mapping[str, Any]]:
-    with log.open(encoding="utf-8") as lines:
+    with log.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             try:
                 yield json.loads(line)
