@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -25,9 +26,17 @@ from sample_data.landing import (
 )
 
 DEFAULT_HOME = ".tidemark-demo"
-FIRST_DAYS, NEXT_DAYS = "1..14", "15..21"
-LATE_WEATHER, CORRECTED = "3", "10"
 ROUTES = 10
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Which days land when: the first load, the days after it, and what comes late."""
+
+    first_days: str = "1..14"
+    next_days: str = "15..21"
+    late_weather: str = "3"
+    corrected: str = "10"
 
 
 class StoryError(GlueLocalError):
@@ -37,13 +46,12 @@ class StoryError(GlueLocalError):
 class Story:
     """The demo's state: where things are and what each run did."""
 
-    def __init__(self, console: Console, project: Path, home: Home) -> None:
+    def __init__(self, console: Console, assembly: Path, home: Home) -> None:
         self._console = console
         self._home = home
+        self._assembly = assembly
+        self._deployment: Deployment = deploy(assembly, home)
         self.runs: list[tuple[str, WorkflowResult]] = []
-        with step(console, "Synthesizing the CDK app"):
-            self._assembly = synthesize(project, {})
-        self._deployment: Deployment = deploy(self._assembly, home)
 
     def land(self, what: str, *objects: Mapping[str, bytes]) -> int:
         """Land objects and return the number of flights and observations in them."""
@@ -104,10 +112,14 @@ def _data_rows(item: tuple[str, bytes]) -> int:
     return body.count(b"\n") - (1 if key.endswith(".csv") else 0)
 
 
-def tell(story: Story) -> None:
-    """Play the three runs and check each against what was landed."""
-    first, following = parse_days(FIRST_DAYS), parse_days(NEXT_DAYS)
-    late, corrected = parse_days(LATE_WEATHER), parse_days(CORRECTED)
+def tell(story: Story, plot: Plot) -> None:
+    """Play the three runs and check each against what was landed.
+
+    Raises:
+        StoryError: a job failed, or a run read more or less than what had landed since the last.
+    """
+    first, following = parse_days(plot.first_days), parse_days(plot.next_days)
+    late, corrected = parse_days(plot.late_weather), parse_days(plot.corrected)
     on_time = [day for day in first if day not in late]
 
     landed = story.land(
@@ -171,8 +183,10 @@ def main() -> int:
     try:
         home = Home.open(Path(os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME))
         home.reset()
-        story = Story(console, Path.cwd(), home)
-        tell(story)
+        with step(console, "Synthesizing the CDK app"):
+            assembly = synthesize(Path.cwd(), {})
+        story = Story(console, assembly, home)
+        tell(story, Plot())
         console.rule("[bold]Proof")
         story.prove()
     except KeyboardInterrupt:

@@ -88,7 +88,7 @@ def read_files(spark: SparkSession, path: str, low: datetime | None) -> DataFram
 
 
 def read_jdbc(spark: SparkSession) -> DataFrame:
-    """Return the JDBC table named by the job arguments."""
+    """Return the JDBC table named by the job arguments, its column names in lower case."""
     names = ["jdbc_url", "jdbc_table", "jdbc_driver"]
     options = getResolvedOptions(sys.argv, names)
     reader = (
@@ -99,7 +99,8 @@ def read_jdbc(spark: SparkSession) -> DataFrame:
     )
     for key, value in jdbc_credentials().items():
         reader = reader.option(key, value)
-    return reader.load()
+    table = reader.load()
+    return table.toDF(*(name.lower() for name in table.columns))
 
 
 def jdbc_credentials() -> dict[str, Any]:

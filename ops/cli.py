@@ -12,6 +12,7 @@ from local_glue.errors import GlueLocalError, UsageError
 
 FAILURE, USAGE = 1, 2
 APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
+CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
 
 
 class TidemarkGroup(click.Group):
@@ -45,9 +46,7 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 
 @main.command()
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
-@click.option(
-    "--context", "-c", multiple=True, metavar="KEY=VALUE", help="CDK context for the synthesis."
-)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--workflow", metavar="NAME", help="Workflow to run, if the app has several.")
 def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> None:
     """Run the whole workflow once, every job incrementally."""
@@ -90,29 +89,33 @@ def status(app: Path | None) -> None:
 @click.option("--correct", metavar="DAY", help="Also land corrections of an earlier day.")
 @click.option("--deployed", metavar="STAGE", help="Land in this deployed stage instead of locally.")
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 def land(
-    days: str, only: str | None, correct: str | None, deployed: str | None, app: Path | None
+    days: str,
+    only: str | None,
+    correct: str | None,
+    deployed: str | None,
+    app: Path | None,
+    context: tuple[str, ...],
 ) -> None:
     """Put days of the sample data where the pipeline's sources are."""
     from local_glue.commands import deploy
     from local_glue.home import Home
-    from ops.land import land_in_stage, land_locally
-    from sample_data.landing import select_objects
+    from ops.land import land_delivery_locally, land_in_stage
+    from sample_data.landing import plan_delivery
 
     console = Console()
     try:
-        objects = select_objects(days, only, correct)
+        delivery = plan_delivery(days, only, correct)
     except ValueError as error:
         raise UsageError(str(error)) from error
     if deployed:
-        where = land_in_stage(objects, deployed)
+        where = land_in_stage({**delivery.flight_files(), **delivery.weather_files()}, deployed)
     else:
         home = Home.from_environment()
-        deployment = deploy(_assembly(console, app, ()), home)
-        land_locally(objects, deployment, home)
-        where = str(home.lake)
-    total = sum(map(len, objects.values()))
-    console.print(f"landed {len(objects)} objects, {total:,} bytes, in {where}", soft_wrap=True)
+        deployment = deploy(_assembly(console, app, context), home)
+        where = land_delivery_locally(delivery, deployment, home)
+    console.print(f"landed {days} in {where}", highlight=False, soft_wrap=True)
 
 
 @main.group()

@@ -7,8 +7,11 @@ from pathlib import Path
 from local_glue.definitions import Deployment
 from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
+from sample_data.landing import Delivery
 
 BUCKET_OUTPUT = "LandingBucketName"
+FLIGHTS_JOB = "ingest-flights"
+DERBY = "jdbc:derby:"
 
 
 def landing_bucket(outputs: Mapping[str, str], where: str) -> str:
@@ -30,6 +33,34 @@ def land_locally(objects: Mapping[str, bytes], deployment: Deployment, home: Hom
     bucket = home.lake / landing_bucket(deployment.outputs, "the synthesized app")
     for key, body in objects.items():
         write_object(bucket / key, body)
+
+
+def land_delivery_locally(delivery: Delivery, deployment: Deployment, home: Home) -> str:
+    """Land a delivery where the local pipeline's sources are; return that place, for people.
+
+    Flights go into the landing bucket, or into the Derby database if the template's job
+    ingest-flights reads one.
+
+    Raises:
+        UsageError: the job reads another JDBC database, which only its owner can fill.
+    """
+    job = deployment.jobs.get(FLIGHTS_JOB)
+    arguments = job.default_arguments if job else {}
+    url = arguments.get("--jdbc_url")
+    if url is None:
+        land_locally({**delivery.flight_files(), **delivery.weather_files()}, deployment, home)
+        return str(home.lake)
+    if not url.startswith(DERBY):
+        raise UsageError(
+            f"{FLIGHTS_JOB} reads {url}; `tidemark land` fills only {DERBY}... databases, so load "
+            "the flights there yourself and land the weather with --only weather"
+        )
+    land_locally(delivery.weather_files(), deployment, home)
+    if delivery.has_flights:
+        from ops.derby import land_in_derby
+
+        land_in_derby(delivery.flights(), url, arguments["--jdbc_table"], home)
+    return f"{home.lake} and {url} in {home.derby}"
 
 
 def write_object(path: Path, body: bytes) -> None:

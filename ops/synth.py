@@ -10,22 +10,23 @@ from pathlib import Path
 
 from local_glue.errors import GlueLocalError, UsageError
 
-OUTPUT = "cdk.out"
+DEFAULT_OUTPUT = "cdk.out"
 USAGE_EXIT_CODE = 2
 
 
-def synthesize(project: Path, context: Mapping[str, str]) -> Path:
+def synthesize(project: Path, context: Mapping[str, str], output: Path | None = None) -> Path:
     """Run the app command of ``cdk.json`` and return the folder of the cloud assembly.
 
     Args:
         project: the folder that holds ``cdk.json``.
         context: values that override the context of ``cdk.json``, as ``cdk synth -c`` does.
+        output: where the assembly goes; None takes ``cdk.out`` in the project.
 
     Raises:
         UsageError: there is no readable ``cdk.json``, or the app refuses its configuration.
         GlueLocalError: the app fails; what it printed is in the message.
     """
-    output = project / OUTPUT
+    output = (output or project / DEFAULT_OUTPUT).absolute()
     environment = {**os.environ, "CDK_OUTDIR": str(output)}
     if context:
         environment["CDK_CONTEXT_JSON"] = json.dumps(dict(context))

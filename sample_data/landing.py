@@ -8,6 +8,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from sample_data.flights import (
@@ -118,8 +119,39 @@ def weather_objects(days: Iterable[date]) -> Objects:
     }
 
 
-def select_objects(days: str, only: str | None, correct: str | None) -> Objects:
-    """Return the objects that ``tidemark land`` puts into the landing bucket.
+@dataclass(frozen=True)
+class Delivery:
+    """Flights by the day they land and the kind of file, and days of weather, to be landed."""
+
+    days: tuple[date, ...]
+    corrected: tuple[date, ...]
+    has_flights: bool
+    has_weather: bool
+
+    def flights(self) -> list[Row]:
+        """Return the flights in the order the source received them."""
+        if not self.has_flights:
+            return []
+        rows = [row for day in flight_rows(self.days).values() for row in day]
+        landed_on = landing_day(self.days[-1])
+        return rows + [row for day in self.corrected for row in corrected_rows(day, landed_on)]
+
+    def flight_files(self) -> Objects:
+        """Return the flights as objects of the landing bucket."""
+        if not self.has_flights:
+            return {}
+        objects = flight_objects(self.days)
+        for day in self.corrected:
+            objects |= correction_objects(day, landing_day(self.days[-1]))
+        return objects
+
+    def weather_files(self) -> Objects:
+        """Return the weather as objects of the landing bucket."""
+        return weather_objects(self.days) if self.has_weather else {}
+
+
+def plan_delivery(days: str, only: str | None, correct: str | None) -> Delivery:
+    """Return what ``tidemark land`` delivers.
 
     Args:
         days: see `parse_days`.
@@ -130,16 +162,8 @@ def select_objects(days: str, only: str | None, correct: str | None) -> Objects:
     Raises:
         ValueError: the days are malformed.
     """
-    chosen = parse_days(days)
-    objects: Objects = {}
-    if only != "weather":
-        objects |= flight_objects(chosen)
-    if only != "flights":
-        objects |= weather_objects(chosen)
-    if correct is not None:
-        for day in parse_days(correct):
-            objects |= correction_objects(day, landing_day(chosen[-1]))
-    return objects
+    corrected = parse_days(correct) if correct is not None else []
+    return Delivery(tuple(parse_days(days)), tuple(corrected), only != "weather", only != "flights")
 
 
 def _csv(rows: Sequence[Row]) -> bytes:
