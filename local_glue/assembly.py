@@ -51,7 +51,7 @@ def read_assembly(folder: Path) -> Assembly:
             f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
             "run `make synth`, or name the folder that `cdk synth` wrote with --app"
         )
-    artifacts = _read_json(folder / "manifest.json")["artifacts"]
+    artifacts = _read_json(folder / "manifest.json").get("artifacts", {})
     stacks = [
         Stack(
             artifact["properties"].get("stackName", artifact_id),
@@ -69,11 +69,14 @@ def read_assembly(folder: Path) -> Assembly:
     return Assembly(tuple(stacks), tuple(assets))
 
 
-def _read_json(path: Path) -> Any:
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {path}: {error}; synthesize the app again") from error
+    if not isinstance(document, dict):
+        raise UsageError(f"{path} holds no JSON object; synthesize the app again")
+    return document
 
 
 def _dependencies_first(artifacts: Mapping[str, Any]) -> list[tuple[str, Any]]:

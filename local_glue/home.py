@@ -11,6 +11,7 @@ from pathlib import Path
 from local_glue.errors import UsageError
 
 DEFAULT_HOME = ".tidemark"
+S3_SCHEMES = ("s3", "s3a", "s3n")
 MARKER = "tidemark-home"
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
@@ -84,8 +85,15 @@ class Home:
         return self.root / "glue.sqlite"
 
     def local_path(self, uri: str) -> Path:
-        """Return the folder or file of this machine behind an ``s3://bucket/key`` URI."""
-        bucket, _, key = uri.split("://", 1)[1].partition("/")
+        """Return the folder or file of this machine behind an ``s3://bucket/key`` URI.
+
+        Raises:
+            UsageError: it is no such URI.
+        """
+        scheme, _, rest = uri.partition("://")
+        bucket, _, key = rest.partition("/")
+        if scheme not in S3_SCHEMES or not bucket:
+            raise UsageError(f"{uri!r} is no place in S3; write it as s3://bucket/key")
         return self.lake / bucket / key
 
     @contextmanager

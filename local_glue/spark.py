@@ -7,9 +7,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from local_glue.home import Home
+from local_glue.home import S3_SCHEMES, Home
 
-S3_SCHEMES = ("s3", "s3a", "s3n")
 VIEW_FILE_SYSTEM = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
 # Without checksums: no .crc file beside each object, and files may be replaced by other tools.
 RAW_FILE_SYSTEM = "org.apache.hadoop.fs.RawLocalFileSystem"
