@@ -72,16 +72,13 @@ class Store:
     """Reads and writes the SQLite file; open one per process and use it from one thread."""
 
     def __init__(self, database: Path) -> None:
-        self._connection = sqlite3.connect(database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-        self._connection.row_factory = sqlite3.Row
         try:
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            with self._transaction():
-                self._create_or_check_schema(database)
-        except (sqlite3.Error, UsageError) as error:
-            self._connection.close()
-            if isinstance(error, UsageError):
-                raise
+            self._connection = sqlite3.connect(
+                database, timeout=BUSY_TIMEOUT_S, isolation_level=None
+            )
+            self._connection.row_factory = sqlite3.Row
+            self._prepare(database)
+        except sqlite3.Error as error:
             raise UsageError(
                 f"cannot use the state database {database}: {error}; "
                 "`tidemark local reset` starts afresh"
@@ -107,6 +104,15 @@ class Store:
             raise
         self._connection.execute("COMMIT")
 
+    def _prepare(self, database: Path) -> None:
+        try:
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            with self._transaction():
+                self._create_or_check_schema(database)
+        except BaseException:
+            self._connection.close()
+            raise
+
     def _create_or_check_schema(self, database: Path) -> None:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version == 0:
@@ -122,13 +128,15 @@ class Store:
     # Job runs
 
     def put_job_run(self, run: JobRun) -> None:
-        """Insert or replace one job run."""
+        """Insert or replace one job run; a replaced one keeps its place in the order of starts."""
         values = asdict(run)
         columns = ", ".join(values)
         marks = ", ".join(f":{name}" for name in values)
+        changes = ", ".join(f"{name} = excluded.{name}" for name in values)
         with self._transaction():
             self._connection.execute(
-                f"INSERT OR REPLACE INTO job_run ({columns}) VALUES ({marks})",  # noqa: S608 (our own field names)
+                f"INSERT INTO job_run ({columns}) VALUES ({marks}) "  # noqa: S608 (our own field names)
+                f"ON CONFLICT (run_id) DO UPDATE SET {changes}",
                 values,
             )
 
