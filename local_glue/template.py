@@ -38,19 +38,24 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
     """Resolve every stack and return what this machine runs.
 
     Raises:
-        UsageError: the assembly defines no Glue job.
+        UsageError: the assembly defines no Glue job, or two resources of one name.
         UnsupportedError: it uses something that cannot be resolved or run here.
     """
     exports: dict[str, Any] = {}
     outputs: dict[str, str] = {}
-    resources: list[tuple[str, str, dict[str, Any]]] = []
+    resources: dict[tuple[str, str], dict[str, Any]] = {}
     for stack in assembly.stacks:
         scope = _scope(stack, region, exports)
         for logical_id, resource in stack.template.get("Resources", {}).items():
             if resource["Type"] in NAME_PROPERTIES and resource["Type"] != "AWS::IAM::Role":
                 properties = scope.resolve(resource.get("Properties", {}))
-                name = scope.physical_names[logical_id]
-                resources.append((resource["Type"], name, properties))
+                key = (resource["Type"], scope.physical_names[logical_id])
+                if key in resources:
+                    raise UsageError(
+                        f"the assembly defines two {key[0]} named {key[1]!r}, the second in stack "
+                        f"{stack.name}; give each its own name"
+                    )
+                resources[key] = properties
         for output_id, output in stack.template.get("Outputs", {}).items():
             value = scope.resolve(output["Value"])
             outputs[output_id] = value
@@ -68,11 +73,12 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
 
 def _scope(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
     resources = stack.template.get("Resources", {})
-    return Scope(
+    names = _generated_names(stack.name, resources)
+    scope = Scope(
         stack_name=stack.name,
         region=region,
         resource_types={key: value["Type"] for key, value in resources.items()},
-        physical_names=_physical_names(stack.name, resources),
+        physical_names=names,
         parameters={
             key: value["Default"]
             for key, value in stack.template.get("Parameters", {}).items()
@@ -80,26 +86,30 @@ def _scope(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
         },
         exports=exports,
     )
-
-
-def _physical_names(stack_name: str, resources: Mapping[str, Any]) -> dict[str, str]:
-    """Name resources as their properties say, else ``<stack>-<logical id without CDK's hash>``."""
-    names: dict[str, str] = {}
     for logical_id, resource in resources.items():
         stated = resource.get("Properties", {}).get(NAME_PROPERTIES.get(resource["Type"], ""))
+        if stated is not None:
+            names[logical_id] = scope.resolve(stated)
+    return scope
+
+
+def _generated_names(stack_name: str, resources: Mapping[str, Any]) -> dict[str, str]:
+    """Name resources ``<stack>-<logical id without CDK's hash>``, with the hash where needed."""
+    names: dict[str, str] = {}
+    for logical_id in resources:
         short = re.sub(r"[0-9A-F]{8}$", "", logical_id)
         generated = f"{stack_name}-{short}".lower()
         if generated in names.values():
             generated = f"{stack_name}-{logical_id}".lower()
-        names[logical_id] = stated if isinstance(stated, str) else generated
+        names[logical_id] = generated
     return names
 
 
 def _deployment(
-    resources: list[tuple[str, str, dict[str, Any]]], outputs: dict[str, str], region: str
+    resources: Mapping[tuple[str, str], dict[str, Any]], outputs: dict[str, str], region: str
 ) -> Deployment:
     def of(kind: str) -> list[tuple[str, dict[str, Any]]]:
-        return [(name, properties) for found, name, properties in resources if found == kind]
+        return [(name, value) for (found, name), value in resources.items() if found == kind]
 
     return Deployment(
         jobs={name: _job(name, p) for name, p in of("AWS::Glue::Job")},
