@@ -1,0 +1,189 @@
+"""The state database."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from local_glue.errors import BookmarkVersionMismatchError, UsageError
+from local_glue.store import JobRun, Store
+
+RUN = JobRun(
+    run_id="jr_1",
+    job_name="ingest",
+    workflow_run_id="wr_1",
+    trigger_name="start",
+    attempt=0,
+    state="RUNNING",
+    started_at_ms=100,
+    log_path="runs/jr_1/stderr.log",
+    bookmark_option="job-bookmark-enable",
+)
+COMMIT = """
+import sys
+from pathlib import Path
+from local_glue.errors import BookmarkVersionMismatchError
+from local_glue.store import Store
+
+with Store(Path(sys.argv[1])) as store:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    try:
+        print(store.commit_bookmark("ingest", sys.argv[2], {"ctx": {"by": sys.argv[2]}}, 1, 0))
+    except BookmarkVersionMismatchError as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def database(tmp_path):
+    return tmp_path / "glue.sqlite"
+
+
+@pytest.fixture
+def store(database):
+    with Store(database) as store:
+        yield store
+
+
+def test_state_is_there_after_closing_and_opening(database):
+    with Store(database) as store:
+        store.put_job_run(RUN)
+
+    with Store(database) as store:
+        assert store.latest_job_run("ingest") == RUN
+
+
+def test_job_run_is_replaced_by_its_id(store):
+    finished = replace(
+        RUN, state="FAILED", completed_at_ms=200, error_message="x", rows_read=3, rows_written=0
+    )
+    store.put_job_run(RUN)
+    store.put_job_run(finished)
+
+    assert store.job_runs_of("wr_1") == [finished]
+
+
+def test_job_runs_of_one_millisecond_keep_the_order_of_their_starts(store):
+    second = replace(RUN, run_id="jr_2")
+    store.put_job_run(RUN)
+    store.put_job_run(second)
+    finished = replace(RUN, state="SUCCEEDED")
+    store.put_job_run(finished)
+
+    assert store.job_runs_of("wr_1") == [finished, second]
+    assert store.latest_job_run("ingest") == second
+
+
+def test_latest_job_run_is_the_one_started_last(store):
+    for run_id, started in (("jr_a", 10), ("jr_b", 30), ("jr_c", 20)):
+        store.put_job_run(replace(RUN, run_id=run_id, started_at_ms=started))
+    store.put_job_run(replace(RUN, run_id="jr_z", job_name="other", started_at_ms=99))
+
+    assert store.latest_job_run("ingest").run_id == "jr_b"
+    assert store.latest_job_run("never ran") is None
+
+
+def test_unfinished_job_runs_are_those_without_a_final_state_oldest_first(store):
+    states = ("RUNNING", "SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "STARTING")
+    for n, state in enumerate(states):
+        store.put_job_run(replace(RUN, run_id=state, state=state, started_at_ms=100 - n))
+
+    assert [run.run_id for run in store.unfinished_job_runs()] == ["STARTING", "RUNNING"]
+
+
+def test_interrupted_workflow_runs_are_stopped_and_others_stay(store, database):
+    store.put_workflow_run("wr_1", "flow", "RUNNING", 1)
+    store.put_workflow_run("wr_2", "flow", "COMPLETED", 2, 3)
+
+    assert store.interrupt_workflow_runs(9) == ["wr_1"]
+    assert store.interrupt_workflow_runs(10) == []
+    with closing(sqlite3.connect(database)) as connection:
+        rows = connection.execute("SELECT * FROM workflow_run ORDER BY run_id").fetchall()
+    assert rows == [("wr_1", "flow", "STOPPED", 1, 9), ("wr_2", "flow", "COMPLETED", 2, 3)]
+
+
+def test_bookmark_counts_versions_per_commit_and_runs_per_run(store):
+    assert store.latest_bookmark("ingest") is None
+
+    assert store.commit_bookmark("ingest", "jr_1", {"a": {"high_ms": 1}}, 0, 11) == 1
+    assert store.commit_bookmark("ingest", "jr_1", {"a": {"high_ms": 2}}, 1, 12) == 2
+    same_run = store.latest_bookmark("ingest")
+    assert store.commit_bookmark("ingest", "jr_2", {"a": {"high_ms": 3}}, 2, 13) == 3
+    next_run = store.latest_bookmark("ingest")
+    assert store.commit_bookmark("ingest", "jr_2", {}, 3, 14) == 4
+    again = store.latest_bookmark("ingest")
+
+    assert (same_run.version, same_run.run, same_run.run_id) == (2, 1, "jr_1")
+    assert same_run.previous_run_id is None
+    assert (next_run.version, next_run.run, next_run.run_id) == (3, 2, "jr_2")
+    assert (next_run.previous_run_id, next_run.committed_at_ms) == ("jr_1", 13)
+    assert next_run.states == {"a": {"high_ms": 3}}
+    assert (again.version, again.run, again.previous_run_id) == (4, 2, "jr_1")
+
+
+def test_bookmarks_of_two_jobs_do_not_collide(store):
+    store.commit_bookmark("one", "jr_1", {}, 0, 0)
+
+    assert store.commit_bookmark("two", "jr_2", {}, 0, 0) == 1
+
+
+@pytest.mark.parametrize("expected", [0, 2], ids=["behind", "ahead"])
+def test_commit_on_another_version_changes_nothing(store, expected):
+    store.commit_bookmark("ingest", "jr_1", {"a": {}}, 0, 0)
+
+    with pytest.raises(BookmarkVersionMismatchError, match=f"version {expected} but found ver"):
+        store.commit_bookmark("ingest", "jr_2", {}, expected, 0)
+
+    assert store.latest_bookmark("ingest").run_id == "jr_1"
+
+
+def test_of_two_processes_that_commit_the_same_version_exactly_one_wins(database):
+    with Store(database) as store:
+        store.commit_bookmark("ingest", "jr_0", {}, 0, 0)
+    command = [sys.executable, "-c", COMMIT, str(database)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+
+    with (
+        subprocess.Popen([*command, "jr_a"], **pipes) as a,
+        subprocess.Popen([*command, "jr_b"], **pipes) as b,
+    ):
+        for process in (a, b):
+            assert process.stdout.readline() == "ready\n"
+        for process in (a, b):
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        answers = {"jr_a": a.communicate()[0].strip(), "jr_b": b.communicate()[0].strip()}
+
+    (winner,) = [run_id for run_id, answer in answers.items() if answer == "2"]
+    (loser,) = set(answers) - {winner}
+    assert "Expected version 1 but found version 2" in answers[loser]
+    with Store(database) as store:
+        assert store.latest_bookmark("ingest").states == {"ctx": {"by": winner}}
+
+
+def test_schema_of_a_later_tidemark_is_refused(database):
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+
+    with pytest.raises(UsageError, match="has schema version 99, this Tidemark knows 1; use the"):
+        Store(database)
+
+
+def test_corrupt_file_is_refused_with_the_way_out(database):
+    database.write_bytes(b"this is no database" * 100)
+
+    with pytest.raises(UsageError, match=r"cannot use the state database .*tidemark local reset"):
+        Store(database)
+
+
+def test_folder_in_place_of_the_database_is_refused_with_the_way_out(database):
+    database.mkdir()
+
+    with pytest.raises(UsageError, match=r"cannot use the state database .*tidemark local reset"):
+        Store(database)

@@ -1,0 +1,250 @@
+"""Templates turned into definitions."""
+
+from __future__ import annotations
+
+import pytest
+
+from local_glue.assembly import Assembly, Stack
+from local_glue.definitions import Action, Condition, JobDefinition
+from local_glue.errors import UnsupportedError, UsageError
+from local_glue.template import read_deployment
+
+SCRIPT = {"Name": "glueetl", "ScriptLocation": "s3://b/job.py"}
+JOB = {"Type": "AWS::Glue::Job", "Properties": {"Name": "ingest", "Command": SCRIPT}}
+
+
+def read(*stacks):
+    assembly = Assembly(tuple(Stack(name, template) for name, template in stacks), ())
+    return read_deployment(assembly, "eu-west-2")
+
+
+def read_resources(**resources):
+    return read(("app", {"Resources": {"Job": JOB, **resources}}))
+
+
+def test_job_has_what_its_properties_say():
+    deployment = read_resources(
+        Lake={"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "lake"}},
+        Full={
+            "Type": "AWS::Glue::Job",
+            "Properties": {
+                "Name": "full",
+                "Command": {
+                    "Name": "glueetl",
+                    "ScriptLocation": {"Fn::Sub": "s3://${Lake}/full.py"},
+                },
+                "GlueVersion": "5.0",
+                "DefaultArguments": {"--target": {"Fn::Join": ["", ["s3://", {"Ref": "Lake"}]]}},
+                "NonOverridableArguments": {"--fixed": "1"},
+                "Timeout": 30,
+                "MaxRetries": 2,
+                "ExecutionProperty": {"MaxConcurrentRuns": 3},
+            },
+        },
+    )
+
+    assert deployment.jobs["full"] == JobDefinition(
+        name="full",
+        script_location="s3://lake/full.py",
+        glue_version="5.0",
+        default_arguments={"--target": "s3://lake"},
+        non_overridable_arguments={"--fixed": "1"},
+        timeout_minutes=30,
+        max_retries=2,
+        max_concurrent_runs=3,
+    )
+
+
+def test_job_that_says_little_has_the_defaults_of_glue():
+    assert read_resources().jobs["ingest"] == JobDefinition(
+        name="ingest",
+        script_location="s3://b/job.py",
+        glue_version="5.1",
+        timeout_minutes=480,
+        max_retries=0,
+        max_concurrent_runs=1,
+    )
+
+
+def test_unnamed_resource_is_named_by_stack_and_logical_id_without_its_hash():
+    deployment = read_resources(
+        StorageRaw1A2B3C4D={"Type": "AWS::S3::Bucket"}, Plain={"Type": "AWS::S3::Bucket"}
+    )
+
+    assert deployment.buckets == ("app-storageraw", "app-plain")
+
+
+def test_unnamed_resources_whose_short_names_collide_get_different_names():
+    deployment = read_resources(
+        Lake11111111={"Type": "AWS::S3::Bucket"}, Lake22222222={"Type": "AWS::S3::Bucket"}
+    )
+
+    assert deployment.buckets == ("app-lake", "app-lake22222222")
+
+
+def test_stated_name_may_be_an_intrinsic_function():
+    name = {"Fn::Join": ["-", ["lake", {"Ref": "AWS::AccountId"}]]}
+    deployment = read_resources(
+        Lake={"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name}},
+        Reader={
+            "Type": "AWS::Glue::Job",
+            "Properties": {
+                "Name": {"Fn::Sub": "${AWS::StackName}-reader"},
+                "Command": SCRIPT,
+                "DefaultArguments": {"--source": {"Fn::Sub": "s3://${Lake}/"}},
+            },
+        },
+    )
+
+    assert deployment.buckets == ("lake-000000000000",)
+    assert deployment.jobs["app-reader"].default_arguments == {
+        "--source": "s3://lake-000000000000/"
+    }
+
+
+def test_two_jobs_of_one_name_are_refused():
+    with pytest.raises(UsageError, match=r"two AWS::Glue::Job named 'ingest', .* stack b"):
+        read(("a", {"Resources": {"Job": JOB}}), ("b", {"Resources": {"Job": JOB}}))
+
+
+def test_resource_of_another_stack_is_reached_through_its_export():
+    storage = {
+        "Resources": {"Lake": {"Type": "AWS::S3::Bucket"}},
+        "Outputs": {
+            "Export": {"Value": {"Ref": "Lake"}, "Export": {"Name": "storage:LakeRef"}},
+            "Plain": {"Value": {"Fn::GetAtt": ["Lake", "Arn"]}},
+        },
+    }
+    command = {
+        "Name": "glueetl",
+        "ScriptLocation": {
+            "Fn::Join": ["", ["s3://", {"Fn::ImportValue": "storage:LakeRef"}, "/job.py"]]
+        },
+    }
+    job = {"Type": "AWS::Glue::Job", "Properties": {"Name": "ingest", "Command": command}}
+
+    deployment = read(("storage", storage), ("pipeline", {"Resources": {"Job": job}}))
+
+    assert deployment.jobs["ingest"].script_location == "s3://storage-lake/job.py"
+    assert deployment.outputs == {
+        "Export": "storage-lake",
+        "Plain": "arn:aws:s3:::storage-lake",
+    }
+
+
+def test_conditional_trigger_keeps_its_predicate_and_its_arguments():
+    deployment = read_resources(
+        Flow={"Type": "AWS::Glue::Workflow", "Properties": {"Name": "flow"}},
+        Next={
+            "Type": "AWS::Glue::Trigger",
+            "Properties": {
+                "Name": "next",
+                "Type": "CONDITIONAL",
+                "WorkflowName": {"Ref": "Flow"},
+                "StartOnCreation": True,
+                "Actions": [{"JobName": {"Ref": "Job"}, "Arguments": {"--a": "1"}}],
+                "Predicate": {
+                    "Logical": "ANY",
+                    "Conditions": [
+                        {"JobName": "one", "LogicalOperator": "EQUALS", "State": "FAILED"},
+                        {"JobName": "two", "LogicalOperator": "EQUALS", "State": "TIMEOUT"},
+                    ],
+                },
+            },
+        },
+    )
+
+    (trigger,) = deployment.triggers_of("flow")
+    assert trigger.actions == (Action("ingest", {"--a": "1"}),)
+    assert (trigger.logical, trigger.is_active) == ("ANY", True)
+    assert trigger.conditions == (Condition("one", "FAILED"), Condition("two", "TIMEOUT"))
+    assert deployment.workflows == ("flow",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "is_active"),
+    [
+        ("CONDITIONAL", {}, False),
+        ("CONDITIONAL", {"StartOnCreation": False}, False),
+        ("SCHEDULED", {"StartOnCreation": True}, True),
+        ("ON_DEMAND", {}, True),
+    ],
+    ids=["conditional by default", "conditional, off", "scheduled, on", "on demand"],
+)
+def test_trigger_is_active_only_if_started_on_creation(kind, start, is_active):
+    properties = {"Name": "t", "Type": kind, "Actions": [{"JobName": "ingest"}], **start}
+
+    deployment = read_resources(T={"Type": "AWS::Glue::Trigger", "Properties": properties})
+
+    assert deployment.triggers[0].is_active is is_active
+
+
+def test_table_becomes_the_request_that_creates_it():
+    deployment = read_resources(
+        Marks={
+            "Type": "AWS::DynamoDB::Table",
+            "Properties": {
+                "TableName": "glue-watermarks",
+                "AttributeDefinitions": [{"AttributeName": "jobName", "AttributeType": "S"}],
+                "KeySchema": [{"AttributeName": "jobName", "KeyType": "HASH"}],
+                "BillingMode": "PAY_PER_REQUEST",
+                "TimeToLiveSpecification": {"AttributeName": "expiresAt", "Enabled": True},
+                "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+                "DeletionProtectionEnabled": True,
+            },
+        }
+    )
+
+    (table,) = deployment.tables
+    assert table.name == "glue-watermarks"
+    assert table.ttl_attribute == "expiresAt"
+    assert table.create_request == {
+        "TableName": "glue-watermarks",
+        "AttributeDefinitions": [{"AttributeName": "jobName", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "jobName", "KeyType": "HASH"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+
+
+def test_resources_that_do_not_run_here_are_not_resolved():
+    alarm = {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Period": {"Fn::If": ["c", 1, 2]}}}
+
+    assert list(read_resources(Alarm=alarm).jobs) == ["ingest"]
+
+
+def test_assembly_without_a_glue_job_is_refused_with_its_stacks():
+    bucket = {"Resources": {"Lake": {"Type": "AWS::S3::Bucket"}}}
+
+    with pytest.raises(UsageError, match=r"no AWS::Glue::Job \(stacks: storage, empty\)"):
+        read(("storage", bucket), ("empty", {}))
+    with pytest.raises(UsageError, match=r"no AWS::Glue::Job \(stacks: none\)"):
+        read()
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"Actions": [{"CrawlerName": "landing"}]},
+        {
+            "Actions": [{"JobName": "ingest"}],
+            "Predicate": {"Conditions": [{"CrawlerName": "landing", "CrawlState": "SUCCEEDED"}]},
+        },
+    ],
+    ids=["started", "watched"],
+)
+def test_crawler_is_refused_by_name(properties):
+    trigger = {
+        "Type": "AWS::Glue::Trigger",
+        "Properties": {"Name": "t", "Type": "CONDITIONAL", **properties},
+    }
+
+    with pytest.raises(UnsupportedError, match="trigger t names the crawler landing; crawlers do"):
+        read_resources(Trigger=trigger)
+
+
+@pytest.mark.parametrize("command", ["pythonshell", "gluestreaming", "glueray"])
+def test_job_that_is_no_spark_job_is_refused_by_its_command(command):
+    other = {"Name": "other", "Command": {"Name": command, "ScriptLocation": "s3://b/x.py"}}
+
+    with pytest.raises(UnsupportedError, match=f"job other has the command '{command}'; only"):
+        read_resources(Other={"Type": "AWS::Glue::Job", "Properties": other})
