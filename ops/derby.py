@@ -94,7 +94,9 @@ def _connection(url: str, home: Home) -> Iterator[Any]:
     from pyspark.java_gateway import launch_gateway
 
     os.environ["JAVA_HOME"] = str(find_java_home())
-    gateway = launch_gateway(popen_kwargs={"stderr": subprocess.DEVNULL})
+    gateway = launch_gateway(  # type: ignore[no-untyped-call]
+        popen_kwargs={"stderr": subprocess.DEVNULL}
+    )
     try:
         jvm: Any = gateway.jvm
         for name, value in (
