@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 from local_glue.bookmark_session import BookmarkSession, start_session
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from awsglue.context import GlueContext
 
 
 class Job:
     """One Glue job as its script sees it."""
 
-    def __init__(self, glue_context: "GlueContext") -> None:
-        self._glue_context = glue_context
+    def __init__(self, glue_context_or_spark_session: "GlueContext | SparkSession") -> None:
+        self._context = glue_context_or_spark_session
         self._session: BookmarkSession | None = None
 
     def init(self, job_name: str, args: Mapping[str, Any] | None = None) -> None:

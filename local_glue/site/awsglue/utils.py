@@ -36,9 +36,9 @@ class GlueArgumentError(Exception):
 class GlueArgumentParser(argparse.ArgumentParser):
     """An argument parser that raises GlueArgumentError instead of ending the process."""
 
-    def error(self, message: str) -> NoReturn:
+    def error(self, msg: str) -> NoReturn:
         """Raise GlueArgumentError with argparse's message."""
-        raise GlueArgumentError(message)
+        raise GlueArgumentError(msg)
 
 
 def getResolvedOptions(args: Sequence[str], options: Sequence[str]) -> dict[str, Any]:
