@@ -1,0 +1,86 @@
+"""Parameters of our awsglue against those of AWS's library (tests/data/awsglue_api.json).
+
+The data hold the parameter names of awslabs/aws-glue-libs for what our package has.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+
+API = json.loads(
+    (Path(__file__).parents[1] / "data" / "awsglue_api.json").read_text(encoding="utf-8")
+)
+MODULES = ("awsglue.context", "awsglue.dynamicframe", "awsglue.job", "awsglue.utils")
+# A Glue frame wraps a JVM object, ours a DataFrame; scripts never make one this way.
+OUR_NAMES = {"awsglue.dynamicframe.DynamicFrame.__init__": {"jdf": "dataframe"}}
+
+
+def our_functions() -> dict[str, object]:
+    """Return every public function and method that our modules define, with their __init__."""
+    found = {}
+    for module in MODULES:
+        for name, value in vars(importlib.import_module(module)).items():
+            if getattr(value, "__module__", None) == module and not name.startswith("_"):
+                own = methods(value) if inspect.isclass(value) else {"": value}
+                found |= {f"{module}.{name}{member}": method for member, method in own.items()}
+    return found
+
+
+def methods(owner: type) -> dict[str, object]:
+    """Return the methods that a class defines itself, by name with a dot before it."""
+    names = [name for name in vars(owner) if name == "__init__" or not name.startswith("_")]
+    members = {f".{name}": getattr(owner, name) for name in names}
+    return {name: member for name, member in members.items() if inspect.isroutine(member)}
+
+
+OURS = our_functions()
+
+
+def parameters(function: object) -> dict[str, inspect.Parameter]:
+    found = dict(inspect.signature(function).parameters)
+    found.pop("self", None)
+    return found
+
+
+def test_everything_of_ours_is_compared():
+    assert set(OURS) == set(API)
+
+
+@pytest.mark.parametrize("name", sorted(API))
+def test_our_parameters_are_the_first_ones_of_aws_in_the_same_order(name):
+    renamed = OUR_NAMES.get(name, {})
+    theirs = [renamed.get(p, p) for p in API[name] if not p.startswith("**")]
+
+    ours = [p.name for p in parameters(OURS[name]).values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+    assert ours == theirs[: len(ours)]
+
+
+@pytest.mark.parametrize("name", sorted(API))
+def test_parameter_that_ours_lacks_cannot_be_passed_unless_it_is_refused_by_name(name):
+    """Functions that take any keyword refuse it themselves; see test_unsupported.py."""
+    ours = parameters(OURS[name])
+    renamed = OUR_NAMES.get(name, {})
+    missing = [p for p in API[name] if not p.startswith("**") and renamed.get(p, p) not in ours]
+
+    for parameter in missing:
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{parameter}'"):
+            inspect.signature(OURS[name]).bind_partial(**{parameter: None})
+
+
+def test_functions_that_take_any_keyword_are_known():
+    assert {
+        name
+        for name, function in OURS.items()
+        if any(p.kind is p.VAR_KEYWORD for p in parameters(function).values())
+    } == {
+        "awsglue.context.GlueContext.__init__",
+        "awsglue.context.GlueContext.create_data_frame_from_options",
+        "awsglue.context.GlueContext.create_dynamic_frame_from_options",
+        "awsglue.dynamicframe.DynamicFrameReader.from_options",
+    }

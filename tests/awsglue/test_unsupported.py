@@ -1,0 +1,124 @@
+"""What our awsglue does not run is refused by name, before any Spark session is used."""
+
+from __future__ import annotations
+
+import pytest
+
+from awsglue.context import GlueContext
+from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
+from awsglue.job import Job
+from awsglue.s3 import read_s3, write_s3
+
+S3 = {"paths": ["s3://b/in/"]}
+
+
+class FrameWithoutSpark:
+    """A frame for paths that end before a row is touched."""
+
+    columns = ("a",)
+
+    def toDF(self):  # noqa: N802 (AWS's name)
+        return self
+
+
+@pytest.fixture
+def context():
+    """A context without the session that would start a JVM."""
+    context = object.__new__(GlueContext)
+    context.spark_session = None
+    context.create_dynamic_frame = DynamicFrameReader(context)
+    context.write_dynamic_frame = DynamicFrameWriter(context)
+    return context
+
+
+def test_options_of_the_context_are_refused_by_name():
+    with pytest.raises(NotImplementedError, match=r"\['minPartitions', 'targetPartitions'\]"):
+        GlueContext(None, targetPartitions=2, minPartitions=1)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "name"),
+    [({"push_down_predicate": "day = 1"}, "push_down_predicate"), ({"sampleRatio": 1}, "sampleR")],
+    ids=["push_down_predicate", "any keyword"],
+)
+def test_unsupported_reader_argument_is_refused_by_name(context, keywords, name):
+    for read in (
+        context.create_data_frame_from_options,
+        context.create_dynamic_frame_from_options,
+        context.create_dynamic_frame.from_options,
+    ):
+        with pytest.raises(NotImplementedError, match=f"reader arguments .'{name}.*not supported"):
+            read("s3", S3, "json", **keywords)
+
+
+def test_other_connection_types_are_refused_for_reading_and_writing(context):
+    with pytest.raises(NotImplementedError, match="'mysql' is not supported; allowed is 's3'"):
+        context.create_dynamic_frame.from_options("mysql", {})
+    with pytest.raises(NotImplementedError, match="'dynamodb' is not supported; allowed is 's3'"):
+        context.write_dynamic_frame.from_options(FrameWithoutSpark(), "dynamodb", {})
+
+
+@pytest.mark.parametrize("name", ["avro", "xml", "orc", None])
+def test_other_formats_are_refused_with_the_allowed_ones(context, name):
+    with pytest.raises(NotImplementedError, match=f"{name!r} .* allowed are csv, json, parquet"):
+        context.create_dynamic_frame.from_options("s3", S3, name)
+    with pytest.raises(NotImplementedError, match=f"{name!r} .* allowed are csv, json, parquet"):
+        context.write_dynamic_frame.from_options(
+            FrameWithoutSpark(), "s3", {"path": "s3://b/out/"}, name
+        )
+
+
+@pytest.mark.parametrize(
+    ("connection", "options", "text"),
+    [
+        ({**S3, "exclusions": '["**.pdf"]'}, {}, r"connection_options \['exclusions'\]"),
+        ({**S3, "boundedFiles": "10"}, {}, r"connection_options \['boundedFiles'\]"),
+        ({**S3, "groupFiles": "inPartition"}, {}, r"connection_options \['groupFiles'\]"),
+        (S3, {"jsonPath": "$.a"}, r"format_options \['jsonPath'\]"),
+    ],
+    ids=["exclusions", "boundedFiles", "groupFiles", "jsonPath"],
+)
+def test_unsupported_option_of_a_source_is_refused_by_name(connection, options, text):
+    with pytest.raises(NotImplementedError, match=text):
+        read_s3(None, dict(connection), "json", options, "")
+
+
+def test_unsupported_option_of_a_sink_is_refused_by_name():
+    with pytest.raises(NotImplementedError, match=r"connection_options \['compression'\]"):
+        write_s3(FrameWithoutSpark(), {"path": "s3://b/", "compression": "gzip"}, "json", {})
+
+
+@pytest.mark.parametrize("paths", [None, "s3://b/in/", []], ids=["missing", "text", "empty"])
+def test_paths_that_are_no_list_are_refused_with_what_was_given(paths):
+    with pytest.raises(ValueError, match=r"\['paths'\] is .*; it must be a list of URIs"):
+        read_s3(None, {"paths": paths}, "json", {}, "")
+
+
+@pytest.mark.parametrize("path", [None, "", ["s3://b/"]], ids=["missing", "empty", "list"])
+def test_path_that_is_no_text_is_refused_with_what_was_given(path):
+    with pytest.raises(ValueError, match=r"\['path'\] is .*; it must be a URI"):
+        write_s3(FrameWithoutSpark(), {"path": path}, "json", {})
+
+
+def test_methods_that_do_not_run_yet_are_refused_with_what_to_do(context):
+    frame = DynamicFrame(FrameWithoutSpark(), context, "x")
+
+    with pytest.raises(NotImplementedError, match=r"DynamicFrame\.relationalize .* use Spark"):
+        frame.relationalize("root", "s3://b/tmp/")
+    with pytest.raises(NotImplementedError, match=r"create_dynamic_frame\.from_catalog"):
+        context.create_dynamic_frame.from_catalog("db", "table")
+    with pytest.raises(NotImplementedError, match=r"write_dynamic_frame\.from_jdbc_conf"):
+        context.write_dynamic_frame.from_jdbc_conf(frame, "connection")
+    with pytest.raises(AttributeError, match="_repr_html_"):
+        frame._repr_html_()
+
+
+def test_transforms_can_be_imported_with_a_star_and_are_refused_by_name():
+    exec("from awsglue.transforms import *", {})  # noqa: S102 (the first line of most scripts)
+
+    with pytest.raises(NotImplementedError, match=r"awsglue\.transforms\.ApplyMapping does not"):
+        exec("from awsglue.transforms import ApplyMapping", {})  # noqa: S102
+
+
+def test_commit_without_init_does_nothing():
+    Job(None).commit()
