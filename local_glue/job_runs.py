@@ -94,7 +94,9 @@ def start_job_run(
     folder.mkdir(parents=True)
     script = folder / f"{job.name}.py"
     shutil.copyfile(_existing(machine.home, job, job.script_location), script)
-    libraries = [_existing(machine.home, job, uri) for uri in extra_py_files(merged)]
+    libraries = [
+        _library(folder, _existing(machine.home, job, uri)) for uri in extra_py_files(merged)
+    ]
     write_spark_conf(folder, machine.home, spark_settings(merged))
     job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
     with (folder / "stdout.log").open("wb") as out, (folder / "stderr.log").open("wb") as err:
@@ -118,6 +120,16 @@ def _existing(home: Home, job: JobDefinition, uri: str) -> Path:
     if not path.is_file():
         raise GlueLocalError(f"job {job.name} names {uri}, and there is no such file at {path}")
     return path
+
+
+def _library(folder: Path, file: Path) -> Path:
+    """Return what to put on the Python path for one extra Python file: a zip, or a folder."""
+    if file.suffix != ".py":
+        return file
+    modules = folder / "modules"
+    modules.mkdir(exist_ok=True)
+    shutil.copy(file, modules)
+    return modules
 
 
 def _environment(
