@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from local_glue.arguments import merge_arguments
 from local_glue.definitions import Deployment, JobDefinition, TriggerDefinition
 from local_glue.errors import EntityNotFoundError, GlueLocalError
 from local_glue.job_runs import (
@@ -88,12 +89,15 @@ class WorkflowRun:
         """Fire the start trigger and run until nothing runs and nothing more fires.
 
         Raises:
-            EntityNotFoundError: a trigger starts a job that the template does not define.
+            GlueLocalError: there is no single start trigger, or a job that some trigger starts is
+                not defined or cannot run here; nothing was started.
             KeyboardInterrupt: after the running jobs were stopped and everything was recorded.
         """
+        start = start_trigger(self._name, self._triggers)
+        self._check_actions()
         self._record("RUNNING")
         try:
-            self._fire(start_trigger(self._name, self._triggers))
+            self._fire(start)
             while self._waiting or self._running:
                 self._start_waiting()
                 self._collect_finished()
@@ -114,15 +118,21 @@ class WorkflowRun:
             self._run_id, self._name, status, self._started_at_ms, completed_at_ms
         )
 
+    def _check_actions(self) -> None:
+        for trigger in self._triggers:
+            for action in trigger.actions:
+                job = self._deployment.jobs.get(action.job_name)
+                if job is None:
+                    raise EntityNotFoundError(
+                        f"trigger {trigger.name} starts the job {action.job_name!r}, which the "
+                        f"template does not define; it has {', '.join(self._deployment.jobs)}"
+                    )
+                merge_arguments(job, action.arguments)
+
     def _fire(self, trigger: TriggerDefinition) -> None:
         self._fired.add(trigger.name)
         for action in trigger.actions:
-            job = self._deployment.jobs.get(action.job_name)
-            if job is None:
-                raise EntityNotFoundError(
-                    f"trigger {trigger.name} starts the job {action.job_name!r}, which the "
-                    f"template does not define; it has {', '.join(self._deployment.jobs)}"
-                )
+            job = self._deployment.jobs[action.job_name]
             workflow_arguments = {
                 "--WORKFLOW_NAME": self._name,
                 "--WORKFLOW_RUN_ID": self._run_id,
