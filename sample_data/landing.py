@@ -160,10 +160,19 @@ def plan_delivery(days: str, only: str | None, correct: str | None) -> Delivery:
             ``days``.
 
     Raises:
-        ValueError: the days are malformed.
+        ValueError: the days are malformed, or the corrections can land with none of them.
     """
-    corrected = parse_days(correct) if correct is not None else []
-    return Delivery(tuple(parse_days(days)), tuple(corrected), only != "weather", only != "flights")
+    chosen, corrected = parse_days(days), parse_days(correct) if correct is not None else []
+    if corrected and only == "weather":
+        raise ValueError(
+            f"corrections of {correct} are flights, which do not land with weather only"
+        )
+    if corrected and corrected[-1] > chosen[-1]:
+        raise ValueError(
+            f"flights of {corrected[-1]} cannot be corrected, for they are after the last day that "
+            f"lands, {chosen[-1]}"
+        )
+    return Delivery(tuple(chosen), tuple(corrected), only != "weather", only != "flights")
 
 
 def _csv(rows: Sequence[Row]) -> bytes:
