@@ -1,4 +1,4 @@
-"""Fixtures of the command line's tests: a home, and small assemblies whose jobs are plain Python."""
+"""Fixtures of the command line: a home, and small assemblies whose jobs are plain Python."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

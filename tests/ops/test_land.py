@@ -33,7 +33,7 @@ def test_land_uploads_to_the_landing_bucket_of_a_deployed_stage(account) -> None
 
 
 def test_landing_in_a_stage_that_is_not_deployed_says_so(account) -> None:
-    with pytest.raises(UsageError, match="tidemark-prod-storage.*deploy the stage first"):
+    with pytest.raises(UsageError, match=r"tidemark-prod-storage.*deploy the stage first"):
         land_in_stage({}, "prod")
 
 

@@ -1,0 +1,45 @@
+"""The same pipeline with flights from a JDBC table: embedded Derby, switched on by stage config."""
+
+import json
+
+import pytest
+from rich.console import Console
+
+from demo.recompute import compare
+from local_glue.commands import deploy, run_workflow
+from local_glue.home import Home
+from ops.land import land_delivery_locally, write_object
+from ops.progress import WorkflowProgress
+from sample_data.landing import plan_delivery
+
+pytestmark = [pytest.mark.spark, pytest.mark.synth]
+DERBY = {
+    "kind": "jdbc",
+    "url": "jdbc:derby:flights",
+    "table": "FLIGHTS",
+    "driver": "org.apache.derby.jdbc.EmbeddedDriver",
+}
+
+
+def test_increments_from_a_jdbc_table_end_with_the_mart_equal_to_a_recomputation(
+    synth, tmp_path
+) -> None:
+    assembly = synth(flightsSource=json.dumps(DERBY))
+    home = Home.open(tmp_path / "home")
+    deployment = deploy(assembly, home)
+    landed = tmp_path / "landed"
+    read = []
+    for days, corrected in (("1", None), ("2", "1")):
+        delivery = plan_delivery(days, None, corrected)
+        land_delivery_locally(delivery, deployment, home)
+        for key, body in {**delivery.flight_files(), **delivery.weather_files()}.items():
+            write_object(landed / key, body)
+        with WorkflowProgress(Console()) as progress:
+            result = run_workflow(assembly, home, None, progress.observe, lambda _: None)
+        assert result.is_success, result
+        read += [r.rows_read for r in result.job_runs if r.job_name == "ingest-flights"]
+
+    assert read == [842, 943 + 17]
+    mart = home.lake / deployment.outputs["MartBucketName"] / "route_delays"
+    comparison = compare(landed, mart)
+    assert comparison.is_equal, comparison

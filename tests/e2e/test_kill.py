@@ -1,0 +1,99 @@
+"""Kill -9 of a running job, and of the whole command: the next run ends with the right mart."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from demo.recompute import compare
+from local_glue.commands import deploy
+from local_glue.home import Home
+from local_glue.store import JobRun, Store
+from ops.land import land_delivery_locally
+from sample_data.landing import plan_delivery
+
+pytestmark = [pytest.mark.spark, pytest.mark.synth]
+BOUND_S = 120
+
+
+def job_is_running(home: Home, job_name: str) -> Callable[[], JobRun | None]:
+    def look() -> JobRun | None:
+        if not home.database.exists():
+            return None
+        with Store(home.database) as store:
+            run = store.latest_job_run(job_name)
+        return run if run and run.state == "RUNNING" else None
+
+    return look
+
+
+def wait_for(look: Callable[[], JobRun | None]) -> JobRun:
+    deadline = time.monotonic() + BOUND_S
+    while (found := look()) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found
+
+
+def processes_of(run: JobRun) -> list[int]:
+    mark = f"TIDEMARK_JOB_RUN_ID={run.run_id}".encode()
+    found = []
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in environ.read_bytes():
+                found.append(int(environ.parent.name))
+        except OSError:
+            continue
+    return sorted(found)
+
+
+def start(home: Home, assembly: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "ops", "run", "--app", str(assembly)],
+        env={**os.environ, "TIDEMARK_HOME": str(home.root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes through /proc")
+def test_after_kills_of_a_job_and_of_the_command_the_mart_equals_a_recomputation(
+    assembly, tmp_path
+) -> None:
+    home = Home.open(tmp_path / "home")
+    deployment = deploy(assembly, home)
+    land_delivery_locally(plan_delivery("1..2", None, None), deployment, home)
+
+    # A job is killed while it runs: its dependents do not start.
+    command = start(home, assembly)
+    run = wait_for(job_is_running(home, "curate-flights"))
+    os.kill(processes_of(run)[0], signal.SIGKILL)
+    output, _ = command.communicate(timeout=BOUND_S)
+    assert command.returncode == 1
+    assert "curate-flights FAILED: the job process was killed by SIGKILL" in output
+    assert "publish-delays was not started" in output
+    assert processes_of(run) == []
+
+    # The command itself is killed while both ingest jobs run: they end with it.
+    land_delivery_locally(plan_delivery("3", None, "1"), deployment, home)
+    command = start(home, assembly)
+    runs = [wait_for(job_is_running(home, f"ingest-{name}")) for name in ("flights", "weather")]
+    command.kill()
+    command.communicate(timeout=BOUND_S)
+
+    # The next run says so, and everything landed is in the mart exactly once.
+    command = start(home, assembly)
+    output, _ = command.communicate(timeout=BOUND_S)
+    assert command.returncode == 0, output
+    assert "The last run was killed" in output
+    assert [processes_of(run) for run in runs] == [[], []]
+    landing = home.lake / deployment.outputs["LandingBucketName"]
+    result = compare(landing, home.lake / deployment.outputs["MartBucketName"] / "route_delays")
+    assert result.is_equal, result
+    assert result.mart_rows > 400
