@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
 """
 
+import re
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -28,6 +29,7 @@ WRITE_OPTIONS: dict[str, dict[str, str]] = {
     "json": {},
     "parquet": {"compression": "compression"},
 }
+_GLOB = re.compile(r"[\[\]{}*?\\]")  # Spark reads a path as a pattern; a key such as a[1] is none
 # Glue option with no effect on the result: it only chooses a faster reader on AWS.
 IGNORED = {"optimizePerformance"}
 
@@ -56,9 +58,9 @@ def read_s3(
     if not files:
         return spark.createDataFrame([], StructType([]))
     reader = spark.read.options(**options)
-    if len(paths) == 1 and not paths[0].endswith(tuple(f".{name}" for name in READ_OPTIONS)):
+    if len(paths) == 1 and files != paths:
         reader = reader.option("basePath", paths[0])
-    return reader.load(files, format=format)
+    return reader.load([_GLOB.sub(r"\\\g<0>", file) for file in files], format=format)
 
 
 def write_s3(
