@@ -1,0 +1,103 @@
+"""The one Spark session of a test process, with the settings of a local job run, and its S3."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from local_glue.home import Home
+from local_glue.java import find_java_home
+from local_glue.spark import write_spark_conf
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BUCKET = "tests"
+# PySpark never closes the socket over which the JVM answers `collect`.
+UNCLOSED_BY_PYSPARK = r"ignore:unclosed <socket.socket .*'127\.0\.0\.1':ResourceWarning"
+_prefixes = itertools.count(1)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.get_closest_marker("spark"):
+        item.add_marker(pytest.mark.filterwarnings(UNCLOSED_BY_PYSPARK))
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """A place in S3 that no other test uses, and its folder, which nothing has made yet."""
+
+    uri: str
+    folder: Path
+
+    def put(self, key: str, text: str, minutes_ago: int = 0) -> Path:
+        """Write an object that was last modified some minutes ago."""
+        path = self.folder / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        at = time.time() - 60 * minutes_ago
+        os.utime(path, (at, at))
+        return path
+
+    def names(self) -> list[str]:
+        """Return the keys of all objects, hidden ones too."""
+        return sorted(
+            str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()
+        )
+
+
+@pytest.fixture(scope="session")
+def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    home = Home.open(tmp_path_factory.mktemp("spark") / "home")
+    (home.lake / BUCKET).mkdir()
+    return home
+
+
+@pytest.fixture(scope="session")
+def spark_session(spark_home: Home) -> Iterator[SparkSession]:
+    """Start the JVM of this process as a job run starts its own."""
+    from pyspark.sql import SparkSession
+
+    run_folder = spark_home.runs / "tests"
+    run_folder.mkdir()
+    write_spark_conf(run_folder, spark_home, {})
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
+            patch.delenv(name)
+        patch.setenv("SPARK_CONF_DIR", str(run_folder / "conf"))
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("JAVA_HOME", str(find_java_home()))
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("TZ", "UTC")
+        session = SparkSession.builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def spark(
+    spark_session: SparkSession, spark_home: Home, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SparkSession]:
+    """Return the session, in a process that looks like a job run: its state home, and UTC."""
+    monkeypatch.setenv("TIDEMARK_HOME", str(spark_home.root))
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield spark_session
+    spark_session.catalog.clearCache()
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def s3(spark_home: Home) -> Prefix:
+    """Return a prefix of the test bucket that no other test uses."""
+    name = f"prefix-{next(_prefixes):03}"
+    return Prefix(f"s3://{BUCKET}/{name}/", spark_home.lake / BUCKET / name)

@@ -1,0 +1,174 @@
+"""DynamicFrame, and what this machine refuses by name."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+FLIGHTS = "SELECT * FROM VALUES (1, 'EWR'), (2, 'JFK') AS flights(id, origin)"
+
+
+@pytest.fixture
+def flights(spark, glue_context):
+    from awsglue.dynamicframe import DynamicFrame
+
+    return DynamicFrame.fromDF(spark.sql(FLIGHTS), glue_context, "flights")
+
+
+def test_glue_context_holds_the_session_of_the_process(spark, glue_context):
+    assert glue_context.spark_session.sparkContext is spark.sparkContext
+    assert glue_context.spark_session.sql("SELECT 1").collect() == [(1,)]
+
+
+def test_glue_context_is_a_sql_context_as_on_aws(glue_context):
+    assert glue_context.sql("SELECT 1").collect() == [(1,)]
+
+
+def test_dynamic_frame_keeps_the_rows_of_a_data_frame(flights):
+    assert flights.toDF().orderBy("id").collect() == [(1, "EWR"), (2, "JFK")]
+
+
+def test_dynamic_frame_has_its_name(flights):
+    assert flights.name == "flights"
+
+
+def test_source_frame_is_named_after_its_context(glue_context, s3):
+    s3.put("a.json", '{"id": 1}\n')
+
+    frame = glue_context.create_dynamic_frame.from_options(
+        "s3", {"paths": [s3.uri]}, "json", transformation_ctx="landing"
+    )
+
+    assert frame.name == "landing"
+
+
+def test_count_is_the_number_of_rows(flights):
+    assert flights.count() == 2
+
+
+def test_schema_has_the_types_of_spark(flights):
+    assert flights.schema().simpleString() == "struct<id:int,origin:string>"
+
+
+def test_print_schema_prints_a_tree(flights, capsys):
+    flights.printSchema()
+
+    assert capsys.readouterr().out == (
+        "root\n |-- id: integer (nullable = false)\n |-- origin: string (nullable = false)\n\n"
+    )
+
+
+def test_show_prints_the_first_rows(flights, capsys):
+    flights.show(1)
+
+    assert capsys.readouterr().out == (
+        "+---+------+\n| id|origin|\n+---+------+\n|  1|   EWR|\n+---+------+\n"
+        "only showing top 1 row\n\n"
+    )
+
+
+def test_repartition_and_coalesce_set_the_number_of_partitions(flights):
+    three = flights.repartition(3)
+
+    assert three.getNumPartitions() == 3
+    assert three.coalesce(2).getNumPartitions() == 2
+    assert three.coalesce(2).name == "flights"
+    assert sorted(three.toDF().collect()) == [(1, "EWR"), (2, "JFK")]
+
+
+def test_transforms_can_be_imported_with_a_star():
+    names = {}
+
+    exec("from awsglue.transforms import *", names)  # noqa: S102 (only a module can import a star)
+
+    assert set(names) == {"__builtins__"}
+
+
+def test_transform_is_refused_by_name():
+    with pytest.raises(NotImplementedError, match=r"awsglue\.transforms\.ApplyMapping"):
+        from awsglue.transforms import ApplyMapping  # noqa: F401
+
+
+@pytest.mark.parametrize("name", ["apply_mapping", "resolveChoice", "relationalize", "drop_fields"])
+def test_method_of_dynamic_frame_is_refused_by_name(flights, name):
+    with pytest.raises(NotImplementedError, match=rf"DynamicFrame\.{name} .*toDF\(\)"):
+        getattr(flights, name)
+
+
+@pytest.mark.parametrize("owner", ["create_dynamic_frame", "write_dynamic_frame"])
+def test_catalog_is_refused_by_name(glue_context, owner):
+    with pytest.raises(NotImplementedError, match=rf"{owner}\.from_catalog"):
+        getattr(glue_context, owner).from_catalog(database="raw", table_name="flights")
+
+
+def test_dynamic_frame_answers_pythons_own_protocols(flights):
+    assert not hasattr(flights, "__len__")
+    assert copy.copy(flights).name == "flights"
+
+
+@pytest.mark.parametrize("kind", ["orc", "avro", "xml", None])
+def test_read_format_is_refused_by_name(glue_context, kind):
+    with pytest.raises(NotImplementedError, match=f"format {kind!r} .*csv, json, parquet"):
+        glue_context.create_dynamic_frame.from_options("s3", {"paths": ["s3://tests/a/"]}, kind)
+
+
+@pytest.mark.parametrize("kind", ["orc", "glueparquet", None])
+def test_write_format_is_refused_by_name(glue_context, flights, kind):
+    with pytest.raises(NotImplementedError, match=f"format {kind!r} .*csv, json, parquet"):
+        glue_context.write_dynamic_frame.from_options(flights, "s3", {"path": "s3://tests/a"}, kind)
+
+
+def test_read_connection_is_refused_by_name(glue_context):
+    with pytest.raises(NotImplementedError, match="connection_type 'mysql'"):
+        glue_context.create_dynamic_frame.from_options("mysql", {"dbtable": "flights"})
+
+
+def test_write_connection_is_refused_by_name(glue_context, flights):
+    with pytest.raises(NotImplementedError, match="connection_type 'redshift'"):
+        glue_context.write_dynamic_frame.from_options(flights, "redshift", {})
+
+
+def test_read_connection_option_is_refused_by_name(glue_context):
+    options = {"paths": ["s3://tests/a/"], "exclusions": '["**.pdf"]', "boundedFiles": "1"}
+
+    with pytest.raises(NotImplementedError, match=r"\['boundedFiles', 'exclusions'\]"):
+        glue_context.create_dynamic_frame.from_options("s3", options, "json")
+
+
+def test_write_connection_option_is_refused_by_name(glue_context, flights):
+    options = {"path": "s3://tests/a/", "compression": "gzip"}
+
+    with pytest.raises(NotImplementedError, match=r"connection_options \['compression'\]"):
+        glue_context.write_dynamic_frame.from_options(flights, "s3", options, "json")
+
+
+def test_read_format_option_is_refused_by_name(glue_context):
+    with pytest.raises(NotImplementedError, match=r"format_options \['skipFirst'\]"):
+        glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": ["s3://tests/a/"]}, "csv", {"skipFirst": True}
+        )
+
+
+def test_write_format_option_is_refused_by_name(glue_context, flights):
+    with pytest.raises(NotImplementedError, match=r"format_options \['blockSize'\]"):
+        glue_context.write_dynamic_frame.from_options(
+            flights, "s3", {"path": "s3://tests/a/"}, "parquet", {"blockSize": 1}
+        )
+
+
+@pytest.mark.parametrize("argument", ["push_down_predicate", "catalog_id"])
+def test_reader_argument_is_refused_by_name(glue_context, argument):
+    with pytest.raises(NotImplementedError, match=rf"reader arguments \['{argument}'\]"):
+        glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": ["s3://tests/a/"]}, "json", **{argument: "x"}
+        )
+
+
+def test_option_of_glue_context_is_refused_by_name(spark):
+    from awsglue.context import GlueContext
+
+    with pytest.raises(NotImplementedError, match=r"GlueContext options \['minPartitions'\]"):
+        GlueContext(spark.sparkContext, minPartitions=2)
