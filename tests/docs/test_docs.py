@@ -1,0 +1,158 @@
+"""Every command in the documents exists, and every snippet is run."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from ops.cli import main
+
+PROJECT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")])
+README = (PROJECT / "README.md").read_text(encoding="utf-8")
+FENCE = re.compile(
+    r"(?:<!-- test: (?P<test>[^>]+) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.DOTALL
+)
+SHELL = {"source .venv/bin/activate"}
+PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs")
+
+
+def blocks(text: str, language: str) -> list[re.Match[str]]:
+    return [block for block in FENCE.finditer(text) if block["language"] == language]
+
+
+def snippet(name: str) -> str:
+    return next(block["text"] for block in FENCE.finditer(README) if block["test"] == name)
+
+
+def commands() -> list[str]:
+    found = {
+        line
+        for document in DOCUMENTS
+        for block in blocks(document.read_text(encoding="utf-8"), "sh")
+        for line in block["text"].splitlines()
+        if line
+    }
+    inline = {
+        match
+        for document in DOCUMENTS
+        for match in re.findall(
+            r"`((?:make|tidemark) [^`]+)`", document.read_text(encoding="utf-8")
+        )
+    }
+    return sorted(found | inline)
+
+
+def make_targets() -> set[str]:
+    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
+
+
+def check_tidemark(words: list[str]) -> None:
+    """Parse a command line without running it; click raises on what does not exist."""
+    command: click.Command = main
+    while isinstance(command, click.Group):
+        name, *words = words
+        found = command.get_command(click.Context(command), name)
+        assert found is not None, name
+        command = found
+    if words:
+        command.make_context(command.name, words)
+
+
+@pytest.mark.parametrize("line", commands())
+def test_every_command_in_the_documents_exists(line: str) -> None:
+    program, *words = shlex.split(line)
+    if program == "make":
+        targets = [word for word in words if "=" not in word]
+        assert set(targets) <= make_targets()
+    elif program == "tidemark":
+        check_tidemark(words)
+    elif program == "pytest":
+        assert (PROJECT / words[0]).is_dir()
+    else:
+        assert line in SHELL or line.startswith("aws glue start-workflow-run --name flights")
+
+
+def test_every_link_between_documents_leads_to_a_file() -> None:
+    broken = [
+        (document.name, target)
+        for document in DOCUMENTS
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", document.read_text(encoding="utf-8"))
+        if not (document.parent / target).exists()
+    ]
+
+    assert broken == []
+
+
+def test_every_make_target_is_in_help() -> None:
+    run = subprocess.run(["make", "help"], cwd=PROJECT, capture_output=True, text=True, check=True)
+
+    shown = {line.split()[0] for line in run.stdout.splitlines() if line.startswith("  ")}
+    assert shown == make_targets()
+    assert {"demo", "test"} <= shown
+
+
+def test_ci_and_the_gate_call_the_same_targets() -> None:
+    gate = re.findall(r"make (\w+)", (PROJECT / ".ci" / "run").read_text(encoding="utf-8"))
+    workflow = (PROJECT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+
+    assert gate == re.findall(r"run: make (\w+)", workflow)
+    assert {"check", "test", "demo"} <= set(gate)
+
+
+def test_the_readme_shows_what_make_demo_prints() -> None:
+    shown = README.split("<!-- output: make demo -->")[1].split("```")[1]
+
+    assert "Run 3: nothing new" in shown
+    assert "equal a from-scratch recomputation" in shown
+    assert "worst routes" in shown
+
+
+@pytest.mark.spark
+@pytest.mark.synth
+def test_the_readme_commands_run_one_after_the_other(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    project = copy_project(tmp_path)
+
+    for line in snippet("run these").splitlines():
+        run = subprocess.run(shlex.split(line), cwd=project, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.synth
+def test_the_job_of_the_readme_works_the_first_time(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
+    project = copy_project(tmp_path)
+    script = snippet("glue_jobs/publish_origins.py")
+    (project / "glue_jobs" / "publish_origins.py").write_text(script, encoding="utf-8")
+    stack = project / "infra" / "flights_stack.py"
+    before, mark, after = stack.read_text(encoding="utf-8").partition("        cdk.CfnOutput(")
+    job = snippet("infra/flights_stack.py")
+    stack.write_text(f"{before}{job}{mark}{after}", encoding="utf-8")
+
+    for words in (["land", "--days", "1"], ["run"]):
+        command = [sys.executable, "-m", "ops", *words]
+        run = subprocess.run(command, cwd=project, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+
+    assert "publish-origins  SUCCEEDED" in run.stdout
+    assert "3 written" in run.stdout.split("publish-origins  SUCCEEDED")[1]
+
+
+def copy_project(folder: Path) -> Path:
+    project = folder / "project"
+    project.mkdir()
+    for name in PROJECT_PARTS:
+        source = PROJECT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, project / name)
+    return project
