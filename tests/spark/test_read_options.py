@@ -52,6 +52,12 @@ def test_csv_quote_char_encloses_separators(read, s3):
     assert read("csv", {"quoteChar": "'"}).collect() == [("1", "Newark, NJ")]
 
 
+def test_csv_quote_char_minus_one_means_that_nothing_is_quoted(read, s3):
+    s3.put("a.csv", '1,"EWR"\n')
+
+    assert read("csv", {"quoteChar": "-1"}).collect() == [("1", '"EWR"')]
+
+
 def test_csv_escaper_takes_the_next_character_as_it_is(read, s3):
     s3.put("a.csv", '1,"so ~"called~" delay"\n')
 
@@ -109,6 +115,36 @@ def test_partition_folders_below_a_path_that_ends_like_a_file_become_columns(rea
     s3.put("flights.json/origin=EWR/a.json", '{"id": 1}\n')
 
     assert read("json", key="flights.json").collect() == [(1, "EWR")]
+
+
+def test_increment_that_mixes_partition_folders_with_none_is_refused(read, s3):
+    s3.put("a.json", '{"id": 1}\n')
+    s3.put("year=2013/b.json", '{"id": 2}\n')
+
+    with pytest.raises(NotImplementedError, match=r"partition folders \[\(\), \('year',\)\]"):
+        read("json")
+
+
+def test_partition_folders_below_several_paths_are_refused(glue_context, s3):
+    s3.put("new/year=2014/a.json", '{"id": 1}\n')
+    s3.put("old/year=2013/b.json", '{"id": 2}\n')
+    paths = [f"{s3.uri}new/", f"{s3.uri}old"]
+
+    with pytest.raises(NotImplementedError, match=r"partition folders \('year',\) below several"):
+        glue_context.create_dynamic_frame.from_options("s3", {"paths": paths}, "json")
+
+
+def test_folder_of_one_partition_may_be_a_path(read, s3):
+    s3.put("year=2013/a.json", '{"id": 1}\n')
+
+    assert read("json", key="year=2013/").collect() == [(1,)]
+
+
+def test_pattern_in_a_path_is_refused(read, s3):
+    s3.put("year=2013/a.json", '{"id": 1}\n')
+
+    with pytest.raises(NotImplementedError, match=r"patterns in paths .*year=\*/"):
+        read("json", key="year=*/")
 
 
 def test_path_may_be_one_file(read, s3):

@@ -48,19 +48,47 @@ def read_s3(
     paths = connection_options.pop("paths", None)
     if not isinstance(paths, list) or not paths:
         raise ValueError(f"connection_options['paths'] is {paths!r}; it must be a list of URIs")
+    patterns = [path for path in paths if _GLOB.search(path)]
+    if patterns:
+        raise NotImplementedError(f"patterns in paths are not supported: {patterns}")
     recurse = _is_true(connection_options.pop("recurse", False))
     max_band = connection_options.pop("maxBand", None)
     _refuse(connection_options, "connection_options")
     options = _spark_options(format, format_options, READ_OPTIONS)
+    if options.get("quote") == "-1":
+        options["quote"] = ""  # Glue's and Spark's way to say that nothing is quoted
     files = files_to_read(
         paths, transformation_ctx, recurse, None if max_band is None else int(max_band)
     )
     if not files:
         return spark.createDataFrame([], StructType([]))
+    _refuse_mixed_folders(files, paths)
     reader = spark.read.options(**options)
     if len(paths) == 1 and files != paths:
         reader = reader.option("basePath", paths[0])
     return reader.load([_GLOB.sub(r"\\\g<0>", file) for file in files], format=format)
+
+
+def _refuse_mixed_folders(files: list[str], paths: list[str]) -> None:
+    """Refuse what Spark would read without rows or columns that are there, and not say so."""
+    layouts = {_partition_columns(file, paths) for file in files}
+    if len(layouts) > 1:
+        raise NotImplementedError(
+            f"files in partition folders {sorted(layouts)} side by side are not supported; give "
+            "each kind a path and a transformation_ctx of its own"
+        )
+    if len(paths) > 1 and layouts != {()}:
+        raise NotImplementedError(
+            f"partition folders {layouts.pop()} below several paths are not supported; "
+            "give each path a source and a transformation_ctx of its own"
+        )
+
+
+def _partition_columns(file: str, paths: list[str]) -> tuple[str, ...]:
+    """Return the names in the folders ``name=value`` between a path and a file below it."""
+    roots = (path.rstrip("/") + "/" for path in paths)
+    below = next((file.removeprefix(root) for root in roots if file.startswith(root)), "")
+    return tuple(part.partition("=")[0] for part in below.split("/")[:-1] if "=" in part)
 
 
 def write_s3(
