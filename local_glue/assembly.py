@@ -1,6 +1,7 @@
 """Reads a CDK cloud assembly (``cdk.out``): its stacks in deployment order and its file assets."""
 
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -126,7 +127,7 @@ def publish(asset: FileAsset, bucket: str, home: Home) -> Path:
     if not asset.source.exists():
         raise UsageError(f"the assembly names {asset.source}, which does not exist; synth again")
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f"{target.name}.unfinished")
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
     if asset.is_zipped:
         _write_zip(asset.source, unfinished)
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from local_glue.assembly import Assembly, publish, read_assembly
 from local_glue.definitions import Deployment
-from local_glue.dynamodb import client, create_tables, dynamodb_endpoint
+from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.errors import EntityNotFoundError
 from local_glue.home import Home
 from local_glue.intrinsics import ACCOUNT_ID
@@ -84,9 +84,8 @@ def run_workflow(
             recovered = recover_interrupted_runs(store)
             if recovered:
                 on_recovered(recovered)
-            dynamodb = client(endpoint, deployment.region)
-            create_tables(dynamodb, deployment.tables)
-            dynamodb.close()
+            with dynamodb_client(endpoint, deployment.region) as dynamodb:
+                create_tables(dynamodb, deployment.tables)
             machine = Machine(home, java_home, endpoint, deployment.region)
             return WorkflowRun(machine, deployment, store, name, observe).execute()
 

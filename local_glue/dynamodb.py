@@ -29,6 +29,7 @@ ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
 PACKAGES = Path(__file__).parents[1] / "node_modules" / "@dynoxide"
 START_ATTEMPTS = 3
 START_TIMEOUT_S = 10.0
+CONNECT_TIMEOUT_S = 5
 POLL_S = 0.005
 
 
@@ -144,17 +145,34 @@ def _command_of(pid: int) -> str:
     return answer.stdout
 
 
-def client(endpoint: str, region: str) -> "DynamoDBClient":
-    """Return a boto3 client for the endpoint, with credentials that are valid nowhere else."""
-    import boto3
+@contextmanager
+def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
+    """Yield a boto3 client for the endpoint, with credentials that are valid nowhere else.
 
-    return boto3.client(
+    Raises:
+        GlueLocalError: the endpoint does not answer, or refuses a request made in the block.
+    """
+    import boto3
+    from botocore.config import Config
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    client = boto3.client(
         "dynamodb",
         endpoint_url=endpoint,
         region_name=region,
         aws_access_key_id="local",
         aws_secret_access_key="local",  # noqa: S106 (not a secret)
+        config=Config(connect_timeout=CONNECT_TIMEOUT_S, retries={"total_max_attempts": 3}),
     )
+    try:
+        yield client
+    except (BotoCoreError, ClientError) as error:
+        raise GlueLocalError(
+            f"the DynamoDB at {endpoint} does not do what the run needs: {error}; unset "
+            f"{ENDPOINT_VARIABLE} to use the embedded engine, or point it at one that works"
+        ) from error
+    finally:
+        client.close()
 
 
 def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition]) -> None:
@@ -165,18 +183,24 @@ def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition])
     Raises:
         GlueLocalError: a table exists with other keys than the template defines.
     """
-    existing = set(dynamodb.list_tables()["TableNames"])
     for table in tables:
-        if table.name in existing:
-            _check_keys(dynamodb.describe_table(TableName=table.name)["Table"], table)
-            continue
-        request: Any = dict(table.create_request)
-        dynamodb.create_table(**request)
-        if table.ttl_attribute:
-            dynamodb.update_time_to_live(
-                TableName=table.name,
-                TimeToLiveSpecification={"Enabled": True, "AttributeName": table.ttl_attribute},
-            )
+        try:
+            found = dynamodb.describe_table(TableName=table.name)["Table"]
+        except dynamodb.exceptions.ResourceNotFoundException:
+            _create_table(dynamodb, table)
+        else:
+            _check_keys(found, table)
+
+
+def _create_table(dynamodb: "DynamoDBClient", table: TableDefinition) -> None:
+    request: Any = dict(table.create_request)
+    dynamodb.create_table(**request)
+    dynamodb.get_waiter("table_exists").wait(TableName=table.name)
+    if table.ttl_attribute:
+        dynamodb.update_time_to_live(
+            TableName=table.name,
+            TimeToLiveSpecification={"Enabled": True, "AttributeName": table.ttl_attribute},
+        )
 
 
 def _check_keys(found: Mapping[str, Any], table: TableDefinition) -> None:

@@ -22,8 +22,13 @@ def write_spark_conf(run_folder: Path, home: Home, user_settings: Mapping[str, s
     settings = {**engine_settings(home, run_folder), **user_settings}
     conf = run_folder / "conf"
     conf.mkdir(exist_ok=True)
-    lines = "".join(f"{name} {value}\n" for name, value in settings.items())
+    lines = "".join(f"{name} {_escaped(value)}\n" for name, value in settings.items())
     (conf / "spark-defaults.conf").write_text(lines, encoding="utf-8")
+
+
+def _escaped(value: str) -> str:
+    """Write a value so that Java's Properties read it back: backslashes and line ends are theirs."""
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
 
 
 def engine_settings(home: Home, run_folder: Path) -> dict[str, str]:

@@ -24,6 +24,9 @@ NAME_PROPERTIES = {
     "AWS::IAM::Role": "RoleName",
     "AWS::S3::Bucket": "BucketName",
 }
+GLUE_VERSIONS = ("5.0", "5.1")  # Spark 3.5.4 and 3.5.6
+DEFAULT_GLUE_VERSION = "5.1"
+ACTION_PROPERTIES = {"JobName", "Arguments"}
 TABLE_REQUEST_PROPERTIES = (
     "AttributeDefinitions",
     "BillingMode",
@@ -128,10 +131,16 @@ def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
         raise UnsupportedError(
             f"job {name} has the command {command['Name']!r}; only 'glueetl' (Spark) runs locally"
         )
+    version = str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION))
+    if version not in GLUE_VERSIONS:
+        raise UnsupportedError(
+            f"job {name} has GlueVersion {version}; this machine runs the Spark of "
+            f"{' and '.join(GLUE_VERSIONS)}"
+        )
     return JobDefinition(
         name=name,
         script_location=command["ScriptLocation"],
-        glue_version=str(properties.get("GlueVersion", "5.1")),
+        glue_version=version,
         default_arguments=properties.get("DefaultArguments", {}),
         non_overridable_arguments=properties.get("NonOverridableArguments", {}),
         timeout_minutes=int(properties.get("Timeout", 480)),
@@ -149,6 +158,12 @@ def _trigger(name: str, properties: Mapping[str, Any]) -> TriggerDefinition:
             raise UnsupportedError(
                 f"trigger {name} names the crawler {item['CrawlerName']}; crawlers do not run "
                 "locally"
+            )
+    for action in properties["Actions"]:
+        if unknown := sorted(set(action) - ACTION_PROPERTIES):
+            raise UnsupportedError(
+                f"trigger {name} sets {', '.join(unknown)} for the job {action['JobName']}; a "
+                f"local trigger knows {', '.join(sorted(ACTION_PROPERTIES))}"
             )
     kind = properties["Type"]
     return TriggerDefinition(

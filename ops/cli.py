@@ -11,6 +11,7 @@ from rich.console import Console
 from local_glue.errors import GlueLocalError, UsageError
 
 FAILURE, USAGE = 1, 2
+PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
 APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
 CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
 
@@ -77,10 +78,11 @@ def status(app: Path | None) -> None:
     from local_glue.home import Home
     from ops.status import read_watermarks, status_table
 
-    home = Home.from_environment()
     deployment = load(app or Path("cdk.out"))
+    home = Home.from_environment()
     statuses = job_statuses(deployment, home)
-    Console().print(status_table(deployment, statuses, read_watermarks(deployment, home)))
+    console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+    console.print(status_table(deployment, statuses, read_watermarks(deployment, home)))
 
 
 @main.command()

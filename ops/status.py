@@ -8,7 +8,7 @@ from rich.table import Table
 
 from local_glue.commands import JobStatus
 from local_glue.definitions import Deployment
-from local_glue.dynamodb import client, dynamodb_endpoint
+from local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
 from local_glue.store import Bookmark
 from ops.progress import duration, rows, state_text
@@ -22,8 +22,6 @@ def read_watermarks(deployment: Deployment, home: Home) -> dict[str, str]:
 
     A job has a watermark if its template passes it the table; one strongly consistent read each.
     """
-    from botocore.exceptions import ClientError
-
     tables = {
         name: job.default_arguments[WATERMARK_ARGUMENT]
         for name, job in deployment.jobs.items()
@@ -32,20 +30,18 @@ def read_watermarks(deployment: Deployment, home: Home) -> dict[str, str]:
     found: dict[str, str] = {}
     if not tables:
         return found
-    with dynamodb_endpoint(home) as endpoint:
-        dynamodb = client(endpoint, deployment.region)
+    with (
+        dynamodb_endpoint(home) as endpoint,
+        dynamodb_client(endpoint, deployment.region) as dynamodb,
+    ):
         for name, table in tables.items():
             key = {"jobName": {"S": name}, "runId": {"S": HEAD_RUN_ID}}
             try:
                 answer = dynamodb.get_item(TableName=table, Key=key, ConsistentRead=True)
             except dynamodb.exceptions.ResourceNotFoundException:
                 continue  # nothing has run in this home yet
-            except ClientError:
-                dynamodb.close()
-                raise
             if "Item" in answer:
                 found[name] = watermark_text(answer["Item"]["watermarks"]["M"])
-        dynamodb.close()
     return found
 
 
@@ -77,20 +73,23 @@ def status_table(
     deployment: Deployment, statuses: list[JobStatus], watermarks: Mapping[str, str]
 ) -> Table:
     """Return the table of `tidemark status`, one row per job of the template."""
-    table = Table("job", "last run", "state", "duration", "rows in", "rows out")
-    for column in ("bookmark", "watermark"):
-        table.add_column(column)
+    table = Table()
+    for column in ("job", "state", "duration"):
+        table.add_column(column, no_wrap=True)
+    for column in ("last run", "rows in", "rows out", "bookmark", "watermark"):
+        table.add_column(column, justify="right" if "rows" in column else "left")
     for status in statuses:
         run = status.last_run
         option = deployment.jobs[status.job_name].default_arguments.get("--job-bookmark-option")
         bookmark = bookmark_text(status.bookmark, option == "job-bookmark-enable")
         watermark = watermarks.get(status.job_name, "-")
         if run is None:
-            table.add_row(status.job_name, "never", "-", "-", "-", "-", bookmark, watermark)
+            table.add_row(status.job_name, "-", "-", "never", "-", "-", bookmark, watermark)
             continue
         started = datetime.fromtimestamp(run.started_at_ms / 1000, UTC)
         table.add_row(
-            *(status.job_name, f"{started:%Y-%m-%d %H:%M:%S}Z", state_text(run.state)),
-            *(duration(run), rows(run.rows_read), rows(run.rows_written), bookmark, watermark),
+            *(status.job_name, state_text(run.state), duration(run)),
+            *(f"{started:%Y-%m-%d %H:%M:%S}Z", rows(run.rows_read), rows(run.rows_written)),
+            *(bookmark, watermark),
         )
     return table

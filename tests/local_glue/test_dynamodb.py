@@ -8,14 +8,13 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from local_glue import dynamodb
 from local_glue.definitions import TableDefinition
-from local_glue.dynamodb import client, create_tables, dynamodb_endpoint, find_engine
+from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint, find_engine
 from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
 
@@ -73,7 +72,7 @@ def home(tmp_path):
 
 @contextlib.contextmanager
 def connected(home):
-    with dynamodb_endpoint(home) as endpoint, closing(client(endpoint, REGION)) as connection:
+    with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, REGION) as connection:
         yield connection
 
 
@@ -196,7 +195,7 @@ def test_engine_dies_when_its_command_is_killed_and_the_next_one_cleans_up(home)
         text=True,
     ) as command:
         endpoint, engine = json.loads(command.stdout.readline())
-        with closing(client(endpoint, REGION)) as connection:
+        with dynamodb_client(endpoint, REGION) as connection:
             create_tables(connection, [WATERMARKS])
             connection.put_item(TableName="glue-watermarks", Item=ITEM)
 
@@ -223,3 +222,11 @@ def test_process_that_is_no_engine_survives_the_pid_file_that_names_it(home):
 
         assert stranger.poll() is None
         stranger.kill()
+
+
+def test_an_endpoint_that_does_not_answer_is_named_with_the_remedy() -> None:
+    with (
+        pytest.raises(GlueLocalError, match=r"127\.0\.0\.1:1 does not do what.*unset AWS_ENDPOINT"),
+        dynamodb_client("http://127.0.0.1:1", REGION) as connection,
+    ):
+        connection.list_tables()

@@ -248,3 +248,18 @@ def test_job_that_is_no_spark_job_is_refused_by_its_command(command):
 
     with pytest.raises(UnsupportedError, match=f"job other has the command '{command}'; only"):
         read_resources(Other={"Type": "AWS::Glue::Job", "Properties": other})
+
+
+def test_job_of_a_glue_version_with_another_spark_is_refused():
+    other = {"Name": "other", "Command": SCRIPT, "GlueVersion": "6.0"}
+
+    with pytest.raises(UnsupportedError, match=r"job other has GlueVersion 6\.0.*5\.0 and 5\.1"):
+        read_resources(Other={"Type": "AWS::Glue::Job", "Properties": other})
+
+
+def test_what_a_trigger_sets_for_a_job_and_cannot_be_honoured_is_refused():
+    actions = [{"JobName": "ingest", "Timeout": 5}]
+    trigger = {"Name": "t", "Type": "ON_DEMAND", "Actions": actions}
+
+    with pytest.raises(UnsupportedError, match="trigger t sets Timeout for the job ingest"):
+        read_resources(Trigger={"Type": "AWS::Glue::Trigger", "Properties": trigger})
