@@ -27,7 +27,7 @@ def write_spark_conf(run_folder: Path, home: Home, user_settings: Mapping[str, s
 
 
 def _escaped(value: str) -> str:
-    """Write a value so that Java's Properties read it back: backslashes and line ends are theirs."""
+    """Return a value as Java's Properties read it back; a bare backslash would vanish."""
     return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
 
 
