@@ -152,6 +152,8 @@ def test_zip_depends_on_names_and_contents_only(home, tmp_path):
 
     first, second = (path.read_bytes() for path in archives)
     assert first == second
+    with zipfile.ZipFile(archives[0]) as archive:
+        assert archive.namelist() == ["package/a.py", "package/b.py"]
 
 
 @settings(

@@ -92,6 +92,7 @@ def test_what_is_no_place_in_s3_is_refused(tmp_path, uri):
 
 def test_home_in_use_is_refused_to_a_second_process_with_the_first_ones_id(tmp_path):
     home = Home.open(tmp_path)
+    (home.root / "lock").write_text("the longer id of an earlier process", encoding="utf-8")
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)],
         stdin=subprocess.PIPE,

@@ -51,14 +51,15 @@ def test_scan_that_appears_in_a_later_adaptive_plan_is_counted_once():
     assert count_rows([started(scan), task(_2=3), update]) == RowCounts(3, 0)
 
 
-def test_failed_task_without_metrics_counts_nothing():
+def test_task_without_metrics_or_updates_counts_nothing():
     failed = {
         "Event": "SparkListenerTaskEnd",
-        "Task Info": {"Accumulables": [{"ID": 2, "Update": 3}]},
+        "Task Info": {"Accumulables": [{"ID": 2, "Metadata": "sql"}, {"ID": 2, "Update": 3}]},
         "Task Metrics": None,
     }
 
-    assert count_rows([{"Event": "SparkListenerApplicationStart"}, failed]) == RowCounts(0, 0)
+    events = [{"Event": "SparkListenerApplicationStart"}, started(plan("Scan csv ", 2)), failed]
+    assert count_rows(events) == RowCounts(0, 0)
 
 
 def test_log_of_a_killed_application_counts_up_to_its_truncated_last_line(tmp_path):

@@ -1,0 +1,62 @@
+"""The Spark configuration that a job process finds."""
+
+from __future__ import annotations
+
+import pytest
+
+from local_glue.home import Home
+from local_glue.spark import write_spark_conf
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """Return a maker of the written properties, each line split at its first space."""
+    home = Home.open(tmp_path / "a home")
+    for bucket in ("landing", "mart"):
+        (home.lake / bucket).mkdir()
+
+    def write(user_settings=None):
+        write_spark_conf(tmp_path, home, user_settings or {})
+        text = (tmp_path / "conf" / "spark-defaults.conf").read_text(encoding="utf-8")
+        return dict(line.split(" ", 1) for line in text.splitlines())
+
+    return write
+
+
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n"])
+def test_every_s3_scheme_is_a_view_of_folders(settings, scheme):
+    found = settings()
+
+    view = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
+    assert found[f"spark.hadoop.fs.{scheme}.impl"] == view
+    assert f"spark.hadoop.fs.viewfs.overload.scheme.target.{scheme}.impl" in found
+
+
+def test_every_bucket_is_mounted_by_an_encoded_uri(settings, tmp_path):
+    found = settings()
+
+    for bucket in ("landing", "mart"):
+        mount = found[f"spark.hadoop.fs.viewfs.mounttable.{bucket}.linkFallback"]
+        assert mount == f"file://{tmp_path}/a%20home/lake/{bucket}"
+
+
+def test_driver_listens_on_this_machine_only_and_reports_into_the_run_folder(settings, tmp_path):
+    found = settings()
+
+    assert found["spark.driver.bindAddress"] == "127.0.0.1"
+    assert found["spark.ui.enabled"] == "false"
+    assert found["spark.eventLog.dir"] == f"file://{tmp_path}/spark-events"
+    assert (tmp_path / "spark-events").is_dir()
+
+
+def test_settings_of_the_job_win(settings):
+    assert settings({"spark.master": "local[1]"})["spark.master"] == "local[1]"
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(r"\d+\s", r"\\d+\\s"), ("two\nlines", r"two\nlines"), ("a b=c", "a b=c")],
+    ids=["backslashes", "line end", "spaces"],
+)
+def test_value_is_written_as_java_properties_read_it(settings, value, written):
+    assert settings({"spark.redaction.regex": value})["spark.redaction.regex"] == written
