@@ -230,3 +230,12 @@ def test_an_endpoint_that_does_not_answer_is_named_with_the_remedy() -> None:
         dynamodb_client("http://127.0.0.1:1", REGION) as connection,
     ):
         connection.list_tables()
+
+
+def test_refused_request_is_told_with_the_answer(home):
+    with (
+        dynamodb_endpoint(home) as endpoint,
+        pytest.raises(GlueLocalError, match=r"does not do what the run needs: .*ResourceNotFound"),
+        dynamodb_client(endpoint, REGION) as connection,
+    ):
+        connection.get_item(TableName="gone", Key={"jobName": {"S": "x"}})
