@@ -52,21 +52,21 @@ def read_assembly(folder: Path) -> Assembly:
             f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
             "run `make synth`, or name the folder that `cdk synth` wrote with --app"
         )
+    stacks: list[Stack] = []
+    assets: list[FileAsset] = []
     artifacts = _read_json(folder / "manifest.json").get("artifacts", {})
-    stacks = [
-        Stack(
-            artifact["properties"].get("stackName", artifact_id),
-            _read_json(folder / artifact["properties"]["templateFile"]),
-        )
-        for artifact_id, artifact in _dependencies_first(artifacts)
-        if artifact["type"] == "aws:cloudformation:stack"
-    ]
-    assets = [
-        asset
-        for artifact in artifacts.values()
-        if artifact["type"] == "cdk:asset-manifest"
-        for asset in _file_assets(folder, artifact["properties"]["file"])
-    ]
+    for artifact_id, artifact in _dependencies_first(artifacts):
+        properties = artifact.get("properties", {})
+        match artifact["type"]:
+            case "aws:cloudformation:stack":
+                template = _read_json(folder / properties["templateFile"])
+                stacks.append(Stack(properties.get("stackName", artifact_id), template))
+            case "cdk:asset-manifest":
+                assets += _file_assets(folder, properties["file"])
+            case "cdk:cloud-assembly":  # a cdk.Stage
+                nested = read_assembly(folder / properties["directoryName"])
+                stacks += nested.stacks
+                assets += nested.assets
     return Assembly(tuple(stacks), tuple(assets))
 
 

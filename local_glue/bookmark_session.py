@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from local_glue.bookmarks import DEFAULT_MAX_BAND_MS, FileVersion, SourceState, select_new_files
-from local_glue.errors import GlueLocalError
+from local_glue.errors import EntityNotFoundError, GlueLocalError
 from local_glue.home import Home
 from local_glue.listing import list_files
 from local_glue.store import Store
@@ -118,7 +118,16 @@ def _folder(uri: str) -> Path:
     scheme, separator, path = uri.partition("://")
     if not separator:
         return Path(uri)
-    return Path(path) if scheme == "file" else _home().local_path(uri)
+    if scheme == "file":
+        return Path(path)
+    home = _home()
+    bucket = path.partition("/")[0]
+    if not (home.lake / bucket).is_dir():
+        raise EntityNotFoundError(
+            f"there is no bucket {bucket!r} behind {uri}; the local lake {home.lake} has "
+            f"{', '.join(sorted(p.name for p in home.lake.iterdir())) or 'none'}"
+        )
+    return home.local_path(uri)
 
 
 def _now_ms() -> int:

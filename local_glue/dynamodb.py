@@ -29,6 +29,7 @@ ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
 PACKAGES = Path(__file__).parents[1] / "node_modules" / "@dynoxide"
 START_ATTEMPTS = 3
 START_TIMEOUT_S = 10.0
+READY = b"listening on"
 CONNECT_TIMEOUT_S = 5
 POLL_S = 0.005
 
@@ -90,7 +91,7 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
                 stderr=output,
                 start_new_session=True,  # Ctrl-C ends the jobs first, then the engine
             )
-        if _is_ready(process, port):
+        if _is_ready(process, log):
             return process, port
         process.kill()
         process.wait()
@@ -107,11 +108,12 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _is_ready(process: subprocess.Popen[bytes], port: int) -> bool:
+def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
+    """Wait for the engine's own word; a listener on the port might be somebody else's."""
     deadline = time.monotonic() + START_TIMEOUT_S
     while process.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return process.poll() is None
+        if READY in log.read_bytes():
+            return True
         time.sleep(POLL_S)
     return False
 

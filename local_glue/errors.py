@@ -17,7 +17,7 @@ class UsageError(GlueLocalError):
 
 
 class EntityNotFoundError(GlueLocalError):
-    """A job, trigger or workflow that the template does not define."""
+    """A job, trigger, workflow or bucket that the template does not define."""
 
 
 class UnsupportedError(GlueLocalError, NotImplementedError):

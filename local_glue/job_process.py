@@ -44,7 +44,9 @@ def _report(result: Path, error: BaseException, script: str) -> None:
     message = f"{type(error).__name__}: {error}".strip()
     if frames is not None:
         message += f" ({Path(script).name}, line {_last_line_in(frames, script)})"
-    result.write_text(json.dumps({"error_message": message}), encoding="utf-8")
+    unfinished = result.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps({"error_message": message}), encoding="utf-8")
+    unfinished.replace(result)
 
 
 def _from_script(frames: TracebackType | None, script: str) -> TracebackType | None:

@@ -93,7 +93,7 @@ def run_app(tmp_path_factory: pytest.TempPathFactory) -> Synth:
     def run(**context: object) -> Assembly:
         out = tmp_path_factory.mktemp("cdk.out")
         env = {key: value for key, value in os.environ.items() if not key.startswith("CDK_")}
-        done = subprocess.run(  # noqa: S603 - our own program
+        done = subprocess.run(
             [sys.executable, str(ROOT / "app.py")],
             cwd=out.parent,
             env=env | {"CDK_OUTDIR": str(out), "CDK_CONTEXT_JSON": json.dumps(context)},

@@ -31,7 +31,7 @@ def endpoint_url() -> Iterator[str]:
     for _ in range(5):  # another process may take the free port first
         port = _free_port()
         command = [str(binary), "serve", "--host", "127.0.0.1", "--port", str(port)]
-        with subprocess.Popen(  # noqa: S603 - the pinned engine
+        with subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as engine:
             try:

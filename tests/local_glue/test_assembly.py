@@ -189,3 +189,15 @@ def test_zip_members_are_the_files_by_their_relative_paths(tmp_path_factory, fil
         for name in archive.namelist():
             assert not PurePosixPath(name).is_absolute()
             assert ".." not in PurePosixPath(name).parts
+
+
+def test_stacks_of_a_stage_are_read_from_its_nested_assembly(tmp_path):
+    nested = tmp_path / "assembly-Dev"
+    nested.mkdir()
+    stage = {"type": "cdk:cloud-assembly", "properties": {"directoryName": "assembly-Dev"}}
+    stack = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "t.json"}}
+    (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": {"Dev": stage}}))
+    (nested / "manifest.json").write_text(json.dumps({"artifacts": {"app": stack}}))
+    (nested / "t.json").write_text('{"Resources": {}}')
+
+    assert [stack.name for stack in read_assembly(tmp_path).stacks] == ["app"]

@@ -234,3 +234,12 @@ def test_enabled_bookmark_outside_a_local_run_says_how_to_start_the_script(monke
 
     with pytest.raises(GlueLocalError, match="TIDEMARK_HOME is not set; start the script with"):
         start_session("ingest", ENABLE)
+
+
+def test_a_bucket_that_does_not_exist_is_an_error_and_not_an_empty_source(tmp_path, monkeypatch):
+    home = Home.open(tmp_path / "other-home")
+    (home.lake / "landing").mkdir()
+    monkeypatch.setenv("TIDEMARK_HOME", str(home.root))
+
+    with pytest.raises(EntityNotFoundError, match="no bucket 'landin' behind s3://landin/x/.*has landing"):
+        files_to_read(["s3://landin/x/"], "", True, None)
