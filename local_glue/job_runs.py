@@ -102,7 +102,8 @@ def start_job_run(
     with (folder / "stdout.log").open("wb") as out, (folder / "stderr.log").open("wb") as err:
         process = subprocess.Popen(  # noqa: S603 (the job script of the template)
             [
-                *(sys.executable, "-m", "local_glue.job_process", str(os.getpid()), str(script)),
+                *(sys.executable, "-P", "-m", "local_glue.job_process"),  # -P: no shadowed modules
+                *(str(os.getpid()), str(script)),
                 *command_line(job, job_id, run.run_id, merged),
             ],
             cwd=folder,

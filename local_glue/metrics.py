@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+ROWS_OF_THE_SCRIPT = "Scan ExistingRDD"  # createDataFrame: nothing was read
 SCAN_ROWS_METRIC = "number of output rows"
 
 
@@ -48,7 +49,8 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     rows_written = 0
     for event in events:
         if "sparkPlanInfo" in event:
-            scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"]))
+            if not _is_header_read(event):
+                scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"]))
         elif event["Event"] == "SparkListenerTaskEnd":
             metrics = event.get("Task Metrics") or {}
             rows_written += metrics.get("Output Metrics", {}).get("Records Written", 0)
@@ -58,8 +60,19 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     return RowCounts(sum(updates.get(i, 0) for i in scan_metrics), rows_written)
 
 
+def _is_header_read(event: Mapping[str, Any]) -> bool:
+    """Tell Spark's own query for the header of a CSV file from a query of the script.
+
+    It scans text while the script is only at ``csv`` or ``load``; a write to CSV, which is
+    described alike, has a command at its root.
+    """
+    is_at_reader = event.get("description", "").startswith(("csv at ", "load at "))
+    return is_at_reader and not event["sparkPlanInfo"]["nodeName"].startswith("Execute ")
+
+
 def _scan_metric_ids(plan: Mapping[str, Any]) -> Iterator[int]:
-    if plan["nodeName"].startswith(("Scan ", "BatchScan ")):
+    name = plan["nodeName"]
+    if name.startswith(("Scan ", "BatchScan ")) and name != ROWS_OF_THE_SCRIPT:
         for metric in plan["metrics"]:
             if metric["name"] == SCAN_ROWS_METRIC:
                 yield metric["accumulatorId"]

@@ -12,6 +12,7 @@ from local_glue.home import S3_SCHEMES, Home
 VIEW_FILE_SYSTEM = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
 # Without checksums: no .crc file beside each object, and files may be replaced by other tools.
 RAW_FILE_SYSTEM = "org.apache.hadoop.fs.RawLocalFileSystem"
+COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
 EVENTS_FOLDER = "spark-events"
 
 
@@ -52,6 +53,8 @@ def engine_settings(home: Home, run_folder: Path) -> dict[str, str]:
             f'"-Dderby.system.home={home.derby}" "-Dderby.stream.error.file={derby_log}"'
         ),
         "spark.hadoop.fs.file.impl": RAW_FILE_SYSTEM,
+        # Hadoop's defaults name a committer for s3a that PySpark does not ship.
+        "spark.hadoop.mapreduce.outputcommitter.factory.scheme.s3a": COMMITTER_FACTORY,
         **_mounts(home),
     }
 

@@ -9,7 +9,7 @@ import pytest
 
 from local_glue import bookmark_session
 from local_glue.bookmark_session import files_to_read, start_session
-from local_glue.errors import BookmarkVersionMismatchError, GlueLocalError
+from local_glue.errors import BookmarkVersionMismatchError, EntityNotFoundError, GlueLocalError
 from local_glue.home import Home
 from local_glue.store import Store
 
@@ -241,5 +241,7 @@ def test_a_bucket_that_does_not_exist_is_an_error_and_not_an_empty_source(tmp_pa
     (home.lake / "landing").mkdir()
     monkeypatch.setenv("TIDEMARK_HOME", str(home.root))
 
-    with pytest.raises(EntityNotFoundError, match="no bucket 'landin' behind s3://landin/x/.*has landing"):
+    with pytest.raises(
+        EntityNotFoundError, match="no bucket 'landin' behind s3://landin/x/.*has landing"
+    ):
         files_to_read(["s3://landin/x/"], "", True, None)

@@ -50,15 +50,7 @@ def test_older_scheme_reads_the_same_objects(spark, s3, scheme):
     assert flights.collect() == [(1,)]
 
 
-@pytest.mark.parametrize(
-    "scheme",
-    [
-        pytest.param(
-            "s3a", marks=pytest.mark.xfail(reason="Hadoop's default s3a committer is not installed")
-        ),
-        "s3n",
-    ],
-)
+@pytest.mark.parametrize("scheme", ["s3a", "s3n"])
 def test_older_scheme_writes_the_same_objects(spark, s3, scheme):
     spark.sql(FLIGHTS).coalesce(1).write.json(s3.uri.replace("s3://", f"{scheme}://"))
 
