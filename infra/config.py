@@ -1,5 +1,6 @@
 """Typed and validated stage configuration, from the context of `cdk.json`."""
 
+import difflib
 import json
 import re
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from typing import Self
 
 from infra.errors import ConfigError
 
+CONTEXT_KEYS = ("stage", "flightsSource", "tidemark:stages")
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,15}")
 ACCOUNT = re.compile(r"\d{12}")
 REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
@@ -86,6 +88,7 @@ class StageConfig:
         Raises:
             ConfigError: a key is missing, unknown or has a value that is not allowed.
         """
+        _refuse_misspelt(context)
         stages = _Fields(context.get("tidemark:stages"), "context 'tidemark:stages'").left
         name = context.get("stage")
         if not isinstance(name, str) or name not in stages:
@@ -113,6 +116,17 @@ class StageConfig:
         )
         fields.refuse_the_rest()
         return stage
+
+
+def _refuse_misspelt(context: Mapping[str, object]) -> None:
+    """Raise for a key that looks like one of ours: the CDK takes any, and it would do nothing."""
+    for key in context:
+        meant = difflib.get_close_matches(key, CONTEXT_KEYS, n=1, cutoff=0.75)
+        if meant and key not in CONTEXT_KEYS:
+            raise ConfigError(
+                f"unknown context key {_show(key)}; allowed: {', '.join(CONTEXT_KEYS)}; did you "
+                f"mean {meant[0]!r}?"
+            )
 
 
 def _flights_source(value: object) -> FilesSource | JdbcSource:

@@ -4,7 +4,6 @@
 into one SQLite file that several engine processes share safely, so each command starts its own.
 """
 
-import contextlib
 import os
 import shutil
 import signal

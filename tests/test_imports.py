@@ -26,6 +26,7 @@ ALLOWED = {
     },
     "sample_data": set(),
     "demo": {"duckdb", "local_glue", "ops", "rich", "sample_data"},
+    "benchmarks": {"local_glue", "pyspark"},
 }
 
 
