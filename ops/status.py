@@ -62,11 +62,12 @@ def bookmark_text(bookmark: Bookmark | None, is_enabled: bool) -> str:
     if bookmark is None:
         return "not set" if is_enabled else "off"
     edges = [state["high_ms"] for state in bookmark.states.values() if "high_ms" in state]
-    text = f"version {bookmark.version}"
-    if not edges:
-        return text
-    read_up_to = datetime.fromtimestamp(min(edges) / 1000, UTC)
-    return f"{text}, read up to {read_up_to:%Y-%m-%d %H:%M:%S}Z"
+    text = f"v{bookmark.version}"
+    return f"{text} to {_moment(min(edges))}" if edges else text
+
+
+def _moment(epoch_ms: int) -> str:
+    return f"{datetime.fromtimestamp(epoch_ms / 1000, UTC):%Y-%m-%d %H:%M}Z"
 
 
 def status_table(
@@ -74,9 +75,9 @@ def status_table(
 ) -> Table:
     """Return the table of `tidemark status`, one row per job of the template."""
     table = Table()
-    for column in ("job", "state", "duration"):
+    for column in ("job", "state", "duration", "last run"):
         table.add_column(column, no_wrap=True)
-    for column in ("last run", "rows in", "rows out", "bookmark", "watermark"):
+    for column in ("rows in", "rows out", "bookmark", "watermark"):
         table.add_column(column, justify="right" if "rows" in column else "left")
     for status in statuses:
         run = status.last_run
@@ -86,10 +87,9 @@ def status_table(
         if run is None:
             table.add_row(status.job_name, "-", "-", "never", "-", "-", bookmark, watermark)
             continue
-        started = datetime.fromtimestamp(run.started_at_ms / 1000, UTC)
         table.add_row(
             *(status.job_name, state_text(run.state), duration(run)),
-            *(f"{started:%Y-%m-%d %H:%M:%S}Z", rows(run.rows_read), rows(run.rows_written)),
+            *(_moment(run.started_at_ms), rows(run.rows_read), rows(run.rows_written)),
             *(bookmark, watermark),
         )
     return table

@@ -113,7 +113,7 @@ BAD = {
         "flightsSource has no 'table'; add it; it has: nothing else",
     ),
     "jdbc-url": ({"flightsSource": JDBC | {"url": "postgres://db"}}, 'has url "postgres://db"'),
-    "key-misspelt": ({"stgae": "prod"}, "unknown context key \"stgae\"; allowed: stage, flights"),
+    "key-misspelt": ({"stgae": "prod"}, 'unknown context key "stgae"; allowed: stage, flights'),
     "key-in-lower-case": ({"flightssource": "{}"}, "did you mean 'flightsSource'?"),
     "jdbc-secret": ({"flightsSource": JDBC | {"secretName": 7}}, "flightsSource has secretName 7"),
 }
