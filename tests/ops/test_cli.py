@@ -115,7 +115,15 @@ def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly) -> No
     mark = home.parent / "started"
     script = f"import pathlib, time\npathlib.Path({str(mark)!r}).touch()\ntime.sleep(600)\n"
     command = [sys.executable, "-m", "ops", "run", "--app", str(write_assembly({"first": script}))]
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # a background CI ignores it
+    )
     deadline = time.monotonic() + BOUND_S
     while not mark.exists():
         assert time.monotonic() < deadline
