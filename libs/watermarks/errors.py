@@ -4,9 +4,12 @@ WatermarksError
 ├── WatermarkNotFoundError        also KeyError and IndexError
 ├── AmbiguousWatermarkError
 ├── WatermarkConflictError
-│   └── WatermarkRunConflictError
+│   ├── WatermarkRunConflictError
+│   └── WatermarkSupersededError
 ├── WatermarkTableNotFoundError
 └── WatermarkValueError           also TypeError and ValueError
+    ├── WatermarkTypeError
+    └── WatermarkNullError
 """
 
 from __future__ import annotations
@@ -51,9 +54,21 @@ class WatermarkRunConflictError(WatermarkConflictError):
     """This very run already committed other watermarks, and they cannot be replaced any more."""
 
 
+class WatermarkSupersededError(WatermarkConflictError):
+    """Another run took the window over, or a rewind discarded it; nothing was written."""
+
+
 class WatermarkTableNotFoundError(WatermarksError):
     """The DynamoDB table does not exist where the client looks for it."""
 
 
 class WatermarkValueError(WatermarksError, TypeError, ValueError):
     """A value cannot be a watermark; the message names its path and the remedy."""
+
+
+class WatermarkTypeError(WatermarkValueError):
+    """A cursor has another type than before, and the two have no order."""
+
+
+class WatermarkNullError(WatermarkValueError):
+    """Rows have no cursor value, and the caller wants to know rather than to lose them."""

@@ -1,0 +1,103 @@
+"""Cursor values: their order, and the arithmetic of how far to stay or to look behind.
+
+Values of one family can be compared: numbers (int, Decimal), aware datetimes, naive datetimes,
+dates, text. An aware datetime is an instant: a clock set back for winter time is no step back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from .errors import WatermarkTypeError, WatermarkValueError
+from .values import encode
+
+Cursor: TypeAlias = "datetime | date | int | Decimal | str"
+"""What a cursor column may hold."""
+
+Distance: TypeAlias = "timedelta | int | Decimal"
+"""How far behind a cursor value: a timedelta for datetimes and dates, a number for numbers."""
+
+
+def family(value: object) -> str:
+    """Return the name of the family of a value: values of two families have no order.
+
+    Raises:
+        WatermarkValueError: the value cannot be a cursor.
+    """
+    if isinstance(value, Mapping):
+        raise WatermarkValueError(f"a cursor is {value!r}: give a single value, not a dict")
+    encode(value, "cursor")  # refuses what is no watermark, with path and remedy
+    match value:
+        case datetime():
+            return (
+                "datetime without a zone" if value.utcoffset() is None else "datetime with a zone"
+            )
+        case date():
+            return "date"
+        case str():
+            return "text"
+    return "number"
+
+
+def check_same_family(stored: object, given: object, cursor: str) -> None:
+    """Raise a WatermarkTypeError unless two values of a cursor can be compared."""
+    if family(stored) != family(given):
+        raise WatermarkTypeError(
+            f"the cursor {cursor!r} was a {family(stored)} ({stored!r}) and is now a "
+            f"{family(given)} ({given!r}): these have no order; convert the new value, or start "
+            "the job anew under another cursor name"
+        )
+
+
+def is_before(left: Any, right: Any) -> bool:
+    """Return whether one value of a family comes before another."""
+    return bool(left < right)
+
+
+def behind(value: Any, distance: Distance, what: str) -> Any:
+    """Return the value that lies a distance before another; a date moves by whole days.
+
+    Args:
+        value: the cursor value.
+        distance: how far; not negative.
+        what: the parameter it came from, for the error message.
+
+    Raises:
+        WatermarkValueError: the distance does not fit the value's family.
+    """
+    is_time = isinstance(value, date)
+    fits = isinstance(distance, timedelta) if is_time else isinstance(distance, int | Decimal)
+    if isinstance(value, str) or isinstance(distance, bool) or not fits:
+        needed = (
+            "a timedelta" if is_time else "no distance" if isinstance(value, str) else "a number"
+        )
+        raise WatermarkValueError(
+            f"{what} is {distance!r} for the cursor value {value!r}: a {family(value)} takes "
+            f"{needed}"
+        )
+    if is_before(distance, timedelta() if is_time else 0):
+        raise WatermarkValueError(f"{what} is {distance!r}: give a distance that is not negative")
+    return value - distance
+
+
+def value_at(watermarks: Mapping[str, Any], cursor: str) -> Any:
+    """Return the value that a dotted cursor name has among watermarks, None if it has none."""
+    value: Any = watermarks
+    for name in cursor.split("."):
+        if not isinstance(value, Mapping) or name not in value:
+            return None
+        value = value[name]
+    return value
+
+
+def with_value(watermarks: Mapping[str, Any], cursor: str, value: Any) -> dict[str, Any]:
+    """Return the watermarks with the value of a dotted cursor name replaced."""
+    first, _, rest = cursor.partition(".")
+    if not rest:
+        return {**watermarks, first: value}
+    inner = watermarks.get(first)
+    inner = inner if isinstance(inner, Mapping) else {}
+    return {**watermarks, first: with_value(inner, rest, value)}
