@@ -9,13 +9,19 @@ read head (version n) ──▶ write data ──▶ commit if the head still ha
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .errors import WatermarkConflictError, WatermarkRunConflictError
+from .cursors import value_at, with_value
+from .errors import (
+    WatermarkConflictError,
+    WatermarkRunConflictError,
+    WatermarkSupersededError,
+)
 from .rows import HEAD, Latest, Row, check_item, latest_of, row_key
 from .values import Attribute, Value, decode, encode
+from .windows import OpenWindow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +35,9 @@ Reasons: TypeAlias = "Sequence[Mapping[str, Any]]"
 _PASSING = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 _CONDITION_FAILED = "ConditionalCheckFailed"
 
-_HEAD_IS_ABSENT = "attribute_not_exists(wmVersion)"
+_HEAD_HAS_NO_COMMIT = "(attribute_not_exists(wmVersion) OR wmVersion = :base)"
 _HEAD_IS_BASE = "wmVersion = :base"
+_WINDOW_IS_OURS = "wmWindows.#cursor.attempt = :attempt"
 _RUN_IS_NEW_OR_LEGACY = "attribute_not_exists(wmVersion)"
 _RUN_IS_STILL_HEAD = "wmVersion = :base"
 _RUN_HOLDS_SOMETHING_ELSE = "wmDigest <> :digest"
@@ -48,6 +55,7 @@ class Commit:
         base: what the head must still hold; None or version 0 if there must be no head.
         committed_at: ISO text, for people only.
         expires_at: when DynamoDB may delete the run's row, in seconds since 1970.
+        window: the window that this commit closes, if any.
     """
 
     job_id: str
@@ -59,6 +67,7 @@ class Commit:
     base: Latest | None
     committed_at: str
     expires_at: int
+    window: OpenWindow | None = None
 
     @classmethod
     def of(
@@ -69,6 +78,7 @@ class Commit:
         *,
         now: datetime,
         history: timedelta,
+        window: OpenWindow | None = None,
     ) -> Commit:
         """Return the commit of a watermark item.
 
@@ -78,6 +88,7 @@ class Commit:
             base: what the head must still hold.
             now: when the run's row is made.
             history: how long that row is kept.
+            window: the window that the commit closes.
 
         Raises:
             WatermarkValueError: a value is of a type that cannot be a watermark.
@@ -86,7 +97,10 @@ class Commit:
         job_id, run_id, key = check_item(item)
         values, tags = encode(state, key)
         # No clock and no base, so that a restarted run makes the same digest.
-        given = json.dumps([job_id, run_id, key, *encode(item[key], key)], sort_keys=True)
+        identity: list[Any] = [job_id, run_id, key, *encode(item[key], key)]
+        if window is not None:
+            identity += [window.window_id, window.attempt]
+        given = json.dumps(identity, sort_keys=True)
         return cls(
             job_id=job_id,
             run_id=run_id,
@@ -97,6 +111,7 @@ class Commit:
             base=base,
             committed_at=now.isoformat(timespec="microseconds"),
             expires_at=int((now + history).timestamp()),
+            window=window,
         )
 
     @property
@@ -104,7 +119,9 @@ class Commit:
         """What the head says once this commit is applied."""
         watermarks = decode(self.values, self.tags)
         version = self._base_version + 1
-        return Latest(self.run_id, version, watermarks, self.key, self.run_id, self._prev)
+        return Latest(
+            self.run_id, version, watermarks, self.key, self.run_id, self._prev, self._committed
+        )
 
     def transaction(self, table_name: str) -> list[TransactWriteItemTypeDef]:
         """Return the writes: the head and the run's row appear together or not at all."""
@@ -125,6 +142,8 @@ class Commit:
         head, run = (reason.get("Item") or None for reason in reasons)
         proposed = decode(self.values, self.tags)
         wanted = f"job {self.job_id!r}: run {self.run_id!r} proposed {proposed}"
+        if self.window is not None and head is not None and not self._holds_window(head):
+            return self._superseded(wanted, head, proposed)
         if run is not None:
             return self._run_conflict(wanted, latest_of(run), proposed)
         if head is None:
@@ -140,6 +159,44 @@ class Commit:
             proposed,
         )
 
+    def moved_base(self, reasons: Reasons) -> Latest | None:
+        """Return the head to commit from instead, if this window may still be committed there.
+
+        It may when the window is still ours: then only watermarks of other cursors have moved.
+        """
+        head = reasons[0].get("Item") if reasons else None
+        if self.window is None or head is None or not self._holds_window(head):
+            return None
+        moved = latest_of(head)
+        at_low = value_at(moved.watermarks, self.window.cursor)
+        is_at_low = at_low is None or at_low == self.window.low
+        return moved if is_at_low and moved.version != self._base_version else None
+
+    def from_base(self, base: Latest) -> Commit:
+        """Return the same commit of the same window, on top of other watermarks."""
+        assert self.window is not None  # noqa: S101 (only a window can be moved)
+        state = with_value(base.watermarks, self.window.cursor, self.window.high)
+        values, tags = encode(state, self.key)
+        return replace(self, values=values, tags=tags, base=base)
+
+    def _holds_window(self, head: Row) -> bool:
+        """Tell whether the window is open in a head row, by this run's attempt."""
+        if self.window is None:
+            return False
+        found = head.get("wmWindows", {}).get("M", {}).get(self.window.cursor)
+        return found is not None and OpenWindow.from_attribute(found) == self.window
+
+    @property
+    def _made_by(self) -> str:
+        return (self.base.log or self.base.run_id) if self.base else ""
+
+    @property
+    def _committed(self) -> Row:
+        """The windows that the run has committed, this one included, by id."""
+        before = self.base.committed if self.base and self._made_by == self.run_id else {}
+        now = {self.window.window_id: self.window.to_attribute()} if self.window else {}
+        return {**before, **now}
+
     @property
     def _base_version(self) -> int:
         return self.base.version if self.base else 0
@@ -148,12 +205,12 @@ class Commit:
     def _prev(self) -> str:
         if self.base is None:
             return ""
-        made_by = self.base.log or self.base.run_id
-        return self.base.prev if made_by == self.run_id else made_by
+        return self.base.prev if self._made_by == self.run_id else self._made_by
 
     def _head_update(self, table_name: str) -> TransactWriteItemTypeDef:
-        head_is_unmoved = _HEAD_IS_BASE if self._base_version else _HEAD_IS_ABSENT
+        condition = _HEAD_IS_BASE if self._base_version else _HEAD_HAS_NO_COMMIT
         names = {"#key": self.key}
+        removed = []
         values: Row = {
             ":values": self.values,
             ":tags": self.tags,
@@ -163,23 +220,30 @@ class Commit:
             ":digest": {"S": self.digest},
             ":at": {"S": self.committed_at},
             ":kind": {"S": "head"},
+            ":base": {"N": str(self._base_version)},
+            ":committed": {"M": self._committed},
         }
-        if self._base_version:
-            values[":base"] = {"N": str(self._base_version)}
         update = (
             "SET #key = :values, wmTypes = :tags, wmVersion = :version, wmRunId = :run, "
             "wmLastRunId = :run, wmLog = :run, wmPrev = :prev, wmDigest = :digest, "
-            "wmAt = :at, wmKind = :kind"
+            "wmAt = :at, wmKind = :kind, wmCommitted = :committed"
         )
+        if self.window:
+            condition = f"{condition} AND {_WINDOW_IS_OURS}"
+            names["#cursor"] = self.window.cursor
+            values[":attempt"] = {"N": str(self.window.attempt)}
+            removed.append("wmWindows.#cursor")
         if self.base and self.base.key != self.key:
             names["#old_key"] = self.base.key
-            update += " REMOVE #old_key"
+            removed.append("#old_key")
+        if removed:
+            update += f" REMOVE {', '.join(removed)}"
         return {
             "Update": {
                 "TableName": table_name,
                 "Key": row_key(self.job_id, HEAD),
                 "UpdateExpression": update,
-                "ConditionExpression": head_is_unmoved,
+                "ConditionExpression": condition,
                 "ExpressionAttributeNames": names,
                 "ExpressionAttributeValues": values,
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
@@ -200,6 +264,8 @@ class Commit:
             "wmAt": {"S": self.committed_at},
             "expiresAt": {"N": str(self.expires_at)},
         }
+        if self._committed:
+            row["wmCommitted"] = {"M": self._committed}
         return {
             "Put": {
                 "TableName": table_name,
@@ -212,6 +278,23 @@ class Commit:
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
             }
         }
+
+    def _superseded(
+        self, wanted: str, head: Row, proposed: dict[str, Any]
+    ) -> WatermarkSupersededError:
+        assert self.window is not None  # noqa: S101 (only windows are superseded)
+        stored = latest_of(head)
+        found = head.get("wmWindows", {}).get("M", {}).get(self.window.cursor)
+        if found is not None:
+            by = f"run {OpenWindow.from_attribute(found).run_id!r} took the window over"
+        else:
+            by = f"{stored.log!r} committed or discarded the window"
+        return WatermarkSupersededError(
+            f"{wanted} for window {self.window.window_id}, attempt {self.window.attempt}, but "
+            f"{by}: nothing was written, and what this run wrote does not count; let it end",
+            stored,
+            proposed,
+        )
 
     def _run_conflict(
         self, wanted: str, stored: Latest, proposed: dict[str, Any]

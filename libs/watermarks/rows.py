@@ -33,6 +33,7 @@ class Latest:
         key: the attribute of the row that holds them.
         log: sort key of the row that made this version; empty means the run's row.
         prev: sort key of the row before that one; empty at the beginning.
+        committed: the windows that the run of this version has committed, by id.
     """
 
     run_id: str
@@ -41,6 +42,7 @@ class Latest:
     key: str = field(default=DEFAULT_KEY, repr=False)
     log: str = field(default="", repr=False)
     prev: str = field(default="", repr=False)
+    committed: Row = field(default_factory=dict, repr=False)
 
 
 def row_key(job_id: str, run_id: str) -> Row:
@@ -56,19 +58,28 @@ def run_id_of(row: Row) -> str:
 def latest_of(row: Row) -> Latest:
     """Return what a head row or a run row says about the watermarks of its job.
 
+    A head that has open windows only is version 0, or what a rewind to nothing made it, of no run.
+
     Raises:
-        WatermarksError: the row holds no watermarks.
+        WatermarksError: a row has attributes of a caller, and they are not watermarks.
     """
-    run_id = run_id_of(row)
-    key = _payload_key(row)
+    is_empty = not has_watermarks(row)
+    run_id = "" if is_empty else run_id_of(row)
+    key = DEFAULT_KEY if is_empty else _payload_key(row)
     return Latest(
         run_id=run_id,
         version=int(row.get("wmVersion", {"N": "0"})["N"]),
-        watermarks=decode(row[key], row.get("wmTypes")),
+        watermarks={} if is_empty else decode(row[key], row.get("wmTypes")),
         key=key,
         log=row.get("wmLog", {"S": run_id})["S"],
         prev=row.get("wmPrev", {"S": ""})["S"],
+        committed=row.get("wmCommitted", {"M": {}})["M"],
     )
+
+
+def has_watermarks(row: Row) -> bool:
+    """Return whether a row holds watermarks: a head may have an open window only."""
+    return any(_is_payload(name) for name in row)
 
 
 def item_of(row: Row) -> dict[str, Any]:

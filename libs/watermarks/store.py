@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004
 
 from .commits import Commit, can_succeed_later
 from .errors import WatermarkTableNotFoundError
+from .opens import Opening
 from .rows import Latest, Row, row_key
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _SENDS = 8
+_PASSING_CODES = {
+    "ProvisionedThroughputExceededException",
+    "ThrottlingException",
+    "TransactionConflictException",
+}
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 2.0
 _FIRST_SERVER_ERROR = 500
@@ -75,16 +81,20 @@ class Store:
             WatermarkConflictError: another run moved the watermark first.
             WatermarkTableNotFoundError: there is no such table.
         """
-        transaction = commit.transaction(self._table_name)
         attempt = 0
         while True:
             try:
                 with self._naming_the_table():
-                    self._client.transact_write_items(TransactItems=transaction)
+                    self._client.transact_write_items(
+                        TransactItems=commit.transaction(self._table_name)
+                    )
             except (ClientError, ConnectionError, HTTPClientError) as error:
                 reasons = _cancellation_reasons(error)
                 if applied := commit.found_applied(reasons):
                     return applied
+                if moved := commit.moved_base(reasons):
+                    commit = commit.from_base(moved)
+                    continue
                 if refusal := commit.refusal(reasons):
                     raise refusal from error
                 is_passing = _is_outcome_unknown(error) or can_succeed_later(reasons)
@@ -92,6 +102,29 @@ class Store:
                     raise
             else:
                 return commit.latest
+            self.pause(attempt)
+            attempt += 1
+
+    def open(self, opening: Opening) -> Row | None:
+        """Send the write of an opening; return None if it is applied, else the head in its way.
+
+        Raises:
+            WatermarkTableNotFoundError: there is no such table.
+        """
+        attempt = 0
+        while True:
+            try:
+                with self._naming_the_table():
+                    self._client.update_item(**opening.update(self._table_name))
+            except (ClientError, ConnectionError, HTTPClientError) as error:
+                if _code_of(error) == "ConditionalCheckFailedException":
+                    found = cast("Any", error).response.get("Item", {})
+                    return None if opening.is_applied_in(found) else found
+                is_passing = _is_outcome_unknown(error) or _code_of(error) in _PASSING_CODES
+                if not is_passing or attempt + 1 == _SENDS:
+                    raise
+            else:
+                return None
             self.pause(attempt)
             attempt += 1
 
@@ -117,6 +150,10 @@ class Store:
                 f"({meta.endpoint_url}): deploy the stack that owns it, or give the name and "
                 "the region of an existing table with keys jobName and runId"
             ) from error
+
+
+def _code_of(error: Exception) -> str:
+    return str(error.response["Error"]["Code"]) if isinstance(error, ClientError) else ""
 
 
 def _cancellation_reasons(error: Exception) -> Sequence[Mapping[str, Any]]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import random
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
 from .commits import Commit
+from .cursors import value_at, with_value
 from .errors import (
     AmbiguousWatermarkError,
     WatermarkConflictError,
     WatermarkNotFoundError,
     WatermarkRunConflictError,
 )
+from .opens import Head, plan_opening
 from .rows import (
     DEFAULT_KEY,
     HEAD,
@@ -24,17 +27,22 @@ from .rows import (
     check_item,
     check_name,
     check_run_id,
+    has_watermarks,
     item_of,
     latest_of,
     run_id_of,
 )
 from .store import Store
 from .values import Value
+from .windows import OpenWindow, Window, WindowRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
+
+    from .cursors import Cursor, Distance
+    from .windows import Bounds, Capture, Nulls
 
 _RACES = 20
 
@@ -126,6 +134,116 @@ class Watermarks:
         key = base.key if base else DEFAULT_KEY
         state = {**base.watermarks, **to} if base else to
         return self._commit({"jobName": job_id, "runId": run_id, key: to}, state, base)
+
+    def open_window(
+        self,
+        *,
+        job_id: str,
+        run_id: str,
+        cursor: str,
+        high: Cursor | Capture | None,
+        initial: Cursor | None = None,
+        bounds: Bounds = "(]",
+        nulls: Nulls = "raise",
+        settle: Distance | None = None,
+        lookback: Distance | None = None,
+    ) -> Window:
+        """Record the window that a run is about to read, and return it.
+
+        A window that an earlier run left open is taken over with its low, high and id; `high` is
+        not asked for then, and that run can no longer commit. Otherwise the window begins where
+        the last one ended. One read and one write; only the read if there is nothing new.
+
+        Args:
+            job_id: the job.
+            run_id: the run.
+            cursor: name of the watermark; dotted, such as `orders.updated_at`, for one of several
+                sources of a job.
+            high: the upper bound, or a function that captures it, given the lower bound. None, or
+                a bound that is not after the lower one, means there is nothing new.
+            initial: where the first window begins; None reads from the first row.
+            bounds: "(]" leaves out rows at low and reads those at high; "[)" the other way round,
+                so that rows still arriving with the value `high` are read next time.
+            nulls: what readers do with rows whose cursor is NULL.
+            settle: stay this far behind the clock (datetimes) or the greatest value (numbers), so
+                that rows committed late, up to that much, are never missed.
+            lookback: begin reading this far behind low again, for a sink that merges by key.
+
+        Returns:
+            The window, empty if there is nothing new.
+
+        Raises:
+            WatermarkTypeError: the cursor has another type than before.
+            WatermarkValueError: a bound or a distance cannot be used.
+            AmbiguousWatermarkError: there are several rows and no head row.
+            WatermarkConflictError: other runs opened windows again and again.
+            ValueError: a parameter is not one of what is allowed.
+        """
+        check_run_id(run_id)
+        request = WindowRequest(
+            job_id, run_id, cursor, high, initial, bounds, nulls, settle, lookback
+        )
+        request.check()
+        for attempt in range(_RACES):
+            head = self._head(job_id)
+            opening = plan_opening(request, head)
+            if opening is None:
+                low = value_at(head.base.watermarks, cursor) if head.base else None
+                return request.empty(initial if low is None else low, head.base)
+            if self._store.open(opening) is None:
+                return opening.window
+            self._store.pause(attempt)
+        raise WatermarkConflictError(
+            f"job {job_id!r}: {_RACES} times another run opened a window of {cursor!r} between our "
+            "read and our write: run one at a time",
+            head.base,
+            {},
+        )
+
+    def commit_window(self, window: Window) -> Latest | None:
+        """Make the end of a window the watermark, close it and record the run: all at once.
+
+        Call it after the data is durable. Calling it again, from another process too, changes
+        nothing and returns what the first call stored.
+
+        Returns:
+            The watermarks as stored; for an empty window those it was opened with.
+
+        Raises:
+            WatermarkSupersededError: another run took the window over, or a rewind discarded it.
+        """
+        if window.is_empty:
+            return window.base
+        base = window.base
+        key = base.key if base else DEFAULT_KEY
+        to = with_value({}, window.cursor, window.high)
+        state = with_value(base.watermarks if base else {}, window.cursor, window.high)
+        item = {"jobName": window.job_id, "runId": window.run_id, key: to}
+        return self._commit(item, state, base, OpenWindow.of(window))
+
+    @contextmanager
+    def window(self, **request: Any) -> Iterator[Window]:
+        """Open a window, run the block, and commit the window if the block ends without an error.
+
+        Takes the arguments of `open_window` and raises what it and `commit_window` raise.
+        """
+        window = self.open_window(**request)
+        yield window
+        self.commit_window(window)
+
+    def windows(self, **request: Any) -> Iterator[Window]:
+        """Yield the window an earlier run left open, if any, and then what is new, if anything.
+
+        Each is committed when the loop comes back for the next; a body that raises leaves its
+        window open for the next run. Takes the arguments of `open_window`.
+        """
+        is_more_expected = True
+        while is_more_expected:
+            with self.window(**request) as window:
+                if window.is_empty:
+                    return
+                is_more_expected = window.is_recovered
+                yield window
 
     def add_watermark(self, watermark_item: dict[str, Any]) -> None:
         """Make an item the current watermark of its job, replacing what it had.
@@ -225,6 +343,16 @@ class Watermarks:
         return {"jobName": job_id, "runId": run_id, key: kwargs}
 
     def _current_row(self, job_id: str) -> Row | None:
+        row = self._head_or_only_row(job_id)
+        return row if row and has_watermarks(row) else None
+
+    def _head(self, job_id: str) -> Head:
+        row = self._head_or_only_row(job_id)
+        base = latest_of(row) if row else None
+        is_head = row is not None and row["runId"] == {"S": HEAD}
+        return Head.of(row if is_head else None, base, legacy=None if is_head else row)
+
+    def _head_or_only_row(self, job_id: str) -> Row | None:
         check_name("job_id", job_id)
         if head := self._store.read(job_id, HEAD):
             return head
@@ -253,7 +381,12 @@ class Watermarks:
         return row
 
     def _commit(
-        self, item: Mapping[str, Any], state: Mapping[str, Value], base: Latest | None
+        self,
+        item: Mapping[str, Any],
+        state: Mapping[str, Value],
+        base: Latest | None,
+        window: OpenWindow | None = None,
     ) -> Latest:
         now = datetime.now(UTC)
-        return self._store.commit(Commit.of(item, state, base, now=now, history=self._history))
+        commit = Commit.of(item, state, base, now=now, history=self._history, window=window)
+        return self._store.commit(commit)

@@ -111,19 +111,38 @@ class WindowRequest:
 
 @dataclass(frozen=True)
 class OpenWindow:
-    """A window as the head row keeps it while it is open."""
+    """A window as the head row keeps it while it is open, and a run's row once it is committed."""
 
     window_id: str
     attempt: int
     run_id: str
+    cursor: str
     low: Any
     high: Any
     bounds: Bounds
 
+    @classmethod
+    def of(cls, window: Window) -> OpenWindow:
+        """Return what the head row keeps of a window."""
+        return cls(
+            window_id=window.window_id,
+            attempt=window.attempt,
+            run_id=window.run_id,
+            cursor=window.cursor,
+            low=window.low,
+            high=window.high,
+            bounds=window.bounds,
+        )
+
     def to_attribute(self) -> Attribute:
         """Return it in DynamoDB's form."""
         values, tags = encode(_without_none({"low": self.low, "high": self.high}), "window")
-        texts = {"id": self.window_id, "run": self.run_id, "bounds": self.bounds}
+        texts = {
+            "id": self.window_id,
+            "run": self.run_id,
+            "cursor": self.cursor,
+            "bounds": self.bounds,
+        }
         return {
             "M": {
                 **{name: {"S": text} for name, text in texts.items()},
@@ -142,6 +161,7 @@ class OpenWindow:
             window_id=fields["id"]["S"],
             attempt=int(fields["attempt"]["N"]),
             run_id=fields["run"]["S"],
+            cursor=fields["cursor"]["S"],
             low=window_range.get("low"),
             high=window_range["high"],
             bounds=fields["bounds"]["S"],
