@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 import subprocess
 import threading
@@ -123,21 +124,26 @@ def put_legacy(client: Any, table_name: str, job: str) -> Callable[..., None]:
 
 
 @pytest.fixture
-def lossy_client(new_client: Callable[[], Any]) -> Callable[[int], Any]:
-    """Return a maker of clients that lose the first responses to a really sent transaction."""
+def lossy_client(new_client: Callable[[], Any]) -> Callable[..., Any]:
+    """Return a maker of clients that lose the responses to requests that were really sent.
 
-    def make(responses: int) -> Any:
+    The first `responses` to `operation`; or every so many to any write.
+    """
+
+    def make(responses: int = 0, operation: str = "TransactWriteItems", *, every: int = 0) -> Any:
         client = new_client()
-        left = iter(range(responses))
+        sent = itertools.count(1)
         lock = threading.Lock()
 
         def lose(**_: Any) -> None:
             with lock:
-                is_lost = next(left, None) is not None
-            if is_lost:
+                number = next(sent)
+            if number <= responses or (every and number % every == 0):
                 raise ConnectionClosedError(endpoint_url=client.meta.endpoint_url)
 
-        client.meta.events.register("after-call.dynamodb.TransactWriteItems", lose)
+        operations = ("TransactWriteItems", "UpdateItem") if every else (operation,)
+        for name in operations:
+            client.meta.events.register(f"after-call.dynamodb.{name}", lose)
         return client
 
     return make
