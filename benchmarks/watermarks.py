@@ -1,0 +1,167 @@
+"""Measures what watermark state costs a job run: `python -m benchmarks.watermarks`.
+
+Ours reads, opens and commits a window; the peer does what the original class does in a run: query
+the latest row, get it, put a new one. Both talk to the same engine, in turns.
+"""
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.measure import PROJECT, Result
+from local_glue.definitions import TableDefinition
+from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from local_glue.home import Home
+
+sys.path.insert(0, str(PROJECT / "libs"))
+from watermarks import Watermarks
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+TABLE = "glue-watermarks"
+REGION = "us-east-1"
+HISTORIES = (10, 1_000, 100_000)
+PAIRS = 300
+COMMAND = "python -m benchmarks.watermarks"
+DEFINITION = TableDefinition(
+    TABLE,
+    {
+        "TableName": TABLE,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [
+            {"AttributeName": "jobName", "KeyType": "HASH"},
+            {"AttributeName": "runId", "KeyType": "RANGE"},
+        ],
+        "AttributeDefinitions": [
+            {"AttributeName": "jobName", "AttributeType": "S"},
+            {"AttributeName": "runId", "AttributeType": "S"},
+        ],
+    },
+)
+
+
+class UnitMeter:
+    """Adds up the capacity units of each operation that a client sends."""
+
+    def __init__(self, client: "DynamoDBClient") -> None:
+        self.units: dict[str, float] = {}
+        events = client.meta.events
+        events.register("provide-client-params.dynamodb", self._ask)
+        events.register("after-call.dynamodb", self._add)
+
+    def _ask(self, params: dict[str, Any], model: Any, **_: Any) -> None:
+        if "ReturnConsumedCapacity" in model.input_shape.members:
+            params["ReturnConsumedCapacity"] = "TOTAL"
+
+    def _add(self, parsed: dict[str, Any], model: Any, **_: Any) -> None:
+        capacity = parsed.get("ConsumedCapacity", [])
+        parts = capacity if isinstance(capacity, list) else [capacity]
+        units = sum(part["CapacityUnits"] for part in parts)
+        self.units[model.name] = self.units.get(model.name, 0.0) + units
+
+
+def measure() -> list[Result]:
+    """Return milliseconds per run of ours and the peer by length of history, and the ratio."""
+    results: list[Result] = []
+    with _client() as client:
+        for rows in HISTORIES:
+            job = f"job-{rows}"
+            _fill(client, job, rows)
+            ours, peer = _ours(client, job), _peer(client, f"{job}-peer")
+            _fill(client, f"{job}-peer", rows)
+            pairs = [(_milliseconds(ours, n), _milliseconds(peer, n)) for n in range(PAIRS)]
+            units = _units(client, ours)
+            name = f"{rows:,} rows of history"
+            results += [
+                Result(f"state of a run, ms, {name}", COMMAND, [a for a, _ in pairs], units),
+                Result(f"original class, ms, {name}", COMMAND, [b for _, b in pairs]),
+                Result(f"ratio, {name}", COMMAND, [_ratio(pairs)], "target 1.5"),
+            ]
+    return results
+
+
+def _ratio(pairs: list[tuple[float, float]]) -> float:
+    return statistics.median(a for a, _ in pairs) / statistics.median(b for _, b in pairs)
+
+
+@contextmanager
+def _client() -> Iterator["DynamoDBClient"]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        dynamodb_endpoint(Home.open(Path(folder) / "home")) as endpoint,
+        dynamodb_client(endpoint, REGION) as client,
+    ):
+        create_tables(client, [DEFINITION])
+        yield client
+
+
+def _fill(client: "DynamoDBClient", job: str, rows: int) -> None:
+    for start in range(0, rows, 25):
+        put: list[Any] = [
+            {"PutRequest": {"Item": _row(job, f"jr_{n:064x}")}}
+            for n in range(start, min(start + 25, rows))
+        ]
+        client.batch_write_item(RequestItems={TABLE: put})
+
+
+def _row(job: str, run_id: str) -> dict[str, Any]:
+    values = {"updated_at": {"S": "2013-01-01T00:00:00.000000Z"}}
+    return {"jobName": {"S": job}, "runId": {"S": run_id}, "watermarks": {"M": values}}
+
+
+def _ours(client: "DynamoDBClient", job: str) -> Callable[[int], None]:
+    watermarks = Watermarks(TABLE, client)
+    newest = client.query(
+        TableName=TABLE,
+        KeyConditionExpression="jobName = :job",
+        ExpressionAttributeValues={":job": {"S": job}},
+        Limit=1,
+    )["Items"][0]["runId"]["S"]
+    watermarks.advance(job_id=job, run_id=newest, to={"id": 0}, base=None)
+
+    def run(number: int) -> None:
+        run_id = f"jr_run_{number}"
+        watermarks.commit_window(
+            watermarks.open_window(job_id=job, run_id=run_id, cursor="id", high=number + 1)
+        )
+
+    return run
+
+
+def _peer(client: "DynamoDBClient", job: str) -> Callable[[int], None]:
+    def run(number: int) -> None:
+        latest = client.query(
+            TableName=TABLE,
+            KeyConditionExpression="jobName = :job",
+            ExpressionAttributeValues={":job": {"S": job}},
+            ScanIndexForward=False,
+            Limit=1,
+        )["Items"][0]
+        key: Any = {"jobName": latest["jobName"], "runId": latest["runId"]}
+        client.get_item(TableName=TABLE, Key=key)
+        client.put_item(TableName=TABLE, Item=_row(job, f"jr_run_{number}"))
+
+    return run
+
+
+def _milliseconds(run: Callable[[int], None], number: int) -> float:
+    begin = time.perf_counter()
+    run(number)
+    return (time.perf_counter() - begin) * 1000
+
+
+def _units(client: "DynamoDBClient", run: Callable[[int], None]) -> str:
+    meter = UnitMeter(client)
+    run(PAIRS)
+    return ", ".join(f"{name} {units:g}" for name, units in meter.units.items())
+
+
+if __name__ == "__main__":
+    for result in measure():
+        print(result.row())  # noqa: T201 (a command)
