@@ -7,10 +7,10 @@ export CDK_DISABLE_CLI_TELEMETRY := true
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check format synth diff bootstrap deploy destroy bench lock clean
+.PHONY: help setup demo test test-fast test-ministack check format synth diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: .venv/.complete ## Install everything into .venv and node_modules (once; cached)
 
@@ -23,6 +23,10 @@ test: setup ## Run every test
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth"
+
+test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
+	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
+		-q -n 2 --dist loadscope -p no:cacheprovider tests/libs
 
 check: setup ## Lint, check formatting and types
 	@ruff check
@@ -52,13 +56,13 @@ bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 	@python -m benchmarks
 
 lock: setup ## Compile the pinned requirements and the npm lock anew
-	@for name in requirements requirements-setup requirements-dev; do \
+	@for name in requirements requirements-setup requirements-dev requirements-ministack; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-emit-index-url --no-header $$name.in --output-file $$name.txt; done
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
 clean: ## Delete everything that was set up or synthesized; local state stays
-	rm -rf .venv node_modules cdk.out build *.egg-info
+	rm -rf .venv .venv-ministack node_modules cdk.out build *.egg-info
 
 .venv/.complete: requirements-setup.txt requirements-dev.txt package.json package-lock.json pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
@@ -67,4 +71,10 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 	@test -x .venv/bin/python || { echo "Creating .venv"; $(PYTHON) -m venv .venv; }
 	@pip install --quiet --require-hashes --no-deps -r requirements-setup.txt
 	@python -m ops.set_up
+	@touch $@
+
+# A venv of its own, because ministack pins another botocore.
+.venv-ministack/.complete: requirements-ministack.txt | .venv/.complete
+	@python -m venv --clear .venv-ministack
+	@.venv-ministack/bin/pip install --quiet --require-hashes --no-deps -r $<
 	@touch $@

@@ -1,10 +1,17 @@
-"""The embedded DynamoDB engine, one per test session and process, and a table in it."""
+"""The DynamoDB engine, one per test session and process, and a table in it.
+
+It is the embedded one; with TIDEMARK_TEST_DYNAMODB=ministack it is ministack, whose code is
+independent of it, and only the tests that talk to a DynamoDB run.
+"""
 
 from __future__ import annotations
 
 import itertools
+import os
+import re
 import socket
 import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -22,18 +29,47 @@ from watermarks import Watermarks
 
 ENGINES = Path(__file__).parents[2] / "node_modules" / "@dynoxide"
 REGION = "eu-west-2"
-READY_WITHIN_SECONDS = 10.0
+READY_WITHIN_SECONDS = 30.0
+
+ENGINE = os.environ.get("TIDEMARK_TEST_DYNAMODB", "dynoxide")
+# Tests that ministack cannot pass, by name, and why: a difference of the engine, not of ours.
+NOT_ON_MINISTACK: dict[str, str] = {}
+# What ministack's venv lacks: modules that import one are about SQL or Spark, not about DynamoDB.
+NOT_IN_ITS_VENV = re.compile(r"^(?:import|from) (?:duckdb|pyspark)\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """With ministack, do not import what its venv cannot."""
+    is_test = ENGINE == "ministack" and collection_path.match("test_*.py")
+    if is_test and NOT_IN_ITS_VENV.search(collection_path.read_text(encoding="utf-8")):
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With ministack, leave only the tests that talk to it."""
+    if ENGINE != "ministack":
+        return
+    folder = Path(__file__).parent
+    left_out = [item for item in items if folder in item.path.parents and not _is_contract(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _is_contract(item: pytest.Item) -> bool:
+    talks = "endpoint_url" in getattr(item, "fixturenames", ())
+    return talks and item.originalname not in NOT_ON_MINISTACK
 
 
 @pytest.fixture(scope="session")
-def endpoint_url() -> Iterator[str]:
-    binary = next(ENGINES.glob("*/dynoxide*"), None)
-    assert binary, f"there is no embedded DynamoDB in {ENGINES.name}: run `make setup`"
+def endpoint_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    start = {"dynoxide": _dynoxide, "ministack": _ministack}[ENGINE]
     for _ in range(5):  # another process may take the free port first
         port = _free_port()
-        command = [str(binary), "serve", "--host", "127.0.0.1", "--port", str(port)]
+        command, settings = start(port)
+        environment = {**os.environ, **settings, "TMPDIR": str(tmp_path_factory.mktemp(ENGINE))}
         with subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as engine:
             try:
                 if _is_ready(engine, port):
@@ -41,7 +77,25 @@ def endpoint_url() -> Iterator[str]:
                     return
             finally:
                 engine.kill()
-    pytest.fail("the embedded DynamoDB did not start")
+    pytest.fail(f"the DynamoDB engine {ENGINE} did not start")
+
+
+def _dynoxide(port: int) -> tuple[list[str], dict[str, str]]:
+    binary = next(ENGINES.glob("*/dynoxide*"), None)
+    assert binary, f"there is no embedded DynamoDB in {ENGINES.name}: run `make setup`"
+    return [str(binary), "serve", "--host", "127.0.0.1", "--port", str(port)], {}
+
+
+def _ministack(port: int) -> tuple[list[str], dict[str, str]]:
+    settings = {
+        "BIND_HOST": "127.0.0.1",  # its default is every interface
+        "GATEWAY_PORT": str(port),
+        "SERVICES": "dynamodb",
+        "IOT_MTLS_ENABLED": "0",  # would listen on a port of its own
+        "SFTP_ENABLED": "0",  # likewise
+        "PERSIST_STATE": "0",
+    }
+    return [sys.executable, "-m", "ministack"], settings
 
 
 @pytest.fixture(scope="session")
