@@ -19,7 +19,7 @@ from .errors import (
     WatermarkRunConflictError,
     WatermarkSupersededError,
 )
-from .rows import HEAD, Latest, Row, check_item, latest_of, row_key
+from .rows import HEAD, Latest, Row, Table, check_item, has_watermarks, latest_of, row_key
 from .values import Attribute, Value, decode, encode
 from .windows import OpenWindow
 
@@ -35,7 +35,7 @@ Reasons: TypeAlias = "Sequence[Mapping[str, Any]]"
 _PASSING = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 _CONDITION_FAILED = "ConditionalCheckFailed"
 
-_HEAD_HAS_NO_COMMIT = "(attribute_not_exists(wmVersion) OR wmVersion = :base)"
+_HEAD_HAS_NO_COMMIT = "(attribute_not_exists(runId) OR wmVersion = :base)"
 _HEAD_IS_BASE = "wmVersion = :base"
 _WINDOW_IS_OURS = "wmWindows.#cursor.attempt = :attempt"
 _RUN_IS_NEW_OR_LEGACY = "attribute_not_exists(wmVersion)"
@@ -123,9 +123,9 @@ class Commit:
             self.run_id, version, watermarks, self.key, self.run_id, self._prev, self._committed
         )
 
-    def transaction(self, table_name: str) -> list[TransactWriteItemTypeDef]:
+    def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
         """Return the writes: the head and the run's row appear together or not at all."""
-        return [self._head_update(table_name), self._run_put(table_name)]
+        return [self._head_update(table), self._run_put(table)]
 
     def found_applied(self, reasons: Reasons) -> Latest | None:
         """Return what an earlier send of this commit stored, if it did get through."""
@@ -159,12 +159,20 @@ class Commit:
             proposed,
         )
 
-    def moved_base(self, reasons: Reasons) -> Latest | None:
-        """Return the head to commit from instead, if this window may still be committed there.
+    def moved(self, reasons: Reasons) -> Commit | None:
+        """Return the same commit on top of the head that was found, if that is right as well.
 
-        It may when the window is still ours: then only watermarks of other cursors have moved.
+        It is when the window is still ours: then only watermarks of other cursors have moved. It
+        is when there were no watermarks and, after a rewind to the beginning, are none again.
         """
         head = reasons[0].get("Item") if reasons else None
+        if head and self.base is None and not has_watermarks(head) and "wmVersion" in head:
+            base = latest_of(head)
+            return self._from_base(base) if base.version else None
+        base_of_window = self._moved_base_of_window(head)
+        return self._from_base(base_of_window) if base_of_window else None
+
+    def _moved_base_of_window(self, head: Row | None) -> Latest | None:
         if self.window is None or head is None or not self._holds_window(head):
             return None
         moved = latest_of(head)
@@ -172,9 +180,9 @@ class Commit:
         is_at_low = at_low is None or at_low == self.window.low
         return moved if is_at_low and moved.version != self._base_version else None
 
-    def from_base(self, base: Latest) -> Commit:
-        """Return the same commit of the same window, on top of other watermarks."""
-        assert self.window is not None  # noqa: S101 (only a window can be moved)
+    def _from_base(self, base: Latest) -> Commit:
+        if self.window is None:
+            return replace(self, base=base)
         state = with_value(base.watermarks, self.window.cursor, self.window.high)
         values, tags = encode(state, self.key)
         return replace(self, values=values, tags=tags, base=base)
@@ -207,7 +215,7 @@ class Commit:
             return ""
         return self.base.prev if self._made_by == self.run_id else self._made_by
 
-    def _head_update(self, table_name: str) -> TransactWriteItemTypeDef:
+    def _head_update(self, table: Table) -> TransactWriteItemTypeDef:
         condition = _HEAD_IS_BASE if self._base_version else _HEAD_HAS_NO_COMMIT
         names = {"#key": self.key}
         removed = []
@@ -222,11 +230,13 @@ class Commit:
             ":kind": {"S": "head"},
             ":base": {"N": str(self._base_version)},
             ":committed": {"M": self._committed},
+            ":region": {"S": table.region},
         }
         update = (
             "SET #key = :values, wmTypes = :tags, wmVersion = :version, wmRunId = :run, "
             "wmLastRunId = :run, wmLog = :run, wmPrev = :prev, wmDigest = :digest, "
-            "wmAt = :at, wmKind = :kind, wmCommitted = :committed"
+            "wmAt = :at, wmKind = :kind, wmCommitted = :committed, "
+            "wmRegion = if_not_exists(wmRegion, :region)"
         )
         if self.window:
             condition = f"{condition} AND {_WINDOW_IS_OURS}"
@@ -240,7 +250,7 @@ class Commit:
             update += f" REMOVE {', '.join(removed)}"
         return {
             "Update": {
-                "TableName": table_name,
+                "TableName": table.name,
                 "Key": row_key(self.job_id, HEAD),
                 "UpdateExpression": update,
                 "ConditionExpression": condition,
@@ -250,7 +260,7 @@ class Commit:
             }
         }
 
-    def _run_put(self, table_name: str) -> TransactWriteItemTypeDef:
+    def _run_put(self, table: Table) -> TransactWriteItemTypeDef:
         # Without the digest a run that sends its last commit again would make one more version.
         is_replaceable = f"{_RUN_IS_STILL_HEAD} AND {_RUN_HOLDS_SOMETHING_ELSE}"
         row: Row = {
@@ -268,7 +278,7 @@ class Commit:
             row["wmCommitted"] = {"M": self._committed}
         return {
             "Put": {
-                "TableName": table_name,
+                "TableName": table.name,
                 "Item": row,
                 "ConditionExpression": f"{_RUN_IS_NEW_OR_LEGACY} OR ({is_replaceable})",
                 "ExpressionAttributeValues": {

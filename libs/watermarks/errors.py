@@ -7,6 +7,12 @@ WatermarksError
 │   ├── WatermarkRunConflictError
 │   └── WatermarkSupersededError
 ├── WatermarkTableNotFoundError
+├── WatermarkAccessError
+├── WatermarkSchemaError
+├── WatermarkRegionError
+├── WatermarkCorruptError
+├── WatermarkTooLargeError
+├── WatermarkClockError
 └── WatermarkValueError           also TypeError and ValueError
     ├── WatermarkTypeError
     └── WatermarkNullError
@@ -60,6 +66,30 @@ class WatermarkSupersededError(WatermarkConflictError):
 
 class WatermarkTableNotFoundError(WatermarksError):
     """The DynamoDB table does not exist where the client looks for it."""
+
+
+class WatermarkAccessError(WatermarksError):
+    """AWS does not allow the action; nothing was written."""
+
+
+class WatermarkSchemaError(WatermarksError):
+    """The table has other keys than jobName and runId, both strings; nothing was written."""
+
+
+class WatermarkRegionError(WatermarksError):
+    """The table is a copy of one in another region, where the watermarks may have moved on."""
+
+
+class WatermarkCorruptError(WatermarksError):
+    """A row of the library holds what the library never writes."""
+
+
+class WatermarkTooLargeError(WatermarksError):
+    """A row would be larger than the 400 KB of a DynamoDB item; nothing was written."""
+
+
+class WatermarkClockError(WatermarksError):
+    """The clock is behind that of an earlier run, and `settle` relies on it."""
 
 
 class WatermarkValueError(WatermarksError, TypeError, ValueError):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from .rows import HEAD, Latest, Row, row_key
+from .checks import check_clock
+from .rows import HEAD, Latest, Row, Table, row_key
 from .windows import OpenWindow, Window, WindowRequest, choose_range, held
 
 if TYPE_CHECKING:
@@ -66,13 +68,18 @@ class Opening:
         """The window as the run holds it once the write is applied."""
         return held(self.request, self.opened, self.head.base, is_recovered=self.is_recovered)
 
-    def update(self, table_name: str) -> UpdateItemInputTypeDef:
+    def update(self, table: Table) -> UpdateItemInputTypeDef:
         """Return the write; it fails unless the head is still what was read."""
         values: Row = {
             ":opened": {"N": str(self.opened.attempt)},
             ":run": {"S": self.request.run_id},
+            ":region": {"S": table.region},
         }
-        sets = ["wmEpoch = :opened", "wmOwner = :run"]
+        sets = [
+            "wmEpoch = :opened",
+            "wmOwner = :run",
+            "wmRegion = if_not_exists(wmRegion, :region)",
+        ]
         names: dict[str, str] = {}
         if self.head.row is None:
             condition = _HEAD_IS_ABSENT
@@ -82,7 +89,7 @@ class Opening:
             values[":version"] = self.head.row["wmVersion"]
         sets.append(self._window(values, names))
         update: UpdateItemInputTypeDef = {
-            "TableName": table_name,
+            "TableName": table.name,
             "Key": row_key(self.request.job_id, HEAD),
             "UpdateExpression": f"SET {', '.join(sets)}",
             "ConditionExpression": condition,
@@ -133,6 +140,7 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
         None if there is nothing to read.
 
     Raises:
+        WatermarkClockError: the clock is behind that of an earlier run.
         WatermarkValueError: a bound or a distance cannot be used.
     """
     attempt = head.epoch + 1
@@ -140,6 +148,8 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
     if found is not None:
         taken = replace(found, attempt=attempt, run_id=request.run_id)
         return Opening(request, head, taken, is_recovered=True)
+    if isinstance(request.settle, timedelta):
+        check_clock(request.job_id, head.row, request.now())
     chosen = choose_range(request, head.base)
     if chosen is None:
         return None

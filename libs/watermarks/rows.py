@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .errors import WatermarksError
 from .values import Attribute, decode
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 Row: TypeAlias = dict[str, Attribute]
 """A row in DynamoDB's form."""
@@ -20,6 +23,13 @@ Row: TypeAlias = dict[str, Attribute]
 HEAD = "~HEAD"
 DEFAULT_KEY = "watermarks"
 _KEY_NAMES = ("jobName", "runId")
+
+
+class Table(NamedTuple):
+    """Where the rows are."""
+
+    name: str
+    region: str
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,22 @@ def latest_of(row: Row) -> Latest:
 
 def has_watermarks(row: Row) -> bool:
     """Return whether a row holds watermarks: a head may have an open window only."""
-    return any(_is_payload(name) for name in row)
+    return bool(payload_names(row))
+
+
+def is_expired(row: Row, now: datetime) -> bool:
+    """Return whether a row is past its time, which DynamoDB may take days to act on."""
+    return "expiresAt" in row and int(row["expiresAt"]["N"]) <= now.timestamp()
+
+
+def version_of(row: Row) -> int:
+    """Return the version that a row made, 0 for a row of the original class."""
+    return int(row.get("wmVersion", {"N": "0"})["N"])
+
+
+def payload_names(row: Row) -> list[str]:
+    """Return the attributes of a row that are a caller's: the map of the watermarks."""
+    return [name for name in row if _is_payload(name)]
 
 
 def item_of(row: Row) -> dict[str, Any]:

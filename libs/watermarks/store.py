@@ -1,4 +1,4 @@
-"""The requests to DynamoDB: two strongly consistent reads, one transaction sent safely."""
+"""The requests to DynamoDB: strongly consistent reads, and writes that are sent safely."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004
 
-from .commits import Commit, can_succeed_later
-from .errors import WatermarkTableNotFoundError
+from .checks import check_head
+from .commits import can_succeed_later
 from .opens import Opening
-from .rows import Latest, Row, row_key
+from .refusals import named
+from .rows import HEAD, Latest, Row, Table, row_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import UpdateItemInputTypeDef
+
+    from .audits import Audit
+    from .commits import Commit
 
 _SENDS = 8
 _PASSING_CODES = {
@@ -46,24 +51,51 @@ class Store:
         jitter: Callable[[], float],
     ) -> None:
         self._client = client
-        self._table_name = table_name
+        self.table = Table(table_name, client.meta.region_name)
         self._sleep = sleep
         self._jitter = jitter
 
     def read(self, job_id: str, run_id: str) -> Row | None:
-        """Return one row as it is now, None if there is none."""
-        with self._naming_the_table():
+        """Return one row as it is now, None if there is none.
+
+        Raises:
+            WatermarkCorruptError: it is a head row that cannot be relied on.
+            WatermarkRegionError: it is a head row that was first written in another region.
+        """
+        row = self.read_unchecked(job_id, run_id)
+        if row and run_id == HEAD:
+            check_head(row, self.table)
+        return row
+
+    def read_unchecked(self, job_id: str, run_id: str) -> Row | None:
+        """Return one row as it is now, whatever it holds."""
+        with self._naming_errors():
             response = self._client.get_item(
-                TableName=self._table_name, Key=row_key(job_id, run_id), ConsistentRead=True
+                TableName=self.table.name, Key=row_key(job_id, run_id), ConsistentRead=True
             )
         row: Row = {name: dict(value) for name, value in response.get("Item", {}).items()}
         return row or None
 
+    def read_job(self, job_id: str) -> dict[str, Row]:
+        """Return all rows of a job by sort key; as many pages as it takes."""
+        rows: dict[str, Row] = {}
+        with self._naming_errors():
+            for page in self._client.get_paginator("query").paginate(
+                TableName=self.table.name,
+                KeyConditionExpression="jobName = :job",
+                ExpressionAttributeValues={":job": {"S": job_id}},
+                ConsistentRead=True,
+            ):
+                for item in page["Items"]:
+                    row: Row = {name: dict(value) for name, value in item.items()}
+                    rows[str(row["runId"]["S"])] = row
+        return rows
+
     def read_two_runs(self, job_id: str) -> list[Row]:
         """Return up to two rows of runs: enough to tell none, one and several apart."""
-        with self._naming_the_table():
+        with self._naming_errors():
             response = self._client.query(
-                TableName=self._table_name,
+                TableName=self.table.name,
                 KeyConditionExpression="jobName = :job AND runId < :first_other",
                 ExpressionAttributeValues={":job": {"S": job_id}, ":first_other": {"S": "~"}},
                 ConsistentRead=True,
@@ -71,7 +103,7 @@ class Store:
             )
         return [{name: dict(value) for name, value in row.items()} for row in response["Items"]]
 
-    def commit(self, commit: Commit) -> Latest:
+    def commit(self, commit: Commit | Audit) -> Latest:
         """Apply a commit, exactly once whatever happens to the requests and the responses.
 
         An outcome that is unknown is found out by sending again: the conditions of the commit
@@ -84,16 +116,15 @@ class Store:
         attempt = 0
         while True:
             try:
-                with self._naming_the_table():
-                    self._client.transact_write_items(
-                        TransactItems=commit.transaction(self._table_name)
-                    )
+                with self._naming_errors():
+                    self._client.transact_write_items(TransactItems=commit.transaction(self.table))
             except (ClientError, ConnectionError, HTTPClientError) as error:
                 reasons = _cancellation_reasons(error)
                 if applied := commit.found_applied(reasons):
                     return applied
-                if moved := commit.moved_base(reasons):
-                    commit = commit.from_base(moved)
+                self._check_found(reasons)
+                if moved := commit.moved(reasons):
+                    commit = moved
                     continue
                 if refusal := commit.refusal(reasons):
                     raise refusal from error
@@ -111,20 +142,29 @@ class Store:
         Raises:
             WatermarkTableNotFoundError: there is no such table.
         """
+        _, found = self.update(opening.update(self.table))
+        return None if found is None or opening.is_applied_in(found) else found
+
+    def update(self, update: UpdateItemInputTypeDef) -> tuple[Row, Row | None]:
+        """Send a write of one row; it may arrive twice, and must then do no harm.
+
+        Returns:
+            What the write asks to be returned, and None; or, if its condition fails, an empty row
+            and the row in its way.
+        """
         attempt = 0
         while True:
             try:
-                with self._naming_the_table():
-                    self._client.update_item(**opening.update(self._table_name))
+                with self._naming_errors():
+                    response = self._client.update_item(**update)
             except (ClientError, ConnectionError, HTTPClientError) as error:
                 if _code_of(error) == "ConditionalCheckFailedException":
-                    found = cast("Any", error).response.get("Item", {})
-                    return None if opening.is_applied_in(found) else found
+                    return {}, cast("Any", error).response.get("Item", {})
                 is_passing = _is_outcome_unknown(error) or _code_of(error) in _PASSING_CODES
                 if not is_passing or attempt + 1 == _SENDS:
                     raise
             else:
-                return None
+                return cast("Row", response.get("Attributes", {})), None
             self.pause(attempt)
             attempt += 1
 
@@ -137,19 +177,19 @@ class Store:
         longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**attempt)
         self._sleep(longest * self._jitter())
 
+    def _check_found(self, reasons: Sequence[Mapping[str, Any]]) -> None:
+        for row in filter(None, (reason.get("Item") for reason in reasons)):
+            if row["runId"] == {"S": HEAD}:
+                check_head(row, self.table)
+
     @contextmanager
-    def _naming_the_table(self) -> Iterator[None]:
+    def _naming_errors(self) -> Iterator[None]:
         try:
             yield
         except ClientError as error:
-            if error.response["Error"]["Code"] != "ResourceNotFoundException":
-                raise
-            meta = self._client.meta
-            raise WatermarkTableNotFoundError(
-                f"there is no DynamoDB table {self._table_name!r} in region {meta.region_name} "
-                f"({meta.endpoint_url}): deploy the stack that owns it, or give the name and "
-                "the region of an existing table with keys jobName and runId"
-            ) from error
+            if found := named(error, self.table.name, self._client.meta):
+                raise found from error
+            raise
 
 
 def _code_of(error: Exception) -> str:

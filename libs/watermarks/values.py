@@ -15,7 +15,7 @@ from decimal import Clamped, Context, Decimal, Inexact, InvalidOperation, Overfl
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from .errors import WatermarksError, WatermarkValueError
+from .errors import WatermarkCorruptError, WatermarksError, WatermarkValueError
 
 Attribute: TypeAlias = dict[str, Any]
 """A value in DynamoDB's form, such as `{"S": "text"}`."""
@@ -71,7 +71,8 @@ def decode(stored: Attribute, tags: Attribute | None) -> Any:
         tags: what `encode` returned beside it; None for a value that the library did not write.
 
     Raises:
-        WatermarksError: the tag is unknown here, or its time zone is.
+        WatermarkCorruptError: the tag is unknown here.
+        WatermarksError: the time zone is unknown here.
     """
     if tags is None:
         return _decode_untyped(stored)
@@ -114,7 +115,7 @@ def _decode_leaf(stored: Attribute, tag: str) -> Value:
             return datetime.fromisoformat(stored["S"])
         case "t":
             return datetime.fromisoformat(stored["S"]).astimezone(_zone(zone))
-    raise WatermarksError(
+    raise WatermarkCorruptError(
         f"the type tag {tag!r} of the stored value {stored!r} is unknown: allowed are s, i, d, a, "
         "n and t<zone>; if a newer version of this library wrote it, use that version here too"
     )

@@ -19,6 +19,7 @@ from .errors import (
     WatermarkRunConflictError,
 )
 from .opens import Head, plan_opening
+from .operations import Operations
 from .rows import (
     DEFAULT_KEY,
     HEAD,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 _RACES = 20
 
 
-class Watermarks:
+class Watermarks(Operations):
     """The watermarks in one DynamoDB table, whose keys are jobName (hash) and runId (range).
 
     A job reads `latest`, writes its data, and then calls `advance` with what it read as the base:
@@ -365,8 +366,8 @@ class Watermarks:
             raise AmbiguousWatermarkError(
                 f"job {job_id!r} has several watermarks in table {self.table_name!r} and no "
                 f"{HEAD} row that says which is the most recent, and run ids do not tell: "
-                "name a run id explicitly, or make the run you trust the current one with "
-                "advance(job_id=..., run_id=run, to=get_watermark_values(job, run), base=None)"
+                "name a run id explicitly, or make the run that Glue says started last the "
+                "current one with adopt(job, run, reason=..., actor=...)"
             )
         # Whatever version such a row names, there is no head to hold it.
         return {**runs[0], "wmVersion": {"N": "0"}}

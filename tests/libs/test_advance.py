@@ -244,7 +244,7 @@ def test_endless_transaction_conflict_ends_with_the_error_of_aws(new_client, job
 @pytest.mark.parametrize(
     ("error_code", "reason_codes"),
     [
-        ("AccessDeniedException", None),
+        ("ItemCollectionSizeLimitExceededException", None),
         ("TransactionCanceledException", ("ValidationError", "None")),
     ],
 )

@@ -257,11 +257,10 @@ def test_several_legacy_rows_are_ambiguous_until_a_head_is_written(watermarks, j
     put_legacy("jr_1", high={"N": "8"})
     put_legacy("jr_2", high={"N": "5"})
     for read in (watermarks.latest, watermarks.get_most_recent_run_id, watermarks.get_watermark):
-        with pytest.raises(AmbiguousWatermarkError, match=r"name a run id.*advance\(.*base=None"):
+        with pytest.raises(AmbiguousWatermarkError, match=r"name a run id.*adopt\(job, run,"):
             read(job)
 
-    trusted = watermarks.get_watermark_values(job, "jr_1")
-    watermarks.advance(job_id=job, run_id="jr_1", to=trusted, base=None)
+    watermarks.adopt(job, "jr_1", reason="started last", actor="ada")
 
     assert watermarks.get_most_recent_run_id(job) == "jr_1"
     assert watermarks.get_watermark_values(job) == {"high": 8}
