@@ -5,7 +5,6 @@ Its modules are imported where they are used: a job run, which needs none, start
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,8 @@ from .rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from datetime import datetime, timedelta
 
     from .audits import Audit
     from .backfill import Backfill
@@ -48,6 +48,7 @@ class Operations:
 
     _store: Store
     _history: timedelta
+    _now: Callable[[], datetime]
 
     def history(self, job_id: str, limit: int | None = None) -> Iterator[HistoryEntry]:
         """Yield what was done to the watermarks of a job, newest first, until it has expired.
@@ -80,7 +81,7 @@ class Operations:
         check_name("job_id", job_id)
         head = self._store.read(job_id, HEAD)
         rows = self._store.read_job(job_id) if head else {}
-        found = windows_in_force(head, rows, datetime.now(UTC))
+        found = windows_in_force(head, rows, self._now())
         return [(w.window_id, w.attempt) for w in found if cursor in {None, w.cursor}]
 
     def rewind(self, job_id: str, *, to_run: str | None, reason: str, actor: str) -> Latest:
@@ -139,7 +140,7 @@ class Operations:
         _check_audit(job_id, run_id, reason, actor)
         target = self._target(job_id, run_id, None)
         base = Latest("", version_of(target), {}, log=run_id) if version_of(target) else None
-        now = datetime.now(UTC)
+        now = self._now()
         return self._store.commit(Audit("adopt", job_id, target, base, None, actor, reason, now))
 
     def backfill(
@@ -202,7 +203,7 @@ class Operations:
     def _entries(self, job_id: str, head: Row | None) -> Iterator[HistoryEntry]:
         from .history import entries
 
-        return entries(head, lambda name: self._store.read(job_id, name), datetime.now(UTC))
+        return entries(head, lambda name: self._store.read(job_id, name), self._now())
 
     def _rewind(self, job_id: str, to_run: str | None, reason: str, actor: str) -> Audit:
         from .audits import Audit
@@ -216,7 +217,7 @@ class Operations:
             )
         base = self._base_of(job_id, head)
         target = None if to_run is None else self._target(job_id, to_run, base.log)
-        return Audit("rewind", job_id, target, base, head, actor, reason, datetime.now(UTC))
+        return Audit("rewind", job_id, target, base, head, actor, reason, self._now())
 
     def _base_of(self, job_id: str, head: Row) -> Latest:
         try:
@@ -229,7 +230,7 @@ class Operations:
 
     def _target(self, job_id: str, run_id: str, log: str | None) -> Row:
         row = self._store.read(job_id, run_id)
-        if row and has_watermarks(row) and not is_expired(row, datetime.now(UTC)):
+        if row and has_watermarks(row) and not is_expired(row, self._now()):
             return row
         last = {"wmLog": {"S": log or ""}}
         found = [e for e in self._entries(job_id, last) if e.kind in {"commit", "legacy"}]
@@ -244,7 +245,7 @@ class Operations:
     def _parts(self, request: Backfill) -> Iterator[Window]:
         from .backfill import done_parts
 
-        store, now = self._store, datetime.now(UTC)
+        store, now = self._store, self._now()
         expires_at = int((now + self._history).timestamp())
         row, other = store.update(request.start(store.table, now, expires_at))
         if other is not None:

@@ -60,6 +60,7 @@ class Watermarks(Operations):
         history_days: how many days the row of a run is kept; the current watermarks never expire.
         sleep: waits for a number of seconds between two tries.
         jitter: returns a number in [0, 1), by which each wait is multiplied.
+        now: returns the time, aware: `settle` stays behind it, and commits note it.
 
     Raises:
         ValueError: the table name is empty, or `history_days` is less than one.
@@ -73,6 +74,7 @@ class Watermarks(Operations):
         history_days: int = 400,
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         check_name("table_name", table_name)
         if history_days < 1:
@@ -84,6 +86,7 @@ class Watermarks(Operations):
         self.table_name = table_name
         self.dynamodb_client = dynamodb_client
         self._history = timedelta(days=history_days)
+        self._now = now
         self._store = Store(self.dynamodb_client, table_name, sleep, jitter)
 
     def exists(self, table_name: str) -> bool:
@@ -182,7 +185,7 @@ class Watermarks(Operations):
         """
         check_run_id(run_id)
         request = WindowRequest(
-            job_id, run_id, cursor, high, initial, bounds, nulls, settle, lookback
+            job_id, run_id, cursor, high, initial, bounds, nulls, settle, lookback, self._now
         )
         request.check()
         for attempt in range(_RACES):
@@ -388,6 +391,6 @@ class Watermarks(Operations):
         base: Latest | None,
         window: OpenWindow | None = None,
     ) -> Latest:
-        now = datetime.now(UTC)
+        now = self._now()
         commit = Commit.of(item, state, base, now=now, history=self._history, window=window)
         return self._store.commit(commit)

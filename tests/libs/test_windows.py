@@ -240,6 +240,16 @@ def test_settle_stays_behind_the_clock(watermarks, job):
     assert timedelta(minutes=5) <= datetime.now(UTC) - window.high < timedelta(minutes=6)
 
 
+def test_clock_can_be_given(client, table_name, job, rows):
+    watermarks = Watermarks(table_name, client, now=lambda: NOON)
+
+    window = open_to(watermarks, job, NOON, cursor="at", settle=timedelta(minutes=5))
+    watermarks.commit_window(window)
+
+    assert window.high == NOON - timedelta(minutes=5)
+    assert rows()["jr_1"]["wmAt"] == {"S": "2013-01-01T12:00:00.000000+00:00"}
+
+
 def test_settle_does_not_touch_a_bound_that_is_old_enough(watermarks, job):
     assert open_to(watermarks, job, NOON, cursor="at", settle=timedelta(minutes=5)).high == NOON
 
