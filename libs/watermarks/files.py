@@ -1,0 +1,259 @@
+"""Files that are replaced window by window, and a reader that sees committed windows only.
+
+    <path>/window=<window id>/attempt=<attempt>/...    both ten digits, so that text sorts
+
+Every attempt at a window writes to a folder of its own. So a superseded run that wakes up late
+cannot mix its files into what a later attempt wrote and committed: nobody reads its folder.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from .errors import WatermarkSupersededError
+from .sql import edges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.types import StructType
+
+    from .windows import Window
+
+FileFormat: TypeAlias = Literal["parquet", "orc", "json", "csv"]
+"""The formats that a window can be written in."""
+
+WINDOW = "window"
+ATTEMPT = "attempt"
+_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
+_ATTEMPT_FOLDER = re.compile(rf"{ATTEMPT}=([0-9]+)")
+# Without these, Spark writes no column names, and cuts microseconds off.
+_WRITE_OPTIONS: dict[str, dict[str, str]] = {
+    "csv": {
+        "header": "true",
+        "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+        "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+    },
+    "json": {
+        "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+        "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+    },
+}
+_READ_OPTIONS = {"csv": {"header": "true"}}
+
+
+def write_window(
+    frame: DataFrame,
+    path: str,
+    window: Window,
+    file_format: FileFormat = "parquet",
+    partition_by: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
+) -> str:
+    """Write a frame as the files of a window, in place of all that was written for it before.
+
+    Doing it twice is doing it once; other windows are left alone. What earlier attempts at this
+    window left is deleted: by the time a run holds the window, they can no longer commit.
+
+    Args:
+        frame: the rows of the window.
+        path: the folder of all windows, on any file system that Spark writes to.
+        window: the window that the run holds; commit it afterwards.
+        file_format: parquet, orc, json or csv.
+        partition_by: columns that become folders inside the window.
+        options: of Spark's writer. CSV has a header, and text files have microseconds, unless the
+            options say otherwise.
+
+    Returns:
+        The folder of this attempt.
+
+    Raises:
+        ValueError: the window is empty, the format is not allowed, or the frame has a column
+            named like the folders.
+        WatermarkSupersededError: a later attempt at this window has written already; nothing was
+            written.
+    """
+    edges(window)
+    _check_format(file_format)
+    _check_columns(frame.columns)
+    folder = _folder(path, window.window_id, window.attempt)
+    _delete_earlier_attempts(frame.sparkSession, path, window)
+    writer = frame.write.format(file_format).mode("overwrite")
+    writer = writer.options(**_WRITE_OPTIONS.get(file_format, {})).options(**(options or {}))
+    # Static, whatever the session says: dynamic would keep files of a first try of this attempt.
+    writer = writer.option("partitionOverwriteMode", "static")
+    if partition_by:
+        writer = writer.partitionBy(*partition_by)
+    writer.save(folder)
+    return folder
+
+
+def read_committed(
+    spark: SparkSession,
+    path: str,
+    committed: Iterable[tuple[str, int]],
+    file_format: FileFormat = "parquet",
+    schema: StructType | str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """Return the rows of committed windows; what no run committed is not even looked at.
+
+    A committed window without a folder, written elsewhere or with no file at all, has no rows.
+
+    Args:
+        spark: the session.
+        path: the folder of all windows, as `write_window` was given it.
+        committed: window id and attempt of every window to read.
+        file_format: what the windows were written in.
+        schema: of the frames that were written; None reads it from the files, and then there must
+            be some.
+        options: of Spark's reader; CSV has a header unless they say otherwise.
+
+    Returns:
+        One row per row written; columns of the schema, then window STRING and attempt BIGINT.
+
+    Raises:
+        ValueError: the format is not allowed, a window was committed by two attempts, or there is
+            nothing to read and no schema.
+    """
+    _check_format(file_format)
+    attempts = _attempts_by_window(committed)
+    folders = [_folder(path, window_id, attempt) for window_id, attempt in attempts.items()]
+    reader = spark.read.format(file_format)
+    reader = reader.options(**_READ_OPTIONS.get(file_format, {})).options(**(options or {}))
+    reader = reader.option("basePath", path)
+    full_schema = None if schema is None else _with_window(_struct(spark, schema))
+    frame = _load(spark, reader, folders, full_schema)
+    if frame is None:
+        if full_schema is None:
+            raise ValueError(
+                f"there is no file of a committed window in {path!r}, so its columns are not "
+                "known: give schema"
+            )
+        return spark.createDataFrame([], full_schema)
+    names = [name for name in frame.columns if name not in {WINDOW, ATTEMPT}]
+    if full_schema is not None:
+        names = full_schema.names[:-2]
+    return frame.select(*map(_escaped, [*names, WINDOW, ATTEMPT]))
+
+
+def _load(
+    spark: SparkSession, reader: DataFrameReader, folders: list[str], schema: StructType | None
+) -> DataFrame | None:
+    """Return the rows in some folders; None if no folder exists, or without schema no file does."""
+    from pyspark.errors import AnalysisException
+
+    if not folders:
+        return None
+    try:
+        if schema is None:
+            # Only a schema keeps Spark from reading the window ids as numbers.
+            inferred = reader.load(folders).drop(WINDOW, ATTEMPT).schema
+            schema = _with_window(inferred)
+        return reader.schema(schema).load(folders)
+    except AnalysisException as error:
+        problem = error.getErrorClass()
+        if problem == "UNABLE_TO_INFER_SCHEMA":
+            return None
+        if problem != "PATH_NOT_FOUND":
+            raise
+    existing = [folder for folder in folders if _exists(spark, folder)]
+    return _load(spark, reader, existing, schema)
+
+
+def _with_window(schema: StructType) -> StructType:
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+    _check_columns(schema.names)
+    folders = [StructField(WINDOW, StringType()), StructField(ATTEMPT, LongType())]
+    return StructType([*schema.fields, *folders])
+
+
+def _struct(spark: SparkSession, schema: StructType | str) -> StructType:
+    return spark.createDataFrame([], schema).schema
+
+
+def _attempts_by_window(committed: Iterable[tuple[str, int]]) -> dict[str, int]:
+    attempts: dict[str, int] = {}
+    for window_id, attempt in committed:
+        if attempts.setdefault(window_id, attempt) != attempt:
+            raise ValueError(
+                f"window {window_id!r} is committed by the attempts {attempts[window_id]} and "
+                f"{attempt}: one attempt commits a window; give the pairs that history lists"
+            )
+    return attempts
+
+
+def _delete_earlier_attempts(spark: SparkSession, path: str, window: Window) -> None:
+    folder = _hadoop_path(spark, _window_folder(path, window.window_id))
+    files = folder.getFileSystem(_hadoop_conf(spark))
+    if not files.exists(folder):
+        return
+    earlier = []
+    for status in files.listStatus(folder):
+        name = _ATTEMPT_FOLDER.fullmatch(status.getPath().getName())
+        attempt = int(name[1]) if name else window.attempt
+        if attempt > window.attempt:
+            raise WatermarkSupersededError(
+                f"attempt {attempt} at window {window.window_id} has written to {path!r}: another "
+                f"run took the window over from run {window.run_id!r} (attempt {window.attempt}), "
+                "which can no longer commit it; nothing was written",
+                None,
+                {},
+            )
+        if attempt < window.attempt:
+            earlier.append(status.getPath())
+    for left_over in earlier:
+        files.delete(left_over, True)  # nobody reads what remains if this fails
+
+
+def _exists(spark: SparkSession, folder: str) -> bool:
+    path = _hadoop_path(spark, folder)
+    return bool(path.getFileSystem(_hadoop_conf(spark)).exists(path))
+
+
+def _hadoop_path(spark: SparkSession, path: str) -> Any:
+    jvm: Any = spark.sparkContext._jvm
+    return jvm.org.apache.hadoop.fs.Path(path)
+
+
+def _hadoop_conf(spark: SparkSession) -> Any:
+    session: Any = spark
+    return session._jsparkSession.sessionState().newHadoopConf()
+
+
+def _folder(path: object, window_id: object, attempt: object) -> str:
+    if isinstance(attempt, bool) or not isinstance(attempt, int) or attempt < 0:
+        raise ValueError(f"the attempt at window {window_id!r} is {attempt!r}: give its number")
+    return f"{_window_folder(path, window_id)}/{ATTEMPT}={attempt:010d}"
+
+
+def _window_folder(path: object, window_id: object) -> str:
+    if not isinstance(path, str) or not path:
+        raise ValueError(f"path is {path!r}: give the folder of all windows")
+    if not isinstance(window_id, str) or not _ID.fullmatch(window_id):
+        raise ValueError(
+            f"the window id is {window_id!r}: a folder is named by it, so give letters, digits, "
+            "'_', '-' and '.'"
+        )
+    return f"{path.rstrip('/')}/{WINDOW}={window_id}"
+
+
+def _check_format(file_format: str) -> None:
+    allowed = get_args(FileFormat)
+    if file_format not in allowed:
+        raise ValueError(f"file_format is {file_format!r}: allowed are {', '.join(allowed)}")
+
+
+def _check_columns(names: list[str]) -> None:
+    if clashes := [name for name in names if name.lower() in {WINDOW, ATTEMPT}]:
+        raise ValueError(
+            f"the frame has the column {clashes[0]!r}: the folders of a window have the columns "
+            f"{WINDOW!r} and {ATTEMPT!r}; rename yours"
+        )
+
+
+def _escaped(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
