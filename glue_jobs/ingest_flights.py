@@ -1,15 +1,15 @@
 """Glue job: copy the flights that changed since the last watermark from the source into raw.
 
 Source:  CSV files under ``source_path`` or a JDBC table; both have the column ``updated_at``.
-Target:  ``target_path``window=NNNNNNNNNN/flight_date=YYYY-MM-DD/*.parquet, one window per watermark
-         version. A run that died before it advanced the watermark is repeated under the same
-         window, which replaces whatever it left behind.
+Target:  ``target_path``window=…/attempt=…/flight_date=YYYY-MM-DD/*.parquet. What a run reads is a
+         window of ``updated_at`` that is recorded before anything is written and committed after;
+         a run that died is repeated with the same window, in place of whatever it left behind.
 """
 
 import json
 import sys
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime
+from typing import Any, Protocol
 
 import boto3
 from pyspark.context import SparkContext
@@ -20,15 +20,28 @@ from pyspark.sql import functions as F
 from awsglue.context import GlueContext
 from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
-from watermarks import Watermarks
+from watermarks import Watermarks, Window
+from watermarks.files import write_window
+from watermarks.spark import newest, newest_jdbc, rows_of
+from watermarks.sql import Subquery
 
+CURSOR = "updated_at"
 FLIGHTS_SCHEMA = """
     year INT, month INT, day INT, dep_time INT, sched_dep_time INT, dep_delay INT, arr_time INT,
     sched_arr_time INT, arr_delay INT, carrier STRING, flight INT, tailnum STRING, origin STRING,
     dest STRING, air_time INT, distance INT, hour INT, minute INT, time_hour TIMESTAMP,
     updated_at TIMESTAMP, landed_on DATE
 """
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Source(Protocol):
+    """Where flights come from."""
+
+    def newest(self, low: datetime | None) -> datetime | None:
+        """Return the greatest ``updated_at`` after ``low``, None if there is none."""
+
+    def rows(self, window: Window) -> DataFrame:
+        """Return the flights of a window."""
 
 
 def main() -> None:
@@ -38,69 +51,84 @@ def main() -> None:
     job = Job(glue_context)
     job.init(args["JOB_NAME"], args)
 
+    source = open_source(glue_context.spark_session, args["source"])
     watermarks = Watermarks(table_name=args["watermark_table"])
-    latest = watermarks.latest(job_id=args["JOB_NAME"])
-    low: datetime | None = latest.watermarks["updated_at"] if latest else None
-
-    flights = read_source(glue_context.spark_session, args["source"], low)
-    changed = changed_since(flights, low).cache()
-    high = greatest_update(changed)
-    if high is not None:
-        window = (latest.version if latest else 0) + 1
-        write_window(changed, f"{args['target_path']}window={window:010d}/", high)
-        watermarks.advance(
-            job_id=args["JOB_NAME"],
-            run_id=args["JOB_RUN_ID"],
-            to={"updated_at": high},
-            base=latest,
-        )
+    for window in watermarks.windows(
+        job_id=args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor=CURSOR, high=source.newest
+    ):
+        flights = with_flight_date(source.rows(window)).repartition("flight_date")
+        write_window(flights, args["target_path"], window, partition_by=["flight_date"])
     job.commit()
 
 
-def read_source(spark: SparkSession, source: str, low: datetime | None) -> DataFrame:
-    """Return the flights of the source ``files`` or ``jdbc``, lazily.
-
-    Args:
-        spark: the session to read with.
-        source: ``files`` or ``jdbc``.
-        low: the last watermark; folders landed before its date are not listed.
+def open_source(spark: SparkSession, source: str) -> Source:
+    """Return the source that the job arguments describe.
 
     Raises:
-        ValueError: for any other source.
+        ValueError: ``--source`` is neither ``files`` nor ``jdbc``.
     """
     if source == "files":
-        options = getResolvedOptions(sys.argv, ["source_path"])
-        return read_files(spark, options["source_path"], low)
+        return LandedFiles(spark, getResolvedOptions(sys.argv, ["source_path"])["source_path"])
     if source == "jdbc":
-        return read_jdbc(spark)
+        names = ["jdbc_url", "jdbc_table", "jdbc_driver"]
+        args = getResolvedOptions(sys.argv, names)
+        options = {"url": args["jdbc_url"], "driver": args["jdbc_driver"], **jdbc_credentials()}
+        return JdbcTable(spark, options, args["jdbc_table"])
     raise ValueError(f"--source is {source!r}; allowed are 'files' and 'jdbc'")
 
 
-def read_files(spark: SparkSession, path: str, low: datetime | None) -> DataFrame:
-    """Return the landed CSV rows; ``landed_on`` is the UTC date of a row's ``updated_at``."""
-    try:
-        flights = spark.read.schema(FLIGHTS_SCHEMA).option("header", True).csv(path)
-    except AnalysisException as error:
-        if error.getErrorClass() != "PATH_NOT_FOUND":
-            raise
-        return spark.createDataFrame([], FLIGHTS_SCHEMA)  # nothing has ever landed
-    return flights if low is None else flights.where(F.col("landed_on") >= F.lit(low.date()))
+class LandedFiles:
+    """CSV files in folders ``landed_on=…``, which is the UTC date of their rows' ``updated_at``."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self._spark = spark
+        self._path = path
+        self._low: datetime | None = None
+        self._changed: DataFrame | None = None
+
+    def newest(self, low: datetime | None) -> datetime | None:
+        """Return the greatest ``updated_at`` after ``low``; its rows stay cached for `rows`."""
+        self._low, self._changed = low, changed_since(self._landed(low), low).cache()
+        found: datetime | None = newest(self._changed, CURSOR)
+        return found
+
+    def rows(self, window: Window) -> DataFrame:
+        """Return the flights of a window, from the rows that its bound was captured from."""
+        if self._changed is not None and window.read_low == self._low:
+            return rows_of(self._changed, window, CURSOR)
+        return rows_of(self._landed(window.read_low), window, CURSOR)
+
+    def _landed(self, low: datetime | None) -> DataFrame:
+        try:
+            flights = self._spark.read.schema(FLIGHTS_SCHEMA).option("header", True).csv(self._path)
+        except AnalysisException as error:
+            if error.getErrorClass() != "PATH_NOT_FOUND":
+                raise
+            return self._spark.createDataFrame([], FLIGHTS_SCHEMA)  # nothing has ever landed
+        return flights if low is None else flights.where(F.col("landed_on") >= F.lit(low.date()))
 
 
-def read_jdbc(spark: SparkSession) -> DataFrame:
-    """Return the JDBC table named by the job arguments, its column names in lower case."""
-    names = ["jdbc_url", "jdbc_table", "jdbc_driver"]
-    options = getResolvedOptions(sys.argv, names)
-    reader = (
-        spark.read.format("jdbc")
-        .option("url", options["jdbc_url"])
-        .option("dbtable", options["jdbc_table"])
-        .option("driver", options["jdbc_driver"])
-    )
-    for key, value in jdbc_credentials().items():
-        reader = reader.option(key, value)
-    table = reader.load()
-    return table.toDF(*(name.lower() for name in table.columns))
+class JdbcTable:
+    """A database table; only the rows of a window cross the wire."""
+
+    def __init__(self, spark: SparkSession, options: dict[str, str], table: str) -> None:
+        self._spark = spark
+        self._options = options
+        self._rows = Subquery(f"SELECT * FROM {table}")  # noqa: S608 (the stage's own table)
+        self._table = spark.read.format("jdbc").options(**options, dbtable=table).load()
+
+    def newest(self, low: datetime | None) -> datetime | None:
+        """Return the greatest ``updated_at`` after ``low``, asked with one query."""
+        column = next(name for name in self._table.columns if name.lower() == CURSOR)
+        found: datetime | None = newest_jdbc(
+            self._spark, self._options, self._rows, column, above=low
+        )
+        return found
+
+    def rows(self, window: Window) -> DataFrame:
+        """Return the flights of a window, column names in lower case."""
+        names = (name.lower() for name in self._table.columns)
+        return rows_of(self._table.toDF(*names), window, CURSOR)
 
 
 def jdbc_credentials() -> dict[str, Any]:
@@ -114,28 +142,13 @@ def jdbc_credentials() -> dict[str, Any]:
 
 
 def changed_since(flights: DataFrame, low: datetime | None) -> DataFrame:
-    """Return the rows with ``updated_at`` after ``low``, plus ``flight_date DATE``."""
-    changed = flights if low is None else flights.where(F.col("updated_at") > F.lit(low))
-    return changed.drop("landed_on").withColumn("flight_date", F.make_date("year", "month", "day"))
+    """Return the rows with ``updated_at`` after ``low``."""
+    return flights if low is None else flights.where(F.col(CURSOR) > F.lit(low))
 
 
-def greatest_update(changed: DataFrame) -> datetime | None:
-    """Return the greatest ``updated_at`` as an aware UTC datetime, or None without rows."""
-    row = changed.agg(F.unix_micros(F.max("updated_at")).alias("micros")).first()
-    if row is None or row["micros"] is None:
-        return None
-    return EPOCH + timedelta(microseconds=row["micros"])
-
-
-def write_window(changed: DataFrame, path: str, high: datetime) -> None:
-    """Replace the folder ``path`` by the rows up to ``high``, one file per flight date."""
-    (
-        changed.where(F.col("updated_at") <= F.lit(high))
-        .repartition("flight_date")
-        .write.mode("overwrite")
-        .partitionBy("flight_date")
-        .parquet(path)
-    )
+def with_flight_date(flights: DataFrame) -> DataFrame:
+    """Return the flights with ``flight_date DATE`` instead of ``landed_on``."""
+    return flights.drop("landed_on").withColumn("flight_date", F.make_date("year", "month", "day"))
 
 
 if __name__ == "__main__":
