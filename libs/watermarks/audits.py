@@ -12,9 +12,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
 from .errors import WatermarkConflictError
-from .rows import HEAD, Latest, Row, Table, latest_of, payload_names, row_key, run_id_of
+from .rows import HEAD, Latest, Row, Table, latest_of, payload_names, row_key, run_id_of, version_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -27,6 +28,7 @@ _HEAD_IS_ABSENT = "attribute_not_exists(wmVersion)"
 _HEAD_IS_BASE = "wmVersion = :base"
 _AUDIT_IS_NEW = "attribute_not_exists(runId)"
 _AUDIT_DIGITS = 12
+_NEVER_COMMITTED = 1000
 _FORGOTTEN = {"wmTypes", "wmRunId", "wmWindows", "wmCommitted"}
 
 
@@ -43,6 +45,7 @@ class Audit:
         actor: who asks for it.
         reason: why.
         at: when, for people only.
+        epoch: what the head counts windows from; None lets it go on counting.
     """
 
     kind: Literal["rewind", "adopt"]
@@ -53,6 +56,7 @@ class Audit:
     actor: str
     reason: str
     at: datetime
+    epoch: int | None = None
 
     @property
     def latest(self) -> Latest:
@@ -142,14 +146,18 @@ class Audit:
         }
         removed = sorted({*payload_names(head), *_FORGOTTEN} - set(values))
         sets = [f"#set{i} = :set{i}" for i in range(len(values))]
-        # Counted on the head as it is: opening a window moves the epoch but not the version.
-        sets.append("wmEpoch = if_not_exists(wmEpoch, :zero) + :one")
+        given: Row = {f":set{i}": value for i, value in enumerate(values.values())}
+        if self.epoch is None:
+            # Counted on the head as it is: opening a window moves the epoch but not the version.
+            sets.append("wmEpoch = if_not_exists(wmEpoch, :zero) + :one")
+            given |= {":zero": {"N": "0"}, ":one": {"N": "1"}}
+        else:
+            sets.append("wmEpoch = :epoch")
+            given[":epoch"] = {"N": str(self.epoch)}
         removes = [f"#remove{i}" for i in range(len(removed))]
         expression = f"SET {', '.join(sets)}"
         if removes:
             expression += f" REMOVE {', '.join(removes)}"
-        given: Row = {":zero": {"N": "0"}, ":one": {"N": "1"}}
-        given |= {f":set{i}": value for i, value in enumerate(values.values())}
         if "wmVersion" in head:
             given[":base"] = head["wmVersion"]
         return {
@@ -186,3 +194,21 @@ class Audit:
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
             }
         }
+
+
+def newest_of(rows: Mapping[str, Row]) -> Latest:
+    """Return what the rows of a job, but for its head, say about its last version."""
+    found = [row for name, row in rows.items() if name != HEAD]
+    if not found:
+        return Latest("", 0, {})
+    newest = max(found, key=version_of)
+    return Latest("", version_of(newest), {}, log=newest["runId"]["S"])
+
+
+def epoch_after(rows: Mapping[str, Row]) -> int:
+    """Return an epoch that no window of a job has had, although its head is lost."""
+    committed = [
+        w for name, row in rows.items() if name != HEAD for w in latest_of(row).committed.values()
+    ]
+    # Attempts that were never committed are known nowhere: far fewer than this, and less matters.
+    return max((int(w["M"]["attempt"]["N"]) for w in committed), default=0) + _NEVER_COMMITTED

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["commit", "rewind", "adopt", "legacy"]
 """What made an entry; `legacy` is a row of the original class, the last entry there can be."""
 
+_AUDITS = {"rewind", "adopt"}
+
 
 @dataclass(frozen=True)
 class CommittedWindow:
@@ -126,17 +128,16 @@ def _in_force_before(row: Row) -> str:
     """Return the row that holds the windows in force before those of a row."""
     if _text(row, "wmKind") == "head":
         return _text(row, "wmLog")
-    return _text(row, "wmToRunId") if _text(row, "wmKind") == "rewind" else _before(row)
+    return _text(row, "wmToRunId") if _text(row, "wmKind") in _AUDITS else _before(row)
 
 
 def _entry_of(row: Row) -> HistoryEntry:
     kind: Any = _text(row, "wmKind") or "legacy"
     at = _text(row, "wmAt")
-    is_audit = kind in {"rewind", "adopt"}
     return HistoryEntry(
         version=version_of(row),
         kind=kind,
-        run_id=_text(row, "wmToRunId" if is_audit else "runId"),
+        run_id=_text(row, "wmToRunId" if kind in _AUDITS else "runId"),
         watermarks=latest_of(row).watermarks if has_watermarks(row) else {},
         committed_at=datetime.fromisoformat(at) if at else None,
         windows=tuple(_windows_of(row)),

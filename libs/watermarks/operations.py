@@ -135,13 +135,15 @@ class Operations:
             WatermarkConflictError: the job has a head row.
             ValueError: a parameter is empty or not usable.
         """
-        from .audits import Audit
+        from .audits import Audit, epoch_after, newest_of
 
         _check_audit(job_id, run_id, reason, actor)
-        target = self._target(job_id, run_id, None)
-        base = Latest("", version_of(target), {}, log=run_id) if version_of(target) else None
-        now = self._now()
-        return self._store.commit(Audit("adopt", job_id, target, base, None, actor, reason, now))
+        target, base, epoch = self._target(job_id, run_id, None), None, None
+        if version_of(target):  # the head is lost, and there was a history
+            rows = self._store.read_job(job_id)
+            base, epoch = newest_of(rows), epoch_after(rows)
+        audit = Audit("adopt", job_id, target, base, None, actor, reason, self._now(), epoch)
+        return self._store.commit(audit)
 
     def backfill(
         self,
@@ -206,7 +208,7 @@ class Operations:
         return entries(head, lambda name: self._store.read(job_id, name), self._now())
 
     def _rewind(self, job_id: str, to_run: str | None, reason: str, actor: str) -> Audit:
-        from .audits import Audit
+        from .audits import Audit, epoch_after, newest_of
 
         head = self._store.read_unchecked(job_id, HEAD)
         if head is None:
@@ -215,18 +217,14 @@ class Operations:
                 "is nothing to rewind: check the job's name, or call adopt(job, run, reason=..., "
                 "actor=...) if the job has rows of the original class"
             )
-        base = self._base_of(job_id, head)
-        target = None if to_run is None else self._target(job_id, to_run, base.log)
-        return Audit("rewind", job_id, target, base, head, actor, reason, self._now())
-
-    def _base_of(self, job_id: str, head: Row) -> Latest:
         try:
             check_intact(head, self._store.table)
+            base, epoch = latest_of(head), None
         except WatermarkCorruptError:
             rows = self._store.read_job(job_id)
-            newest = max((row for name, row in rows.items() if name != HEAD), key=version_of)
-            return Latest("", version_of(newest), {}, log=newest["runId"]["S"])
-        return latest_of(head)
+            base, epoch = newest_of(rows), epoch_after(rows)
+        target = None if to_run is None else self._target(job_id, to_run, base.log)
+        return Audit("rewind", job_id, target, base, head, actor, reason, self._now(), epoch)
 
     def _target(self, job_id: str, run_id: str, log: str | None) -> Row:
         row = self._store.read(job_id, run_id)
