@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import duckdb
@@ -12,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import watermarks
 from watermarks import WatermarkValueError
 from watermarks.errors import WatermarkTypeError
 from watermarks.sql import Dialect, Subquery, literal, newest_query, window_predicate
@@ -452,3 +456,15 @@ def test_newest_query_finds_the_greatest_value_and_counts_nulls(database):
 
     assert database.sql(newest_query(rows, "c", POSTGRESQL)).fetchall() == [("a", 1)]
     assert database.sql(newest_query(rows, "c", POSTGRESQL, above="a")).fetchall() == [(None, 1)]
+
+
+def test_spark_is_imported_only_when_a_function_is_called():
+    probe = "import sys, watermarks.files, watermarks.spark; print('pyspark' in sys.modules)"
+    libs = str(Path(watermarks.__file__).parents[1])
+    command = [sys.executable, "-W", "error", "-c", probe]
+
+    done = subprocess.run(
+        command, env={"PYTHONPATH": libs}, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "False\n"
