@@ -63,12 +63,12 @@ class Audit:
         """What the head says once this is applied."""
         return latest_of({**row_key(self.job_id, HEAD), **self._state, "wmLog": self._audit_id})
 
-    @property
-    def is_last_change(self) -> bool:
-        """Whether the head is just what this very audit, sent before, has made of it."""
+    def is_last_change(self, table: Table) -> bool:
+        """Return whether the head is just what this very audit, sent before, has made of it."""
         head = self.head or {}
-        is_last = head.get("wmDigest") == {"S": self._digest}
-        return is_last and not head.get("wmWindows", {"M": {}})["M"]
+        is_last = head.get("wmDigest") == {"S": self._digest} and self.epoch is None
+        is_here = head.get("wmRegion") == {"S": table.region}
+        return is_last and is_here and not head.get("wmWindows", {"M": {}})["M"]
 
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
         """Return the writes: the head and the audit row appear together or not at all."""

@@ -109,7 +109,7 @@ class Operations:
         attempt = 0
         while True:
             audit = self._rewind(job_id, to_run, reason, actor)
-            if audit.is_last_change and audit.base:
+            if audit.is_last_change(self._store.table) and audit.base:
                 return audit.base
             try:
                 return self._store.commit(audit)

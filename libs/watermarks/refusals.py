@@ -49,8 +49,8 @@ def named(error: ClientError, table_name: str, meta: ClientMeta) -> WatermarksEr
         action = _ACTION.search(told)
         return WatermarkAccessError(
             f"{action.group() if action else error.operation_name} is not allowed on {table}: "
-            "nothing was written; allow dynamodb:GetItem, Query, PutItem and UpdateItem on the "
-            f"table to the role of the job ({told})"
+            "nothing was written; allow dynamodb:GetItem, Query, PutItem, UpdateItem and "
+            f"DescribeTable on the table to the role of the job ({told})"
         )
     if any(words in told for words in _OTHER_KEYS):
         return WatermarkSchemaError(

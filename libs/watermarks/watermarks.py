@@ -20,6 +20,7 @@ from .errors import (
 )
 from .opens import Head, plan_opening
 from .operations import Operations
+from .refusals import named
 from .rows import (
     DEFAULT_KEY,
     HEAD,
@@ -96,11 +97,15 @@ class Watermarks(Operations):
         except ClientError as error:
             if error.response["Error"]["Code"] == "ResourceNotFoundException":
                 return False
+            if found := named(error, table_name, self.dynamodb_client.meta):
+                raise found from error
             raise
         return True
 
     def latest(self, job_id: str) -> Latest | None:
-        """Return the current watermarks of a job, None before its first commit.
+        """Return the current watermarks of a job, None if there are none.
+
+        There are none before its first commit, and after a rewind to the beginning.
 
         One strongly consistent read of one row, however long the history. A job that has rows of
         the original class and no head row yet costs two more reads: a single row is taken.

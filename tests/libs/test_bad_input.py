@@ -27,7 +27,7 @@ def head_key(job):
 
 
 def calls(watermarks, job):
-    """Return the ways to reach the table, by name."""
+    """Return the ways to reach the rows of a job, by name."""
     return {
         "latest": lambda: watermarks.latest(job),
         "get_watermark": lambda: watermarks.get_watermark(job),
@@ -68,11 +68,12 @@ AWS_TOLD = (
 @pytest.mark.parametrize(
     ("method", "operation", "action", "call"),
     [
+        ("describe_table", "DescribeTable", "DescribeTable", "exists"),
         ("get_item", "GetItem", "GetItem", "latest"),
         ("get_item", "GetItem", "GetItem", "history"),
         ("transact_write_items", "TransactWriteItems", "PutItem", "advance"),
     ],
-    ids=["latest", "history", "advance"],
+    ids=["exists", "latest", "history", "advance"],
 )
 def test_refused_action_is_named_with_the_table_and_the_region(
     new_client, job, method, operation, action, call
@@ -82,12 +83,13 @@ def test_refused_action_is_named_with_the_table_and_the_region(
 
     with Stubber(client) as stub:
         stub.add_client_error(method, "AccessDeniedException", AWS_TOLD.format(action, action))
+        reach = {"exists": lambda: watermarks.exists("glue-watermarks"), **calls(watermarks, job)}
         with pytest.raises(
             WatermarkAccessError,
             match=rf"^dynamodb:{action} is not allowed on table 'glue-watermarks' in region "
             r"eu-west-2 \(http.*\): nothing was written; allow dynamodb:GetItem, Query, PutItem",
         ) as caught:
-            calls(watermarks, job)[call]()
+            reach[call]()
 
     assert isinstance(caught.value.__cause__, ClientError)
     assert caught.value.__cause__.operation_name == operation
@@ -204,6 +206,13 @@ def test_windows_after_a_repair_have_new_ids(watermarks, job, client):
     assert (fresh.low, fresh.window_id > window.window_id) == (10, True)
 
 
+def test_same_rewind_again_repairs_a_head_that_was_damaged_since(watermarks, job, spoil):
+    watermarks.rewind(job, to_run="jr_1", **WHY)
+    spoil(wmWindows={"S": "x"})
+
+    assert watermarks.rewind(job, to_run="jr_1", **WHY) == watermarks.latest(job)
+
+
 def test_corrupt_head_that_a_commit_meets_is_named_too(watermarks, job, spoil, rows):
     base = watermarks.latest(job)
     spoil(wmVersion={"S": "x"})
@@ -281,6 +290,7 @@ def test_copy_of_a_table_of_another_region_is_not_taken_for_that_table(
 
 
 def test_rewind_takes_a_job_over_from_another_region(watermarks, job, spoil, rows):
+    watermarks.rewind(job, to_run="jr_1", **WHY)
     spoil(wmRegion={"S": "us-east-1"})
 
     watermarks.rewind(job, to_run="jr_1", **WHY)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -298,6 +303,40 @@ def test_rewind_counts_a_commit_that_was_faster(new_client, watermarks, job, thr
     latest = rewinding.rewind(job, to_run="jr_1", **WHY)
 
     assert (latest.version, latest.watermarks) == (5, {"high": 1})
+
+
+def test_windows_in_force_have_no_gap_when_rewinds_race_with_runs(table_name, client, job):
+    watermarks = Watermarks(table_name, client, sleep=lambda _: time.sleep(0.001))
+    commit_to(watermarks, job, 1, "jr_first")
+    stop = threading.Event()
+
+    def run(thread):
+        for count in itertools.count():
+            if stop.is_set():
+                return
+            with suppress(WatermarkConflictError):
+                low = watermarks.latest(job).watermarks["id"]
+                commit_to(watermarks, job, low + 1, f"jr_{thread}_{count}")
+
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(run, thread) for thread in range(4)]
+        try:
+            for count in range(5):
+                recent = [e.run_id for e in watermarks.history(job, limit=6) if e.kind == "commit"]
+                watermarks.rewind(job, to_run=recent[-1], reason=f"no. {count}", actor="ada")
+        finally:
+            stop.set()
+        for done in runs:
+            done.result()
+
+    entries = list(watermarks.history(job))
+    assert [entry.version for entry in entries] == list(range(len(entries), 0, -1))
+    assert [entry.kind for entry in entries].count("rewind") == 5
+    committed = {w.window_id: (w.low, w.high) for entry in entries for w in entry.windows}
+    in_force = [committed[window_id] for window_id, _ in watermarks.committed_windows(job)]
+    edges = [high for _, high in in_force]
+    assert [low for low, _ in in_force] == [None, *edges[:-1]]
+    assert edges[-1] == watermarks.latest(job).watermarks["id"]
 
 
 def test_rewind_keeps_the_types_and_the_key_of_the_run(watermarks, job):
