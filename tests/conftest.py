@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BUCKET = "tests"
+JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
 # PySpark never closes the socket over which the JVM answers `collect`.
 UNCLOSED_BY_PYSPARK = r"ignore:unclosed <socket.socket .*'127\.0\.0\.1':ResourceWarning"
 _prefixes = itertools.count(1)
@@ -62,13 +63,20 @@ def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 @pytest.fixture(scope="session")
-def spark_session(spark_home: Home) -> Iterator[SparkSession]:
+def jdbc_jar() -> Path | None:
+    """Return the JDBC driver of PostgreSQL, if this machine has its package."""
+    return min(JAVA_PACKAGES.glob("postgresql*.jar"), default=None)
+
+
+@pytest.fixture(scope="session")
+def spark_session(spark_home: Home, jdbc_jar: Path | None) -> Iterator[SparkSession]:
     """Start the JVM of this process as a job run starts its own."""
     from pyspark.sql import SparkSession
 
     run_folder = spark_home.runs / "tests"
     run_folder.mkdir()
-    write_spark_conf(run_folder, spark_home, {})
+    class_path = {"spark.driver.extraClassPath": str(jdbc_jar)} if jdbc_jar else {}
+    write_spark_conf(run_folder, spark_home, class_path)
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
             patch.delenv(name)
