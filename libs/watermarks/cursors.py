@@ -7,7 +7,7 @@ dates, text. An aware datetime is an instant: a clock set back for winter time i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -54,7 +54,13 @@ def check_same_family(stored: object, given: object, cursor: str) -> None:
 
 def is_before(left: Any, right: Any) -> bool:
     """Return whether one value of a family comes before another."""
-    return bool(left < right)
+    return bool(_instant(left) < _instant(right))
+
+
+def _instant(value: Any) -> Any:
+    """Return an aware datetime in UTC: Python orders two of one zone by their wall clocks."""
+    is_aware = isinstance(value, datetime) and value.utcoffset() is not None
+    return value.astimezone(UTC) if is_aware else value
 
 
 def behind(value: Any, distance: Distance, what: str) -> Any:
@@ -80,6 +86,8 @@ def behind(value: Any, distance: Distance, what: str) -> Any:
         )
     if is_before(distance, timedelta() if is_time else 0):
         raise WatermarkValueError(f"{what} is {distance!r}: give a distance that is not negative")
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        return (_instant(value) - distance).astimezone(value.tzinfo)
     return value - distance
 
 

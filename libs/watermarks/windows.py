@@ -208,7 +208,7 @@ def _settled(high: Any, request: WindowRequest) -> Any:
             "cannot be compared with the clock; give the cursor a zone"
         )
     latest = behind(request.now(), distance, "settle").astimezone(high.tzinfo)
-    return min(high, latest)
+    return latest if is_before(latest, high) else high
 
 
 def held(

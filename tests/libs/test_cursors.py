@@ -1,0 +1,63 @@
+"""The order of cursor values, across the hour that a zone repeats."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from watermarks import WatermarkValueError
+from watermarks.cursors import behind, check_same_family, is_before, value_at, with_value
+
+NEW_YORK = ZoneInfo("America/New_York")
+SUMMER = datetime(2013, 11, 3, 1, 30, tzinfo=NEW_YORK)
+WINTER = datetime(2013, 11, 3, 1, 10, tzinfo=NEW_YORK, fold=1)
+
+
+def test_later_instant_with_the_earlier_wall_clock_is_later():
+    assert is_before(SUMMER, WINTER)
+    assert not is_before(WINTER, SUMMER)
+
+
+def test_distance_behind_is_elapsed_time_and_keeps_the_zone():
+    moved = behind(datetime(2013, 11, 3, 3, 30, tzinfo=NEW_YORK), timedelta(hours=3), "lookback")
+
+    assert moved.astimezone(UTC) == datetime(2013, 11, 3, 5, 30, tzinfo=UTC)
+    assert moved.tzinfo is NEW_YORK
+
+
+@pytest.mark.parametrize(
+    ("value", "distance", "expected"),
+    [
+        (10, 3, 7),
+        (Decimal("1.5"), Decimal("0.5"), Decimal("1.0")),
+        (date(2013, 1, 3), timedelta(days=2), date(2013, 1, 1)),
+    ],
+)
+def test_distance_behind_other_values(value, distance, expected):
+    assert behind(value, distance, "lookback") == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "distance"), [("a", 1), (10, timedelta(1)), (SUMMER, 1), (10, True), (10, -1)]
+)
+def test_distance_that_does_not_fit_is_refused(value, distance):
+    with pytest.raises(WatermarkValueError, match="lookback is"):
+        behind(value, distance, "lookback")
+
+
+def test_int_and_decimal_are_of_one_family():
+    check_same_family(1, Decimal("1.5"), "id")
+
+
+def test_dotted_name_reaches_into_a_source_and_leaves_the_others():
+    state = {"orders": {"id": 1, "lines": 2}, "customers": {"id": 3}}
+
+    assert value_at(state, "orders.id") == 1
+    assert value_at(state, "orders.missing") is None
+    assert with_value(state, "orders.id", 9) == {
+        "orders": {"id": 9, "lines": 2},
+        "customers": {"id": 3},
+    }
