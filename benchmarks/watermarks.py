@@ -4,7 +4,9 @@ Ours reads, opens and commits a window; the peer does what the original class do
 the latest row, get it, put a new one. Both talk to the same engine, in turns.
 """
 
+import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -28,6 +30,7 @@ TABLE = "glue-watermarks"
 REGION = "us-east-1"
 HISTORIES = (10, 1_000, 100_000)
 PAIRS = 300
+IMPORTS = 9
 COMMAND = "python -m benchmarks.watermarks"
 DEFINITION = TableDefinition(
     TABLE,
@@ -68,7 +71,7 @@ class UnitMeter:
 
 def measure() -> list[Result]:
     """Return milliseconds per run of ours and the peer by length of history, and the ratio."""
-    results: list[Result] = []
+    results = measure_import()
     with _client() as client:
         for rows in HISTORIES:
             job = f"job-{rows}"
@@ -84,6 +87,20 @@ def measure() -> list[Result]:
                 Result(f"ratio, {name}", COMMAND, [_ratio(pairs)], "target 1.5"),
             ]
     return results
+
+
+def measure_import() -> list[Result]:
+    """Return the milliseconds that importing the library takes beyond boto3, in new processes."""
+    probe = (
+        "import boto3, time; start = time.perf_counter(); import watermarks; "
+        "print((time.perf_counter() - start) * 1000)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT / "libs")}
+    taken = [
+        float(subprocess.check_output([sys.executable, "-c", probe], env=environment))  # noqa: S603
+        for _ in range(IMPORTS)
+    ]
+    return [Result("import beyond boto3, ms", COMMAND, taken, "target 50 ms")]
 
 
 def _ratio(pairs: list[tuple[float, float]]) -> float:
