@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 from botocore.exceptions import ConnectionClosedError
@@ -29,8 +29,13 @@ class Source:
     """What the model knows of one cursor of one job."""
 
     newest: int = 0
-    committed: list[tuple[int | None, int]] = field(default_factory=list)
+    committed: tuple[Window, ...] = ()
     holder: Window | None = None
+
+    @property
+    def mark(self) -> int | None:
+        """Where the next window begins."""
+        return self.committed[-1].high if self.committed else None
 
 
 class WindowMachine(RuleBasedStateMachine):
@@ -44,6 +49,9 @@ class WindowMachine(RuleBasedStateMachine):
         self.runs = 0
         self.sources = {(job, cursor): Source() for job in JOBS for cursor in CURSORS}
         self.versions = dict.fromkeys(JOBS, 0)
+        # What was in force when a run committed; None is the beginning.
+        self.states = {job: {None: dict.fromkeys(CURSORS, ())} for job in JOBS}
+        self.everything: list[Window] = []
         self.lossy = False
         self.client.meta.events.register("after-call.dynamodb.UpdateItem", self.lose)
         self.client.meta.events.register("after-call.dynamodb.TransactWriteItems", self.lose)
@@ -76,7 +84,7 @@ class WindowMachine(RuleBasedStateMachine):
             cursor=cursor,
             high=lambda _: source.newest or None,
         )
-        low = source.committed[-1][1] if source.committed else None
+        low = source.mark
         if source.holder is not None:
             held = source.holder
             assert (window.low, window.high) == (held.low, held.high)
@@ -98,17 +106,68 @@ class WindowMachine(RuleBasedStateMachine):
         source = self.sources[job, window.cursor]
         if source.holder == window:
             self.watermarks.commit_window(window)
-            source.committed.append((window.low, window.high))
+            source.committed += (window,)
             source.holder = None
             self.versions[job] += 1
+            self.everything.append(window)
+            self.states[job][window.run_id] = {
+                cursor: self.sources[job, cursor].committed for cursor in CURSORS
+            }
             return
         try:
             stored = self.watermarks.commit_window(window)
         except WatermarkSupersededError:
             return
         # Not refused: it is recognised as committed before.
-        assert (window.low, window.high) in source.committed
+        assert window in self.everything
         assert stored.version <= self.versions[job]
+
+    @rule(job=st.sampled_from(JOBS), data=st.data())
+    def rewind(self, job: str, data: st.DataObject) -> None:
+        """An operator goes back to a run, or to the beginning; open windows are discarded."""
+        runs = list(self.states[job])
+        if len(runs) == 1:
+            return  # nothing was ever committed
+        to_run = data.draw(st.sampled_from(runs))
+        self.watermarks.rewind(
+            f"{job}-{self.suffix}", to_run=to_run, reason=f"{self.runs}", actor="ops"
+        )
+        self.runs += 1  # so that no two rewinds are alike
+        self.versions[job] += 1
+        for cursor, committed in self.states[job][to_run].items():
+            self.sources[job, cursor].committed = committed
+            self.sources[job, cursor].holder = None
+
+    @rule(job=st.sampled_from(JOBS), parts=st.integers(1, 3))
+    def backfill(self, job: str, parts: int) -> None:
+        """A backfill reads a range again; nothing incremental may move by it."""
+        self.runs += 1
+        windows = self.watermarks.backfill(
+            f"{job}-{self.suffix}",
+            backfill_id=f"b{self.runs}",
+            cursor="id",
+            low=0,
+            high=30,
+            run_id=f"jr_{self.runs}",
+            parts=parts,
+        )
+        ranges = [(window.low, window.high) for window in windows]
+        assert ranges[0][0] == 0
+        assert ranges[-1][1] == 30
+        assert [high for _, high in ranges[:-1]] == [low for low, _ in ranges[1:]]
+
+    @rule(job=st.sampled_from(JOBS))
+    def original_class_writes_a_row(self, job: str) -> None:
+        """A writer of the original class is still around; the head does not know its row."""
+        if not self.versions[job]:
+            return
+        self.runs += 1
+        row = {
+            "jobName": {"S": f"{job}-{self.suffix}"},
+            "runId": {"S": f"jr_{self.runs}"},
+            "watermarks": {"M": {"id": {"N": "999"}}},
+        }
+        self.client.put_item(TableName=self.watermarks.table_name, Item=row)
 
     @rule(window=consumes(windows))
     def crash(self, window: Window) -> None:
@@ -116,24 +175,23 @@ class WindowMachine(RuleBasedStateMachine):
 
     @invariant()
     def committed_windows_tile_the_cursor(self) -> None:
-        for source in self.sources.values():
-            lows = [low for low, _ in source.committed]
-            highs = [high for _, high in source.committed]
+        for (job, cursor), source in self.sources.items():
+            lows = [window.low for window in source.committed]
+            highs = [window.high for window in source.committed]
             assert lows == [None, *highs][: len(lows)]
             assert highs == sorted(set(highs))
+            in_force = self.watermarks.committed_windows(f"{job}-{self.suffix}", cursor)
+            assert sorted(in_force) == sorted((w.window_id, w.attempt) for w in source.committed)
 
     @invariant()
     def latest_is_what_was_committed(self) -> None:
         for job in JOBS:
             latest = self.watermarks.latest(f"{job}-{self.suffix}")
-            expected = {
-                cursor: self.sources[job, cursor].committed[-1][1]
-                for cursor in CURSORS
-                if self.sources[job, cursor].committed
-            }
-            found = {} if latest is None else _flat(latest.watermarks)
-            assert found == expected
-            assert (latest.version if latest else 0) == self.versions[job]
+            marks = {cursor: self.sources[job, cursor].mark for cursor in CURSORS}
+            expected = {cursor: mark for cursor, mark in marks.items() if mark is not None}
+            assert ({} if latest is None else _flat(latest.watermarks)) == expected
+            if latest is not None:
+                assert latest.version == self.versions[job]
 
 
 def _flat(watermarks: dict[str, object], prefix: str = "") -> dict[str, object]:
