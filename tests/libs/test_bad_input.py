@@ -272,6 +272,15 @@ def test_first_write_of_a_job_says_in_which_region(watermarks, job, rows):
     assert rows()["~HEAD"]["wmRegion"] == {"S": "eu-west-2"}
 
 
+def test_later_write_does_not_change_the_region(watermarks, job, spoil, rows):
+    base = watermarks.latest(job)
+    spoil(wmRegion={"S": "us-east-1"})
+
+    watermarks.advance(job_id=job, run_id="jr_3", to={"id": 6}, base=base)
+
+    assert rows()["~HEAD"]["wmRegion"] == {"S": "us-east-1"}
+
+
 def test_copy_of_a_table_of_another_region_is_not_taken_for_that_table(
     watermarks, job, spoil, rows
 ):

@@ -177,6 +177,19 @@ def test_windows_before_an_expired_row_are_refused_rather_than_forgotten(waterma
         watermarks.committed_windows(job)
 
 
+def test_windows_are_known_when_only_the_row_of_the_original_class_is_gone(
+    client, watermarks, job, put_legacy
+):
+    put_legacy("jr_1", id={"N": "8"})
+    second = commit_to(watermarks, job, 10, "jr_2")
+
+    client.delete_item(
+        TableName=watermarks.table_name, Key={"jobName": {"S": job}, "runId": {"S": "jr_1"}}
+    )
+
+    assert watermarks.committed_windows(job) == [second]
+
+
 def test_rewind_makes_the_watermarks_of_a_run_the_current_ones(watermarks, job, three_runs):
     latest = watermarks.rewind(job, to_run="jr_1", **WHY)
 
@@ -410,6 +423,8 @@ def test_run_from_before_a_rewind_to_the_beginning_is_stale(watermarks, job, thr
 
 
 def test_unknown_run_is_no_target_and_the_runs_there_are_are_named(watermarks, job, three_runs):
+    watermarks.rewind(job, to_run="jr_2", **WHY)
+
     with pytest.raises(
         WatermarkNotFoundError, match=r"run 'jr_9'.*newest first, jr_3, jr_2, jr_1$"
     ):

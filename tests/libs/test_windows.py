@@ -349,7 +349,7 @@ def test_threads_with_lost_responses_tile_the_cursor(lossy_client, watermarks, t
 COMMIT_TWELVE = """
 import sys
 import boto3
-from watermarks import Watermarks, WatermarkSupersededError
+from watermarks import WatermarkConflictError, Watermarks
 
 endpoint, table, job, number = sys.argv[1:]
 session = boto3.Session("test", "test", region_name="eu-west-2")
@@ -357,12 +357,11 @@ watermarks = Watermarks(table, session.client("dynamodb", endpoint_url=endpoint)
 committed = count = 0
 while committed < 12:
     count += 1
-    window = watermarks.open_window(
-        job_id=job, run_id=f"jr_{number}_{count}", cursor="id", high=lambda low: (low or 0) + 1
-    )
+    request = {"job_id": job, "run_id": f"jr_{number}_{count}", "cursor": "id"}
     try:
+        window = watermarks.open_window(**request, high=lambda low: (low or 0) + 1)
         watermarks.commit_window(window)
-    except WatermarkSupersededError:
+    except WatermarkConflictError:
         continue
     committed += 1
 """
