@@ -148,7 +148,7 @@ class Commit:
             return self._run_conflict(wanted, latest_of(run), proposed)
         if head is None:
             problem = f"from version {self._base_version}, but the table holds no watermark"
-            remedy = "find out who deleted the head row, then start with base=None"
+            remedy = "find out who deleted the head row, then rewind to the last good run"
             return WatermarkConflictError(f"{wanted} {problem}; {remedy}", None, proposed)
         stored = latest_of(head)
         return WatermarkConflictError(
