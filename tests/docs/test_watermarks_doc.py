@@ -111,3 +111,52 @@ def test_recipe_for_jdbc_reads_a_table(spark, s3, dynamodb):
 
     assert sorted(row["id"] for row in spark.read.parquet(s3.uri).collect()) == [1, 2, 3]
     assert watermarks.latest(job).version == 1
+
+
+@pytest.fixture
+def names(spark, s3, dynamodb):
+    from watermarks import Watermarks
+    from watermarks.files import write_window
+    from watermarks.spark import newest, rows_of
+
+    return {
+        "spark": spark,
+        "watermarks": Watermarks(table_name="glue-watermarks"),
+        "landing_path": f"{s3.uri}landing/",
+        "target_path": f"{s3.uri}raw/",
+        "run_id": "jr_1",
+        "newest": newest,
+        "rows_of": rows_of,
+        "write_window": write_window,
+        "datetime": datetime,
+        "UTC": UTC,
+    }
+
+
+def test_recipe_for_files_reads_what_landed_since(spark, s3, names):
+    job = f"files-{s3.folder.name}"
+    s3.put("landing/landed_on=2013-01-05/a.csv", "1,2013-01-05T10:00:00Z\n")
+    run("files recipe", names, job)
+    s3.put("landing/landed_on=2013-01-05/b.csv", "2,2013-01-05T11:00:00Z\n")
+    s3.put("landing/landed_on=2013-01-06/c.csv", "3,2013-01-06T10:00:00Z\n")
+
+    run("files recipe", {**names, "run_id": "jr_2"}, job)
+    run("files recipe", {**names, "run_id": "jr_3"}, job)
+
+    assert sorted(row["id"] for row in spark.read.parquet(f"{s3.uri}raw/").collect()) == [1, 2, 3]
+    assert names["watermarks"].latest(job).version == 2
+
+
+def test_recipe_for_an_api_asks_for_ranges_that_meet(spark, s3, names):
+    job = f"api-{s3.folder.name}"
+    asked = []
+
+    def fetch_orders(since, until):
+        asked.append((since, until))
+        return spark.range(1)
+
+    run("api recipe", {**names, "fetch_orders": fetch_orders}, job)
+    run("api recipe", {**names, "fetch_orders": fetch_orders, "run_id": "jr_2"}, job)
+
+    assert asked[0][0] == datetime(2013, 1, 1, tzinfo=UTC)
+    assert asked[0][1] == asked[1][0] < asked[1][1]

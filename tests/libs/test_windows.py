@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from botocore.exceptions import ConnectionClosedError
+from botocore.stub import Stubber
 
 from watermarks import (
     WatermarkConflictError,
@@ -376,3 +377,29 @@ def test_processes_on_one_store_tile_the_cursor(endpoint_url, watermarks, table_
     assert [process.wait(120) for process in processes] == [0, 0, 0, 0]
     latest = watermarks.latest(job)
     assert (latest.version, latest.watermarks) == (48, {"id": 48})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "TransactionConflictException",
+        "ThrottlingException",
+        "ProvisionedThroughputExceededException",
+    ],
+)
+def test_open_that_meets_a_passing_refusal_is_sent_again_with_growing_pauses(new_client, job, code):
+    client = new_client()
+    pauses = []
+    watermarks = Watermarks("glue-watermarks", client, sleep=pauses.append, jitter=lambda: 1.0)
+
+    with Stubber(client) as stub:
+        stub.add_response("get_item", {})
+        stub.add_response("query", {"Items": []})
+        for _ in range(3):
+            stub.add_client_error("update_item", code, http_status_code=400)
+        stub.add_response("update_item", {})
+        window = open_to(watermarks, job, 10)
+        stub.assert_no_pending_responses()
+
+    assert window.window_id == "0000000001"
+    assert pauses == [0.05, 0.1, 0.2]
