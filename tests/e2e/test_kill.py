@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -19,6 +20,7 @@ from sample_data.landing import plan_delivery
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
 BOUND_S = 120
+Found = TypeVar("Found")
 
 
 def job_is_running(home: Home, job_name: str) -> Callable[[], JobRun | None]:
@@ -32,7 +34,7 @@ def job_is_running(home: Home, job_name: str) -> Callable[[], JobRun | None]:
     return look
 
 
-def wait_for(look: Callable[[], JobRun | None]) -> JobRun:
+def wait_for(look: Callable[[], Found | None]) -> Found:
     deadline = time.monotonic() + BOUND_S
     while (found := look()) is None:
         assert time.monotonic() < deadline
@@ -73,7 +75,8 @@ def test_after_kills_of_a_job_and_of_the_command_the_mart_equals_a_recomputation
     # A job is killed while it runs: its dependents do not start.
     command = start(home, assembly)
     run = wait_for(job_is_running(home, "curate-flights"))
-    os.kill(processes_of(run)[0], signal.SIGKILL)
+    python = wait_for(lambda: processes_of(run) or None)[0]  # it is recorded before it is started
+    os.kill(python, signal.SIGKILL)
     output, _ = command.communicate(timeout=BOUND_S)
     assert command.returncode == 1
     assert "curate-flights FAILED: the job process was killed by SIGKILL" in output
