@@ -41,8 +41,15 @@ def read_watermarks(deployment: Deployment, home: Home) -> dict[str, str]:
             except dynamodb.exceptions.ResourceNotFoundException:
                 continue  # nothing has run in this home yet
             if "Item" in answer:
-                found[name] = watermark_text(answer["Item"]["watermarks"]["M"])
+                found[name] = head_text(answer["Item"])
     return found
+
+
+def head_text(head: Mapping[str, Any]) -> str:
+    """Return the watermarks of a head row as text, and how many windows are open, if any."""
+    text = watermark_text(head.get("watermarks", {}).get("M", {})) or "-"
+    is_open = len(head.get("wmWindows", {}).get("M", {}))
+    return f"{text} ({is_open} open)" if is_open else text
 
 
 def watermark_text(values: Mapping[str, Any]) -> str:

@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import pytest
+
+from local_glue.definitions import Deployment, JobDefinition, TableDefinition
+from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from local_glue.home import Home
+from local_glue.store import Bookmark
+from ops.status import bookmark_text, read_watermarks
+from watermarks import Watermarks
+
+TABLE = TableDefinition(
+    "glue-watermarks",
+    {
+        "TableName": "glue-watermarks",
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [
+            {"AttributeName": "jobName", "KeyType": "HASH"},
+            {"AttributeName": "runId", "KeyType": "RANGE"},
+        ],
+        "AttributeDefinitions": [
+            {"AttributeName": "jobName", "AttributeType": "S"},
+            {"AttributeName": "runId", "AttributeType": "S"},
+        ],
+    },
+)
+
+
+def deployment(*names: str) -> Deployment:
+    arguments = {"--watermark_table": TABLE.name}
+    jobs = {name: JobDefinition(name, "s3://b/k", "5.1", arguments) for name in names}
+    return Deployment(jobs, (), (), (TABLE,), (), {}, "us-east-1")
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Home:
+    return Home.open(tmp_path / "home")
+
+
+def test_watermarks_are_shown_with_the_windows_that_are_open(state) -> None:
+    with (
+        dynamodb_endpoint(state) as endpoint,
+        dynamodb_client(endpoint, "us-east-1") as client,
+    ):
+        create_tables(client, [TABLE])
+        watermarks = Watermarks(TABLE.name, client)
+        for job, highs in (("done", [7]), ("running", [7, 9]), ("first", [])):
+            for high in highs[:1]:
+                window = watermarks.open_window(job_id=job, run_id="jr_1", cursor="o.id", high=high)
+                watermarks.commit_window(window)
+        for job in ("running", "first"):
+            watermarks.open_window(job_id=job, run_id="jr_2", cursor="o.id", high=9)
+
+    assert read_watermarks(deployment("done", "running", "first", "never"), state) == {
+        "done": "o.id=7",
+        "running": "o.id=7 (1 open)",
+        "first": "- (1 open)",
+    }
+
+
+def test_a_home_in_which_nothing_has_run_has_no_watermarks(state) -> None:
+    assert read_watermarks(deployment("done"), state) == {}
+
+
+@pytest.mark.parametrize(
+    ("bookmark", "is_enabled", "text"),
+    [
+        (None, True, "not set"),
+        (None, False, "off"),
+        (Bookmark("j", 3, 2, "jr_1", None, 0, {}), True, "v3"),
+        (
+            Bookmark("j", 3, 2, "jr_1", None, 0, {"a": {"high_ms": 0}, "b": {"high_ms": 60_000}}),
+            True,
+            "v3 to 1970-01-01 00:00Z",
+        ),
+    ],
+    ids=["never", "disabled", "no sources", "the source that is furthest behind"],
+)
+def test_a_bookmark_is_shown_by_its_version_and_reach(bookmark, is_enabled, text) -> None:
+    assert bookmark_text(bookmark, is_enabled) == text
