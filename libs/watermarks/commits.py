@@ -227,17 +227,17 @@ class Commit:
             ":prev": {"S": self._prev},
             ":digest": {"S": self.digest},
             ":at": {"S": self.committed_at},
-            ":kind": {"S": "head"},
             ":base": {"N": str(self._base_version)},
             ":committed": {"M": self._committed},
-            ":region": {"S": table.region},
         }
         update = (
             "SET #key = :values, wmTypes = :tags, wmVersion = :version, wmRunId = :run, "
-            "wmLastRunId = :run, wmLog = :run, wmPrev = :prev, wmDigest = :digest, "
-            "wmAt = :at, wmKind = :kind, wmCommitted = :committed, "
-            "wmRegion = if_not_exists(wmRegion, :region)"
+            "wmLog = :run, wmPrev = :prev, wmDigest = :digest, wmAt = :at, "
+            "wmCommitted = :committed"
         )
+        if not self._base_version:  # what a head keeps for good is written with its first commit
+            values |= {":kind": {"S": "head"}, ":region": {"S": table.region}}
+            update += ", wmKind = :kind, wmRegion = :region"
         if self.window:
             condition = f"{condition} AND {_WINDOW_IS_OURS}"
             names["#cursor"] = self.window.cursor

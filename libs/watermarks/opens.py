@@ -72,18 +72,12 @@ class Opening:
         """Return the write; it fails unless the head is still what was read."""
         values: Row = {
             ":opened": {"N": str(self.opened.attempt)},
-            ":run": {"S": self.request.run_id},
-            ":region": {"S": table.region},
         }
-        sets = [
-            "wmEpoch = :opened",
-            "wmOwner = :run",
-            "wmRegion = if_not_exists(wmRegion, :region)",
-        ]
+        sets = ["wmEpoch = :opened"]
         names: dict[str, str] = {}
         if self.head.row is None:
             condition = _HEAD_IS_ABSENT
-            sets += self._new_head(values, names)
+            sets += self._new_head(values, names, table)
         else:
             condition = f"{_HEAD_IS_UNMOVED} AND {self._unopened(values)}"
             values[":version"] = self.head.row["wmVersion"]
@@ -111,11 +105,12 @@ class Opening:
         values[":epoch"] = {"N": str(self.head.epoch)}
         return _NOBODY_OPENED_SINCE
 
-    def _new_head(self, values: Row, names: dict[str, str]) -> list[str]:
+    def _new_head(self, values: Row, names: dict[str, str], table: Table) -> list[str]:
         """Make a head of version 0, which holds the watermarks of the original class, if any."""
         values[":zero"] = {"N": "0"}
         values[":kind"] = {"S": "head"}
-        sets = ["wmVersion = :zero", "wmKind = :kind"]
+        values[":region"] = {"S": table.region}
+        sets = ["wmVersion = :zero", "wmKind = :kind", "wmRegion = :region"]
         if self.head.legacy is not None and self.head.base is not None:
             names["#key"] = self.head.base.key
             values[":values"] = self.head.legacy[self.head.base.key]

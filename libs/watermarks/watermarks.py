@@ -82,8 +82,11 @@ class Watermarks(Operations):
             raise ValueError(f"history_days is {history_days}: give a whole number of at least 1")
         if dynamodb_client is None:
             import boto3  # here: importing boto3 takes a while, and a caller may bring a client
+            from botocore.config import Config
 
-            dynamodb_client = boto3.client("dynamodb")
+            # The library makes its own requests and has checked what goes into them.
+            config = Config(parameter_validation=False)
+            dynamodb_client = boto3.client("dynamodb", config=config)
         self.table_name = table_name
         self.dynamodb_client = dynamodb_client
         self._history = timedelta(days=history_days)

@@ -55,7 +55,6 @@ def test_rows_have_the_schema_that_old_readers_and_the_history_need(watermarks, 
         "wmTypes": {"M": {"high": {"S": "i"}}},
         "wmVersion": {"N": "2"},
         "wmRunId": {"S": "jr_2"},
-        "wmLastRunId": {"S": "jr_2"},
         "wmLog": {"S": "jr_2"},
         "wmPrev": {"S": "jr_1"},
     }
