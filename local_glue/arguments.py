@@ -20,8 +20,6 @@ UNSUPPORTED = {
     "--enable-glue-datacatalog": "the local Glue has no Data Catalog yet",
     "--extra-files": "read the files from S3 instead",
     "--extra-jars": "put the jar into Spark's jars folder instead",
-    "--job-bookmark-from": "rewinding to a run is not part of the local Glue yet",
-    "--job-bookmark-to": "rewinding to a run is not part of the local Glue yet",
     "--scriptLocation": "set Command.ScriptLocation of the job",
 }
 

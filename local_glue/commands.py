@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local_glue.assembly import Assembly, publish, read_assembly
+from local_glue.bookmarks.versions import Bookmark, latest_bookmark
 from local_glue.definitions import Deployment
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.errors import EntityNotFoundError
@@ -13,7 +14,7 @@ from local_glue.home import Home
 from local_glue.intrinsics import ACCOUNT_ID
 from local_glue.java import find_java_home
 from local_glue.job_runs import Machine
-from local_glue.store import Bookmark, JobRun, Store
+from local_glue.store import JobRun, Store
 from local_glue.template import read_deployment
 from local_glue.workflow import WorkflowResult, WorkflowRun, recover_interrupted_runs
 
@@ -105,6 +106,6 @@ def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:
     """Return one status per job of the template, in template order."""
     with Store(home.database) as store:
         return [
-            JobStatus(name, store.latest_job_run(name), store.latest_bookmark(name))
+            JobStatus(name, store.latest_job_run(name), latest_bookmark(store, name))
             for name in deployment.jobs
         ]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from local_glue.errors import UsageError
+from local_glue.errors import EntityNotFoundError, UsageError
 
 DEFAULT_HOME = ".tidemark"
 S3_SCHEMES = ("s3", "s3a", "s3n")
@@ -95,6 +95,22 @@ class Home:
         if scheme not in S3_SCHEMES or not bucket:
             raise UsageError(f"{uri!r} is no place in S3; write it as s3://bucket/key")
         return self.lake / bucket / key
+
+    def existing_path(self, uri: str) -> Path:
+        """Return `local_path`, for a bucket that exists.
+
+        Raises:
+            EntityNotFoundError: there is no such bucket; the message names those that are there.
+        """
+        path = self.local_path(uri)
+        bucket = path.relative_to(self.lake).parts[0]
+        if not (self.lake / bucket).is_dir():
+            buckets = sorted(folder.name for folder in self.lake.iterdir())
+            raise EntityNotFoundError(
+                f"there is no bucket {bucket!r} behind {uri}; the local lake {self.lake} has "
+                f"{', '.join(buckets) or 'none'}"
+            )
+        return path
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:

@@ -19,6 +19,7 @@ from local_glue.errors import GlueLocalError
 from local_glue.home import Home
 from local_glue.job_process import RESULT_FILE
 from local_glue.metrics import read_row_counts
+from local_glue.notices import RUN_FOLDER_VARIABLE
 from local_glue.spark import EVENTS_FOLDER, write_spark_conf
 from local_glue.store import JobRun
 
@@ -152,6 +153,7 @@ def _environment(
         "TZ": "UTC",  # as on Glue's workers
         "TIDEMARK_HOME": str(machine.home.root),
         RUN_ID_VARIABLE: run_id,
+        RUN_FOLDER_VARIABLE: str(folder),
         "AWS_ENDPOINT_URL_DYNAMODB": machine.dynamodb_endpoint,
         "AWS_ACCESS_KEY_ID": "local",
         "AWS_SECRET_ACCESS_KEY": "local",

@@ -1,19 +1,18 @@
-"""The state of local Glue in one SQLite file: job runs, workflow runs, bookmarks.
+"""The state of local Glue in one SQLite file: job runs, workflow runs, bookmarks, the catalog.
 
 Every change is one transaction; readers and writers may be several processes (WAL).
 """
 
-import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from local_glue.errors import BookmarkVersionMismatchError, UsageError
+from local_glue.errors import GlueLocalError, UsageError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_TIMEOUT_S = 30
 SCHEMA = """
 CREATE TABLE job_run (
@@ -29,9 +28,17 @@ CREATE TABLE workflow_run (
 );
 CREATE TABLE bookmark (
     job_name TEXT NOT NULL, version INTEGER NOT NULL, run INTEGER NOT NULL,
-    run_id TEXT NOT NULL, previous_run_id TEXT, committed_at_ms INTEGER NOT NULL,
-    states TEXT NOT NULL, PRIMARY KEY (job_name, version)
+    attempt INTEGER NOT NULL, run_id TEXT NOT NULL, previous_run_id TEXT,
+    committed_at_ms INTEGER NOT NULL, kind TEXT NOT NULL, states BLOB NOT NULL,
+    PRIMARY KEY (job_name, version)
 );
+CREATE TABLE source_read (
+    run_id TEXT NOT NULL, job_name TEXT NOT NULL, transformation_ctx TEXT NOT NULL,
+    opened_at_ms INTEGER NOT NULL, option TEXT NOT NULL, version INTEGER NOT NULL,
+    source TEXT NOT NULL, files INTEGER, bytes INTEGER, next_state BLOB
+);
+CREATE INDEX source_read_by_run ON source_read (job_name, run_id);
+CREATE TABLE deployed_job (job_name TEXT PRIMARY KEY, stack_name TEXT NOT NULL);
 """
 FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")
 
@@ -55,23 +62,11 @@ class JobRun:
     rows_written: int | None = None
 
 
-@dataclass(frozen=True)
-class Bookmark:
-    """One committed version of a job's bookmark; `states` maps transformation_ctx to its state."""
-
-    job_name: str
-    version: int
-    run: int
-    run_id: str
-    previous_run_id: str | None
-    committed_at_ms: int
-    states: Mapping[str, Any]
-
-
 class Store:
     """Reads and writes the SQLite file; open one per process and use it from one thread."""
 
     def __init__(self, database: Path) -> None:
+        self._database = database
         try:
             self._connection = sqlite3.connect(
                 database, timeout=BUSY_TIMEOUT_S, isolation_level=None
@@ -95,19 +90,37 @@ class Store:
         self.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
+    def transaction(self) -> Iterator[None]:
+        """Apply the statements of the block together, or none of them.
+
+        Raises:
+            GlueLocalError: the file cannot be written, as on a full disk; nothing was changed.
+        """
         try:
+            self._connection.execute("BEGIN IMMEDIATE")
             yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
+            self._connection.execute("COMMIT")
+        except BaseException as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise self._not_written(error) from error
             raise
-        self._connection.execute("COMMIT")
+
+    def query(self, statement: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
+        """Run one statement and return its rows; change something only in a `transaction`."""
+        return self._connection.execute(statement, values).fetchall()
+
+    def _not_written(self, error: sqlite3.Error) -> GlueLocalError:
+        return GlueLocalError(
+            f"cannot write the state database {self._database}: {error}; nothing was stored and "
+            "the bookmark is unchanged: make room or make the folder writable, then run again"
+        )
 
     def _prepare(self, database: Path) -> None:
         try:
             self._connection.execute("PRAGMA journal_mode = WAL")
-            with self._transaction():
+            with self.transaction():
                 self._create_or_check_schema(database)
         except BaseException:
             self._connection.close()
@@ -133,7 +146,7 @@ class Store:
         columns = ", ".join(values)
         marks = ", ".join(f":{name}" for name in values)
         changes = ", ".join(f"{name} = excluded.{name}" for name in values)
-        with self._transaction():
+        with self.transaction():
             self._connection.execute(
                 f"INSERT INTO job_run ({columns}) VALUES ({marks}) "  # noqa: S608 (our own field names)
                 f"ON CONFLICT (run_id) DO UPDATE SET {changes}",
@@ -151,12 +164,22 @@ class Store:
         runs = self._job_runs(where, (job_name,))
         return runs[0] if runs else None
 
+    def job_run(self, run_id: str) -> JobRun | None:
+        """Return one job run, or None."""
+        runs = self._job_runs("WHERE run_id = ?", (run_id,))
+        return runs[0] if runs else None
+
+    def job_runs_since(self, job_name: str, started_after_ms: int) -> list[JobRun]:
+        """Return the job's runs that were started after a moment, newest first."""
+        where = "WHERE job_name = ? AND started_at_ms > ? ORDER BY started_at_ms DESC, rowid DESC"
+        return self._job_runs(where, (job_name, started_after_ms))
+
     def job_runs_of(self, workflow_run_id: str) -> list[JobRun]:
         """Return the job runs of one workflow run in the order they were started."""
         where = "WHERE workflow_run_id = ? ORDER BY started_at_ms, rowid"
         return self._job_runs(where, (workflow_run_id,))
 
-    def _job_runs(self, where: str, values: tuple[str, ...]) -> list[JobRun]:
+    def _job_runs(self, where: str, values: tuple[Any, ...]) -> list[JobRun]:
         rows = self._connection.execute(f"SELECT * FROM job_run {where}", values)  # noqa: S608 (fixed texts)
         return [JobRun(**dict(row)) for row in rows]
 
@@ -171,7 +194,7 @@ class Store:
         completed_at_ms: int | None = None,
     ) -> None:
         """Insert or replace one workflow run."""
-        with self._transaction():
+        with self.transaction():
             self._connection.execute(
                 "INSERT OR REPLACE INTO workflow_run VALUES (?, ?, ?, ?, ?)",
                 (run_id, name, status, started_at_ms, completed_at_ms),
@@ -179,54 +202,10 @@ class Store:
 
     def interrupt_workflow_runs(self, at_ms: int) -> list[str]:
         """Mark runs still RUNNING as STOPPED, for their process is gone; return their ids."""
-        with self._transaction():
+        with self.transaction():
             rows = self._connection.execute(
                 "UPDATE workflow_run SET status = 'STOPPED', completed_at_ms = ? "
                 "WHERE status = 'RUNNING' RETURNING run_id",
                 (at_ms,),
             ).fetchall()
         return [row["run_id"] for row in rows]
-
-    # Bookmarks
-
-    def latest_bookmark(self, job_name: str) -> Bookmark | None:
-        """Return the newest version of the job's bookmark, or None if it never committed one."""
-        row = self._connection.execute(
-            "SELECT * FROM bookmark WHERE job_name = ? ORDER BY version DESC LIMIT 1", (job_name,)
-        ).fetchone()
-        return Bookmark(**{**dict(row), "states": json.loads(row["states"])}) if row else None
-
-    def commit_bookmark(
-        self,
-        job_name: str,
-        run_id: str,
-        states: Mapping[str, Any],
-        expected_version: int,
-        at_ms: int,
-    ) -> int:
-        """Store all states of a job as its next version, in one transaction; return that version.
-
-        Raises:
-            BookmarkVersionMismatchError: the newest version is not ``expected_version`` (0: none).
-        """
-        with self._transaction():
-            latest = self.latest_bookmark(job_name)
-            found = latest.version if latest else 0
-            if found != expected_version:
-                raise BookmarkVersionMismatchError(expected_version, found)
-            is_same_run = latest is not None and latest.run_id == run_id
-            run = (latest.run if latest else 0) + (0 if is_same_run else 1)
-            previous = latest.previous_run_id if latest and is_same_run else None
-            self._connection.execute(
-                "INSERT INTO bookmark VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    job_name,
-                    found + 1,
-                    run,
-                    run_id,
-                    previous if is_same_run else (latest.run_id if latest else None),
-                    at_ms,
-                    json.dumps(states),
-                ),
-            )
-        return found + 1

@@ -6,11 +6,11 @@ from typing import Any
 
 from rich.table import Table
 
+from local_glue.bookmarks.versions import Bookmark
 from local_glue.commands import JobStatus
 from local_glue.definitions import Deployment
 from local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
-from local_glue.store import Bookmark
 from ops.progress import duration, rows, state_text
 
 HEAD_RUN_ID = "~HEAD"

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
 from local_glue.errors import BookmarkVersionMismatchError, UsageError
 from local_glue.store import JobRun, Store
 
@@ -28,13 +29,14 @@ COMMIT = """
 import sys
 from pathlib import Path
 from local_glue.errors import BookmarkVersionMismatchError
+from local_glue.bookmarks.versions import commit_bookmark
 from local_glue.store import Store
 
 with Store(Path(sys.argv[1])) as store:
     print("ready", flush=True)
     sys.stdin.readline()
     try:
-        print(store.commit_bookmark("ingest", sys.argv[2], {"ctx": {"by": sys.argv[2]}}, 1, 0))
+        print(commit_bookmark(store, "ingest", sys.argv[2], {"ctx": {"by": sys.argv[2]}}, 1, 0))
     except BookmarkVersionMismatchError as error:
         print(error)
 """
@@ -109,15 +111,15 @@ def test_interrupted_workflow_runs_are_stopped_and_others_stay(store, database):
 
 
 def test_bookmark_counts_versions_per_commit_and_runs_per_run(store):
-    assert store.latest_bookmark("ingest") is None
+    assert latest_bookmark(store, "ingest") is None
 
-    assert store.commit_bookmark("ingest", "jr_1", {"a": {"high_ms": 1}}, 0, 11) == 1
-    assert store.commit_bookmark("ingest", "jr_1", {"a": {"high_ms": 2}}, 1, 12) == 2
-    same_run = store.latest_bookmark("ingest")
-    assert store.commit_bookmark("ingest", "jr_2", {"a": {"high_ms": 3}}, 2, 13) == 3
-    next_run = store.latest_bookmark("ingest")
-    assert store.commit_bookmark("ingest", "jr_2", {}, 3, 14) == 4
-    again = store.latest_bookmark("ingest")
+    assert commit_bookmark(store, "ingest", "jr_1", {"a": {"high_ms": 1}}, 0, 11) == 1
+    assert commit_bookmark(store, "ingest", "jr_1", {"a": {"high_ms": 2}}, 1, 12) == 2
+    same_run = latest_bookmark(store, "ingest")
+    assert commit_bookmark(store, "ingest", "jr_2", {"a": {"high_ms": 3}}, 2, 13) == 3
+    next_run = latest_bookmark(store, "ingest")
+    assert commit_bookmark(store, "ingest", "jr_2", {}, 3, 14) == 4
+    again = latest_bookmark(store, "ingest")
 
     assert (same_run.version, same_run.run, same_run.run_id) == (2, 1, "jr_1")
     assert same_run.previous_run_id is None
@@ -128,24 +130,24 @@ def test_bookmark_counts_versions_per_commit_and_runs_per_run(store):
 
 
 def test_bookmarks_of_two_jobs_do_not_collide(store):
-    store.commit_bookmark("one", "jr_1", {}, 0, 0)
+    commit_bookmark(store, "one", "jr_1", {}, 0, 0)
 
-    assert store.commit_bookmark("two", "jr_2", {}, 0, 0) == 1
+    assert commit_bookmark(store, "two", "jr_2", {}, 0, 0) == 1
 
 
 @pytest.mark.parametrize("expected", [0, 2], ids=["behind", "ahead"])
 def test_commit_on_another_version_changes_nothing(store, expected):
-    store.commit_bookmark("ingest", "jr_1", {"a": {}}, 0, 0)
+    commit_bookmark(store, "ingest", "jr_1", {"a": {}}, 0, 0)
 
     with pytest.raises(BookmarkVersionMismatchError, match=f"version {expected} but found ver"):
-        store.commit_bookmark("ingest", "jr_2", {}, expected, 0)
+        commit_bookmark(store, "ingest", "jr_2", {}, expected, 0)
 
-    assert store.latest_bookmark("ingest").run_id == "jr_1"
+    assert latest_bookmark(store, "ingest").run_id == "jr_1"
 
 
 def test_of_two_processes_that_commit_the_same_version_exactly_one_wins(database):
     with Store(database) as store:
-        store.commit_bookmark("ingest", "jr_0", {}, 0, 0)
+        commit_bookmark(store, "ingest", "jr_0", {}, 0, 0)
     command = [sys.executable, "-c", COMMIT, str(database)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 
@@ -164,14 +166,14 @@ def test_of_two_processes_that_commit_the_same_version_exactly_one_wins(database
     (loser,) = set(answers) - {winner}
     assert "Expected version 1 but found version 2" in answers[loser]
     with Store(database) as store:
-        assert store.latest_bookmark("ingest").states == {"ctx": {"by": winner}}
+        assert latest_bookmark(store, "ingest").states == {"ctx": {"by": winner}}
 
 
 def test_schema_of_a_later_tidemark_is_refused(database):
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA user_version = 99")
 
-    with pytest.raises(UsageError, match="has schema version 99, this Tidemark knows 1; use the"):
+    with pytest.raises(UsageError, match="has schema version 99, this Tidemark knows 2; use the"):
         Store(database)
 
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from local_glue.bookmarks.versions import Bookmark
 from local_glue.definitions import Deployment, JobDefinition, TableDefinition
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
-from local_glue.store import Bookmark
 from ops.status import bookmark_text, read_watermarks
 from watermarks import Watermarks
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from local_glue import bookmark_session
+from local_glue.bookmarks import session as bookmark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/programming-etl-connect-bookm
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from local_glue.bookmark_session import BookmarkSession, start_session
+from local_glue.bookmarks.session import BookmarkSession, start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from local_glue.bookmark_session import files_to_read
+from local_glue.bookmarks.files import DEFAULT_MAX_BAND_MS, Limits
+from local_glue.bookmarks.session import files_to_read
+from local_glue.bookmarks.sources import S3Source
 
 # Glue's name of a format option -> Spark's.
 READ_OPTIONS: dict[str, dict[str, str]] = {
@@ -57,9 +59,9 @@ def read_s3(
     options = _spark_options(format, format_options, READ_OPTIONS)
     if options.get("quote") == "-1":
         options["quote"] = ""  # Glue's and Spark's way to say that nothing is quoted
-    files = files_to_read(
-        paths, transformation_ctx, recurse, None if max_band is None else int(max_band)
-    )
+    limits = Limits(max_band_ms=DEFAULT_MAX_BAND_MS if max_band is None else int(max_band))
+    source = S3Source(tuple(paths), transformation_ctx, str(format), recurse, limits=limits)
+    files = [file.path for file in files_to_read(source).files]
     if not files:
         return spark.createDataFrame([], StructType([]))
     _refuse_mixed_folders(files, paths)

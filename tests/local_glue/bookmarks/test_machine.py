@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from local_glue.bookmarks import FileVersion, SourceState, select_new_files
+from local_glue.bookmarks.files import FileVersion, Limits, SourceState, select_new_files
 
 BANDS = st.sampled_from([1, 7, 40])
 NAMES_IN_USE = "abcdef"
@@ -34,7 +34,7 @@ class BookmarkedSource(RuleBasedStateMachine):
     def open_source(self, wider=0):
         state = SourceState.from_json(json.loads(self.stored)) if self.stored else None
         band = self.band + wider
-        selection = select_new_files(self.folder.values(), state, self.now, band)
+        selection = select_new_files(self.folder.values(), state, self.now, Limits(band))
 
         visible = {file for file in self.folder.values() if file.modified_ms <= self.now}
         assert len(set(selection.files)) == len(selection.files)

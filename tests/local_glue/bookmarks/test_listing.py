@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from local_glue.bookmarks import FileVersion
-from local_glue.listing import list_files
+from local_glue.bookmarks.files import FileVersion
+from local_glue.bookmarks.listing import Filters, list_files
 
 
 def put(path, content=b"x", modified_ms=1_357_000_000_123):
@@ -15,13 +15,13 @@ def put(path, content=b"x", modified_ms=1_357_000_000_123):
 
 
 def paths(folder, recurse):
-    return sorted(file.path for file in list_files(folder, "s3://b/in/", recurse))
+    return sorted(file.path for file in list_files(folder, "s3://b/in/", Filters(recurse)).files)
 
 
 def test_file_has_its_uri_its_time_in_milliseconds_and_its_size(tmp_path):
     put(tmp_path / "a.json", b"four", 1_357_000_000_123)
 
-    assert list_files(tmp_path, "s3://b/in/", recurse=False) == [
+    assert list_files(tmp_path, "s3://b/in/", Filters(recurse=False)).files == [
         FileVersion("s3://b/in/a.json", 1_357_000_000_123, 4)
     ]
 
@@ -57,13 +57,13 @@ def test_with_recurse_every_folder_is_entered(tmp_path):
 def test_single_file_is_listed_by_its_own_uri(tmp_path):
     put(tmp_path / "a.json")
 
-    listing = list_files(tmp_path / "a.json", "s3://b/in/a.json", recurse=False)
+    listing = list_files(tmp_path / "a.json", "s3://b/in/a.json", Filters(recurse=False)).files
 
     assert [file.path for file in listing] == ["s3://b/in/a.json"]
 
 
 def test_missing_folder_lists_nothing(tmp_path):
-    assert list_files(tmp_path / "nowhere", "s3://b/nowhere/", recurse=True) == []
+    assert list_files(tmp_path / "nowhere", "s3://b/nowhere/", Filters(recurse=True)).files == []
 
 
 def test_file_that_vanishes_while_listing_is_left_out(tmp_path):

@@ -7,8 +7,11 @@ import time
 
 import pytest
 
-from local_glue import bookmark_session
-from local_glue.bookmark_session import files_to_read, start_session
+from local_glue.bookmarks import session as bookmark_session
+from local_glue.bookmarks.files import NO_LIMITS, Limits
+from local_glue.bookmarks.session import files_to_read, start_session
+from local_glue.bookmarks.sources import S3Source
+from local_glue.bookmarks.versions import latest_bookmark
 from local_glue.errors import BookmarkVersionMismatchError, EntityNotFoundError, GlueLocalError
 from local_glue.home import Home
 from local_glue.store import Store
@@ -39,14 +42,18 @@ def land(home):
     return put
 
 
+def paths_read(*uris, ctx="", limits=NO_LIMITS):
+    source = S3Source(uris, ctx, "json", limits=limits)
+    return [file.path for file in files_to_read(source).files]
+
+
 def read(ctx="weather", uri=URI):
-    files = files_to_read([uri], ctx, recurse=False, max_band_ms=None)
-    return [file.rpartition("/")[2] for file in files]
+    return [file.rpartition("/")[2] for file in paths_read(uri, ctx=ctx)]
 
 
 def bookmark(home, job="ingest"):
     with Store(home.database) as store:
-        return store.latest_bookmark(job)
+        return latest_bookmark(store, job)
 
 
 def test_second_run_reads_only_what_arrived_after_the_first_commit(land):
@@ -202,13 +209,13 @@ def test_before_init_a_source_reads_everything(land):
 def test_band_of_the_source_is_honoured(land):
     land("a.json", minutes_ago=60)
     first = start_session("ingest", ENABLE)
-    files_to_read([URI], "weather", recurse=False, max_band_ms=0)
+    paths_read(URI, ctx="weather", limits=Limits(max_band_ms=0))
     first.commit()
     land("late.json", minutes_ago=1)
 
     start_session("ingest", ENABLE)
 
-    assert files_to_read([URI], "weather", recurse=False, max_band_ms=0) == []
+    assert paths_read(URI, ctx="weather", limits=Limits(max_band_ms=0)) == []
 
 
 def test_several_paths_share_one_context(home, land):
@@ -216,7 +223,7 @@ def test_several_paths_share_one_context(home, land):
     land("more/b.json", minutes_ago=9)
     start_session("ingest", ENABLE)
 
-    files = files_to_read([URI, f"{URI}more/"], "weather", recurse=False, max_band_ms=None)
+    files = paths_read(URI, f"{URI}more/", ctx="weather")
 
     assert files == ["s3://landing/weather/more/b.json", "s3://landing/weather/a.json"]
 
@@ -225,7 +232,7 @@ def test_plain_path_and_file_uri_are_listed_where_they_are(home, tmp_path):
     (tmp_path / "here.json").write_text("{}", encoding="utf-8")
 
     for uri in (f"{tmp_path}/here.json", f"file://{tmp_path}/here.json"):
-        assert files_to_read([uri], "", recurse=False, max_band_ms=None) == [uri]
+        assert paths_read(uri) == [uri]
 
 
 def test_enabled_bookmark_outside_a_local_run_says_how_to_start_the_script(monkeypatch):
@@ -244,4 +251,4 @@ def test_a_bucket_that_does_not_exist_is_an_error_and_not_an_empty_source(tmp_pa
     with pytest.raises(
         EntityNotFoundError, match=r"no bucket 'landin' behind s3://landin/x/.*has landing"
     ):
-        files_to_read(["s3://landin/x/"], "", True, None)
+        paths_read("s3://landin/x/")

@@ -1,0 +1,176 @@
+"""Decides which files of an S3 source are new to a job bookmark, and what the bookmark becomes.
+
+A file is new by its last-modified time, never by its name. Because an object can become visible
+after a later one, the files of the last `max_band_ms` before the mark are remembered one by one and
+looked at again.
+
+    ───────────────┬──────────── band ────────────┬──────────────────▶ last-modified time
+     read, all of  low   read if in `recent`     high   new, up to the moment the source
+     it                                                 was opened
+Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html , and for maxBand
+https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+DEFAULT_MAX_BAND_MS = 900_000
+
+
+class FileVersion(NamedTuple):
+    """One version of one object: a rewritten file is another version."""
+
+    path: str
+    modified_ms: int
+    size: int
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """What a bookmark keeps per transformation_ctx.
+
+    `high_ms` is the upper edge of what was looked at; `recent` are the versions read after
+    `low_ms`, the beginning of the band before it. The size of the state does not depend on how many
+    files were ever read.
+    """
+
+    high_ms: int
+    low_ms: int
+    recent: frozenset[FileVersion] = frozenset()
+
+    def has_read(self, file: FileVersion) -> bool:
+        """Return whether this version of a file counts as read."""
+        return file.modified_ms <= self.low_ms or file in self.recent
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state as plain JSON values."""
+        return {
+            "high_ms": self.high_ms,
+            "low_ms": self.low_ms,
+            "recent": [list(file) for file in sorted(self.recent)],
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "SourceState":
+        """Return the state that `to_json` wrote."""
+        recent = frozenset(FileVersion(*item) for item in document["recent"])
+        return cls(document["high_ms"], document["low_ms"], recent)
+
+
+NOTHING_READ = SourceState(-1, -1)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one run reads, and how much is remembered; None means no limit.
+
+    Attributes:
+        max_band_ms: how far back before the mark late-visible files are looked for.
+        max_files_in_band: how many versions of the band are remembered; AWS documents no default.
+        bounded_files: stop once so many files are chosen, oldest first.
+        bounded_size: stop once the chosen files have so many bytes; the last one may go beyond.
+    """
+
+    max_band_ms: int = DEFAULT_MAX_BAND_MS
+    max_files_in_band: int | None = None
+    bounded_files: int | None = None
+    bounded_size: int | None = None
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The files one run reads, oldest first, and the state to store if it commits."""
+
+    files: tuple[FileVersion, ...]
+    next_state: SourceState
+
+
+def select_new_files(
+    listing: Iterable[FileVersion],
+    state: SourceState | None,
+    opened_at_ms: int,
+    limits: Limits = NO_LIMITS,
+    until: SourceState | None = None,
+) -> Selection:
+    """Choose the files modified after the bookmark and up to the moment the source was opened.
+
+    Args:
+        listing: every file under the source's paths, taken at or after ``opened_at_ms``; those at
+            or before ``state.low_ms`` may be left out.
+        state: the committed state of this transformation_ctx; None reads everything.
+        opened_at_ms: the frozen upper edge, epoch milliseconds. Later files belong to the next run.
+        limits: of the band and of the run.
+        until: read no more than what this state has read: the upper edge of job-bookmark-to.
+    """
+    low_ms = state.low_ms if state else None
+    known = state.recent if state else frozenset()
+    # A clock set back must not lower the mark: files already read would be read again.
+    edge_ms = max(opened_at_ms, state.high_ms) if state else opened_at_ms
+    seen = [file for file in listing if file.modified_ms <= edge_ms]
+    new = [
+        file
+        for file in seen
+        if (low_ms is None or file.modified_ms > low_ms)
+        and file not in known
+        and (until is None or until.has_read(file))
+    ]
+    new.sort(key=lambda file: (file.modified_ms, file.path))
+    chosen = _bounded(new, limits)
+    high_ms, next_low_ms = edge_ms, edge_ms - limits.max_band_ms
+    if rest := new[len(chosen) :]:
+        high_ms = max([state.high_ms if state else -1, *(f.modified_ms for f in chosen[-1:])])
+        # Below the rest, which stays new: files of one millisecond may be on both sides.
+        next_low_ms = min(high_ms - limits.max_band_ms, rest[0].modified_ms - 1)
+    if low_ms is not None:
+        next_low_ms = max(next_low_ms, low_ms)
+    remembered = _still_remembered(known, seen, next_low_ms)
+    chosen = _within_band(chosen, next_low_ms, len(remembered), limits.max_files_in_band)
+    remembered.update(file for file in chosen if file.modified_ms > next_low_ms)
+    return Selection(tuple(chosen), SourceState(high_ms, next_low_ms, frozenset(remembered)))
+
+
+def _bounded(new: list[FileVersion], limits: Limits) -> list[FileVersion]:
+    """Return the oldest files up to the bound: it is reached by the last one, not kept clear of.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/bounded-execution.html
+    """
+    if limits.bounded_files is not None:
+        return new[: limits.bounded_files]
+    if limits.bounded_size is None:
+        return new
+    total = 0
+    for count, file in enumerate(new):
+        if total >= limits.bounded_size:
+            return new[:count]
+        total += file.size
+    return new
+
+
+def _still_remembered(
+    known: frozenset[FileVersion], seen: list[FileVersion], low_ms: int
+) -> set[FileVersion]:
+    """Return what was remembered and not replaced since, be it listed this time or not.
+
+    Another push_down_predicate lists other folders; it must not make read files new.
+    """
+    versions = {file.path: file for file in seen if file.modified_ms > low_ms}
+    return {
+        file
+        for file in known
+        if file.modified_ms > low_ms and versions.get(file.path, file) == file
+    }
+
+
+def _within_band(
+    chosen: list[FileVersion], low_ms: int, remembered: int, max_files: int | None
+) -> list[FileVersion]:
+    """Leave to the next run what could not be remembered: the newest of too many in the band."""
+    if max_files is None:
+        return chosen
+    before = [file for file in chosen if file.modified_ms <= low_ms]
+    within = chosen[len(before) :]
+    return before + within[: max(max_files - remembered, 0)]
