@@ -140,7 +140,7 @@ def read_s3_source(
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
     if edges is None:
         return Reading(selection.files, None, _unbookmarked_notices(source))
-    next_state = {"paths": list(source.paths), **selection.next_state.to_json()}
+    next_state = {"kind": "s3", "paths": list(source.paths), **selection.next_state.to_json()}
     notices = _notices(source, low, listing, selection.next_state)
     return Reading(selection.files, next_state, tuple(notices))
 
