@@ -15,7 +15,7 @@ from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
 from local_glue.workflow import WorkflowResult
 from ops.land import land_locally
-from ops.progress import WorkflowProgress, print_failures, print_recovered, rows, step
+from ops.progress import JobProgress, print_failures, print_recovered, rows, step
 from ops.synth import synthesize
 from sample_data.landing import (
     correction_objects,
@@ -70,7 +70,7 @@ class Story:
             StoryError: a job failed; its error and log were printed.
         """
         self._console.rule(f"[bold]{title}")
-        with WorkflowProgress(self._console) as progress:
+        with JobProgress(self._console) as progress:
             result = run_workflow(
                 self._assembly,
                 self._home,

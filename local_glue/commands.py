@@ -1,7 +1,8 @@
 """What the command line calls: deploy an assembly into a home, run a workflow, read the state."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,18 +78,33 @@ def run_workflow(
     Raises:
         GlueLocalError: nothing could be started; the text says why and what to do.
     """
-    with home.exclusive():
-        java_home = find_java_home()
+    with open_machine(home, on_recovered) as (machine, store):
         deployment = deploy(assembly_folder, home)
         name = _workflow(deployment, workflow_name)
+        with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
+            create_tables(dynamodb, deployment.tables)
+        return WorkflowRun(machine, deployment, store, name, observe).execute()
+
+
+@contextmanager
+def open_machine(
+    home: Home, on_recovered: Callable[[list[JobRun]], None] = lambda _: None
+) -> Iterator[tuple[Machine, Store]]:
+    """Yield what job runs need, with the home held and its DynamoDB started for as long.
+
+    Args:
+        home: lake, state and logs.
+        on_recovered: called with the job runs that a killed command had left unfinished, if any.
+
+    Raises:
+        GlueLocalError: another command holds the home, or there is no Java or no DynamoDB.
+    """
+    with home.exclusive():
+        java_home = find_java_home()
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
-            recovered = recover_interrupted_runs(store)
-            if recovered:
+            if recovered := recover_interrupted_runs(store):
                 on_recovered(recovered)
-            with dynamodb_client(endpoint, deployment.region) as dynamodb:
-                create_tables(dynamodb, deployment.tables)
-            machine = Machine(home, java_home, endpoint, deployment.region)
-            return WorkflowRun(machine, deployment, store, name, observe).execute()
+            yield Machine(home, java_home, endpoint, region()), store
 
 
 def _workflow(deployment: Deployment, name: str | None) -> str:

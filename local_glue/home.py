@@ -47,7 +47,8 @@ class Home:
     def _claim(self) -> None:
         marker = self.root / MARKER
         if not marker.exists():
-            if self.root.is_dir() and any(self.root.iterdir()):
+            # A lake may be laid out before the first command: `mkdir -p .tidemark/lake/landing`.
+            if self.root.is_dir() and {entry.name for entry in self.root.iterdir()} - {"lake"}:
                 raise UsageError(
                     f"{self.root} is not empty and not a state folder of Tidemark (no file "
                     f"{MARKER!r} in it); set TIDEMARK_HOME to an empty or a new folder"

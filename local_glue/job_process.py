@@ -5,15 +5,19 @@ into the current folder when the script fails.
 """
 
 import json
+import os
 import runpy
 import sys
 import traceback
 from pathlib import Path
 from types import TracebackType
 
+from local_glue.advice import note_at_end
+from local_glue.bookmarks.session import current_session
 from local_glue.child import die_with_parent
 
 RESULT_FILE = "error.json"
+BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
 
 
 def main() -> int:
@@ -23,11 +27,12 @@ def main() -> int:
     sys.argv = sys.argv[2:]
     result = Path(RESULT_FILE).absolute()
     try:
-        runpy.run_path(script, run_name="__main__")
-    except SystemExit as error:
-        if error.code in (None, 0):
-            return 0
-        _report(result, error, script)
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                raise
+        note_at_end(Path(script), os.environ.get(BOOKMARK_VARIABLE, ""), current_session())
     except BaseException as error:  # noqa: BLE001 (whatever a user's script raises fails its run)
         _report(result, error, script)
     else:

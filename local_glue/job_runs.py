@@ -13,11 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from local_glue.arguments import command_line, extra_py_files, merge_arguments, spark_settings
+from local_glue.arguments import (
+    bookmark_option,
+    command_line,
+    extra_py_files,
+    merge_arguments,
+    spark_settings,
+)
 from local_glue.definitions import JobDefinition
 from local_glue.errors import GlueLocalError
 from local_glue.home import Home
-from local_glue.job_process import RESULT_FILE
+from local_glue.job_process import BOOKMARK_VARIABLE, RESULT_FILE
 from local_glue.metrics import read_row_counts
 from local_glue.notices import RUN_FOLDER_VARIABLE
 from local_glue.spark import EVENTS_FOLDER, write_spark_conf
@@ -78,7 +84,7 @@ def plan_job_run(
         state="RUNNING",
         started_at_ms=now_ms(),
         log_path=str(machine.home.runs / run_id / "stderr.log"),
-        bookmark_option=merged.get("--job-bookmark-option", "job-bookmark-disable"),
+        bookmark_option=bookmark_option(merged),
     )
 
 
@@ -108,7 +114,7 @@ def start_job_run(
                 *command_line(job, job_id, run.run_id, merged),
             ],
             cwd=folder,
-            env=_environment(machine, folder, run.run_id, libraries),
+            env=_environment(machine, folder, run, libraries),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
@@ -135,7 +141,7 @@ def _library(folder: Path, file: Path) -> Path:
 
 
 def _environment(
-    machine: Machine, folder: Path, run_id: str, libraries: list[Path]
+    machine: Machine, folder: Path, run: JobRun, libraries: list[Path]
 ) -> dict[str, str]:
     inherited = {
         name: value
@@ -152,7 +158,8 @@ def _environment(
         "JAVA_HOME": str(machine.java_home),
         "TZ": "UTC",  # as on Glue's workers
         "TIDEMARK_HOME": str(machine.home.root),
-        RUN_ID_VARIABLE: run_id,
+        RUN_ID_VARIABLE: run.run_id,
+        BOOKMARK_VARIABLE: run.bookmark_option,
         RUN_FOLDER_VARIABLE: str(folder),
         "AWS_ENDPOINT_URL_DYNAMODB": machine.dynamodb_endpoint,
         "AWS_ACCESS_KEY_ID": "local",

@@ -31,6 +31,7 @@ class WorkflowResult:
     """How a workflow run ended; `blocked` maps a job never started to the conditions not met."""
 
     run_id: str
+    jobs: Mapping[str, JobDefinition]
     job_runs: tuple[JobRun, ...]
     blocked: Mapping[str, tuple[str, ...]]
 
@@ -109,7 +110,10 @@ class WorkflowRun:
             raise
         self._record("COMPLETED")
         return WorkflowResult(
-            self._run_id, tuple(self._store.job_runs_of(self._run_id)), self._blocked()
+            self._run_id,
+            self._deployment.jobs,
+            tuple(self._store.job_runs_of(self._run_id)),
+            self._blocked(),
         )
 
     def _record(self, status: str) -> None:

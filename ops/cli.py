@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from local_glue.errors import GlueLocalError, UsageError
+from ops.bookmark_cli import bookmark, explain, submit
 
 FAILURE, USAGE = 1, 2
 PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
@@ -41,6 +42,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
 
 
+main.add_command(bookmark)
+main.add_command(explain)
+main.add_command(submit)
+
+
 def _interrupt(signal_number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
@@ -51,14 +57,16 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @click.option("--workflow", metavar="NAME", help="Workflow to run, if the app has several.")
 def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> None:
     """Run the whole workflow once, every job incrementally."""
+    from local_glue.advice import warnings_of
     from local_glue.commands import run_workflow
     from local_glue.home import Home
-    from ops.progress import WorkflowProgress, print_failures, print_recovered
+    from local_glue.store import Store
+    from ops.progress import JobProgress, print_failures, print_recovered, print_warnings
 
     console = Console()
     home = Home.from_environment()
     assembly = _assembly(console, app, context)
-    with WorkflowProgress(console) as progress:
+    with JobProgress(console) as progress:
         result = run_workflow(
             assembly,
             home,
@@ -66,6 +74,10 @@ def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> Non
             progress.observe,
             lambda runs: print_recovered(console, runs),
         )
+    with Store(home.database) as store:
+        for job_run in result.job_runs:
+            warnings = warnings_of(store, job_run, result.jobs[job_run.job_name])
+            print_warnings(console, job_run.job_name, warnings)
     print_failures(console, result)
     sys.exit(0 if result.is_success else FAILURE)
 

@@ -42,8 +42,8 @@ def finished_line(run: JobRun) -> str:
     return f"{line}: {run.error_message}"
 
 
-class WorkflowProgress:
-    """Observer of a workflow run; use it as a context manager and pass `observe` on."""
+class JobProgress:
+    """Observer of job runs; use it as a context manager and pass `observe` on."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -51,7 +51,7 @@ class WorkflowProgress:
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._spinner = Spinner("dots")
 
-    def __enter__(self) -> "WorkflowProgress":
+    def __enter__(self) -> "JobProgress":
         if self._console.is_terminal:
             self._live.start()
         return self
@@ -101,15 +101,27 @@ def print_failures(console: Console, result: WorkflowResult) -> None:
     """Print the error and the log of each failed job, and which jobs it held back."""
     for run in result.job_runs:
         if run.state != "SUCCEEDED":
-            console.print(f"[bold red]{run.job_name} {run.state}[/]: ", end="")
-            console.print(run.error_message or "", markup=False, highlight=False, soft_wrap=True)
-            console.print(f"  log: {run.log_path}", markup=False, highlight=False, soft_wrap=True)
+            print_failed_run(console, run)
     for job_name, conditions in result.blocked.items():
         console.print(
             f"[yellow]{job_name} was not started[/]: it waits for {', '.join(conditions)}",
             highlight=False,
             soft_wrap=True,
         )
+
+
+def print_failed_run(console: Console, run: JobRun) -> None:
+    """Print the error and the log of a failed job run."""
+    console.print(f"[bold red]{run.job_name} {run.state}[/]: ", end="")
+    console.print(run.error_message or "", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"  log: {run.log_path}", markup=False, highlight=False, soft_wrap=True)
+
+
+def print_warnings(console: Console, job_name: str, warnings: list[str]) -> None:
+    """Print the warnings of a job run."""
+    for warning in warnings:
+        console.print(f"[yellow]warning[/] {job_name}: ", end="")
+        console.print(warning, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_recovered(console: Console, runs: list[JobRun]) -> None:

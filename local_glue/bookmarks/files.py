@@ -77,6 +77,11 @@ class Limits:
     bounded_files: int | None = None
     bounded_size: int | None = None
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether one run may leave new files to the next."""
+        return self.bounded_files is not None or self.bounded_size is not None
+
 
 NO_LIMITS = Limits()
 

@@ -37,6 +37,9 @@ class BookmarkSession:
         states: state by transformation_ctx; a source that is opened replaces its own.
         until: upper edge by transformation_ctx, of job-bookmark-to; None means none.
         opened: the contexts that sources of this run use since init or the last commit.
+        window: the runs of job-bookmark-from and -to; None without.
+        has_bookmarked_source: whether any source read through the bookmark.
+        has_committed: whether the script called commit.
     """
 
     job_name: str
@@ -47,6 +50,9 @@ class BookmarkSession:
     states: dict[str, Any] = field(default_factory=dict)
     until: Mapping[str, Any] | None = None
     opened: set[str] = field(default_factory=set)
+    window: tuple[str, str] | None = None
+    has_bookmarked_source: bool = False
+    has_committed: bool = False
 
     @property
     def is_reading(self) -> bool:
@@ -80,6 +86,7 @@ class BookmarkSession:
                 "own, or one bookmark hides files of the other"
             )
         self.opened.add(transformation_ctx)
+        self.has_bookmarked_source = True
         return True
 
     def edges(self, ctx: str) -> Edges:
@@ -99,6 +106,8 @@ class BookmarkSession:
             files: how many files, or rows of a table, are chosen.
             size: their bytes, 0 for a table.
         """
+        if self.window:
+            source = {**source, "window": self.window}
         packed = None
         if next_state is not None:
             self.states[str(source["transformation_ctx"])] = next_state
@@ -120,6 +129,7 @@ class BookmarkSession:
             BookmarkVersionMismatchError: another run of the job committed in between.
         """
         self.opened.clear()
+        self.has_committed = True
         if self.option != ENABLE:
             return
         now_ms = _now_ms()
@@ -170,6 +180,7 @@ def _load_window(session: BookmarkSession, store: Store, args: Mapping[str, Any]
             "lies after the first and up to the second, so give the earlier run first"
         )
     session.load(low)
+    session.window = (first, last)
     session.until = high.states if high else {}
 
 

@@ -4,7 +4,7 @@ The same functions serve the run itself and the question what a run would read.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote
@@ -71,7 +71,7 @@ class S3Source:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "S3Source":
         """Return the source that `to_json` wrote."""
-        values = {name: value for name, value in document.items() if name != "kind"}
+        values = {known.name: document[known.name] for known in fields(cls)}
         lists = {name: tuple(values[name]) for name in ("paths", "exclusions")}
         return cls(**{**values, **lists, "limits": Limits(**values["limits"])})
 
@@ -223,11 +223,5 @@ def _notices(
 
 
 def _unbookmarked_notices(source: S3Source) -> tuple[tuple[Notice, str], ...]:
-    is_bounded = (source.limits.bounded_files, source.limits.bounded_size) != (None, None)
+    is_bounded = source.limits.is_bounded
     return ((Notice.BOUND_WITHOUT_BOOKMARK, source.name),) if is_bounded else ()
-
-
-def without_bounds(source: S3Source) -> S3Source:
-    """Return the source without limits on how much one run reads."""
-    limits = replace(source.limits, bounded_files=None, bounded_size=None, max_files_in_band=None)
-    return replace(source, limits=limits)

@@ -9,7 +9,7 @@ from demo.recompute import compare
 from local_glue.commands import deploy, run_workflow
 from local_glue.home import Home
 from ops.land import land_delivery_locally, write_object
-from ops.progress import WorkflowProgress
+from ops.progress import JobProgress
 from sample_data.landing import plan_delivery
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
@@ -34,7 +34,7 @@ def test_increments_from_a_jdbc_table_end_with_the_mart_equal_to_a_recomputation
         land_delivery_locally(delivery, deployment, home)
         for key, body in {**delivery.flight_files(), **delivery.weather_files()}.items():
             write_object(landed / key, body)
-        with WorkflowProgress(Console()) as progress:
+        with JobProgress(Console()) as progress:
             result = run_workflow(assembly, home, None, progress.observe, lambda _: None)
         assert result.is_success, result
         read += [r.rows_read for r in result.job_runs if r.job_name == "ingest-flights"]

@@ -7,12 +7,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-BOOKMARK_OPTIONS = ("job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable")
-CONTINUATION_OPTIONS = {
-    "continuation-enabled": "job-bookmark-enable",
-    "continuation-readonly": "job-bookmark-pause",
-    "continuation-ignore": "job-bookmark-disable",
-}
+from local_glue.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS
+
 RESERVED = (
     "job-bookmark-option",
     "job-bookmark-from",

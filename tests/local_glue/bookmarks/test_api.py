@@ -79,7 +79,7 @@ def test_bookmark_of_a_run_is_what_it_was_when_that_run_ended(store):
 @pytest.mark.rule("Reset and rewind", source="BOTO")
 @pytest.mark.parametrize("call", [get_job_bookmark, lambda s, r: reset_job_bookmark(s, r, 1)])
 def test_job_that_never_stored_a_bookmark_is_not_found(store, call):
-    with pytest.raises(EntityNotFoundError, match="job ingest ha[ds] no bookmark"):
+    with pytest.raises(EntityNotFoundError, match=r"job ingest ha[ds] no bookmark"):
         call(store, {"JobName": "ingest"})
 
 
@@ -126,5 +126,5 @@ def test_rewind_to_what_is_no_run_of_the_job_names_where_its_runs_are_listed(sto
     "request_", [{}, {"JobName": ""}, {"JobName": "a", "Version": 1}, {"JobName": "a", "RunId": 1}]
 )
 def test_wrong_request_is_refused(store, request_):
-    with pytest.raises(UsageError, match="JobName, a non-empty text|RunId is 1"):
+    with pytest.raises(UsageError, match=r"JobName, a non-empty text|RunId is 1"):
         get_job_bookmark(store, request_)

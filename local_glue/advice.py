@@ -1,0 +1,87 @@
+"""Notes at the end of a job run what its script did to its bookmark without meaning to."""
+
+import ast
+from pathlib import Path
+
+from local_glue.bookmarks.session import ENABLE, BookmarkSession
+from local_glue.definitions import JobDefinition
+from local_glue.notices import Notice, note, read_notices
+from local_glue.store import JobRun, Store
+
+
+def note_at_end(script: Path, option: str, session: BookmarkSession | None) -> None:
+    """Note what a script that ended normally left out; called in the job's own process.
+
+    Args:
+        script: the file that ran.
+        option: the job-bookmark-option of the run.
+        session: what Job.init started; None if it was not called.
+    """
+    for line in commits_in_finally(script.read_text(encoding="utf-8")):
+        note(Notice.COMMIT_IN_FINALLY, f"{script.name}, line {line}")
+    if option != ENABLE:
+        return
+    if session is None:
+        note(Notice.INIT_MISSING, script.name)
+    elif session.has_bookmarked_source and not session.has_committed:
+        note(Notice.COMMIT_MISSING, script.name)
+
+
+def commits_in_finally(script: str) -> list[int]:
+    """Return the lines of a script on which ``finally`` commits a Job; none if it does not parse.
+
+    Committing there marks as read what a failed run did not process.
+    """
+    try:
+        tree = ast.parse(script)
+    except SyntaxError:
+        return []
+    jobs = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _is_job(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return sorted(
+        call.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try)
+        for statement in node.finalbody
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call) and _is_commit(call, jobs)
+    )
+
+
+def _is_job(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "Job"
+
+
+def _is_commit(call: ast.Call, jobs: set[str]) -> bool:
+    function = call.func
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr == "commit"
+        and isinstance(function.value, ast.Name)
+        and function.value.id in jobs
+    )
+
+
+def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
+    """Return the warnings of a finished run, each once: what it noted, and what its record shows.
+
+    Args:
+        store: where the run's sources are recorded.
+        run: the finished run.
+        job: its definition.
+    """
+    texts = read_notices(Path(run.log_path).parent)
+    if run.bookmark_option != ENABLE:
+        return texts
+    if job.max_concurrent_runs > 1:
+        texts.append(Notice.CONCURRENT_RUNS.value.format(job.max_concurrent_runs))
+    has_source = store.query("SELECT 1 FROM source_read WHERE run_id = ? LIMIT 1", (run.run_id,))
+    if run.state == "SUCCEEDED" and run.rows_read and not has_source:
+        about = f"{run.rows_read:,} rows"
+        texts.append(Notice.DATAFRAME_READER.value.format(about))
+    return texts

@@ -1,0 +1,113 @@
+"""Shows what a job would read, or read in an earlier run, and why."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from local_glue.bookmarks.explain import (
+    Explanation,
+    OpenedSource,
+    explain_file,
+    explain_source,
+    sources_of_next_run,
+    sources_of_run,
+)
+from local_glue.bookmarks.sources import Predicate, S3Source
+from local_glue.bookmarks.verdicts import moment
+from local_glue.home import Home
+from local_glue.store import Store
+
+SHOWN_FILES = 20
+
+
+def explain_job(home: Home, job: str, run_id: str | None, uri: str | None) -> list[Explanation]:
+    """Return an explanation per source; with ``uri`` each has the verdict on that file only.
+
+    Raises:
+        EntityNotFoundError: the job or the run has opened no source here.
+    """
+    with Store(home.database) as store:
+        if run_id:
+            sources = sources_of_run(store, job, run_id)
+        else:
+            sources = sources_of_next_run(store, job, None)
+    return [_explain(home, opened, uri) for opened in sources]
+
+
+def _explain(home: Home, opened: OpenedSource, uri: str | None) -> Explanation:
+    predicate = _predicate(S3Source.from_json(opened.source))
+    if uri is None:
+        return explain_source(opened, home.existing_path, predicate)
+    return Explanation(opened, (explain_file(opened, uri, home.existing_path, predicate),))
+
+
+def _predicate(source: S3Source) -> Predicate | None:
+    return None
+
+
+def explanation_json(
+    job: str, run_id: str | None, explanations: Sequence[Explanation]
+) -> dict[str, Any]:
+    """Return the explanations as plain JSON values: every file with its reason."""
+    return {"JobName": job, "RunId": run_id, "sources": [_source_json(e) for e in explanations]}
+
+
+def _source_json(explanation: Explanation) -> dict[str, Any]:
+    read = explanation.read
+    return {
+        "transformation_ctx": explanation.opened.ctx,
+        "source": dict(explanation.opened.source),
+        "job_bookmark_option": explanation.opened.option,
+        "opened_at": moment(explanation.opened.opened_at_ms),
+        "files": len(read),
+        "bytes": sum(file.size for file in read),
+        "listed": [
+            {
+                "file": file.path,
+                "modified": moment(file.modified_ms),
+                "bytes": file.size,
+                "is_read": file.is_read,
+                "reason": file.reason.value,
+                "text": file.text,
+            }
+            for file in explanation.files
+        ],
+    }
+
+
+def explanation_tables(
+    job: str, run_id: str | None, explanations: Sequence[Explanation]
+) -> Iterator[RenderableType]:
+    """Yield what `tidemark explain` prints: per source a line and its files."""
+    subject = f"run {run_id}" if run_id else "the next run"
+    for explanation in explanations:
+        read = explanation.read
+        size = sum(file.size for file in read)
+        source: Mapping[str, Any] = explanation.opened.source
+        verb = "read" if run_id else "would read"
+        yield Text(
+            f"{job}, {subject}, source {explanation.opened.ctx or 'without transformation_ctx'} "
+            f"({', '.join(source['paths'])}): {verb} {len(read):,} of "
+            f"{len(explanation.files):,} files, {size:,} bytes",
+            style="bold",
+        )
+        yield _files_table(explanation, verb)
+        if len(explanation.files) > SHOWN_FILES:
+            more = len(explanation.files) - SHOWN_FILES
+            yield Text(f"and {more:,} more files; --format json lists all")
+
+
+def _files_table(explanation: Explanation, verb: str) -> Table:
+    table = Table()
+    table.add_column(verb)
+    table.add_column("file", overflow="fold")
+    table.add_column("bytes", justify="right")
+    table.add_column("why")
+    newest_first = sorted(explanation.files, key=lambda file: (not file.is_read, -file.modified_ms))
+    for file in newest_first[:SHOWN_FILES]:
+        mark = "[green]yes[/]" if file.is_read else "no"
+        table.add_row(mark, file.path, f"{file.size:,}", file.text)
+    return table
