@@ -26,7 +26,7 @@ ALLOWED = {
     },
     "sample_data": set(),
     "demo": {"duckdb", "local_glue", "ops", "rich", "sample_data"},
-    "benchmarks": {"boto3", "local_glue", "pyspark", "watermarks"},
+    "benchmarks": {"awsglue", "boto3", "local_glue", "pyspark", "watermarks"},
 }
 
 

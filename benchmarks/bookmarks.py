@@ -1,0 +1,199 @@
+"""Measures job bookmarks against Spark's own file stream: `python -m benchmarks.bookmarks`.
+
+Both read the same one-row JSON files in one Spark session, by turns: the whole of a first read, a
+read with nothing new, and a read with 100 new files. The session's start is not counted. What the
+bookmark alone decides is measured without Spark, each time in a process of its own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.measure import PROJECT, Result
+from local_glue.home import Home
+from local_glue.java import find_java_home
+from local_glue.job_runs import SITE
+from local_glue.spark import write_spark_conf
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+COMMAND = "python -m benchmarks.bookmarks"
+FILES, MANY_FILES, NEW_FILES = 100_000, 1_000_000, 100
+FOLDER_SIZE = 1_000
+ROUNDS = 3
+URI = "s3://bench/in/"
+SCHEMA = "id BIGINT, name STRING"
+LONG_AGO_S = 86_400
+DECIDE = """
+import json, resource, sys, time
+from pathlib import Path
+from local_glue.bookmarks.sources import Edges, S3Source, read_s3_source
+from local_glue.bookmarks.versions import pack, unpack
+folder, is_first = Path(sys.argv[1]), sys.argv[2] == "first"
+source, now = S3Source((sys.argv[3],), "landing", "json", recurse=True), time.time_ns() // 1_000_000
+stored = folder.parent / "state"
+begin = time.monotonic()
+low = None if is_first else unpack(stored.read_bytes())
+reading = read_s3_source(source, lambda uri: folder, now, Edges(low))
+packed = pack(reading.next_state)
+seconds = time.monotonic() - begin
+stored.write_bytes(packed)
+peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([seconds, peak_kb / 1024, len(reading.files), len(packed)]))
+"""
+
+
+def put_files(folder: Path, first: int, count: int, age_s: float) -> None:
+    """Write one-row JSON files, `FOLDER_SIZE` to a folder, last modified some seconds ago."""
+    at = time.time() - age_s
+    for number in range(first, first + count):
+        path = folder / f"{number // FOLDER_SIZE:05}" / f"{number:08}.json"
+        if number % FOLDER_SIZE == 0 or number == first:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'{{"id": {number}, "name": "row {number}"}}\n', encoding="utf-8")
+        os.utime(path, (at, at))
+
+
+def measure() -> list[Result]:
+    """Return what deciding costs, and both readers side by side with their ratios."""
+    return [*_deciding(FILES), *_deciding(MANY_FILES), *_reading()]
+
+
+def _deciding(count: int) -> list[Result]:
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder) / "in"
+        put_files(files, 0, count, LONG_AGO_S)
+        first = _decide(files, "first")
+        known = [_decide(files, "known") for _ in range(ROUNDS)]
+        for path in files.rglob("*.json"):
+            os.utime(path)
+        _decide(files, "first")
+        fresh = [_decide(files, "known") for _ in range(ROUNDS)]
+    target = "target 1.0 s" if count == FILES else "target 10 s, 500 MB"
+    name = f"deciding, {count:,} known files"
+    return [
+        Result(f"{name}, first run", COMMAND, [first[0]], _note(first)),
+        Result(name, COMMAND, [r[0] for r in known], f"{target}; {_note(known[-1])}"),
+        Result(f"{name}, all in the band", COMMAND, [r[0] for r in fresh], _note(fresh[-1])),
+    ]
+
+
+def _decide(files: Path, what: str) -> list[float]:
+    command = [sys.executable, "-c", DECIDE, str(files), what, URI]
+    run = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True)  # noqa: S603
+    return list(json.loads(run.stdout))
+
+
+def _note(result: list[float]) -> str:
+    return f"peak {result[1]:.0f} MB, state {result[3] / 1024:,.0f} KB"
+
+
+def _reading() -> list[Result]:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home.open(Path(folder) / "home")
+        put_files(home.lake / "bench" / "in", 0, FILES, LONG_AGO_S)
+        run_folder = home.runs / "bench"
+        run_folder.mkdir()
+        write_spark_conf(run_folder, home, {"spark.driver.memory": "4g"})
+        environment = {
+            **os.environ,
+            "JAVA_HOME": str(find_java_home()),
+            "PYSPARK_PYTHON": sys.executable,
+            "PYTHONPATH": os.pathsep.join((str(PROJECT), str(SITE))),
+            "SPARK_CONF_DIR": str(run_folder / "conf"),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "TIDEMARK_HOME": str(home.root),
+            "TZ": "UTC",
+        }
+        command = [sys.executable, "-m", "benchmarks.bookmarks", "--reading"]
+        run = subprocess.run(  # noqa: S603 (ourselves)
+            command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, text=True, check=True
+        )
+    seconds: dict[str, list[list[float]]] = json.loads(run.stdout.splitlines()[-1])
+    results = []
+    for what, pairs in seconds.items():
+        ours, peer = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        ratio = [b / a for a, b in pairs]
+        target = "no slower" if what == "first read" else "target 5 times"
+        results += [
+            Result(f"{what} of {FILES:,} files, bookmark", COMMAND, ours),
+            Result(f"{what} of {FILES:,} files, Spark's file stream", COMMAND, peer),
+            Result(f"{what}, how many times faster", COMMAND, ratio, target),
+        ]
+    return results
+
+
+def _read_by_turns() -> dict[str, list[tuple[float, float]]]:
+    """Return the seconds of both readers, called in the process that has the Spark session."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.getOrCreate()
+    home = Path(os.environ["TIDEMARK_HOME"])
+    files, warm = home / "lake" / "bench" / "in", home / "lake" / "bench" / "warm"
+    put_files(warm, 0, 2, LONG_AGO_S)
+    _ours(session, "s3://bench/warm/", "warm")
+    _peer(session, "s3://bench/warm/", home / "warm")
+
+    def turn(expected: int) -> tuple[float, float]:
+        ours = _timed(lambda: _ours(session, URI, "bench"), expected)
+        return ours, _timed(lambda: _peer(session, URI, home / "checkpoint"), expected)
+
+    seconds = {"first read": [turn(FILES)], "nothing new": [turn(0) for _ in range(ROUNDS)]}
+    new = []
+    for number in range(ROUNDS):
+        put_files(files, FILES + number * NEW_FILES, NEW_FILES, 0)
+        new.append(turn(NEW_FILES))
+    return {**seconds, f"{NEW_FILES} new": new}
+
+
+def _timed(read: Callable[[], int], expected: int) -> float:
+    begin = time.monotonic()
+    rows = read()
+    seconds = time.monotonic() - begin
+    if rows != expected:
+        raise RuntimeError(f"read {rows} rows instead of {expected}")
+    return seconds
+
+
+def _ours(session: "SparkSession", uri: str, job_name: str) -> int:
+    from awsglue.context import GlueContext
+    from awsglue.job import Job
+
+    glue_context = GlueContext(session.sparkContext)
+    job = Job(glue_context)
+    job.init(job_name, {"job_bookmark_option": "job-bookmark-enable", "JOB_RUN_ID": "jr_1"})
+    frame = glue_context.create_dynamic_frame.from_options(
+        "s3", {"paths": [uri], "recurse": True}, "json", transformation_ctx="landing"
+    )
+    rows = frame.toDF().agg({"*": "count"}).collect()[0][0] if frame.toDF().columns else 0
+    job.commit()
+    return int(rows)
+
+
+def _peer(session: "SparkSession", uri: str, checkpoint: Path) -> int:
+    rows: list[int] = []
+    reader: Any = session.readStream.schema(SCHEMA).option("recursiveFileLookup", True)
+    query = (
+        reader.json(uri)
+        .writeStream.trigger(availableNow=True)
+        .option("checkpointLocation", checkpoint.as_uri())
+        .foreachBatch(lambda batch, _: rows.append(batch.count()))
+        .start()
+    )
+    query.awaitTermination()
+    return sum(rows)
+
+
+if __name__ == "__main__":
+    if "--reading" in sys.argv:
+        print(json.dumps(_read_by_turns()))  # noqa: T201 (read by the parent)
+    else:
+        for result in measure():
+            print(result.row())  # noqa: T201 (a command)
