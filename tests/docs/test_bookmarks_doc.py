@@ -1,0 +1,38 @@
+"""The commands of docs/bookmarks.md do what the text says, one after the other."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+TEXT = (PROJECT / "docs" / "bookmarks.md").read_text(encoding="utf-8")
+
+
+def snippet(name: str) -> str:
+    (found,) = re.findall(rf"<!-- test: {re.escape(name)} -->\n```\w+\n(.*?)```", TEXT, re.DOTALL)
+    return str(found)
+
+
+@pytest.mark.spark
+def test_trying_a_bookmark_takes_the_commands_of_the_guide(tmp_path, monkeypatch):
+    monkeypatch.delenv("TIDEMARK_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    (tmp_path / "count_rows.py").write_text(snippet("count_rows.py"), encoding="utf-8")
+    outputs = []
+
+    for line in snippet("try it").splitlines():
+        run = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)  # noqa: S602
+        assert run.returncode == 0, run.stdout + run.stderr
+        outputs.append(run.stdout)
+
+    _, first, second, explained, one_file, shown, reset = outputs
+    assert "rows: 1" in first
+    assert "rows: 0" in second
+    assert "would read 0 of 1 files" in explained
+    assert "s3://landing/a.json" in one_file
+    assert "landed_orders" in shown
+    assert "at the beginning" in reset
