@@ -124,6 +124,8 @@ def land(
     except ValueError as error:
         raise UsageError(str(error)) from error
     if deployed is not None:
+        if app is not None or context:
+            raise UsageError("--deployed lands in AWS and takes neither --app nor --context")
         where = land_delivery_in_stage(delivery, deployed)
     else:
         home = Home.from_environment()
@@ -156,6 +158,11 @@ def _assembly(console: Console, app: Path | None, context: tuple[str, ...]) -> P
     from ops.synth import synthesize
 
     if app is not None:
+        if context:
+            raise UsageError(
+                f"--context {context[0]!r} would change nothing, for --app names an assembly that "
+                "is synthesized already; leave one of the two out"
+            )
         return app
     wrong = [item for item in context if "=" not in item]
     if wrong:

@@ -249,6 +249,22 @@ def test_a_context_that_is_no_pair_is_refused(home, monkeypatch) -> None:
     assert_one_clear_line(tidemark("run", "-c", "prod"), 2, "'prod' is not KEY=VALUE")
 
 
+@pytest.mark.parametrize("command", [["run"], ["land", "--days", "1"]])
+def test_a_context_that_would_change_nothing_is_refused(home, write_assembly, command) -> None:
+    app = write_assembly({"first": ""})
+
+    result = tidemark(*command, "--app", str(app), "-c", "stage=prod")
+
+    assert_one_clear_line(result, 2, "'stage=prod' would change nothing", "leave one")
+
+
+@pytest.mark.parametrize("option", ["--app=cdk.out", "--context=stage=prod"])
+def test_landing_in_aws_takes_no_option_of_a_local_run(home, option) -> None:
+    result = tidemark("land", "--days", "1", "--deployed", "dev", option)
+
+    assert_one_clear_line(result, 2, "takes neither --app nor --context")
+
+
 def test_a_failing_app_shows_what_it_printed(home, tmp_path, monkeypatch) -> None:
     (tmp_path / "cdk.json").write_text(json.dumps({"app": "python app.py"}), encoding="utf-8")
     (tmp_path / "app.py").write_text("raise ImportError('no module infra')", encoding="utf-8")
