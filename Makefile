@@ -68,7 +68,7 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
 		echo "error: Tidemark needs Python 3.11 (as AWS Glue 5.1 has), and '$(PYTHON)' is not one;" \
 			"install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 2; }
-	@test -x .venv/bin/python || { echo "Creating .venv"; $(PYTHON) -m venv .venv; }
+	@test -x .venv/bin/pip || { echo "Creating .venv"; $(PYTHON) -m venv .venv; }
 	@pip install --quiet --require-hashes --no-deps -r requirements-setup.txt
 	@python -m ops.set_up
 	@touch $@

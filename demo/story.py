@@ -1,6 +1,5 @@
 """Tells the story: a full load, an increment, a run with nothing new, and the proof."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ from sample_data.landing import (
     weather_objects,
 )
 
-DEFAULT_HOME = ".tidemark-demo"
+DEMO_HOME = ".tidemark-demo"
 ROUTES = 10
 
 
@@ -181,7 +180,7 @@ def main() -> int:
     """Play the demo in a home of its own, started afresh; return the exit code."""
     console = Console()
     try:
-        home = Home.open(Path(os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME))
+        home = Home.open(Path(DEMO_HOME))  # never TIDEMARK_HOME, for it is emptied
         home.reset()
         with step(console, "Synthesizing the CDK app"):
             assembly = synthesize(Path.cwd(), {})

@@ -23,6 +23,7 @@ CRON_FORM = (
 )
 JDBC_URL = re.compile(r"jdbc:\S+")
 NOT_EMPTY = re.compile(r"\S+")
+SECRET_NAME = re.compile(r"[\w/+=.@-]+", re.ASCII)  # what Secrets Manager allows; an ARN has colons
 # Every worker type of a Glue Spark ETL job; G.025X is for streaming only.
 WORKER_TYPES = ("G.1X", "G.2X", "G.4X", "G.8X", "G.12X", "G.16X", "R.1X", "R.2X", "R.4X", "R.8X")
 
@@ -150,7 +151,9 @@ def _flights_source(value: object) -> FilesSource | JdbcSource:
                 "connectionName", NOT_EMPTY, "null or the name of a Glue connection"
             ),
             secret_name=fields.optional_text(
-                "secretName", NOT_EMPTY, "null or the name of a secret in Secrets Manager"
+                "secretName",
+                SECRET_NAME,
+                "null or the name (no ARN) of a secret in Secrets Manager",
             ),
         )
     fields.refuse_the_rest()

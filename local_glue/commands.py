@@ -10,7 +10,7 @@ from local_glue.assembly import Assembly, publish, read_assembly
 from local_glue.bookmarks.versions import Bookmark, latest_bookmark
 from local_glue.definitions import Deployment
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from local_glue.errors import EntityNotFoundError
+from local_glue.errors import EntityNotFoundError, UsageError
 from local_glue.home import Home
 from local_glue.intrinsics import ACCOUNT_ID
 from local_glue.java import find_java_home
@@ -38,13 +38,24 @@ def region() -> str:
 
 def load(assembly_folder: Path) -> Deployment:
     """Read an assembly's definitions; changes nothing."""
-    return read_deployment(read_assembly(assembly_folder), region())
+    return _read(assembly_folder)[1]
+
+
+def _read(assembly_folder: Path) -> tuple[Assembly, Deployment]:
+    """Read an assembly and its definitions; refuse what CloudFormation would not take either."""
+    try:
+        assembly = read_assembly(assembly_folder)
+        return assembly, read_deployment(assembly, region())
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{assembly_folder} holds something that could not be deployed "
+            f"({type(error).__name__}: {error}); synthesize the app again"
+        ) from error
 
 
 def deploy(assembly_folder: Path, home: Home) -> Deployment:
     """Lay out buckets as folders and publish scripts and libraries into the lake."""
-    assembly = read_assembly(assembly_folder)
-    deployment = read_deployment(assembly, region())
+    assembly, deployment = _read(assembly_folder)
     for bucket in deployment.buckets:
         (home.lake / bucket).mkdir(exist_ok=True)
     _publish_assets(assembly, deployment.region, home)

@@ -97,7 +97,8 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
     text = log.read_text(encoding="utf-8", errors="replace").strip()
     raise GlueLocalError(
         f"the embedded DynamoDB engine did not start in {START_ATTEMPTS} attempts, last on port "
-        f"{port}: {text or 'no output'}; see {log}, or set {ENDPOINT_VARIABLE}"
+        f"{port}: {text or 'no output'}; see {log}, set {ENDPOINT_VARIABLE}, or start afresh with "
+        "`tidemark local reset`"
     )
 
 
@@ -151,20 +152,27 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     """Yield a boto3 client for the endpoint, with credentials that are valid nowhere else.
 
     Raises:
-        GlueLocalError: the endpoint does not answer, or refuses a request made in the block.
+        UsageError: the endpoint is no URL.
+        GlueLocalError: it does not answer, or refuses a request made in the block.
     """
     import boto3
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError, ClientError
 
-    client = boto3.client(
-        "dynamodb",
-        endpoint_url=endpoint,
-        region_name=region,
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 (not a secret)
-        config=Config(connect_timeout=CONNECT_TIMEOUT_S, retries={"total_max_attempts": 3}),
-    )
+    try:
+        client = boto3.client(
+            "dynamodb",
+            endpoint_url=endpoint,
+            region_name=region,
+            aws_access_key_id="local",
+            aws_secret_access_key="local",  # noqa: S106 (not a secret)
+            config=Config(connect_timeout=CONNECT_TIMEOUT_S, retries={"total_max_attempts": 3}),
+        )
+    except ValueError as error:
+        raise UsageError(
+            f"{ENDPOINT_VARIABLE} is {endpoint!r}; allowed: a URL such as http://127.0.0.1:8000; "
+            "correct it, or unset it to use the embedded engine"
+        ) from error
     try:
         yield client
     except (BotoCoreError, ClientError) as error:

@@ -115,7 +115,7 @@ def land(
     """Put days of the sample data where the pipeline's sources are."""
     from local_glue.commands import deploy
     from local_glue.home import Home
-    from ops.land import land_delivery_locally, land_in_stage
+    from ops.land import land_delivery_in_stage, land_delivery_locally
     from sample_data.landing import plan_delivery
 
     console = Console()
@@ -123,8 +123,10 @@ def land(
         delivery = plan_delivery(days, only, correct)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    if deployed:
-        where = land_in_stage({**delivery.flight_files(), **delivery.weather_files()}, deployed)
+    if deployed is not None:
+        if app is not None or context:
+            raise UsageError("--deployed lands in AWS and takes neither --app nor --context")
+        where = land_delivery_in_stage(delivery, deployed)
     else:
         home = Home.from_environment()
         deployment = deploy(_assembly(console, app, context), home)
@@ -156,6 +158,11 @@ def _assembly(console: Console, app: Path | None, context: tuple[str, ...]) -> P
     from ops.synth import synthesize
 
     if app is not None:
+        if context:
+            raise UsageError(
+                f"--context {context[0]!r} would change nothing, for --app names an assembly that "
+                "is synthesized already; leave one of the two out"
+            )
         return app
     wrong = [item for item in context if "=" not in item]
     if wrong:

@@ -50,17 +50,22 @@ def land_delivery_locally(delivery: Delivery, deployment: Deployment, home: Home
     if url is None:
         land_locally({**delivery.flight_files(), **delivery.weather_files()}, deployment, home)
         return str(home.lake)
-    if not url.startswith(DERBY):
-        raise UsageError(
-            f"{FLIGHTS_JOB} reads {url}; `tidemark land` fills only {DERBY}... databases, so load "
-            "the flights there yourself and land the weather with --only weather"
-        )
+    if delivery.has_flights and not url.startswith(DERBY):
+        raise _cannot_fill(url)
     land_locally(delivery.weather_files(), deployment, home)
-    if delivery.has_flights:
-        from ops.derby import land_in_derby
+    if not delivery.has_flights:
+        return str(home.lake)
+    from ops.derby import land_in_derby
 
-        land_in_derby(delivery.flights(), url, arguments["--jdbc_table"], home)
+    land_in_derby(delivery.flights(), url, arguments["--jdbc_table"], home)
     return f"{home.lake} and {url} in {home.derby}"
+
+
+def _cannot_fill(url: str) -> UsageError:
+    return UsageError(
+        f"{FLIGHTS_JOB} reads {url}; `tidemark land` fills only local {DERBY}... databases, so "
+        "load the flights there yourself and land the weather with --only weather"
+    )
 
 
 def write_object(path: Path, body: bytes) -> None:
@@ -72,11 +77,12 @@ def write_object(path: Path, body: bytes) -> None:
     unfinished.replace(path)
 
 
-def land_in_stage(objects: Mapping[str, bytes], stage: str) -> str:
-    """Upload objects into the landing bucket of a deployed stage; return the bucket's name.
+def land_delivery_in_stage(delivery: Delivery, stage: str) -> str:
+    """Upload a delivery into the landing bucket of a deployed stage; return the bucket's name.
 
     Raises:
-        UsageError: the stage is not deployed in the account and region of your credentials.
+        UsageError: the stage is not deployed in the account and region of your credentials, or
+            its job reads the flights from a database, which only its owner can fill.
         GlueLocalError: AWS refuses the upload.
     """
     import boto3
@@ -85,17 +91,33 @@ def land_in_stage(objects: Mapping[str, bytes], stage: str) -> str:
     stack_name = f"tidemark-{stage}-storage"
     try:
         stacks = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
+        url = _jdbc_url_in_account() if delivery.has_flights else None
     except (BotoCoreError, ClientError) as error:
         raise UsageError(
-            f"cannot read the stack {stack_name}: {error}; deploy the stage first, and use "
-            "credentials and a region of its account"
+            f"cannot read the stage {stage} (stack {stack_name}): {error}; deploy it first, and "
+            "use credentials and a region of its account"
         ) from error
+    if url is not None:
+        raise _cannot_fill(url)
     outputs = {o["OutputKey"]: o["OutputValue"] for o in stacks[0].get("Outputs", [])}
     bucket = landing_bucket(outputs, f"the stack {stack_name}")
     s3 = boto3.client("s3")
     try:
-        for key, body in objects.items():
+        for key, body in {**delivery.flight_files(), **delivery.weather_files()}.items():
             s3.put_object(Bucket=bucket, Key=key, Body=body)
     except (BotoCoreError, ClientError) as error:
         raise GlueLocalError(f"cannot upload to the bucket {bucket}: {error}") from error
     return bucket
+
+
+def _jdbc_url_in_account() -> str | None:
+    """Return the database that the deployed job reads flights from; None if it reads files."""
+    import boto3
+
+    glue = boto3.client("glue")
+    try:
+        job = glue.get_job(JobName=FLIGHTS_JOB)["Job"]
+    except glue.exceptions.EntityNotFoundException:
+        return None  # the storage stack is deployed, the pipeline not yet
+    url: str | None = job.get("DefaultArguments", {}).get("--jdbc_url")
+    return url

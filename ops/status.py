@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from local_glue.bookmarks.versions import Bookmark
@@ -80,23 +81,25 @@ def _moment(epoch_ms: int) -> str:
 def status_table(
     deployment: Deployment, statuses: list[JobStatus], watermarks: Mapping[str, str]
 ) -> Table:
-    """Return the table of `tidemark status`, one row per job of the template."""
-    table = Table()
-    for column in ("job", "state", "duration", "last run"):
-        table.add_column(column, no_wrap=True)
-    for column in ("rows in", "rows out", "bookmark", "watermark"):
-        table.add_column(column, justify="right" if "rows" in column else "left")
+    """Return the table of `tidemark status`, one row per job of the template.
+
+    On a narrow terminal cells fold; nothing is cut off from 80 columns on.
+    """
+    table = Table("job", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in ("last run", "state, duration", "rows in → out", "bookmark", "watermark"):
+        table.add_column(column, overflow="fold")
+    table.columns[0].no_wrap = True
     for status in statuses:
         run = status.last_run
         option = deployment.jobs[status.job_name].default_arguments.get("--job-bookmark-option")
         bookmark = bookmark_text(status.bookmark, option == "job-bookmark-enable")
         watermark = watermarks.get(status.job_name, "-")
         if run is None:
-            table.add_row(status.job_name, "-", "-", "never", "-", "-", bookmark, watermark)
+            table.add_row(status.job_name, "never", "-", "-", bookmark, watermark)
             continue
         table.add_row(
-            *(status.job_name, state_text(run.state), duration(run)),
-            *(_moment(run.started_at_ms), rows(run.rows_read), rows(run.rows_written)),
-            *(bookmark, watermark),
+            *(status.job_name, _moment(run.started_at_ms)),
+            state_text(run.state).append(f" {duration(run)}", style="default"),
+            *(f"{rows(run.rows_read)} → {rows(run.rows_written)}", bookmark, watermark),
         )
     return table

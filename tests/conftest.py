@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from local_glue.home import Home
 from local_glue.java import find_java_home
@@ -25,6 +26,9 @@ JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
 # PySpark never closes the socket over which the JVM answers `collect`.
 UNCLOSED_BY_PYSPARK = r"ignore:unclosed <socket.socket .*'127\.0\.0\.1':ResourceWarning"
 _prefixes = itertools.count(1)
+# A busy machine makes any example slow; how long a test takes is no property of the code.
+settings.register_profile("tidemark", deadline=None)
+settings.load_profile("tidemark")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

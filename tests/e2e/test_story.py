@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from demo.story import Plot, Story, StoryError, routes_table, runs_table, tell
+from demo.story import Plot, Story, StoryError, main, routes_table, runs_table, tell
 from local_glue.home import Home
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
@@ -77,7 +77,7 @@ def test_status_shows_the_watermark_and_the_bookmarks(told, assembly, monkeypatc
     result = CliRunner().invoke(main, ["status", "--app", str(assembly)], env={"COLUMNS": "250"})
 
     assert result.exit_code == 0, result.output
-    lines = {line.split()[1]: line for line in result.output.splitlines() if "SUCCEEDED" in line}
+    lines = {line.split()[0]: line for line in result.output.splitlines() if "SUCCEEDED" in line}
     assert "updated_at=2013-01-04T04:00:00.016" in lines["ingest-flights"]
     assert "v3 to 20" in lines["ingest-weather"]
 
@@ -90,3 +90,15 @@ def test_the_proof_fails_when_the_mart_lacks_a_day(told) -> None:
             told.prove()
     finally:
         hidden.rename(folder)
+
+
+def test_the_demo_never_empties_the_home_of_the_user(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
+    Home.open(tmp_path / "home")
+    (tmp_path / "home" / "lake" / "precious.txt").write_text("keep", encoding="utf-8")
+
+    assert main() == 2  # there is no cdk.json here
+
+    assert (tmp_path / "home" / "lake" / "precious.txt").exists()
+    assert (tmp_path / ".tidemark-demo").is_dir()

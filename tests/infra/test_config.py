@@ -115,6 +115,10 @@ BAD = {
     "jdbc-url": ({"flightsSource": JDBC | {"url": "postgres://db"}}, 'has url "postgres://db"'),
     "key-misspelt": ({"stgae": "prod"}, 'unknown context key "stgae"; allowed: stage, flights'),
     "key-in-lower-case": ({"flightssource": "{}"}, "did you mean 'flightsSource'?"),
+    "jdbc-secret-arn": (
+        {"flightsSource": JDBC | {"secretName": "arn:aws:secretsmanager:x:1:secret:air"}},
+        "allowed: null or the name (no ARN) of a secret",
+    ),
     "jdbc-secret": ({"flightsSource": JDBC | {"secretName": 7}}, "flightsSource has secretName 7"),
 }
 

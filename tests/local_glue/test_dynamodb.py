@@ -232,6 +232,14 @@ def test_an_endpoint_that_does_not_answer_is_named_with_the_remedy() -> None:
         connection.list_tables()
 
 
+def test_an_endpoint_that_is_no_url_is_named_with_the_remedy() -> None:
+    with (
+        pytest.raises(UsageError, match=r"AWS_ENDPOINT_URL_DYNAMODB is 'nonsense'; allowed: a URL"),
+        dynamodb_client("nonsense", REGION),
+    ):
+        pass
+
+
 def test_refused_request_is_told_with_the_answer(home):
     with (
         dynamodb_endpoint(home) as endpoint,

@@ -163,6 +163,27 @@ def test_a_template_without_glue_jobs_is_refused(home, write_assembly) -> None:
     assert_one_clear_line(result, 2, "defines no AWS::Glue::Job", "pipeline.add_job")
 
 
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("manifest.json", {"artifacts": {"stack": {}}}),
+        ("template.json", {"Resources": {"Job": {"Type": "AWS::Glue::Job", "Properties": {}}}}),
+        ("template.json", {"Resources": {"Job": {"Properties": {}}}}),
+        ("template.json", {"Resources": []}),
+    ],
+    ids=["artifact without a type", "job without a command", "resource without a type", "a list"],
+)
+def test_an_assembly_that_cannot_be_deployed_is_refused(
+    home, write_assembly, name, document
+) -> None:
+    app = write_assembly({"first": ""})
+    (app / name).write_text(json.dumps(document), encoding="utf-8")
+
+    result = tidemark("run", "--app", str(app))
+
+    assert_one_clear_line(result, 2, str(app), "could not be deployed", "synthesize the app again")
+
+
 def test_a_job_script_that_does_not_exist_is_named(home, write_assembly) -> None:
     app = write_assembly({"first": ""})
     (app / "first.py").unlink()
@@ -226,6 +247,22 @@ def test_a_context_that_is_no_pair_is_refused(home, monkeypatch) -> None:
     monkeypatch.chdir(PROJECT)
 
     assert_one_clear_line(tidemark("run", "-c", "prod"), 2, "'prod' is not KEY=VALUE")
+
+
+@pytest.mark.parametrize("command", [["run"], ["land", "--days", "1"]])
+def test_a_context_that_would_change_nothing_is_refused(home, write_assembly, command) -> None:
+    app = write_assembly({"first": ""})
+
+    result = tidemark(*command, "--app", str(app), "-c", "stage=prod")
+
+    assert_one_clear_line(result, 2, "'stage=prod' would change nothing", "leave one")
+
+
+@pytest.mark.parametrize("option", ["--app=cdk.out", "--context=stage=prod"])
+def test_landing_in_aws_takes_no_option_of_a_local_run(home, option) -> None:
+    result = tidemark("land", "--days", "1", "--deployed", "dev", option)
+
+    assert_one_clear_line(result, 2, "takes neither --app nor --context")
 
 
 def test_a_failing_app_shows_what_it_printed(home, tmp_path, monkeypatch) -> None:

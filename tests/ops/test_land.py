@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import boto3
 import pytest
 from moto import mock_aws
@@ -5,13 +7,14 @@ from moto import mock_aws
 from local_glue.commands import load
 from local_glue.errors import UsageError
 from local_glue.home import Home
-from ops.land import land_delivery_locally, land_in_stage, write_object
+from ops.land import land_delivery_in_stage, land_delivery_locally, write_object
 from sample_data.landing import plan_delivery
 
 STACK = """
 {"Resources": {"Landing": {"Type": "AWS::S3::Bucket"}},
  "Outputs": {"LandingBucketName": {"Value": {"Ref": "Landing"}}}}
 """
+POSTGRES = "jdbc:postgresql://db/air"
 
 
 @pytest.fixture
@@ -21,20 +24,69 @@ def account(monkeypatch):
         yield
 
 
-def test_land_uploads_to_the_landing_bucket_of_a_deployed_stage(account) -> None:
+@pytest.fixture
+def stage(account):
+    """A deployed storage stack without a pipeline."""
     boto3.client("cloudformation").create_stack(
         StackName="tidemark-dev-storage", TemplateBody=STACK
     )
 
-    bucket = land_in_stage({"weather/2013-01-01.json": b"{}\n"}, "dev")
 
-    body = boto3.client("s3").get_object(Bucket=bucket, Key="weather/2013-01-01.json")["Body"]
-    assert body.read() == b"{}\n"
+def create_flights_job(**arguments: str) -> None:
+    boto3.client("glue").create_job(
+        Name="ingest-flights",
+        Role="arn:aws:iam::123456789012:role/job",
+        Command={"Name": "glueetl", "ScriptLocation": "s3://assets/ingest.py"},
+        DefaultArguments=arguments,
+    )
+
+
+def keys(bucket: str) -> list[str]:
+    found = boto3.client("s3").list_objects_v2(Bucket=bucket)["Contents"]
+    return [entry["Key"] for entry in found]
+
+
+@pytest.mark.parametrize("is_pipeline_deployed", [True, False])
+def test_land_uploads_to_the_landing_bucket_of_a_deployed_stage(
+    stage, is_pipeline_deployed
+) -> None:
+    if is_pipeline_deployed:
+        create_flights_job(**{"--source": "files"})
+
+    bucket = land_delivery_in_stage(plan_delivery("1", None, None), "dev")
+
+    assert keys(bucket) == [
+        "flights/landed_on=2013-01-02/flights-2013-01-01.csv",
+        "weather/2013-01-01.json",
+    ]
 
 
 def test_landing_in_a_stage_that_is_not_deployed_says_so(account) -> None:
-    with pytest.raises(UsageError, match=r"tidemark-prod-storage.*deploy the stage first"):
-        land_in_stage({}, "prod")
+    with pytest.raises(UsageError, match=r"stage prod .*tidemark-prod-storage.*deploy it first"):
+        land_delivery_in_stage(plan_delivery("1", None, None), "prod")
+
+
+def test_flights_of_a_deployed_stage_with_a_database_are_left_to_its_owner(stage) -> None:
+    create_flights_job(**{"--source": "jdbc", "--jdbc_url": POSTGRES})
+
+    with pytest.raises(UsageError, match=f"reads {POSTGRES}; .* --only weather"):
+        land_delivery_in_stage(plan_delivery("1", None, None), "dev")
+
+    bucket = land_delivery_in_stage(plan_delivery("1", "weather", None), "dev")
+    assert keys(bucket) == ["weather/2013-01-01.json"]
+
+
+def test_flights_of_another_database_are_left_to_its_owner(home, write_assembly) -> None:
+    deployment = load(write_assembly({"ingest-flights": ""}))
+    job = replace(deployment.jobs["ingest-flights"], default_arguments={"--jdbc_url": POSTGRES})
+    deployment = replace(deployment, jobs={job.name: job})
+    state = Home.open(home)
+
+    with pytest.raises(UsageError, match=f"reads {POSTGRES}; .* --only weather"):
+        land_delivery_locally(plan_delivery("1", None, None), deployment, state)
+
+    land_delivery_locally(plan_delivery("1", "weather", None), deployment, state)
+    assert (state.lake / "landing" / "weather" / "2013-01-01.json").is_file()
 
 
 def test_flights_and_weather_land_as_files_of_the_landing_bucket(home, write_assembly) -> None:

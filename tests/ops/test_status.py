@@ -1,12 +1,16 @@
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from local_glue.bookmarks.versions import Bookmark
+from local_glue.commands import JobStatus
 from local_glue.definitions import Deployment, JobDefinition, TableDefinition
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
-from ops.status import bookmark_text, read_watermarks
+from local_glue.store import JobRun
+from ops.status import bookmark_text, read_watermarks, status_table
 from watermarks import Watermarks
 
 TABLE = TableDefinition(
@@ -24,6 +28,7 @@ TABLE = TableDefinition(
         ],
     },
 )
+TITLES = ("job", "last run", "state,", "rows in", "bookmark", "watermark")
 
 
 def deployment(*names: str) -> Deployment:
@@ -78,3 +83,45 @@ def test_a_home_in_which_nothing_has_run_has_no_watermarks(state) -> None:
 )
 def test_a_bookmark_is_shown_by_its_version_and_reach(bookmark, is_enabled, text) -> None:
     assert bookmark_text(bookmark, is_enabled) == text
+
+
+def test_a_terminal_of_80_columns_shows_the_whole_status() -> None:
+    run = JobRun(
+        run_id="jr_1",
+        job_name="ingest-flights",
+        workflow_run_id=None,
+        trigger_name=None,
+        attempt=0,
+        state="SUCCEEDED",
+        started_at_ms=0,
+        log_path="stderr.log",
+        bookmark_option="job-bookmark-enable",
+        completed_at_ms=1_063_100,
+        rows_read=26_276,
+        rows_written=12_208,
+    )
+    bookmark = Bookmark("ingest-flights", 31, 2, "jr_1", None, 0, {"a": {"high_ms": 60_000}})
+    console = Console(width=80, record=True)
+
+    console.print(
+        status_table(
+            deployment(run.job_name),
+            [JobStatus(run.job_name, run, bookmark)],
+            {run.job_name: "updated_at=2013-01-15T04:00:00.016000+00:00"},
+        )
+    )
+
+    lines = console.export_text().splitlines()
+    edges = [next(line for line in lines if title in line).index(title) for title in TITLES]
+    cells = [
+        " ".join(line[begin:end].strip() for line in lines[4:] if line[begin:end].strip())
+        for begin, end in pairwise([*edges, None])
+    ]
+    assert cells == [
+        "ingest-flights",
+        "1970-01-01 00:00Z",
+        "SUCCEEDED 1063.1 s",
+        "26,276 → 12,208",
+        "v31 to 1970-01-01 00:01Z",
+        "updated_at= 2013-01-15T 04:00:00.01 6000+00:00",
+    ]
