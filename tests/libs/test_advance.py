@@ -228,6 +228,31 @@ def test_passing_refusal_is_sent_again_with_growing_jittered_pauses(new_client, 
     assert pauses == [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0]
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "ThrottlingException",
+        "TransactionInProgressException",
+    ],
+)
+def test_commit_that_is_throttled_as_a_whole_is_sent_again(new_client, job, code):
+    client = new_client()
+    pauses = []
+    watermarks = Watermarks("glue-watermarks", client, sleep=pauses.append, jitter=lambda: 1.0)
+
+    with Stubber(client) as stub:
+        for _ in range(2):
+            stub.add_client_error("transact_write_items", code, http_status_code=400)
+        stub.add_response("transact_write_items", {})
+        latest = watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=None)
+        stub.assert_no_pending_responses()
+
+    assert latest.version == 1
+    assert pauses == [0.05, 0.1]
+
+
 def test_endless_transaction_conflict_ends_with_the_error_of_aws(new_client, job):
     client = new_client()
     watermarks = Watermarks("glue-watermarks", client, sleep=lambda _: None)
