@@ -52,6 +52,27 @@ def check_same_family(stored: object, given: object, cursor: str) -> None:
         )
 
 
+def check_forward(stored: Mapping[str, Any], given: Mapping[str, Any], path: str) -> None:
+    """Raise an error if a value of the given watermarks is before the stored one of its name.
+
+    Raises:
+        WatermarkTypeError: a value has another type than before.
+        WatermarkValueError: a value would go back.
+    """
+    for name in stored.keys() & given.keys():
+        was, value, place = stored[name], given[name], f"{path}.{name}"
+        if isinstance(was, Mapping) and isinstance(value, Mapping):
+            check_forward(was, value, place)
+            continue
+        check_same_family(was, value, place)
+        if is_before(value, was):
+            raise WatermarkValueError(
+                f"{place} is {value!r}, before the stored {was!r}: nothing was written; find out "
+                "why the source went back, or go back yourself with rewind(job, to_run=..., "
+                "reason=..., actor=...)"
+            )
+
+
 def is_before(left: Any, right: Any) -> bool:
     """Return whether one value of a family comes before another."""
     return bool(_instant(left) < _instant(right))

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from .checks import check_clock
+from .cursors import value_at
 from .rows import HEAD, Latest, Row, Table, row_key
 from .windows import OpenWindow, Window, WindowRequest, choose_range, held
 
@@ -131,6 +132,9 @@ class Opening:
 def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
     """Return what to write: a take-over if the cursor has an open window, else a new window.
 
+    An open window that does not begin at the watermark is not taken over: `advance` or
+    `add_watermark` has moved the watermark since, and the window would move it back or read twice.
+
     Returns:
         None if there is nothing to read.
 
@@ -140,7 +144,8 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
     """
     attempt = head.epoch + 1
     found = head.windows.get(request.cursor)
-    if found is not None:
+    stored = value_at(head.base.watermarks, request.cursor) if head.base else None
+    if found is not None and (stored is None or stored == found.low):
         taken = replace(found, attempt=attempt, run_id=request.run_id)
         return Opening(request, head, taken, is_recovered=True)
     if isinstance(request.settle, timedelta):

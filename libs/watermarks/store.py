@@ -138,6 +138,11 @@ class Store:
             self.pause(attempt)
             attempt += 1
 
+    def find_applied(self, commit: Commit) -> Latest | None:
+        """Return what an earlier send of a commit stored, None if none got through."""
+        row = self.read(commit.job_id, commit.run_id)
+        return commit.found_applied([{"Item": row}])
+
     def open(self, opening: Opening) -> Row | None:
         """Send the write of an opening; return None if it is applied, else the head in its way.
 

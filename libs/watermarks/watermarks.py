@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from .commits import Commit
-from .cursors import value_at, with_value
+from .cursors import check_forward, value_at, with_value
 from .errors import (
     AmbiguousWatermarkError,
     WatermarkConflictError,
     WatermarkNotFoundError,
     WatermarkRunConflictError,
+    WatermarkValueError,
 )
 from .opens import Head, plan_opening
 from .operations import Operations
@@ -140,12 +141,22 @@ class Watermarks(Operations):
         Raises:
             WatermarkConflictError: another run moved the watermarks; nothing was written.
             WatermarkRunConflictError: this run already committed something else.
-            WatermarkValueError: a value is of a type that cannot be a watermark.
+            WatermarkTypeError: a value has another type than before.
+            WatermarkValueError: a value is before the stored one, or of a type that cannot be a
+                watermark.
             ValueError: the job id or the run id is not usable.
         """
         key = base.key if base else DEFAULT_KEY
         state = {**base.watermarks, **to} if base else to
-        return self._commit({"jobName": job_id, "runId": run_id, key: to}, state, base)
+        commit = self._planned({"jobName": job_id, "runId": run_id, key: to}, state, base)
+        if base and base.is_typed:
+            try:
+                check_forward(base.watermarks, to, key)
+            except WatermarkValueError:
+                if applied := self._store.find_applied(commit):
+                    return applied  # sent again, from a base that has moved on since
+                raise
+        return self._store.commit(commit)
 
     def open_window(
         self,
@@ -231,7 +242,7 @@ class Watermarks(Operations):
         to = with_value({}, window.cursor, window.high)
         state = with_value(base.watermarks if base else {}, window.cursor, window.high)
         item = {"jobName": window.job_id, "runId": window.run_id, key: to}
-        return self._commit(item, state, base, OpenWindow.of(window))
+        return self._store.commit(self._planned(item, state, base, OpenWindow.of(window)))
 
     @contextmanager
     def window(self, **request: Any) -> Iterator[Window]:
@@ -274,7 +285,7 @@ class Watermarks(Operations):
             head = self._store.read(job_id, HEAD)
             base = latest_of(head) if head else None
             try:
-                self._commit(watermark_item, watermark_item[key], base)
+                self._store.commit(self._planned(watermark_item, watermark_item[key], base))
             except WatermarkConflictError as error:
                 is_last = attempt + 1 == _RACES
                 if is_last or isinstance(error, WatermarkRunConflictError):
@@ -392,13 +403,12 @@ class Watermarks(Operations):
             )
         return row
 
-    def _commit(
+    def _planned(
         self,
         item: Mapping[str, Any],
         state: Mapping[str, Value],
         base: Latest | None,
         window: OpenWindow | None = None,
-    ) -> Latest:
-        now = self._now()
-        commit = Commit.of(item, state, base, now=now, history=self._history, window=window)
-        return self._store.commit(commit)
+    ) -> Commit:
+        now, history = self._now(), self._history
+        return Commit.of(item, state, base, now=now, history=history, window=window)

@@ -6,6 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
@@ -16,6 +17,8 @@ from watermarks import (
     WatermarkConflictError,
     WatermarkRunConflictError,
     Watermarks,
+    WatermarkTypeError,
+    WatermarkValueError,
 )
 
 THREADS = 16
@@ -154,6 +157,56 @@ def test_advancing_twice_is_advancing_once(watermarks, job, read_base_again):
     second = watermarks.advance(job_id=job, run_id="jr_1", to={"high": 2}, base=base)
 
     assert first == second == watermarks.latest(job)
+
+
+@pytest.mark.parametrize(
+    ("stored", "to", "error", "message"),
+    [
+        ({"id": 9}, {"id": 8}, WatermarkValueError, r"watermarks.id is 8, before the stored 9:"),
+        ({"a": {"id": 9}}, {"a": {"id": 8}}, WatermarkValueError, r"watermarks.a.id is 8, before"),
+        ({"name": "b"}, {"name": "a"}, WatermarkValueError, r"'a', before the stored 'b'.*rewind"),
+        ({"id": 9}, {"id": "10"}, WatermarkTypeError, r"was a number \(9\) and is now a text"),
+        ({"id": 9}, {"id": {"a": 10}}, WatermarkValueError, r"not a dict"),
+    ],
+    ids=["number", "source", "text", "type", "dict"],
+)
+def test_watermark_does_not_go_back_or_change_its_type(
+    watermarks, job, rows, stored, to, error, message
+):
+    base = watermarks.advance(job_id=job, run_id="jr_1", to=stored, base=None)
+    before = rows()
+
+    with pytest.raises(error, match=message):
+        watermarks.advance(job_id=job, run_id="jr_2", to=to, base=base)
+
+    assert rows() == before
+
+
+def test_clock_set_back_for_winter_time_is_no_step_back(watermarks, job):
+    berlin = ZoneInfo("Europe/Berlin")
+    summer = datetime(2013, 10, 27, 2, 30, tzinfo=berlin)
+    winter = datetime(2013, 10, 27, 2, 10, tzinfo=berlin, fold=1)
+    base = watermarks.advance(job_id=job, run_id="jr_1", to={"at": summer}, base=None)
+
+    assert watermarks.advance(job_id=job, run_id="jr_2", to={"at": winter}, base=base).version == 2
+
+
+def test_untyped_watermark_of_the_original_class_may_be_followed_by_a_typed_one(
+    watermarks, job, put_legacy
+):
+    put_legacy("jr_old", latest_data={"S": "2013-01-01 10:00:00"})
+    to = {"latest_data": datetime(2013, 1, 2, tzinfo=UTC)}
+
+    latest = watermarks.advance(job_id=job, run_id="jr_1", to=to, base=watermarks.latest(job))
+
+    assert latest.watermarks == to
+
+
+def test_commit_is_recognised_from_a_base_that_has_moved_on_since(watermarks, job):
+    first = watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=None)
+    second = watermarks.advance(job_id=job, run_id="jr_2", to={"high": 2}, base=first)
+
+    assert watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=second) == first
 
 
 def test_commit_is_recognised_after_others_have_committed(watermarks, job):

@@ -123,6 +123,19 @@ def test_commit_of_a_window_whose_cursor_was_advanced_otherwise_is_refused(water
     assert watermarks.latest(job).watermarks == {"id": 7}
 
 
+def test_open_window_that_was_overtaken_by_an_advance_is_given_up(watermarks, job):
+    overtaken = open_to(watermarks, job, 10)
+    watermarks.advance(job_id=job, run_id="jr_2", to={"id": 20}, base=None)
+
+    window = open_to(watermarks, job, 30, "jr_3")
+
+    assert (window.low, window.high, window.is_recovered) == (20, 30, False)
+    assert window.window_id != overtaken.window_id
+    assert watermarks.commit_window(window).watermarks == {"id": 30}
+    with pytest.raises(WatermarkSupersededError):
+        watermarks.commit_window(overtaken)
+
+
 def test_block_that_ends_well_commits(watermarks, job):
     with watermarks.window(job_id=job, run_id="jr_1", cursor="id", high=10) as window:
         assert window.high == 10
