@@ -258,6 +258,7 @@ class Commit:
             update += ", wmKind = :kind, wmRegion = :region"
         if self.window:
             condition = f"{condition} AND {_WINDOW_IS_OURS}"
+            update += self._bounds_kept(values)
             names["#cursor"] = self.window.cursor
             values[":attempt"] = {"N": str(self.window.attempt)}
             removed.append("wmWindows.#cursor")
@@ -277,6 +278,16 @@ class Commit:
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
             }
         }
+
+    def _bounds_kept(self, values: Row) -> str:
+        """Note which end belongs to the windows of the cursor, unless the head says so already."""
+        assert self.window is not None  # noqa: S101 (only windows have bounds)
+        kept = self.base.bounds if self.base else {}
+        bounds = {"S": self.window.bounds}
+        if kept.get(self.window.cursor) == bounds:
+            return ""
+        values[":bounds"] = {"M": {**kept, self.window.cursor: bounds}}
+        return ", wmBounds = :bounds"
 
     def _run_put(self, table: Table) -> TransactWriteItemTypeDef:
         # Without the digest a run that sends its last commit again would make one more version.

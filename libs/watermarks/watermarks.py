@@ -186,7 +186,8 @@ class Watermarks(Operations):
                 a bound that is not after the lower one, means there is nothing new.
             initial: where the first window begins; None reads from the first row.
             bounds: "(]" leaves out rows at low and reads those at high; "[)" the other way round,
-                so that rows still arriving with the value `high` are read next time.
+                so that rows still arriving with the value `high` are read next time. A cursor
+                keeps its bounds: a change would lose the rows at the watermark or read them twice.
             nulls: what readers do with rows whose cursor is NULL.
             settle: stay this far behind the clock (datetimes) or the greatest value (numbers), so
                 that rows committed late, up to that much, are never missed.
@@ -197,7 +198,7 @@ class Watermarks(Operations):
 
         Raises:
             WatermarkTypeError: the cursor has another type than before.
-            WatermarkValueError: a bound or a distance cannot be used.
+            WatermarkValueError: a bound or a distance cannot be used, or `bounds` has changed.
             AmbiguousWatermarkError: there are several rows and no head row.
             WatermarkConflictError: other runs opened windows again and again.
             ValueError: a parameter is not one of what is allowed.

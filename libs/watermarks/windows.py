@@ -179,9 +179,11 @@ def choose_range(request: WindowRequest, base: Latest | None) -> tuple[Any, Any]
 
     Raises:
         WatermarkTypeError: the cursor changed its type.
-        WatermarkValueError: a bound or a distance cannot be used.
+        WatermarkValueError: a bound or a distance cannot be used, or `bounds` has changed.
     """
     stored = value_at(base.watermarks, request.cursor) if base else None
+    if base and stored is not None:
+        _check_bounds(request, base)
     low = request.initial if stored is None else stored
     high = request.high(low) if callable(request.high) else request.high
     if high is None:
@@ -194,6 +196,17 @@ def choose_range(request: WindowRequest, base: Latest | None) -> tuple[Any, Any]
         if not is_before(low, high):
             return None
     return low, high
+
+
+def _check_bounds(request: WindowRequest, base: Latest) -> None:
+    kept = base.bounds.get(request.cursor, {"S": request.bounds})["S"]
+    if kept != request.bounds:
+        harm = "lost" if request.bounds == "(]" else "read twice"
+        raise WatermarkValueError(
+            f"bounds is {request.bounds!r} for the cursor {request.cursor!r}, whose windows were "
+            f"{kept!r} so far: rows at the watermark would be {harm}; give {kept!r}, or start anew "
+            "with rewind(job, to_run=None, ...) or under another cursor name"
+        )
 
 
 def _settled(high: Any, request: WindowRequest) -> Any:
