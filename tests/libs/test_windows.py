@@ -188,6 +188,20 @@ def test_sources_of_a_job_have_windows_of_their_own(watermarks, job):
     assert set(stored.committed) == {orders.window_id, customers.window_id}
 
 
+def test_window_does_not_replace_a_watermark_that_is_a_part_of_its_name(watermarks, job, rows):
+    orders = open_to(watermarks, job, 10, cursor="orders")
+    lines = open_to(watermarks, job, 10, cursor="orders.id")
+    watermarks.commit_window(orders)
+    before = rows()
+
+    with pytest.raises(WatermarkValueError, match="give the cursor another name"):
+        watermarks.commit_window(lines)
+    with pytest.raises(WatermarkValueError, match="give the cursor another name"):
+        open_to(watermarks, job, 20, "jr_2", cursor="orders.id")
+
+    assert rows() == before
+
+
 def test_source_that_died_is_taken_over_while_the_other_goes_on(watermarks, job):
     open_to(watermarks, job, 10, cursor="orders.id")
     watermarks.commit_window(open_to(watermarks, job, 1, cursor="customers.id"))
@@ -244,6 +258,27 @@ def test_cursor_that_changes_its_type_is_refused(watermarks, job, rows, high):
         open_to(watermarks, job, high, "jr_2")
 
     assert rows() == before
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "harm"), [("(]", "[)", "read twice"), ("[)", "(]", "lost")]
+)
+def test_cursor_keeps_its_bounds_until_it_starts_anew(watermarks, job, rows, first, then, harm):
+    watermarks.commit_window(open_to(watermarks, job, 10, bounds=first))
+    watermarks.advance(job_id=job, run_id="jr_2", to={"n": 1}, base=watermarks.latest(job))
+    before = rows()
+
+    with pytest.raises(WatermarkValueError, match=f"rows at the watermark would be {harm}; give"):
+        open_to(watermarks, job, 20, "jr_3", bounds=then)
+
+    assert rows() == before
+    assert open_to(watermarks, job, 20, "jr_3", bounds=then, cursor="other").bounds == then
+    watermarks.rewind(job, to_run="jr_1", reason="test", actor="ops")
+    with pytest.raises(WatermarkValueError, match="rows at the watermark"):
+        open_to(watermarks, job, 20, "jr_3", bounds=then)
+    watermarks.rewind(job, to_run=None, reason="test", actor="ops")
+    watermarks.commit_window(open_to(watermarks, job, 20, "jr_3", bounds=then))
+    assert open_to(watermarks, job, 30, "jr_4", bounds=then).low == 20
 
 
 def test_settle_stays_behind_the_clock(watermarks, job):
