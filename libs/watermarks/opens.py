@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -98,7 +99,7 @@ class Opening:
     def is_applied_in(self, row: Row) -> bool:
         """Tell whether an earlier send of this very write got through."""
         found = row.get("wmWindows", {}).get("M", {}).get(self.request.cursor)
-        return found is not None and OpenWindow.from_attribute(found) == self.opened
+        return found is not None and OpenWindow.from_attribute(found).token == self.opened.token
 
     def _unopened(self, values: dict[str, Any]) -> str:
         if self.head.epoch == 0:
@@ -142,11 +143,11 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
         WatermarkClockError: the clock is behind that of an earlier run.
         WatermarkValueError: a bound or a distance cannot be used.
     """
-    attempt = head.epoch + 1
+    attempt, token = head.epoch + 1, os.urandom(8).hex()
     found = head.windows.get(request.cursor)
     stored = value_at(head.base.watermarks, request.cursor) if head.base else None
     if found is not None and (stored is None or stored == found.low):
-        taken = replace(found, attempt=attempt, run_id=request.run_id)
+        taken = replace(found, attempt=attempt, run_id=request.run_id, token=token)
         return Opening(request, head, taken, is_recovered=True)
     if isinstance(request.settle, timedelta):
         check_clock(request.job_id, head.row, request.now())
@@ -162,5 +163,6 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
         low=low,
         high=high,
         bounds=request.bounds,
+        token=token,
     )
     return Opening(request, head, opened, is_recovered=False)

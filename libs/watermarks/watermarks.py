@@ -34,6 +34,7 @@ from .rows import (
     item_of,
     latest_of,
     run_id_of,
+    version_of,
 )
 from .store import Store
 from .values import Value
@@ -385,15 +386,14 @@ class Watermarks(Operations):
             return None
         if head := self._store.read(job_id, HEAD):
             return head  # the first commit came between the two reads
-        if len(runs) > 1:
+        if len(runs) > 1 or version_of(runs[0]):  # a row of ours had a head, which is lost
             raise AmbiguousWatermarkError(
-                f"job {job_id!r} has several watermarks in table {self.table_name!r} and no "
-                f"{HEAD} row that says which is the most recent, and run ids do not tell: "
+                f"job {job_id!r} has watermarks in table {self.table_name!r} and no {HEAD} row "
+                "that says which is the most recent, and run ids do not tell: "
                 "name a run id explicitly, or make the run that Glue says started last the "
                 "current one with adopt(job, run, reason=..., actor=...)"
             )
-        # Whatever version such a row names, there is no head to hold it.
-        return {**runs[0], "wmVersion": {"N": "0"}}
+        return runs[0]
 
     def _existing_row(self, job_id: str) -> Row:
         row = self._current_row(job_id)

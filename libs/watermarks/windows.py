@@ -112,7 +112,10 @@ class WindowRequest:
 
 @dataclass(frozen=True)
 class OpenWindow:
-    """A window as the head row keeps it while it is open, and a run's row once it is committed."""
+    """A window as the head row keeps it while it is open, and a run's row once it is committed.
+
+    The token tells two processes of one run id apart that open a window at the same moment.
+    """
 
     window_id: str
     attempt: int
@@ -121,6 +124,7 @@ class OpenWindow:
     low: Any
     high: Any
     bounds: Bounds
+    token: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, window: Window) -> OpenWindow:
@@ -148,6 +152,7 @@ class OpenWindow:
             "bounds": self.bounds,
             "range": values,
             "types": tags,
+            "token": self.token,
         }
         return {"M": {"attempt": {"N": str(self.attempt)}, "window": {"S": json.dumps(fields)}}}
 
@@ -164,6 +169,7 @@ class OpenWindow:
             low=window_range.get("low"),
             high=window_range["high"],
             bounds=fields["bounds"],
+            token=fields.get("token", ""),
         )
 
 

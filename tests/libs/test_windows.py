@@ -19,6 +19,7 @@ from botocore.exceptions import ConnectionClosedError
 from botocore.stub import Stubber
 
 from watermarks import (
+    AmbiguousWatermarkError,
     WatermarkConflictError,
     Watermarks,
     WatermarkSupersededError,
@@ -339,6 +340,39 @@ def test_lost_response_to_an_open_is_recognised(lossy_client, table_name, job):
 
     assert (window.attempt, window.is_recovered) == (1, False)
     assert watermarks.commit_window(window).version == 1
+
+
+def test_two_processes_of_one_run_id_do_not_hold_one_attempt(
+    new_client, watermarks, table_name, job
+):
+    client = new_client()
+    others = []
+
+    def open_first(**_):
+        if not others:
+            others.append(open_to(watermarks, job, 10, "manual"))
+
+    client.meta.events.register("before-call.dynamodb.UpdateItem", open_first)
+
+    mine = open_to(Watermarks(table_name, client, sleep=lambda _: None), job, 10, "manual")
+
+    assert (others[0].attempt, mine.attempt, mine.is_recovered) == (1, 2, True)
+    with pytest.raises(WatermarkSupersededError, match="run 'manual' took the window over"):
+        watermarks.commit_window(others[0])
+
+
+def test_window_of_a_job_whose_head_was_deleted_has_no_id_of_before(watermarks, client, job):
+    first = open_to(watermarks, job, 10)
+    watermarks.commit_window(first)
+    head = {"jobName": {"S": job}, "runId": {"S": "~HEAD"}}
+    client.delete_item(TableName=watermarks.table_name, Key=head)
+
+    with pytest.raises(AmbiguousWatermarkError, match="adopt"):
+        open_to(watermarks, job, 20, "jr_2")
+
+    watermarks.adopt(job, "jr_1", reason="the head was deleted", actor="ops")
+    window = open_to(watermarks, job, 20, "jr_2")
+    assert (window.low, window.window_id > first.window_id) == (10, True)
 
 
 def test_commit_is_recognised_by_a_new_process(lossy_client, watermarks, table_name, job):
