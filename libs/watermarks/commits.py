@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -41,6 +42,7 @@ _WINDOW_IS_OURS = "wmWindows.#cursor.attempt = :attempt"
 _RUN_IS_NEW_OR_LEGACY = "attribute_not_exists(wmVersion)"
 _RUN_IS_STILL_HEAD = "wmVersion = :base"
 _RUN_HOLDS_SOMETHING_ELSE = "wmDigest <> :digest"
+_DIGEST_DIGITS = 32
 # Every commit of the run writes them all again, and a row holds 400 KB.
 _WINDOWS_IN_A_ROW = 100
 
@@ -110,7 +112,7 @@ class Commit:
             key=key,
             values=values,
             tags=tags,
-            digest=sha256(given.encode()).hexdigest(),
+            digest=sha256(given.encode()).hexdigest()[:_DIGEST_DIGITS],
             base=base,
             committed_at=now.isoformat(timespec="microseconds"),
             expires_at=int((now + history).timestamp()),
@@ -210,18 +212,19 @@ class Commit:
         if self.window is None:
             return False
         found = row.get("wmCommitted", {}).get("M", {}).get(self.window.window_id)
-        return found is not None and OpenWindow.from_attribute(found) == self.window
+        return found is not None and OpenWindow.from_attribute(found) == self.window.committed
 
     @property
     def _made_by(self) -> str:
         return (self.base.log or self.base.run_id) if self.base else ""
 
-    @property
+    @cached_property
     def _committed(self) -> Row:
         """The windows that the run has committed, this one included, by id."""
         before = self.base.committed if self.base and self._made_by == self.run_id else {}
-        now = {self.window.window_id: self.window.to_attribute()} if self.window else {}
-        return {**before, **now}
+        if self.window is None:
+            return before
+        return {**before, self.window.window_id: self.window.committed.to_attribute()}
 
     @property
     def _base_version(self) -> int:

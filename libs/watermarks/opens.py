@@ -143,7 +143,7 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
         WatermarkClockError: the clock is behind that of an earlier run.
         WatermarkValueError: a bound or a distance cannot be used.
     """
-    attempt, token = head.epoch + 1, os.urandom(8).hex()
+    attempt, token = head.epoch + 1, os.urandom(4).hex()
     found = head.windows.get(request.cursor)
     stored = value_at(head.base.watermarks, request.cursor) if head.base else None
     if found is not None and (stored is None or stored == found.low):

@@ -190,8 +190,8 @@ class Watermarks(Operations):
                 so that rows still arriving with the value `high` are read next time. A cursor
                 keeps its bounds: a change would lose the rows at the watermark or read them twice.
             nulls: what readers do with rows whose cursor is NULL.
-            settle: stay this far behind the clock (datetimes) or the greatest value (numbers), so
-                that rows committed late, up to that much, are never missed.
+            settle: stay this far behind the clock (datetimes) or the greatest value (numbers,
+                dates), so that rows committed late, up to that much, are never missed.
             lookback: begin reading this far behind low again, for a sink that merges by key.
 
         Returns:

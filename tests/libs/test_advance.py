@@ -40,7 +40,7 @@ def test_rows_have_the_schema_that_old_readers_and_the_history_need(watermarks, 
 
     assert sorted(found) == ["jr_1", "jr_2", "~HEAD"]
     run, head = found["jr_2"], found["~HEAD"]
-    assert len(run.pop("wmDigest")["S"]) == 64
+    assert len(run.pop("wmDigest")["S"]) == 32
     assert run.pop("wmAt")["S"].endswith("+00:00")
     assert run.pop("expiresAt")
     assert run == {
@@ -422,8 +422,8 @@ def test_adding_gives_up_after_a_bounded_number_of_lost_races(new_client, waterm
     assert len(pauses) == 19
 
 
-def test_reading_costs_one_unit_and_advancing_four(new_client, table_name, job):
-    client = new_client()
+def measured(client, *operations):
+    """Return a list that the capacity units of some operations will be added to."""
     consumed = []
 
     def measure(params, **_):
@@ -434,10 +434,16 @@ def test_reading_costs_one_unit_and_advancing_four(new_client, table_name, job):
         found = capacity if isinstance(capacity, list) else [capacity]
         consumed.append(sum(one["CapacityUnits"] for one in found))
 
-    for operation in ("GetItem", "TransactWriteItems"):
+    for operation in operations:
         name = f"dynamodb.{operation}"
         client.meta.events.register(f"provide-client-params.{name}", measure)
         client.meta.events.register(f"after-call.{name}", collect)
+    return consumed
+
+
+def test_reading_costs_one_unit_and_advancing_four(new_client, table_name, job):
+    client = new_client()
+    consumed = measured(client, "GetItem", "TransactWriteItems")
     watermarks = Watermarks(table_name, client)
     watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=None)
     base = watermarks.latest(job)
@@ -445,3 +451,17 @@ def test_reading_costs_one_unit_and_advancing_four(new_client, table_name, job):
     watermarks.advance(job_id=job, run_id="jr_2", to={"high": 2}, base=base)
 
     assert consumed == [4.0, 1.0, 4.0]
+
+
+def test_window_costs_one_unit_to_read_one_to_open_and_four_to_commit(new_client, table_name, job):
+    client = new_client()
+    watermarks = Watermarks(table_name, client)
+    request = {"job_id": job, "cursor": "orders.updated_at"}
+    run_ids = [f"jr_{number:064x}" for number in range(2)]
+    highs = [datetime(2013, 1, day, 12, 0, 0, 123456, tzinfo=UTC) for day in (1, 2)]
+    list(watermarks.windows(**request, run_id=run_ids[0], high=highs[0]))
+    consumed = measured(client, "GetItem", "UpdateItem", "TransactWriteItems")
+
+    list(watermarks.windows(**request, run_id=run_ids[1], high=highs[1]))
+
+    assert consumed == [1.0, 1.0, 4.0]
