@@ -152,7 +152,7 @@ def _ours(client: "DynamoDBClient", job: str) -> tuple[Watermarks, Callable[[int
     watermarks.advance(job_id=job, run_id=newest, to={"id": 0}, base=None)
 
     def run(number: int) -> None:
-        run_id = f"jr_run_{number}"
+        run_id = _new_run_id(number)
         watermarks.commit_window(
             watermarks.open_window(job_id=job, run_id=run_id, cursor="id", high=number + 1)
         )
@@ -177,10 +177,14 @@ def _peer(client: "DynamoDBClient", job: str) -> Callable[[int], None]:
         key: Any = {"jobName": latest["jobName"], "runId": latest["runId"]}
         found = client.get_item(TableName=TABLE, Key=key)["Item"]
         item = {name: to_python(value) for name, value in found.items()}
-        item |= {"runId": f"jr_run_{number}"}
+        item |= {"runId": _new_run_id(number)}
         client.put_item(TableName=TABLE, Item={name: to_aws(value) for name, value in item.items()})
 
     return run
+
+
+def _new_run_id(number: int) -> str:
+    return f"jr_{HISTORIES[-1] + number:064x}"
 
 
 def _milliseconds(run: Callable[[int], None], number: int) -> float:

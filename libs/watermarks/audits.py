@@ -144,7 +144,9 @@ class Audit:
             "wmLog": self._audit_id,
             "wmRegion": {"S": table.region},
         }
-        removed = sorted({*payload_names(head), *_FORGOTTEN} - set(values))
+        forgotten = {*payload_names(head), *_FORGOTTEN} - set(values)
+        # A cursor keeps its bounds, unless the head cannot be relied on.
+        removed = sorted(forgotten | ({"wmBounds"} if self.epoch is not None else set()))
         sets = [f"#set{i} = :set{i}" for i in range(len(values))]
         given: Row = {f":set{i}": value for i, value in enumerate(values.values())}
         if self.epoch is None:

@@ -63,6 +63,8 @@ def _read_all(row: Row) -> None:
             OpenWindow.from_attribute(window)
     if "wmAt" in row:
         datetime.fromisoformat(row["wmAt"]["S"])
+    for bounds in row.get("wmBounds", {"M": {}})["M"].values():
+        bounds["S"]  # a KeyError if it is no text
     row.get("wmRegion", {"S": ""})["S"]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -41,6 +42,9 @@ _WINDOW_IS_OURS = "wmWindows.#cursor.attempt = :attempt"
 _RUN_IS_NEW_OR_LEGACY = "attribute_not_exists(wmVersion)"
 _RUN_IS_STILL_HEAD = "wmVersion = :base"
 _RUN_HOLDS_SOMETHING_ELSE = "wmDigest <> :digest"
+_DIGEST_DIGITS = 32
+# Every commit of the run writes them all again, and a row holds 400 KB.
+_WINDOWS_IN_A_ROW = 100
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class Commit:
     """The next version of a job's watermarks, as one run wants it.
 
     Attributes:
+        run_id: sort key of the row that records it: the run, or `<run>#<window id>`.
         key: the attribute that holds the watermarks.
         values: the whole new state, in DynamoDB's form.
         tags: the type tags of `values`.
@@ -103,11 +108,11 @@ class Commit:
         given = json.dumps(identity, sort_keys=True)
         return cls(
             job_id=job_id,
-            run_id=run_id,
+            run_id=_row_name(run_id, window, base),
             key=key,
             values=values,
             tags=tags,
-            digest=sha256(given.encode()).hexdigest(),
+            digest=sha256(given.encode()).hexdigest()[:_DIGEST_DIGITS],
             base=base,
             committed_at=now.isoformat(timespec="microseconds"),
             expires_at=int((now + history).timestamp()),
@@ -130,7 +135,7 @@ class Commit:
     def found_applied(self, reasons: Reasons) -> Latest | None:
         """Return what an earlier send of this commit stored, if it did get through."""
         for row in _found_rows(reasons):
-            if row.get("wmDigest") == {"S": self.digest}:
+            if row.get("wmDigest") == {"S": self.digest} or self._is_committed_in(row):
                 return latest_of(row)
         return None
 
@@ -141,7 +146,8 @@ class Commit:
             return None
         head, run = (reason.get("Item") or None for reason in reasons)
         proposed = decode(self.values, self.tags)
-        wanted = f"job {self.job_id!r}: run {self.run_id!r} proposed {proposed}"
+        run_id = self.window.run_id if self.window else self.run_id
+        wanted = f"job {self.job_id!r}: run {run_id!r} proposed {proposed}"
         if self.window is not None and head is not None and not self._holds_window(head):
             return self._superseded(wanted, head, proposed)
         if run is not None:
@@ -164,13 +170,20 @@ class Commit:
 
         It is when the window is still ours: then only watermarks of other cursors have moved. It
         is when there were no watermarks and, after a rewind to the beginning, are none again.
+
+        Where the run's own row is part of the history already, a window is recorded in a second
+        row; and so it is looked for there before it is given up.
         """
         head = reasons[0].get("Item") if reasons else None
         if head and self.base is None and not has_watermarks(head) and "wmVersion" in head:
             base = latest_of(head)
             return self._from_base(base) if base.version else None
-        base_of_window = self._moved_base_of_window(head)
-        return self._from_base(base_of_window) if base_of_window else None
+        if base_of_window := self._moved_base_of_window(head):
+            return self._from_base(base_of_window)
+        is_refused = _CONDITION_FAILED in [reason.get("Code") for reason in reasons]
+        if is_refused and self.window and self.run_id == self.window.run_id:
+            return replace(self, run_id=_second_row(self.run_id, self.window))
+        return None
 
     def _moved_base_of_window(self, head: Row | None) -> Latest | None:
         if self.window is None or head is None or not self._holds_window(head):
@@ -194,16 +207,24 @@ class Commit:
         found = head.get("wmWindows", {}).get("M", {}).get(self.window.cursor)
         return found is not None and OpenWindow.from_attribute(found) == self.window
 
+    def _is_committed_in(self, row: Row) -> bool:
+        """Tell whether a row records this very window, although maybe not as its last one."""
+        if self.window is None:
+            return False
+        found = row.get("wmCommitted", {}).get("M", {}).get(self.window.window_id)
+        return found is not None and OpenWindow.from_attribute(found) == self.window.committed
+
     @property
     def _made_by(self) -> str:
         return (self.base.log or self.base.run_id) if self.base else ""
 
-    @property
+    @cached_property
     def _committed(self) -> Row:
         """The windows that the run has committed, this one included, by id."""
         before = self.base.committed if self.base and self._made_by == self.run_id else {}
-        now = {self.window.window_id: self.window.to_attribute()} if self.window else {}
-        return {**before, **now}
+        if self.window is None:
+            return before
+        return {**before, self.window.window_id: self.window.committed.to_attribute()}
 
     @property
     def _base_version(self) -> int:
@@ -240,6 +261,7 @@ class Commit:
             update += ", wmKind = :kind, wmRegion = :region"
         if self.window:
             condition = f"{condition} AND {_WINDOW_IS_OURS}"
+            update += self._bounds_kept(values)
             names["#cursor"] = self.window.cursor
             values[":attempt"] = {"N": str(self.window.attempt)}
             removed.append("wmWindows.#cursor")
@@ -259,6 +281,16 @@ class Commit:
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
             }
         }
+
+    def _bounds_kept(self, values: Row) -> str:
+        """Note which end belongs to the windows of the cursor, unless the head says so already."""
+        assert self.window is not None  # noqa: S101 (only windows have bounds)
+        kept = self.base.bounds if self.base else {}
+        bounds = {"S": self.window.bounds}
+        if kept.get(self.window.cursor) == bounds:
+            return ""
+        values[":bounds"] = {"M": {**kept, self.window.cursor: bounds}}
+        return ", wmBounds = :bounds"
 
     def _run_put(self, table: Table) -> TransactWriteItemTypeDef:
         # Without the digest a run that sends its last commit again would make one more version.
@@ -322,6 +354,19 @@ def can_succeed_later(reasons: Reasons) -> bool:
     """Tell whether the same transaction may succeed a moment later."""
     codes = {reason.get("Code") for reason in reasons}
     return bool(codes & _PASSING) and _CONDITION_FAILED not in codes
+
+
+def _row_name(run_id: str, window: OpenWindow | None, base: Latest | None) -> str:
+    """Return the sort key of the row that records a commit: the run, as long as that fits."""
+    if window is None or base is None:
+        return run_id
+    is_full = base.log == run_id and len(base.committed) >= _WINDOWS_IN_A_ROW
+    has_second = base.log.startswith(_second_row(run_id, None))
+    return _second_row(run_id, window) if is_full or has_second else run_id
+
+
+def _second_row(run_id: str, window: OpenWindow | None) -> str:
+    return f"{run_id}#{window.window_id if window else ''}"
 
 
 def _found_rows(reasons: Reasons) -> list[Row]:

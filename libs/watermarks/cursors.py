@@ -52,6 +52,27 @@ def check_same_family(stored: object, given: object, cursor: str) -> None:
         )
 
 
+def check_forward(stored: Mapping[str, Any], given: Mapping[str, Any], path: str) -> None:
+    """Raise an error if a value of the given watermarks is before the stored one of its name.
+
+    Raises:
+        WatermarkTypeError: a value has another type than before.
+        WatermarkValueError: a value would go back.
+    """
+    for name in stored.keys() & given.keys():
+        was, value, place = stored[name], given[name], f"{path}.{name}"
+        if isinstance(was, Mapping) and isinstance(value, Mapping):
+            check_forward(was, value, place)
+            continue
+        check_same_family(was, value, place)
+        if is_before(value, was):
+            raise WatermarkValueError(
+                f"{place} is {value!r}, before the stored {was!r}: nothing was written; find out "
+                "why the source went back, or go back yourself with rewind(job, to_run=..., "
+                "reason=..., actor=...)"
+            )
+
+
 def is_before(left: Any, right: Any) -> bool:
     """Return whether one value of a family comes before another."""
     return bool(_instant(left) < _instant(right))
@@ -86,16 +107,30 @@ def behind(value: Any, distance: Distance, what: str) -> Any:
         )
     if is_before(distance, timedelta() if is_time else 0):
         raise WatermarkValueError(f"{what} is {distance!r}: give a distance that is not negative")
-    if isinstance(value, datetime) and value.utcoffset() is not None:
-        return (_instant(value) - distance).astimezone(value.tzinfo)
-    return value - distance
+    try:
+        if isinstance(value, datetime) and value.utcoffset() is not None:
+            return (_instant(value) - distance).astimezone(value.tzinfo)
+        return value - distance
+    except OverflowError as error:
+        raise WatermarkValueError(
+            f"{what} is {distance!r}, and that far behind {value!r} there is no year: give less"
+        ) from error
 
 
 def value_at(watermarks: Mapping[str, Any], cursor: str) -> Any:
-    """Return the value that a dotted cursor name has among watermarks, None if it has none."""
+    """Return the value that a dotted cursor name has among watermarks, None if it has none.
+
+    Raises:
+        WatermarkValueError: a part of the name before the last is itself a watermark.
+    """
     value: Any = watermarks
     for name in cursor.split("."):
-        if not isinstance(value, Mapping) or name not in value:
+        if not isinstance(value, Mapping):
+            raise WatermarkValueError(
+                f"the cursor is {cursor!r}, and a part of this name is itself the watermark "
+                f"{value!r}, which would be lost: give the cursor another name"
+            )
+        if name not in value:
             return None
         value = value[name]
     return value
@@ -106,6 +141,4 @@ def with_value(watermarks: Mapping[str, Any], cursor: str, value: Any) -> dict[s
     first, _, rest = cursor.partition(".")
     if not rest:
         return {**watermarks, first: value}
-    inner = watermarks.get(first)
-    inner = inner if isinstance(inner, Mapping) else {}
-    return {**watermarks, first: with_value(inner, rest, value)}
+    return {**watermarks, first: with_value(watermarks.get(first, {}), rest, value)}

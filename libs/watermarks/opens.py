@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from .checks import check_clock
+from .cursors import value_at
 from .rows import HEAD, Latest, Row, Table, row_key
 from .windows import OpenWindow, Window, WindowRequest, choose_range, held
 
@@ -97,7 +99,7 @@ class Opening:
     def is_applied_in(self, row: Row) -> bool:
         """Tell whether an earlier send of this very write got through."""
         found = row.get("wmWindows", {}).get("M", {}).get(self.request.cursor)
-        return found is not None and OpenWindow.from_attribute(found) == self.opened
+        return found is not None and OpenWindow.from_attribute(found).token == self.opened.token
 
     def _unopened(self, values: dict[str, Any]) -> str:
         if self.head.epoch == 0:
@@ -131,6 +133,9 @@ class Opening:
 def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
     """Return what to write: a take-over if the cursor has an open window, else a new window.
 
+    An open window that does not begin at the watermark is not taken over: `advance` or
+    `add_watermark` has moved the watermark since, and the window would move it back or read twice.
+
     Returns:
         None if there is nothing to read.
 
@@ -138,10 +143,11 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
         WatermarkClockError: the clock is behind that of an earlier run.
         WatermarkValueError: a bound or a distance cannot be used.
     """
-    attempt = head.epoch + 1
+    attempt, token = head.epoch + 1, os.urandom(4).hex()
     found = head.windows.get(request.cursor)
-    if found is not None:
-        taken = replace(found, attempt=attempt, run_id=request.run_id)
+    stored = value_at(head.base.watermarks, request.cursor) if head.base else None
+    if found is not None and (stored is None or stored == found.low):
+        taken = replace(found, attempt=attempt, run_id=request.run_id, token=token)
         return Opening(request, head, taken, is_recovered=True)
     if isinstance(request.settle, timedelta):
         check_clock(request.job_id, head.row, request.now())
@@ -157,5 +163,6 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
         low=low,
         high=high,
         bounds=request.bounds,
+        token=token,
     )
     return Opening(request, head, opened, is_recovered=False)

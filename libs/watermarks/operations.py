@@ -193,13 +193,23 @@ class Operations:
         return self._parts(request)
 
     def backfilled_windows(self, job_id: str, backfill_id: str) -> list[tuple[str, int]]:
-        """Return id and attempt of the windows of a backfill that are done."""
+        """Return id and attempt of the windows of a backfill that are done.
+
+        Raises:
+            WatermarkNotFoundError: there is no such backfill, or its row has expired.
+        """
         from .backfill import done_parts
 
         check_name("job_id", job_id)
         check_name("backfill_id", backfill_id)
         row = self._store.read(job_id, f"~BACKFILL#{backfill_id}")
-        done = sorted(done_parts(row).items(), key=lambda item: int(item[0])) if row else []
+        if row is None:
+            raise WatermarkNotFoundError(
+                f"there is no backfill {backfill_id!r} of job {job_id!r} in table "
+                f"{self._store.table.name!r}: it never began, or its row has expired; check the "
+                "id, and keep rows longer with Watermarks(..., history_days=...)"
+            )
+        done = sorted(done_parts(row).items(), key=lambda item: int(item[0]))
         return [(f"backfill-{backfill_id}-{part}", attempt) for part, attempt in done]
 
     def _entries(self, job_id: str, head: Row | None) -> Iterator[HistoryEntry]:

@@ -44,6 +44,8 @@ class Latest:
         log: sort key of the row that made this version; empty means the run's row.
         prev: sort key of the row before that one; empty at the beginning.
         committed: the windows that the run of this version has committed, by id.
+        bounds: which end belongs to the windows of a cursor, by the cursor's name.
+        is_typed: whether the types are stored; the original class stores numbers and texts only.
     """
 
     run_id: str
@@ -53,6 +55,8 @@ class Latest:
     log: str = field(default="", repr=False)
     prev: str = field(default="", repr=False)
     committed: Row = field(default_factory=dict, repr=False)
+    bounds: Row = field(default_factory=dict, repr=False, compare=False)
+    is_typed: bool = field(default=True, repr=False, compare=False)
 
 
 def row_key(job_id: str, run_id: str) -> Row:
@@ -84,6 +88,8 @@ def latest_of(row: Row) -> Latest:
         log=row.get("wmLog", {"S": run_id})["S"],
         prev=row.get("wmPrev", {"S": ""})["S"],
         committed=row.get("wmCommitted", {"M": {}})["M"],
+        bounds=row.get("wmBounds", {"M": {}})["M"],
+        is_typed="wmTypes" in row,
     )
 
 

@@ -242,21 +242,10 @@ def _literal(value: Any) -> Column:
         case date():
             return functions.lit(plain.isoformat()).cast("date")
         case str():
-            return _text(plain)
+            return functions.lit(plain)
         case int() if plain in _BIGINTS:
             return functions.lit(plain)
     return _decimal(Decimal(plain))
-
-
-def _text(value: str) -> Column:
-    from pyspark.sql import functions
-
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise WatermarkValueError(
-            f"the cursor value {value!r} holds half of a character (a lone surrogate): no row of "
-            "Spark can hold it"
-        )
-    return functions.lit(value)
 
 
 def _decimal(value: Decimal) -> Column:

@@ -337,8 +337,6 @@ def _text(value: str, dialect: Dialect) -> str:
 
 
 def _text_problem(value: str, dialect: Dialect) -> str:
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        return "holds half of a character (a lone surrogate)"
     if dialect is Dialect.POSTGRESQL and "\0" in value:
         return "holds a NUL character"
     if dialect is Dialect.ORACLE and not value:

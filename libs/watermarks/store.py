@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 _SENDS = 8
 _PASSING_CODES = {
     "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
     "ThrottlingException",
     "TransactionConflictException",
+    "TransactionInProgressException",  # botocore itself has sent the transaction again
 }
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 2.0
@@ -128,13 +130,18 @@ class Store:
                     continue
                 if refusal := commit.refusal(reasons):
                     raise refusal from error
-                is_passing = _is_outcome_unknown(error) or can_succeed_later(reasons)
+                is_passing = _is_passing(error) or can_succeed_later(reasons)
                 if not is_passing or attempt + 1 == _SENDS:
                     raise
             else:
                 return commit.latest
             self.pause(attempt)
             attempt += 1
+
+    def find_applied(self, commit: Commit) -> Latest | None:
+        """Return what an earlier send of a commit stored, None if none got through."""
+        row = self.read(commit.job_id, commit.run_id)
+        return commit.found_applied([{"Item": row}])
 
     def open(self, opening: Opening) -> Row | None:
         """Send the write of an opening; return None if it is applied, else the head in its way.
@@ -160,8 +167,7 @@ class Store:
             except (ClientError, ConnectionError, HTTPClientError) as error:
                 if _code_of(error) == "ConditionalCheckFailedException":
                     return {}, cast("Any", error).response.get("Item", {})
-                is_passing = _is_outcome_unknown(error) or _code_of(error) in _PASSING_CODES
-                if not is_passing or attempt + 1 == _SENDS:
+                if not _is_passing(error) or attempt + 1 == _SENDS:
                     raise
             else:
                 return cast("Row", response.get("Attributes", {})), None
@@ -201,8 +207,9 @@ def _cancellation_reasons(error: Exception) -> Sequence[Mapping[str, Any]]:
     return error.response.get("CancellationReasons", []) if isinstance(error, ClientError) else []
 
 
-def _is_outcome_unknown(error: Exception) -> bool:
+def _is_passing(error: Exception) -> bool:
+    """Tell whether to send again: what became of it is unknown, or AWS asks for it."""
     if not isinstance(error, ClientError):
         return True
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return status >= _FIRST_SERVER_ERROR
+    return status >= _FIRST_SERVER_ERROR or _code_of(error) in _PASSING_CODES

@@ -84,7 +84,7 @@ def decode(stored: Attribute, tags: Attribute | None) -> Any:
 def _encode_leaf(value: object, path: str) -> tuple[Attribute, str]:
     match value:
         case str():
-            return {"S": value}, "s"
+            return {"S": _utf8_text(value, path)}, "s"
         case datetime() if value.utcoffset() is not None:
             return {"S": _utc_text(value, path)}, f"t{_zone_name(value)}"
         case datetime():
@@ -125,6 +125,15 @@ def _decode_untyped(stored: Any) -> Any:
     from boto3.dynamodb.types import TypeDeserializer  # here: importing boto3 takes a while
 
     return TypeDeserializer().deserialize(stored)
+
+
+def _utf8_text(value: str, path: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        problem = f"is {value!r}, which holds half of a character (a lone surrogate)"
+        raise _refused(path, problem, "repair the text where it is decoded") from error
+    return str(value)
 
 
 def _integer_text(value: int, path: str) -> str:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from .commits import Commit
-from .cursors import value_at, with_value
+from .cursors import check_forward, value_at, with_value
 from .errors import (
     AmbiguousWatermarkError,
     WatermarkConflictError,
     WatermarkNotFoundError,
     WatermarkRunConflictError,
+    WatermarkValueError,
 )
 from .opens import Head, plan_opening
 from .operations import Operations
@@ -33,6 +34,7 @@ from .rows import (
     item_of,
     latest_of,
     run_id_of,
+    version_of,
 )
 from .store import Store
 from .values import Value
@@ -140,12 +142,22 @@ class Watermarks(Operations):
         Raises:
             WatermarkConflictError: another run moved the watermarks; nothing was written.
             WatermarkRunConflictError: this run already committed something else.
-            WatermarkValueError: a value is of a type that cannot be a watermark.
+            WatermarkTypeError: a value has another type than before.
+            WatermarkValueError: a value is before the stored one, or of a type that cannot be a
+                watermark.
             ValueError: the job id or the run id is not usable.
         """
         key = base.key if base else DEFAULT_KEY
         state = {**base.watermarks, **to} if base else to
-        return self._commit({"jobName": job_id, "runId": run_id, key: to}, state, base)
+        commit = self._planned({"jobName": job_id, "runId": run_id, key: to}, state, base)
+        if base and base.is_typed:
+            try:
+                check_forward(base.watermarks, to, key)
+            except WatermarkValueError:
+                if applied := self._store.find_applied(commit):
+                    return applied  # sent again, from a base that has moved on since
+                raise
+        return self._store.commit(commit)
 
     def open_window(
         self,
@@ -175,10 +187,11 @@ class Watermarks(Operations):
                 a bound that is not after the lower one, means there is nothing new.
             initial: where the first window begins; None reads from the first row.
             bounds: "(]" leaves out rows at low and reads those at high; "[)" the other way round,
-                so that rows still arriving with the value `high` are read next time.
+                so that rows still arriving with the value `high` are read next time. A cursor
+                keeps its bounds: a change would lose the rows at the watermark or read them twice.
             nulls: what readers do with rows whose cursor is NULL.
-            settle: stay this far behind the clock (datetimes) or the greatest value (numbers), so
-                that rows committed late, up to that much, are never missed.
+            settle: stay this far behind the clock (datetimes) or the greatest value (numbers,
+                dates), so that rows committed late, up to that much, are never missed.
             lookback: begin reading this far behind low again, for a sink that merges by key.
 
         Returns:
@@ -186,7 +199,7 @@ class Watermarks(Operations):
 
         Raises:
             WatermarkTypeError: the cursor has another type than before.
-            WatermarkValueError: a bound or a distance cannot be used.
+            WatermarkValueError: a bound or a distance cannot be used, or `bounds` has changed.
             AmbiguousWatermarkError: there are several rows and no head row.
             WatermarkConflictError: other runs opened windows again and again.
             ValueError: a parameter is not one of what is allowed.
@@ -231,7 +244,7 @@ class Watermarks(Operations):
         to = with_value({}, window.cursor, window.high)
         state = with_value(base.watermarks if base else {}, window.cursor, window.high)
         item = {"jobName": window.job_id, "runId": window.run_id, key: to}
-        return self._commit(item, state, base, OpenWindow.of(window))
+        return self._store.commit(self._planned(item, state, base, OpenWindow.of(window)))
 
     @contextmanager
     def window(self, **request: Any) -> Iterator[Window]:
@@ -274,7 +287,7 @@ class Watermarks(Operations):
             head = self._store.read(job_id, HEAD)
             base = latest_of(head) if head else None
             try:
-                self._commit(watermark_item, watermark_item[key], base)
+                self._store.commit(self._planned(watermark_item, watermark_item[key], base))
             except WatermarkConflictError as error:
                 is_last = attempt + 1 == _RACES
                 if is_last or isinstance(error, WatermarkRunConflictError):
@@ -373,15 +386,14 @@ class Watermarks(Operations):
             return None
         if head := self._store.read(job_id, HEAD):
             return head  # the first commit came between the two reads
-        if len(runs) > 1:
+        if len(runs) > 1 or version_of(runs[0]):  # a row of ours had a head, which is lost
             raise AmbiguousWatermarkError(
-                f"job {job_id!r} has several watermarks in table {self.table_name!r} and no "
-                f"{HEAD} row that says which is the most recent, and run ids do not tell: "
+                f"job {job_id!r} has watermarks in table {self.table_name!r} and no {HEAD} row "
+                "that says which is the most recent, and run ids do not tell: "
                 "name a run id explicitly, or make the run that Glue says started last the "
                 "current one with adopt(job, run, reason=..., actor=...)"
             )
-        # Whatever version such a row names, there is no head to hold it.
-        return {**runs[0], "wmVersion": {"N": "0"}}
+        return runs[0]
 
     def _existing_row(self, job_id: str) -> Row:
         row = self._current_row(job_id)
@@ -392,13 +404,12 @@ class Watermarks(Operations):
             )
         return row
 
-    def _commit(
+    def _planned(
         self,
         item: Mapping[str, Any],
         state: Mapping[str, Value],
         base: Latest | None,
         window: OpenWindow | None = None,
-    ) -> Latest:
-        now = self._now()
-        commit = Commit.of(item, state, base, now=now, history=self._history, window=window)
-        return self._store.commit(commit)
+    ) -> Commit:
+        now, history = self._now(), self._history
+        return Commit.of(item, state, base, now=now, history=history, window=window)

@@ -6,6 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
@@ -16,6 +17,8 @@ from watermarks import (
     WatermarkConflictError,
     WatermarkRunConflictError,
     Watermarks,
+    WatermarkTypeError,
+    WatermarkValueError,
 )
 
 THREADS = 16
@@ -37,7 +40,7 @@ def test_rows_have_the_schema_that_old_readers_and_the_history_need(watermarks, 
 
     assert sorted(found) == ["jr_1", "jr_2", "~HEAD"]
     run, head = found["jr_2"], found["~HEAD"]
-    assert len(run.pop("wmDigest")["S"]) == 64
+    assert len(run.pop("wmDigest")["S"]) == 32
     assert run.pop("wmAt")["S"].endswith("+00:00")
     assert run.pop("expiresAt")
     assert run == {
@@ -156,6 +159,56 @@ def test_advancing_twice_is_advancing_once(watermarks, job, read_base_again):
     assert first == second == watermarks.latest(job)
 
 
+@pytest.mark.parametrize(
+    ("stored", "to", "error", "message"),
+    [
+        ({"id": 9}, {"id": 8}, WatermarkValueError, r"watermarks.id is 8, before the stored 9:"),
+        ({"a": {"id": 9}}, {"a": {"id": 8}}, WatermarkValueError, r"watermarks.a.id is 8, before"),
+        ({"name": "b"}, {"name": "a"}, WatermarkValueError, r"'a', before the stored 'b'.*rewind"),
+        ({"id": 9}, {"id": "10"}, WatermarkTypeError, r"was a number \(9\) and is now a text"),
+        ({"id": 9}, {"id": {"a": 10}}, WatermarkValueError, r"not a dict"),
+    ],
+    ids=["number", "source", "text", "type", "dict"],
+)
+def test_watermark_does_not_go_back_or_change_its_type(
+    watermarks, job, rows, stored, to, error, message
+):
+    base = watermarks.advance(job_id=job, run_id="jr_1", to=stored, base=None)
+    before = rows()
+
+    with pytest.raises(error, match=message):
+        watermarks.advance(job_id=job, run_id="jr_2", to=to, base=base)
+
+    assert rows() == before
+
+
+def test_clock_set_back_for_winter_time_is_no_step_back(watermarks, job):
+    berlin = ZoneInfo("Europe/Berlin")
+    summer = datetime(2013, 10, 27, 2, 30, tzinfo=berlin)
+    winter = datetime(2013, 10, 27, 2, 10, tzinfo=berlin, fold=1)
+    base = watermarks.advance(job_id=job, run_id="jr_1", to={"at": summer}, base=None)
+
+    assert watermarks.advance(job_id=job, run_id="jr_2", to={"at": winter}, base=base).version == 2
+
+
+def test_untyped_watermark_of_the_original_class_may_be_followed_by_a_typed_one(
+    watermarks, job, put_legacy
+):
+    put_legacy("jr_old", latest_data={"S": "2013-01-01 10:00:00"})
+    to = {"latest_data": datetime(2013, 1, 2, tzinfo=UTC)}
+
+    latest = watermarks.advance(job_id=job, run_id="jr_1", to=to, base=watermarks.latest(job))
+
+    assert latest.watermarks == to
+
+
+def test_commit_is_recognised_from_a_base_that_has_moved_on_since(watermarks, job):
+    first = watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=None)
+    second = watermarks.advance(job_id=job, run_id="jr_2", to={"high": 2}, base=first)
+
+    assert watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=second) == first
+
+
 def test_commit_is_recognised_after_others_have_committed(watermarks, job):
     first = watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=None)
     second = watermarks.advance(job_id=job, run_id="jr_2", to={"high": 2}, base=first)
@@ -226,6 +279,31 @@ def test_passing_refusal_is_sent_again_with_growing_jittered_pauses(new_client, 
 
     assert latest.version == 1
     assert pauses == [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "ThrottlingException",
+        "TransactionInProgressException",
+    ],
+)
+def test_commit_that_is_throttled_as_a_whole_is_sent_again(new_client, job, code):
+    client = new_client()
+    pauses = []
+    watermarks = Watermarks("glue-watermarks", client, sleep=pauses.append, jitter=lambda: 1.0)
+
+    with Stubber(client) as stub:
+        for _ in range(2):
+            stub.add_client_error("transact_write_items", code, http_status_code=400)
+        stub.add_response("transact_write_items", {})
+        latest = watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=None)
+        stub.assert_no_pending_responses()
+
+    assert latest.version == 1
+    assert pauses == [0.05, 0.1]
 
 
 def test_endless_transaction_conflict_ends_with_the_error_of_aws(new_client, job):
@@ -344,8 +422,8 @@ def test_adding_gives_up_after_a_bounded_number_of_lost_races(new_client, waterm
     assert len(pauses) == 19
 
 
-def test_reading_costs_one_unit_and_advancing_four(new_client, table_name, job):
-    client = new_client()
+def measured(client, *operations):
+    """Return a list that the capacity units of some operations will be added to."""
     consumed = []
 
     def measure(params, **_):
@@ -356,10 +434,16 @@ def test_reading_costs_one_unit_and_advancing_four(new_client, table_name, job):
         found = capacity if isinstance(capacity, list) else [capacity]
         consumed.append(sum(one["CapacityUnits"] for one in found))
 
-    for operation in ("GetItem", "TransactWriteItems"):
+    for operation in operations:
         name = f"dynamodb.{operation}"
         client.meta.events.register(f"provide-client-params.{name}", measure)
         client.meta.events.register(f"after-call.{name}", collect)
+    return consumed
+
+
+def test_reading_costs_one_unit_and_advancing_four(new_client, table_name, job):
+    client = new_client()
+    consumed = measured(client, "GetItem", "TransactWriteItems")
     watermarks = Watermarks(table_name, client)
     watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=None)
     base = watermarks.latest(job)
@@ -367,3 +451,17 @@ def test_reading_costs_one_unit_and_advancing_four(new_client, table_name, job):
     watermarks.advance(job_id=job, run_id="jr_2", to={"high": 2}, base=base)
 
     assert consumed == [4.0, 1.0, 4.0]
+
+
+def test_window_costs_one_unit_to_read_one_to_open_and_four_to_commit(new_client, table_name, job):
+    client = new_client()
+    watermarks = Watermarks(table_name, client)
+    request = {"job_id": job, "cursor": "orders.updated_at"}
+    run_ids = [f"jr_{number:064x}" for number in range(2)]
+    highs = [datetime(2013, 1, day, 12, 0, 0, 123456, tzinfo=UTC) for day in (1, 2)]
+    list(watermarks.windows(**request, run_id=run_ids[0], high=highs[0]))
+    consumed = measured(client, "GetItem", "UpdateItem", "TransactWriteItems")
+
+    list(watermarks.windows(**request, run_id=run_ids[1], high=highs[1]))
+
+    assert consumed == [1.0, 1.0, 4.0]

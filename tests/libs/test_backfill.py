@@ -11,6 +11,7 @@ import pytest
 
 from watermarks import (
     AmbiguousWatermarkError,
+    WatermarkNotFoundError,
     Watermarks,
     WatermarksError,
     WatermarkSupersededError,
@@ -143,7 +144,8 @@ def test_finished_backfill_yields_nothing(watermarks, job):
 
 
 def test_windows_that_are_done_are_told_with_their_attempts(watermarks, job):
-    assert watermarks.backfilled_windows(job, "b") == []
+    with pytest.raises(WatermarkNotFoundError, match="it never began, or its row has expired"):
+        watermarks.backfilled_windows(job, "b")
     parts = refill(watermarks, job, parts=12, high=12)
     next(parts)
     next(parts)

@@ -158,6 +158,8 @@ CORRUPTIONS = {
     "windows are text": {"wmWindows": {"S": "x"}},
     "window without a range": {"wmWindows": {"M": {"id": {"M": {"id": {"S": "1"}}}}}},
     "window is text": {"wmWindows": {"M": {"id": {"S": "x"}}}},
+    "bounds are text": {"wmBounds": {"S": "(]"}},
+    "bounds are a number": {"wmBounds": {"M": {"id": {"N": "1"}}}},
     "epoch is text": {"wmEpoch": {"S": "x"}},
     "log is a number": {"wmLog": {"N": "1"}},
     "time is no time": {"wmAt": {"S": "noon"}},

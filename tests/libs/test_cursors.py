@@ -48,6 +48,16 @@ def test_distance_that_does_not_fit_is_refused(value, distance):
         behind(value, distance, "lookback")
 
 
+def test_distance_to_before_the_first_year_is_refused():
+    with pytest.raises(WatermarkValueError, match="there is no year: give less"):
+        behind(date(1, 1, 5), timedelta(days=9), "lookback")
+
+
+def test_name_that_goes_on_behind_a_watermark_is_refused():
+    with pytest.raises(WatermarkValueError, match="itself the watermark 5, which would be lost"):
+        value_at({"orders": 5}, "orders.id")
+
+
 def test_int_and_decimal_are_of_one_family():
     check_same_family(1, Decimal("1.5"), "id")
 

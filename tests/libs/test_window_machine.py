@@ -73,14 +73,19 @@ class WindowMachine(RuleBasedStateMachine):
     def next_response_is_lost(self) -> None:
         self.lossy = True
 
-    @rule(target=windows, job=st.sampled_from(JOBS), cursor=st.sampled_from(CURSORS))
-    def open(self, job: str, cursor: str) -> Window:
-        """A new run opens a window; whoever held one before is superseded."""
+    @rule(
+        target=windows,
+        job=st.sampled_from(JOBS),
+        cursor=st.sampled_from(CURSORS),
+        runs_ago=st.integers(0, 3),
+    )
+    def open(self, job: str, cursor: str, runs_ago: int) -> Window:
+        """A new run, or an earlier one, opens a window; whoever held it before is superseded."""
         source = self.sources[job, cursor]
-        self.runs += 1
+        self.runs += not runs_ago
         window = self.watermarks.open_window(
             job_id=f"{job}-{self.suffix}",
-            run_id=f"jr_{self.runs}",
+            run_id=f"jr_{max(self.runs - runs_ago, 0)}",
             cursor=cursor,
             high=lambda _: source.newest or None,
         )
@@ -105,22 +110,21 @@ class WindowMachine(RuleBasedStateMachine):
         job = window.job_id.removesuffix(f"-{self.suffix}")
         source = self.sources[job, window.cursor]
         if source.holder == window:
-            self.watermarks.commit_window(window)
+            stored = self.watermarks.commit_window(window)
             source.committed += (window,)
             source.holder = None
             self.versions[job] += 1
             self.everything.append(window)
-            self.states[job][window.run_id] = {
+            self.states[job][stored.run_id] = {
                 cursor: self.sources[job, cursor].committed for cursor in CURSORS
             }
             return
-        try:
+        if window in self.everything:  # recognised, whatever has happened since
             stored = self.watermarks.commit_window(window)
-        except WatermarkSupersededError:
+            assert stored.version <= self.versions[job]
             return
-        # Not refused: it is recognised as committed before.
-        assert window in self.everything
-        assert stored.version <= self.versions[job]
+        with pytest.raises(WatermarkSupersededError):
+            self.watermarks.commit_window(window)
 
     @rule(job=st.sampled_from(JOBS), data=st.data())
     def rewind(self, job: str, data: st.DataObject) -> None:

@@ -19,6 +19,7 @@ from botocore.exceptions import ConnectionClosedError
 from botocore.stub import Stubber
 
 from watermarks import (
+    AmbiguousWatermarkError,
     WatermarkConflictError,
     Watermarks,
     WatermarkSupersededError,
@@ -123,6 +124,19 @@ def test_commit_of_a_window_whose_cursor_was_advanced_otherwise_is_refused(water
     assert watermarks.latest(job).watermarks == {"id": 7}
 
 
+def test_open_window_that_was_overtaken_by_an_advance_is_given_up(watermarks, job):
+    overtaken = open_to(watermarks, job, 10)
+    watermarks.advance(job_id=job, run_id="jr_2", to={"id": 20}, base=None)
+
+    window = open_to(watermarks, job, 30, "jr_3")
+
+    assert (window.low, window.high, window.is_recovered) == (20, 30, False)
+    assert window.window_id != overtaken.window_id
+    assert watermarks.commit_window(window).watermarks == {"id": 30}
+    with pytest.raises(WatermarkSupersededError):
+        watermarks.commit_window(overtaken)
+
+
 def test_block_that_ends_well_commits(watermarks, job):
     with watermarks.window(job_id=job, run_id="jr_1", cursor="id", high=10) as window:
         assert window.high == 10
@@ -173,6 +187,20 @@ def test_sources_of_a_job_have_windows_of_their_own(watermarks, job):
     assert stored.watermarks == {"orders": {"id": 10}, "customers": {"updated_at": NOON}}
     assert stored.version == 2
     assert set(stored.committed) == {orders.window_id, customers.window_id}
+
+
+def test_window_does_not_replace_a_watermark_that_is_a_part_of_its_name(watermarks, job, rows):
+    orders = open_to(watermarks, job, 10, cursor="orders")
+    lines = open_to(watermarks, job, 10, cursor="orders.id")
+    watermarks.commit_window(orders)
+    before = rows()
+
+    with pytest.raises(WatermarkValueError, match="give the cursor another name"):
+        watermarks.commit_window(lines)
+    with pytest.raises(WatermarkValueError, match="give the cursor another name"):
+        open_to(watermarks, job, 20, "jr_2", cursor="orders.id")
+
+    assert rows() == before
 
 
 def test_source_that_died_is_taken_over_while_the_other_goes_on(watermarks, job):
@@ -233,6 +261,27 @@ def test_cursor_that_changes_its_type_is_refused(watermarks, job, rows, high):
     assert rows() == before
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "harm"), [("(]", "[)", "read twice"), ("[)", "(]", "lost")]
+)
+def test_cursor_keeps_its_bounds_until_it_starts_anew(watermarks, job, rows, first, then, harm):
+    watermarks.commit_window(open_to(watermarks, job, 10, bounds=first))
+    watermarks.advance(job_id=job, run_id="jr_2", to={"n": 1}, base=watermarks.latest(job))
+    before = rows()
+
+    with pytest.raises(WatermarkValueError, match=f"rows at the watermark would be {harm}; give"):
+        open_to(watermarks, job, 20, "jr_3", bounds=then)
+
+    assert rows() == before
+    assert open_to(watermarks, job, 20, "jr_3", bounds=then, cursor="other").bounds == then
+    watermarks.rewind(job, to_run="jr_1", reason="test", actor="ops")
+    with pytest.raises(WatermarkValueError, match="rows at the watermark"):
+        open_to(watermarks, job, 20, "jr_3", bounds=then)
+    watermarks.rewind(job, to_run=None, reason="test", actor="ops")
+    watermarks.commit_window(open_to(watermarks, job, 20, "jr_3", bounds=then))
+    assert open_to(watermarks, job, 30, "jr_4", bounds=then).low == 20
+
+
 def test_settle_stays_behind_the_clock(watermarks, job):
     ahead = datetime.now(UTC) + timedelta(hours=1)
 
@@ -291,6 +340,39 @@ def test_lost_response_to_an_open_is_recognised(lossy_client, table_name, job):
 
     assert (window.attempt, window.is_recovered) == (1, False)
     assert watermarks.commit_window(window).version == 1
+
+
+def test_two_processes_of_one_run_id_do_not_hold_one_attempt(
+    new_client, watermarks, table_name, job
+):
+    client = new_client()
+    others = []
+
+    def open_first(**_):
+        if not others:
+            others.append(open_to(watermarks, job, 10, "manual"))
+
+    client.meta.events.register("before-call.dynamodb.UpdateItem", open_first)
+
+    mine = open_to(Watermarks(table_name, client, sleep=lambda _: None), job, 10, "manual")
+
+    assert (others[0].attempt, mine.attempt, mine.is_recovered) == (1, 2, True)
+    with pytest.raises(WatermarkSupersededError, match="run 'manual' took the window over"):
+        watermarks.commit_window(others[0])
+
+
+def test_window_of_a_job_whose_head_was_deleted_has_no_id_of_before(watermarks, client, job):
+    first = open_to(watermarks, job, 10)
+    watermarks.commit_window(first)
+    head = {"jobName": {"S": job}, "runId": {"S": "~HEAD"}}
+    client.delete_item(TableName=watermarks.table_name, Key=head)
+
+    with pytest.raises(AmbiguousWatermarkError, match="adopt"):
+        open_to(watermarks, job, 20, "jr_2")
+
+    watermarks.adopt(job, "jr_1", reason="the head was deleted", actor="ops")
+    window = open_to(watermarks, job, 20, "jr_2")
+    assert (window.low, window.window_id > first.window_id) == (10, True)
 
 
 def test_commit_is_recognised_by_a_new_process(lossy_client, watermarks, table_name, job):
