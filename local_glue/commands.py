@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from local_glue.assembly import Assembly, publish, read_assembly
 from local_glue.bookmarks.versions import Bookmark, latest_bookmark
 from local_glue.definitions import Deployment
+from local_glue.deployed_jobs import replace_deployed_jobs
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.errors import EntityNotFoundError, UsageError
 from local_glue.home import Home
@@ -94,7 +95,9 @@ def run_workflow(
         name = _workflow(deployment, workflow_name)
         with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
             create_tables(dynamodb, deployment.tables)
-        return WorkflowRun(machine, deployment, store, name, observe).execute()
+        deleted = replace_deployed_jobs(store, deployment.stack_of_job)
+        result = WorkflowRun(machine, deployment, store, name, observe).execute()
+        return replace(result, deleted_jobs=tuple(deleted))
 
 
 @contextmanager

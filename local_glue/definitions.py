@@ -68,6 +68,7 @@ class Deployment:
     buckets: tuple[str, ...]
     outputs: Mapping[str, str]
     region: str
+    stack_of_job: Mapping[str, str] = field(default_factory=dict)
 
     def triggers_of(self, workflow_name: str) -> tuple[TriggerDefinition, ...]:
         """Return the triggers of one workflow in template order."""

@@ -1,7 +1,8 @@
 """Turns the templates of an assembly into definitions: names given, intrinsics resolved."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from local_glue.assembly import Assembly, Stack
@@ -47,24 +48,24 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
     exports: dict[str, Any] = {}
     outputs: dict[str, str] = {}
     resources: dict[tuple[str, str], dict[str, Any]] = {}
+    stack_of_job: dict[str, str] = {}
     for stack in assembly.stacks:
         scope = _scope(stack, region, exports)
-        for logical_id, resource in stack.template.get("Resources", {}).items():
-            if resource["Type"] in NAME_PROPERTIES and resource["Type"] != "AWS::IAM::Role":
-                properties = scope.resolve(resource.get("Properties", {}))
-                key = (resource["Type"], scope.physical_names[logical_id])
-                if key in resources:
-                    raise UsageError(
-                        f"the assembly defines two {key[0]} named {key[1]!r}, the second in stack "
-                        f"{stack.name}; give each its own name"
-                    )
-                resources[key] = properties
+        for kind, name, properties in _stack_resources(stack, scope):
+            if (kind, name) in resources:
+                raise UsageError(
+                    f"the assembly defines two {kind} named {name!r}, the second in stack "
+                    f"{stack.name}; give each its own name"
+                )
+            resources[kind, name] = properties
+            if kind == "AWS::Glue::Job":
+                stack_of_job[name] = stack.name
         for output_id, output in stack.template.get("Outputs", {}).items():
             value = scope.resolve(output["Value"])
             outputs[output_id] = value
             if "Export" in output:
                 exports[scope.resolve(output["Export"]["Name"])] = value
-    deployment = _deployment(resources, outputs, region)
+    deployment = replace(_deployment(resources, outputs, region), stack_of_job=stack_of_job)
     if not deployment.jobs:
         names = ", ".join(stack.name for stack in assembly.stacks) or "none"
         raise UsageError(
@@ -72,6 +73,15 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
             "add one with pipeline.add_job(...) and synthesize again"
         )
     return deployment
+
+
+def _stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield type, physical name and resolved properties of what this machine runs."""
+    for logical_id, resource in stack.template.get("Resources", {}).items():
+        kind = resource["Type"]
+        if kind in NAME_PROPERTIES and kind != "AWS::IAM::Role":
+            properties = scope.resolve(resource.get("Properties", {}))
+            yield kind, scope.physical_names[logical_id], properties
 
 
 def _scope(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:

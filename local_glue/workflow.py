@@ -28,12 +28,17 @@ POLL_S = 0.05
 
 @dataclass(frozen=True)
 class WorkflowResult:
-    """How a workflow run ended; `blocked` maps a job never started to the conditions not met."""
+    """How a workflow run ended.
+
+    `blocked` maps a job never started to the conditions not met; `deleted_jobs` are those that had
+    a bookmark and that the template no longer defines.
+    """
 
     run_id: str
     jobs: Mapping[str, JobDefinition]
     job_runs: tuple[JobRun, ...]
     blocked: Mapping[str, tuple[str, ...]]
+    deleted_jobs: tuple[str, ...] = ()
 
     @property
     def is_success(self) -> bool:

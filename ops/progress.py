@@ -98,10 +98,17 @@ def step(console: Console, text: str) -> Iterator[None]:
 
 
 def print_failures(console: Console, result: WorkflowResult) -> None:
-    """Print the error and the log of each failed job, and which jobs it held back."""
+    """Print what each failed job says and holds back, and which jobs were deleted."""
     for run in result.job_runs:
         if run.state != "SUCCEEDED":
             print_failed_run(console, run)
+    for job_name in result.deleted_jobs:
+        console.print(
+            f"[yellow]{job_name} is gone from its stack[/]: its bookmark was deleted, as AWS "
+            "deletes it with the job",
+            highlight=False,
+            soft_wrap=True,
+        )
     for job_name, conditions in result.blocked.items():
         console.print(
             f"[yellow]{job_name} was not started[/]: it waits for {', '.join(conditions)}",
