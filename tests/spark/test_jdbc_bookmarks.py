@@ -263,6 +263,25 @@ def test_text_keys_compare_by_code_points(make_table, read, start_job):
     assert numbers(read(orders, **by("K"))) == ["a", "é"]
 
 
+@pytest.mark.rule(
+    SECTION,
+    source="INFER",
+    choice="keys have microseconds; a row behind the last one waits for a later row",
+)
+def test_a_timestamp_finer_than_microseconds_is_read_late_and_never_lost(
+    make_table, read, start_job
+):
+    orders = make_table("N INT, K TIMESTAMP")
+    seen = []
+    for number, nanoseconds in [(1, "000001000"), (2, "000001500"), (3, "000002000")]:
+        orders.insert(f"{number}, '2013-01-01 00:00:00.{nanoseconds}'")
+        job = start_job()
+        seen.append(numbers(read(orders, **by("K"))))
+        job.commit()
+
+    assert seen == [[1], [], [2, 3]]
+
+
 @pytest.mark.parametrize(
     ("kind", "remedy"),
     [
@@ -575,8 +594,9 @@ def test_options_that_choose_parallelism_change_no_row(make_table, read, start_j
         ({"dbtable": "x"}, r"\['dbTable', 'dbtable'\] mean the same"),
         ({"dbTable": None}, "names no table; a custom.jdbc source needs 'dbtable'"),
         ({"url": ""}, "has no url"),
+        ({"query": "SELECT 1"}, "a query and a table; give one"),
     ],
-    ids=["twice", "no list", "order", "driver", "two tables", "no table", "no url"],
+    ids=["twice", "no list", "order", "driver", "two tables", "no table", "no url", "both"],
 )
 def test_wrong_option_is_refused_with_what_was_given(make_table, read, start_job, options, text):
     orders = make_table()

@@ -74,8 +74,8 @@ def read_jdbc(
         spark: the session.
         connection_type: one of `DRIVERS`.
         connection_options: ``url``, ``user``, ``password``; ``dbtable`` (or ``dbTable``), or
-            ``query`` (or ``sampleQuery``); ``driver`` (or ``className``,
-            ``customJdbcDriverClassName``); ``jobBookmarkKeys`` (list),
+            ``query``, or a ``sampleQuery`` that stands in for the table; ``driver`` (or
+            ``className``, ``customJdbcDriverClassName``); ``jobBookmarkKeys`` (list),
             ``jobBookmarkKeysSortOrder`` (``asc``, the default, or ``desc``).
         transformation_ctx: name of this source in the bookmark; empty reads everything.
 
@@ -101,6 +101,8 @@ def read_jdbc(
             f"connection_options {sorted(options)} of a {connection_type} source are not supported "
             "by the local Glue yet"
         )
+    if table and "query" in connection_options:
+        raise UsageError("connection_options names a query and a table; give one of them")
     if query:
         return _read_query(spark, connection, query, transformation_ctx)
     if not table:
@@ -122,7 +124,8 @@ def read_jdbc_table(
 
     The last keys are captured now, by one query that reads the keys of the new rows; rows with
     later keys belong to the next run. Text is compared in Spark, by code points, whatever the
-    collation of the database; every other comparison is left to the database.
+    collation of the database, so the whole table comes to Spark; every other comparison is left to
+    the database.
 
     Args:
         spark: the session.

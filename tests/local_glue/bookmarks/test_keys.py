@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local_glue.bookmarks.keys import (
+    ASC,
     DESC,
     JdbcSource,
     KeyRange,
@@ -71,6 +72,27 @@ def test_conditions_compare_compound_keys_as_one_tuple(low, high, row):
     assert satisfies(COMPOUND, rising, row) == (low < row <= high)
     falling = JdbcSource("orders", "orders", COMPOUND.keys, DESC)
     assert satisfies(falling, rising, row) == (high <= row < low)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans())), st.sampled_from([ASC, DESC]))
+def test_every_row_is_read_by_exactly_one_committed_run(runs, order):
+    source = JdbcSource("orders", "orders", ("id",), order)
+    direction = 1 if order == ASC else -1
+    table, committed, stored = [], [], None
+    for arriving, commits in runs:
+        table += [direction * (len(table) + n) for n in range(arriving)]
+        allowed = range_to_read(source, ["int"], Edges(stored))
+        new = [row for row in table if satisfies(source, allowed, [row])]
+        last = ints(max(new) if order == ASC else min(new)) if new else None
+        read = [row for row in table if satisfies(source, KeyRange(allowed.low, last), [row])]
+        assert not new or read == new
+        if commits:
+            committed += new
+            stored = state_after(source, allowed.low, last)
+
+    missing = range_to_read(source, ["int"], Edges(stored))
+    committed += [row for row in table if satisfies(source, missing, [row])]
+    assert committed == table
 
 
 def test_a_range_without_limits_has_no_conditions():
