@@ -59,6 +59,19 @@ class Notice(Enum):
         "the table {} has no primary key without gaps and no jobBookmarkKeys: it is read in full "
         "by every run; name columns that only ever rise or fall in jobBookmarkKeys"
     )
+    JDBC_QUERY = (
+        "the source {} has a sampleQuery or query: job bookmarks leave such a source out, and "
+        "every run reads all of its rows; read a table with jobBookmarkKeys instead"
+    )
+    JDBC_NULLS = (
+        "{} without a value in their bookmark keys are read by no run with bookmarks: fill the "
+        "column, or take another key"
+    )
+    TABLE_CHANGED = (
+        "the source {} now reads another table under the same transformation_ctx: its rows with "
+        "keys that the bookmark has passed are skipped; rename the ctx or reset the bookmark to "
+        "read them"
+    )
 
 
 def note(notice: Notice, about: str) -> None:

@@ -15,7 +15,11 @@ import pytest
 API = json.loads(
     (Path(__file__).parents[1] / "data" / "awsglue_api.json").read_text(encoding="utf-8")
 )
-MODULES = ("awsglue.context", "awsglue.dynamicframe", "awsglue.job", "awsglue.utils")
+MODULES = (
+    *("awsglue.context", "awsglue.dynamicframe", "awsglue.job", "awsglue.utils"),
+    *("awsglue.transforms.collection_transforms", "awsglue.transforms.relationalize"),
+    "awsglue.transforms.transform",
+)
 # A Glue frame wraps a JVM object, ours a DataFrame; scripts never make one this way.
 OUR_NAMES = {"awsglue.dynamicframe.DynamicFrame.__init__": {"jdf": "dataframe"}}
 
@@ -33,7 +37,8 @@ def our_functions() -> dict[str, object]:
 
 def methods(owner: type) -> dict[str, object]:
     """Return the methods that a class defines itself, by name with a dot before it."""
-    names = [name for name in vars(owner) if name == "__init__" or not name.startswith("_")]
+    called = ("__init__", "__call__")
+    names = [name for name in vars(owner) if name in called or not name.startswith("_")]
     members = {f".{name}": getattr(owner, name) for name in names}
     return {name: member for name, member in members.items() if inspect.isroutine(member)}
 
@@ -54,7 +59,7 @@ def test_everything_of_ours_is_compared():
 @pytest.mark.parametrize("name", sorted(API))
 def test_our_parameters_are_the_first_ones_of_aws_in_the_same_order(name):
     renamed = OUR_NAMES.get(name, {})
-    theirs = [renamed.get(p, p) for p in API[name] if not p.startswith("**")]
+    theirs = [renamed.get(p, p) for p in API[name] if not p.startswith("*")]
 
     ours = [p.name for p in parameters(OURS[name]).values() if p.kind is p.POSITIONAL_OR_KEYWORD]
 
@@ -66,7 +71,7 @@ def test_parameter_that_ours_lacks_cannot_be_passed_unless_it_is_refused_by_name
     """Functions that take any keyword refuse it themselves; see test_unsupported.py."""
     ours = parameters(OURS[name])
     renamed = OUR_NAMES.get(name, {})
-    missing = [p for p in API[name] if not p.startswith("**") and renamed.get(p, p) not in ours]
+    missing = [p for p in API[name] if not p.startswith("*") and renamed.get(p, p) not in ours]
 
     for parameter in missing:
         with pytest.raises(TypeError, match=f"unexpected keyword argument '{parameter}'"):
@@ -83,4 +88,5 @@ def test_functions_that_take_any_keyword_are_known():
         "awsglue.context.GlueContext.create_data_frame_from_options",
         "awsglue.context.GlueContext.create_dynamic_frame_from_options",
         "awsglue.dynamicframe.DynamicFrameReader.from_options",
+        "awsglue.transforms.transform.GlueTransform.apply",
     }

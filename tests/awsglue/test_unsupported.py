@@ -52,10 +52,15 @@ def test_unsupported_reader_argument_is_refused_by_name(context, keywords, name)
 
 
 def test_other_connection_types_are_refused_for_reading_and_writing(context):
-    with pytest.raises(NotImplementedError, match="'mysql' is not supported; allowed is 's3'"):
-        context.create_dynamic_frame.from_options("mysql", {})
+    with pytest.raises(NotImplementedError, match=r"'mongodb' .* allowed are s3, postgresql"):
+        context.create_dynamic_frame.from_options("mongodb", {})
     with pytest.raises(NotImplementedError, match="'dynamodb' is not supported; allowed is 's3'"):
         context.write_dynamic_frame.from_options(FrameWithoutSpark(), "dynamodb", {})
+
+
+def test_format_of_a_table_is_refused(context):
+    with pytest.raises(NotImplementedError, match=r"format 'csv' .* a table has no format"):
+        context.create_dynamic_frame.from_options("mysql", {"url": "jdbc:mysql://x"}, "csv")
 
 
 @pytest.mark.parametrize("name", ["avro", "xml", "orc", None])
@@ -103,8 +108,8 @@ def test_path_that_is_no_text_is_refused_with_what_was_given(path):
 def test_methods_that_do_not_run_yet_are_refused_with_what_to_do(context):
     frame = DynamicFrame(FrameWithoutSpark(), context, "x")
 
-    with pytest.raises(NotImplementedError, match=r"DynamicFrame\.relationalize .* use Spark"):
-        frame.relationalize("root", "s3://b/tmp/")
+    with pytest.raises(NotImplementedError, match=r"DynamicFrame\.resolveChoice .* use Spark"):
+        frame.resolveChoice(choice="make_struct")
     with pytest.raises(NotImplementedError, match=r"create_dynamic_frame\.from_catalog"):
         context.create_dynamic_frame.from_catalog("db", "table")
     with pytest.raises(NotImplementedError, match=r"write_dynamic_frame\.from_jdbc_conf"):

@@ -9,6 +9,7 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
+from awsglue.jdbc import DRIVERS, read_jdbc
 from awsglue.s3 import read_s3, write_s3
 
 
@@ -72,11 +73,12 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DataFrame:
-        """Read files of S3 through the job bookmark.
+        """Read files of S3 or a table of a database through the job bookmark.
 
         Args:
-            connection_type: ``s3``.
-            connection_options: ``paths`` (list), ``recurse``, ``maxBand`` (milliseconds).
+            connection_type: ``s3``, or a type of `read_jdbc`.
+            connection_options: of S3 ``paths`` (list), ``recurse``, ``maxBand`` (milliseconds); of
+                a database see `read_jdbc`.
             format: json, csv or parquet.
             format_options: csv: withHeader, separator, quoteChar, escaper, multiLine;
                 json: multiLine.
@@ -85,7 +87,8 @@ class GlueContext(SQLContext):
             kwargs: not supported.
 
         Returns:
-            The rows of the new files; no rows and no columns when there are none.
+            The rows of the new files, no rows and no columns when there are none; or the new rows
+            of the table.
 
         Raises:
             NotImplementedError: an option or format this machine does not run.
@@ -93,9 +96,15 @@ class GlueContext(SQLContext):
         if push_down_predicate or kwargs:
             names = sorted([*kwargs, *(["push_down_predicate"] if push_down_predicate else [])])
             raise NotImplementedError(f"reader arguments {names} are not supported")
+        if connection_type in DRIVERS:
+            _refuse_format(connection_type, format, format_options)
+            return read_jdbc(
+                self.spark_session, connection_type, connection_options or {}, transformation_ctx
+            )
         if connection_type != "s3":
             raise NotImplementedError(
-                f"connection_type {connection_type!r} is not supported; allowed is 's3'"
+                f"connection_type {connection_type!r} is not supported; allowed are s3, "
+                f"{', '.join(DRIVERS)}"
             )
         return read_s3(
             self.spark_session,
@@ -133,3 +142,14 @@ class GlueContext(SQLContext):
             )
         write_s3(frame.toDF(), dict(connection_options or {}), format, dict(format_options or {}))
         return frame
+
+
+def _refuse_format(
+    connection_type: str, format: str | None, format_options: Mapping[str, Any] | None
+) -> None:
+    """Refuse what only files have."""
+    if format or format_options:
+        raise NotImplementedError(
+            f"format {format!r} and format_options {dict(format_options or {})} are not supported "
+            f"with connection_type {connection_type!r}: a table has no format"
+        )

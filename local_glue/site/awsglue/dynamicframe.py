@@ -1,14 +1,16 @@
 """DynamicFrame, and the reader and writer objects of GlueContext.
 
-Differs from AWS: a DynamicFrame holds one DataFrame and its schema; choice types and the transforms
-raise NotImplementedError until they run here.
+Differs from AWS: a DynamicFrame holds one DataFrame and its schema; choice types and most
+transforms raise NotImplementedError until they run here.
 """
 
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping, Sequence, ValuesView
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
+
+from awsglue.relationalize import relationalize
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -67,8 +69,91 @@ class DynamicFrame:
         """Return the same rows in at most ``num_partitions`` Spark partitions."""
         return DynamicFrame(self._dataframe.coalesce(num_partitions), self.glue_ctx, self.name)
 
+    def relationalize(
+        self,
+        root_table_name: str,
+        staging_path: str | None,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrameCollection":
+        """Return flat tables of the rows, joined by generated ids.
+
+        Differs from AWS: the rows are computed now and kept by Spark; nothing is written to the
+        staging path.
+
+        Args:
+            root_table_name: the name of the first table, with which the others begin.
+            staging_path: has no effect.
+            options: have no effect, as on AWS.
+            transformation_ctx: name of this step in the bookmark; empty starts at id 1.
+            info: has no effect.
+            stageThreshold: only 0.
+            totalThreshold: only 0.
+
+        Raises:
+            NotImplementedError: a threshold is not 0, or a column is a map.
+            UsageError: two flat columns get one name, or the bookmark is another step's.
+
+        Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+        """
+        if stageThreshold or totalThreshold:
+            raise NotImplementedError(
+                f"stageThreshold {stageThreshold} and totalThreshold {totalThreshold} of "
+                "relationalize are not supported; allowed is 0: rows with errors are not set aside"
+            )
+        tables = relationalize(self._dataframe, root_table_name, transformation_ctx)
+        frames = {name: DynamicFrame(df, self.glue_ctx, name) for name, df in tables.items()}
+        return DynamicFrameCollection(frames, self.glue_ctx)
+
     def __getattr__(self, name: str) -> NoReturn:
         _unsupported("DynamicFrame", name)
+
+
+class DynamicFrameCollection:
+    """Frames by name, such as the tables of `DynamicFrame.relationalize`."""
+
+    def __init__(
+        self,
+        dynamic_frames: Mapping[str, DynamicFrame] | Sequence[DynamicFrame],
+        glue_ctx: "GlueContext",
+    ) -> None:
+        if not dynamic_frames:
+            raise ValueError("a DynamicFrameCollection needs at least one frame; it got none")
+        if isinstance(dynamic_frames, Mapping):
+            self._frames = dict(dynamic_frames)
+        else:
+            self._frames = {frame.name: frame for frame in dynamic_frames}
+        self._glue_ctx = glue_ctx
+
+    def __getitem__(self, key: str) -> DynamicFrame:
+        if key not in self._frames:
+            raise KeyError(f"no frame {key!r} in the collection; it has {', '.join(self._frames)}")
+        return self._frames[key]
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def keys(self) -> KeysView[str]:
+        """Return the names of the frames, in order."""
+        return self._frames.keys()
+
+    def values(self) -> ValuesView[DynamicFrame]:
+        """Return the frames, in order."""
+        return self._frames.values()
+
+    def select(self, key: str, transformation_ctx: str = "") -> DynamicFrame:
+        """Return a frame by its name; the context has no effect.
+
+        Raises:
+            KeyError: there is no such frame.
+        """
+        return self[key]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        _unsupported("DynamicFrameCollection", name)
 
 
 class DynamicFrameReader:

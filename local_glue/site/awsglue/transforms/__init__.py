@@ -1,8 +1,12 @@
-"""Room for Glue's transforms; ``from awsglue.transforms import *`` works and imports none yet."""
+"""Glue's transforms, for ``from awsglue.transforms import *``; others are refused by name."""
 
 from typing import NoReturn
 
-__all__: list[str] = []
+from awsglue.transforms.collection_transforms import SelectFromCollection
+from awsglue.transforms.relationalize import Relationalize
+from awsglue.transforms.transform import GlueTransform
+
+__all__ = ["GlueTransform", "Relationalize", "SelectFromCollection"]
 
 
 def __getattr__(name: str) -> NoReturn:

@@ -1,0 +1,14 @@
+"""SelectFromCollection: one frame of a collection."""
+
+from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
+from awsglue.transforms.transform import GlueTransform
+
+
+class SelectFromCollection(GlueTransform):
+    """Picks a frame of a collection by its key."""
+
+    def __call__(
+        self, dfc: DynamicFrameCollection, key: str, transformation_ctx: str = ""
+    ) -> DynamicFrame:
+        """Return the frame; see `DynamicFrameCollection.select`."""
+        return dfc.select(key, transformation_ctx)
