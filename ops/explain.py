@@ -12,6 +12,7 @@ from local_glue.bookmarks.explain import (
     OpenedSource,
     explain_file,
     explain_source,
+    explain_table,
     sources_of_next_run,
     sources_of_run,
 )
@@ -38,6 +39,8 @@ def explain_job(home: Home, job: str, run_id: str | None, uri: str | None) -> li
 
 
 def _explain(home: Home, opened: OpenedSource, uri: str | None) -> Explanation:
+    if not opened.is_of_files:
+        return explain_table(opened)
     predicate = _predicate(S3Source.from_json(opened.source))
     if uri is None:
         return explain_source(opened, home.existing_path, predicate)
@@ -64,6 +67,7 @@ def _source_json(explanation: Explanation) -> dict[str, Any]:
         "opened_at": moment(explanation.opened.opened_at_ms),
         "files": len(read),
         "bytes": sum(file.size for file in read),
+        "rows": explanation.rows or None,
         "listed": [
             {
                 "file": file.path,
@@ -83,14 +87,17 @@ def explanation_tables(
 ) -> Iterator[RenderableType]:
     """Yield what `tidemark explain` prints: per source a line and its files."""
     subject = f"run {run_id}" if run_id else "the next run"
+    verb = "read" if run_id else "would read"
     for explanation in explanations:
+        name = f"{job}, {subject}, source {explanation.opened.ctx or 'without transformation_ctx'}"
+        if not explanation.opened.is_of_files:
+            yield Text(f"{name}: {verb} {explanation.rows}", style="bold")
+            continue
         read = explanation.read
         size = sum(file.size for file in read)
         source: Mapping[str, Any] = explanation.opened.source
-        verb = "read" if run_id else "would read"
         yield Text(
-            f"{job}, {subject}, source {explanation.opened.ctx or 'without transformation_ctx'} "
-            f"({', '.join(source['paths'])}): {verb} {len(read):,} of "
+            f"{name} ({', '.join(source['paths'])}): {verb} {len(read):,} of "
             f"{len(explanation.files):,} files, {size:,} bytes",
             style="bold",
         )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from local_glue.bookmarks import keys
 from local_glue.bookmarks.files import NOTHING_READ, SourceState, select_new_files
 from local_glue.bookmarks.session import DISABLE
 from local_glue.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
@@ -50,6 +51,11 @@ class OpenedSource:
     after: Mapping[str, Any] | None = None
 
     @property
+    def is_of_files(self) -> bool:
+        """Whether it reads files of S3, and not the rows of a table."""
+        return bool(self.source["kind"] == "s3")
+
+    @property
     def ctx(self) -> str:
         """Its transformation_ctx, empty without."""
         return str(self.source["transformation_ctx"])
@@ -61,11 +67,13 @@ class Explanation:
 
     Attributes:
         opened: the source.
-        files: a verdict on each file that it lists, oldest first.
+        files: a verdict on each file that it lists, oldest first; none for a table.
+        rows: for a table, in words which rows are read; empty for files.
     """
 
     opened: OpenedSource
-    files: tuple[FileVerdict, ...]
+    files: tuple[FileVerdict, ...] = ()
+    rows: str = ""
 
     @property
     def read(self) -> tuple[FileVerdict, ...]:
@@ -146,6 +154,12 @@ def sources_of_run(store: Store, job_name: str, run_id: str) -> list[OpenedSourc
             )
         )
     return opened
+
+
+def explain_table(opened: OpenedSource) -> Explanation:
+    """Return which rows of a table a JDBC source reads."""
+    before = opened.before if opened.is_bookmarked else None
+    return Explanation(opened, rows=keys.describe(opened.source, before, opened.after))
 
 
 def explain_source(

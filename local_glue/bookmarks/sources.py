@@ -19,6 +19,7 @@ from local_glue.bookmarks.files import (
 )
 from local_glue.bookmarks.globs import Exclusions
 from local_glue.bookmarks.listing import ChooseFolders, Filters, Listing, list_files
+from local_glue.errors import UsageError
 from local_glue.notices import Notice
 
 FolderOf: TypeAlias = Callable[[str], Path]
@@ -128,6 +129,8 @@ def read_s3_source(
         predicate: the push_down_predicate, ready to be asked; None enters every partition.
     """
     low, high = (edges.low, edges.high) if edges else (None, None)
+    _check_kind(source, low)
+    _check_kind(source, high)
     state = SourceState.from_json(low) if low else None
     until = None if high is None else SourceState.from_json(high) if high else NOTHING_READ
     listing = list_source(
@@ -143,6 +146,15 @@ def read_s3_source(
     next_state = {"kind": "s3", "paths": list(source.paths), **selection.next_state.to_json()}
     notices = _notices(source, low, listing, selection.next_state)
     return Reading(selection.files, next_state, tuple(notices))
+
+
+def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:
+    if state and state["kind"] != "s3":
+        raise UsageError(
+            f"the bookmark of the transformation_ctx {source.transformation_ctx!r} was made by a "
+            f"source of kind {state['kind']!r}, and this one reads files of S3: give the source a "
+            "transformation_ctx of its own, or reset the bookmark"
+        )
 
 
 def list_source(

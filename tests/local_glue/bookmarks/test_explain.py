@@ -10,8 +10,10 @@ import pytest
 
 from local_glue.bookmarks import session as bookmark_session
 from local_glue.bookmarks.explain import (
+    OpenedSource,
     explain_file,
     explain_source,
+    explain_table,
     sources_of_next_run,
     sources_of_run,
 )
@@ -19,7 +21,7 @@ from local_glue.bookmarks.files import Limits
 from local_glue.bookmarks.session import files_to_read, start_session
 from local_glue.bookmarks.sources import S3Source, partition_values
 from local_glue.bookmarks.verdicts import Reason
-from local_glue.errors import EntityNotFoundError
+from local_glue.errors import EntityNotFoundError, UsageError
 from local_glue.home import Home
 from local_glue.store import Store
 
@@ -237,3 +239,29 @@ def test_job_that_has_never_run_here_cannot_be_explained(home):
 
 def test_partition_values_are_unescaped_and_named_in_lower_case():
     assert partition_values("Year=2013/place=a%2Fb/plain") == {"year": "2013", "place": "a/b"}
+
+
+def test_table_is_explained_in_words():
+    source = {
+        "kind": "jdbc",
+        "transformation_ctx": "orders",
+        "table": "orders",
+        "keys": ["id"],
+        "order": "asc",
+    }
+    state = {"kind": "jdbc", "table": "orders", "keys": ["id"], "bound": [["long", "7"]]}
+    opened = OpenedSource(source, "job-bookmark-enable", True, 0, state)
+
+    assert explain_table(opened).rows == "rows of orders with id > 7"
+
+
+@pytest.mark.rule(
+    "transformation_ctx", source="BMS", choice="a ctx that changes its kind of source is refused"
+)
+def test_context_of_a_table_is_refused_for_files(home, put):
+    put("a.json")
+    session = start_session("ingest", {"job_bookmark_option": "job-bookmark-enable"})
+    session.states["landing"] = {"kind": "jdbc", "bound": None}
+
+    with pytest.raises(UsageError, match="was made by a source of kind 'jdbc'"):
+        files_to_read(SOURCE)
