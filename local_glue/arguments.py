@@ -10,6 +10,12 @@ from local_glue.definitions import JobDefinition
 from local_glue.errors import UnsupportedError, UsageError
 
 BOOKMARK_OPTIONS = ("job-bookmark-enable", "job-bookmark-disable", "job-bookmark-pause")
+# The parameter of the first Glue, which its library still reads.
+CONTINUATION_OPTIONS = {
+    "continuation-enabled": "job-bookmark-enable",
+    "continuation-readonly": "job-bookmark-pause",
+    "continuation-ignore": "job-bookmark-disable",
+}
 # Parameters of the service that change what a job computes and that this machine cannot honour.
 UNSUPPORTED = {
     "--additional-python-modules": "install the modules into the project's environment",
@@ -46,13 +52,21 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
     language = merged.get("--job-language", "python")
     if language != "python":
         raise UnsupportedError(f"job {job.name} is written in {language}; only python runs locally")
-    option = merged.get("--job-bookmark-option", "job-bookmark-disable")
-    if option not in BOOKMARK_OPTIONS:
-        raise UnsupportedError(
-            f"job {job.name} has --job-bookmark-option {option!r}; allowed are "
-            f"{', '.join(BOOKMARK_OPTIONS)}"
-        )
+    for name, allowed in (
+        ("--job-bookmark-option", BOOKMARK_OPTIONS),
+        ("--continuation-option", tuple(CONTINUATION_OPTIONS)),
+    ):
+        if merged.get(name, allowed[0]) not in allowed:
+            raise UnsupportedError(
+                f"job {job.name} has {name} {merged[name]!r}; allowed are {', '.join(allowed)}"
+            )
     return merged
+
+
+def bookmark_option(arguments: Mapping[str, str]) -> str:
+    """Return the bookmark option of merged arguments; the newer parameter wins over the older."""
+    older = CONTINUATION_OPTIONS.get(arguments.get("--continuation-option", ""))
+    return arguments.get("--job-bookmark-option") or older or "job-bookmark-disable"
 
 
 def command_line(

@@ -13,10 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from local_glue.arguments import command_line, extra_py_files, merge_arguments, spark_settings
+from local_glue.arguments import (
+    bookmark_option,
+    command_line,
+    extra_py_files,
+    merge_arguments,
+    spark_settings,
+)
 from local_glue.definitions import JobDefinition
 from local_glue.errors import GlueLocalError
-from local_glue.home import Home
+from local_glue.home import RUN_ID_VARIABLE, Home
 from local_glue.job_process import RESULT_FILE
 from local_glue.metrics import read_row_counts
 from local_glue.notices import RUN_FOLDER_VARIABLE
@@ -24,7 +30,6 @@ from local_glue.spark import EVENTS_FOLDER, write_spark_conf
 from local_glue.store import JobRun
 
 SITE = Path(__file__).parent / "site"
-RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"
 STOP_GRACE_S = 5.0
 # What a job process must not inherit: the caller's Spark, Python path and AWS identity.
 FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "AWS_", "JSII_", "CDK_")
@@ -78,7 +83,7 @@ def plan_job_run(
         state="RUNNING",
         started_at_ms=now_ms(),
         log_path=str(machine.home.runs / run_id / "stderr.log"),
-        bookmark_option=merged.get("--job-bookmark-option", "job-bookmark-disable"),
+        bookmark_option=bookmark_option(merged),
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from local_glue.arguments import (
     UNSUPPORTED,
+    bookmark_option,
     command_line,
     extra_py_files,
     merge_arguments,
@@ -61,6 +62,30 @@ def test_scala_job_is_refused():
 def test_wrong_bookmark_option_is_refused_with_the_allowed_ones():
     with pytest.raises(UnsupportedError, match="'enable'; allowed are job-bookmark-enable, job-"):
         merge_arguments(job({"--job-bookmark-option": "enable"}), {})
+
+
+def test_wrong_legacy_bookmark_option_is_refused_with_the_allowed_ones():
+    with pytest.raises(UnsupportedError, match="'enabled'; allowed are continuation-enabled, "):
+        merge_arguments(job({"--continuation-option": "enabled"}), {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        ({}, "job-bookmark-disable"),
+        ({"--continuation-option": "continuation-enabled"}, "job-bookmark-enable"),
+        (
+            {
+                "--continuation-option": "continuation-enabled",
+                "--job-bookmark-option": "job-bookmark-pause",
+            },
+            "job-bookmark-pause",
+        ),
+    ],
+    ids=["none", "legacy", "both"],
+)
+def test_record_of_a_run_has_the_option_that_its_script_will_see(arguments, option):
+    assert bookmark_option(merge_arguments(job(arguments), {})) == option
 
 
 @pytest.mark.parametrize("value", [5, True, None, ["a"]], ids=repr)

@@ -18,8 +18,8 @@ import pytest
 
 from local_glue.definitions import Action, Condition, Deployment, JobDefinition, TriggerDefinition
 from local_glue.errors import EntityNotFoundError, GlueLocalError, UnsupportedError
-from local_glue.home import Home
-from local_glue.job_runs import RUN_ID_VARIABLE, Machine
+from local_glue.home import RUN_ID_VARIABLE, Home
+from local_glue.job_runs import Machine
 from local_glue.store import JobRun, Store
 from local_glue.workflow import WorkflowRun, recover_interrupted_runs
 

@@ -7,12 +7,9 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from local_glue.arguments import CONTINUATION_OPTIONS
+
 BOOKMARK_OPTIONS = ("job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable")
-CONTINUATION_OPTIONS = {
-    "continuation-enabled": "job-bookmark-enable",
-    "continuation-readonly": "job-bookmark-pause",
-    "continuation-ignore": "job-bookmark-disable",
-}
 RESERVED = (
     "job-bookmark-option",
     "job-bookmark-from",
