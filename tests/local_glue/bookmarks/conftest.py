@@ -1,4 +1,4 @@
-"""Whole runs of a bookmarked job in this process: a real home and real files, on a clock of ours."""
+"""Whole runs of a bookmarked job in this process: a real home, real files, a clock of ours."""
 
 from __future__ import annotations
 
