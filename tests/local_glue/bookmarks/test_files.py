@@ -227,6 +227,14 @@ def test_window_reads_what_came_after_the_first_state_up_to_the_second():
     assert names(window) == ["b"]
 
 
+def test_window_holds_a_file_at_the_lower_edge_of_its_upper_state():
+    file = FileVersion("a", 900, 1)
+
+    window = select_new_files([file], None, 2000, Limits(BAND), until=SourceState(1000, 900))
+
+    assert window.files == (file,)
+
+
 def test_state_survives_a_round_trip_through_json():
     recent = frozenset({FileVersion("s3://b/ä, 'x'", 990, 1), FileVersion("s3://b/a", 995, 0)})
     state = SourceState(1000, low_ms=900, recent=recent)
