@@ -7,7 +7,7 @@ export CDK_DISABLE_CLI_TELEMETRY := true
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-ministack check format synth diff bootstrap deploy destroy bench lock clean
+.PHONY: help setup demo test test-fast test-ministack check format semantics synth diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ check: setup ## Lint, check formatting and types
 format: setup ## Format the code and fix what the linter can fix
 	@ruff check --fix
 	@ruff format
+
+semantics: setup ## Rewrite docs/semantics.md from the tests that show a rule of Glue
+	@python tests/docs/semantics.py
 
 synth: setup ## Synthesize the CDK app into cdk.out
 	@npx cdk synth --quiet -c stage=$(STAGE)

@@ -11,6 +11,7 @@ from pathlib import Path
 from local_glue.errors import EntityNotFoundError, UsageError
 
 DEFAULT_HOME = ".tidemark"
+RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
 S3_SCHEMES = ("s3", "s3a", "s3n")
 MARKER = "tidemark-home"
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"

@@ -22,7 +22,7 @@ from local_glue.arguments import (
 )
 from local_glue.definitions import JobDefinition
 from local_glue.errors import GlueLocalError
-from local_glue.home import Home
+from local_glue.home import RUN_ID_VARIABLE, Home
 from local_glue.job_process import BOOKMARK_VARIABLE, RESULT_FILE
 from local_glue.metrics import read_row_counts
 from local_glue.notices import RUN_FOLDER_VARIABLE
@@ -30,7 +30,6 @@ from local_glue.spark import EVENTS_FOLDER, write_spark_conf
 from local_glue.store import JobRun
 
 SITE = Path(__file__).parent / "site"
-RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"
 STOP_GRACE_S = 5.0
 # What a job process must not inherit: the caller's Spark, Python path and AWS identity.
 FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "AWS_", "JSII_", "CDK_")

@@ -75,8 +75,9 @@ class Store:
             self._prepare(database)
         except sqlite3.Error as error:
             raise UsageError(
-                f"cannot use the state database {database}: {error}; "
-                "`tidemark local reset` starts afresh"
+                f"cannot use the state database {database}: {error}; make it a file that "
+                "can be written, on a disk with room, or delete all local state with "
+                "`tidemark local reset`"
             ) from error
 
     def close(self) -> None:

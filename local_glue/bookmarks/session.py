@@ -17,11 +17,12 @@ from local_glue.bookmarks.versions import (
     pack,
 )
 from local_glue.errors import GlueLocalError, UsageError
-from local_glue.home import Home
+from local_glue.home import RUN_ID_VARIABLE, Home
 from local_glue.notices import Notice, note
 from local_glue.store import Store
 
 ENABLE, PAUSE, DISABLE = "job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"
+OPTIONS = (ENABLE, PAUSE, DISABLE)
 
 
 @dataclass
@@ -99,6 +100,8 @@ class BookmarkSession:
     ) -> None:
         """Keep the next state for commit, and store what is read so that it can be explained later.
 
+        Outside of a local run, where only a disabled bookmark gets, nothing is stored.
+
         Args:
             source: the source as plain JSON values, with its transformation_ctx.
             opened_at_ms: the frozen upper edge.
@@ -112,6 +115,8 @@ class BookmarkSession:
         if next_state is not None:
             self.states[str(source["transformation_ctx"])] = next_state
             packed = pack(next_state)
+        if not self.is_reading and not is_local_run():
+            return
         with Store(job_home().database) as store, store.transaction():
             store.query(
                 "INSERT INTO source_read VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -152,26 +157,38 @@ def start_session(job_name: str, args: Mapping[str, Any]) -> BookmarkSession:
 
     Raises:
         EntityNotFoundError: job-bookmark-from or -to is no run of the job.
-        UsageError: job-bookmark-from is later than job-bookmark-to.
+        UsageError: job-bookmark-from is later than job-bookmark-to, only one of them is given, or
+            the job-bookmark-option is none.
     """
     option = args.get("job_bookmark_option") or DISABLE
-    session = BookmarkSession(job_name, args.get("JOB_RUN_ID") or "", option)
+    if option not in OPTIONS:
+        raise UsageError(
+            f"job_bookmark_option is {option!r}; allowed are {', '.join(OPTIONS)}: give Job.init "
+            "what getResolvedOptions returned"
+        )
+    run_id = args.get("JOB_RUN_ID") or os.environ.get(RUN_ID_VARIABLE, "")
+    session = BookmarkSession(job_name, run_id, option)
     if session.is_reading:
+        window = (args.get("job_bookmark_from"), args.get("job_bookmark_to"))
         with Store(job_home().database) as store:
-            if option == PAUSE and args.get("job_bookmark_from"):
-                _load_window(session, store, args)
+            if option == PAUSE and any(window):
+                _load_window(session, store, *window)
             else:
                 session.load(latest_bookmark(store, job_name))
     _sessions[:] = [session]
     return session
 
 
-def _load_window(session: BookmarkSession, store: Store, args: Mapping[str, Any]) -> None:
+def _load_window(
+    session: BookmarkSession, store: Store, first: str | None, last: str | None
+) -> None:
     """Take the states after run ``from`` as the lower edge, those after run ``to`` as the upper.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
     """
-    first, last = args["job_bookmark_from"], args["job_bookmark_to"]
+    if not first or not last:
+        missing = "--job-bookmark-to" if first else "--job-bookmark-from"
+        raise UsageError(f"{missing} is missing; a window of runs needs both ends")
     low = bookmark_of_run(store, session.job_name, first)
     high = bookmark_of_run(store, session.job_name, last)
     if (low.version if low else 0) > (high.version if high else 0):
@@ -214,20 +231,24 @@ def files_to_read(source: S3Source, predicate: Predicate | None = None) -> Readi
     return reading
 
 
+def is_local_run() -> bool:
+    """Return whether this process belongs to a local run, which has a home."""
+    return bool(os.environ.get("TIDEMARK_HOME"))
+
+
 def job_home() -> Home:
     """Return the home of the local run that this process belongs to.
 
     Raises:
         GlueLocalError: it belongs to none.
     """
-    root = os.environ.get("TIDEMARK_HOME")
-    if not root:
+    if not is_local_run():
         raise GlueLocalError(
             "job bookmarks need the state of a local run, and TIDEMARK_HOME is not set; start the "
             "script with `tidemark run` or `tidemark submit`, or run it with "
             "--job-bookmark-option job-bookmark-disable"
         )
-    return Home(Path(root))
+    return Home(Path(os.environ["TIDEMARK_HOME"]))
 
 
 def folder_of(uri: str) -> Path:

@@ -48,25 +48,30 @@ def test_argv_of_a_real_run_is_understood():
     }
 
 
+@pytest.mark.rule("Arguments", source="LIB")
 def test_arguments_nobody_asked_for_are_left_out():
     assert "other" not in resolve("--other 1 positional --x 2", "x")
 
 
+@pytest.mark.rule("Arguments", source="LIB")
 def test_every_requested_argument_is_required():
     with pytest.raises(GlueArgumentError, match="the following arguments are required: --a, --b"):
         resolve("--c 1", "a", "b", "c")
 
 
+@pytest.mark.rule("Arguments", source="LIB")
 @pytest.mark.parametrize("argv", ["--x", "--x --y 1", "--x -abc"], ids=["end", "name", "dash"])
 def test_argument_without_a_value_is_refused(argv):
     with pytest.raises(GlueArgumentError, match="argument --x: expected one argument"):
         resolve(argv, "x", "y")
 
 
+@pytest.mark.rule("Arguments", source="LIB")
 def test_dashes_in_names_become_underscores():
     assert resolve("--start-date 2013-01-01", "start-date")["start_date"] == "2013-01-01"
 
 
+@pytest.mark.rule("Arguments", source="LIB")
 @pytest.mark.parametrize(
     ("argv", "value"),
     [
@@ -85,10 +90,12 @@ def test_value_is_text_and_the_last_one_wins(argv, value):
     assert resolve(argv, "x")["x"] == value
 
 
+@pytest.mark.rule("Arguments", source="RAN, M60")
 def test_unambiguous_prefix_of_a_name_is_accepted():
     assert resolve("--sour s3://b/", "source")["source"] == "s3://b/"
 
 
+@pytest.mark.rule("Arguments", source="RAN")
 def test_prefix_of_an_internal_name_is_swallowed():
     assert resolve("--TempD s3://b/tmp/")["TempDir"] == "s3://b/tmp/"
 
@@ -106,6 +113,7 @@ def test_help_in_argv_ends_the_script_normally(capsys):
     assert "--job-bookmark-option" in capsys.readouterr().out
 
 
+@pytest.mark.rule("Arguments", source="LIB")
 @pytest.mark.parametrize(
     "name",
     ["job-bookmark-option", "job-bookmark-from", "job-bookmark-to", "continuation-option"],
@@ -115,6 +123,7 @@ def test_reserved_name_cannot_be_asked_for(name):
         resolve("--x 1", "x", name)
 
 
+@pytest.mark.rule("Arguments", source="RAN")
 @pytest.mark.parametrize(
     "name",
     ["JOB_ID", "JOB_RUN_ID", "SECURITY_CONFIGURATION", "encryption-type", "enable-data-lineage"],
@@ -128,6 +137,7 @@ def test_job_name_is_not_reserved():
     assert resolve("--JOB_NAME ingest", "JOB_NAME")["JOB_NAME"] == "ingest"
 
 
+@pytest.mark.rule("Arguments", source="RAN")
 @pytest.mark.parametrize("name", ["TempDir", "RedshiftTempDir"])
 def test_temporary_folder_is_never_required_and_fills_its_twin(name):
     assert resolve("", name) == ALWAYS
@@ -150,6 +160,7 @@ def test_bookmark_option_is_returned(option):
     assert resolve(f"--job-bookmark-option {option}")["job_bookmark_option"] == option
 
 
+@pytest.mark.rule("Modes", source="LIB")
 def test_wrong_bookmark_option_is_refused():
     with pytest.raises(GlueArgumentError, match="--job-bookmark-option: invalid choice: 'enable'"):
         resolve("--job-bookmark-option enable")
@@ -176,6 +187,7 @@ def test_bookmark_option_wins_over_the_older_one():
     assert resolve(argv)["job_bookmark_option"] == "job-bookmark-pause"
 
 
+@pytest.mark.rule("Windows of runs", source="BM, RAN")
 @pytest.mark.parametrize(
     ("given", "missing"),
     [("from", "--job-bookmark-to"), ("to", "--job-bookmark-from")],
@@ -194,6 +206,7 @@ def test_paused_window_with_both_ends_is_returned():
     assert (resolved["job_bookmark_from"], resolved["job_bookmark_to"]) == ("jr_1", "jr_2")
 
 
+@pytest.mark.rule("Windows of runs", source="RAN")
 @pytest.mark.parametrize(
     "argv",
     ["", "--job-bookmark-option job-bookmark-enable", "--job-bookmark-option job-bookmark-disable"],

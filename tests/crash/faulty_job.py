@@ -1,48 +1,19 @@
 """Runs the job script CRASH_SCRIPT and kills its own process with SIGKILL at the step CRASH_AT.
 
-Steps are the requests to DynamoDB, the steps of the Spark write and the commit of the job, counted
-by name: ``before UpdateItem #1``. Every step reached is a line of the file CRASH_LOG.
+Steps are the requests to DynamoDB, the steps of the Spark write and the commit of the job.
 """
 
 import os
 import runpy
-import signal
-import threading
-from collections import Counter
 
 import boto3
 from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrameWriter
+from steps import around, step
 
 from awsglue.job import Job
 from watermarks import files
-
-seen = Counter()
-lock = threading.Lock()
-
-
-def step(name):
-    with lock:
-        seen[name] += 1
-        label = f"{name} #{seen[name]}"
-        with open(os.environ["CRASH_LOG"], "a", encoding="utf-8") as log:  # noqa: PTH123
-            log.write(f"{label}\n")
-            log.flush()
-        if label == os.environ["CRASH_AT"]:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-def around(owner, attribute, name):
-    original = getattr(owner, attribute)
-
-    def wrapped(*args, **kwargs):
-        step(f"before {name}")
-        result = original(*args, **kwargs)
-        step(f"after {name}")
-        return result
-
-    setattr(owner, attribute, wrapped)
 
 
 class TaskListener:

@@ -72,12 +72,10 @@ def machine(spark_home) -> Iterator[Machine]:
     with dynamodb_endpoint(spark_home) as endpoint:
         with dynamodb_client(endpoint, REGION) as client:
             create_tables(client, [TABLE_DEFINITION])
-        faulty = Path(__file__).with_name("faulty_job.py")
-        for source, is_zipped, key in (
-            (PROJECT / "libs", True, "libs.zip"),
-            (faulty, False, faulty.name),
-        ):
-            publish(FileAsset(source, is_zipped, "assets", key), "assets", spark_home)
+        publish(FileAsset(PROJECT / "libs", True, "assets", "libs.zip"), "assets", spark_home)
+        for name in ("faulty_job.py", "steps.py"):
+            source = Path(__file__).with_name(name)
+            publish(FileAsset(source, False, "assets", name), "assets", spark_home)
         yield Machine(spark_home, find_java_home(), endpoint, REGION)
 
 
@@ -90,7 +88,7 @@ def job(s3) -> JobDefinition:
         "s3://assets/faulty_job.py",
         "5.1",
         {
-            "--extra-py-files": "s3://assets/libs.zip",
+            "--extra-py-files": "s3://assets/libs.zip,s3://assets/steps.py",
             "--source": "files",
             "--source_path": f"{s3.uri}landing/",
             "--target_path": f"{s3.uri}raw/",
@@ -162,8 +160,10 @@ def test_the_steps_of_the_document_are_those_of_the_job(machine, job, s3, monkey
 
     assert run.state == "SUCCEEDED", run.error_message
     if os.environ.get("TIDEMARK_WRITE_MATRIX"):
+        document = MATRIX.read_text(encoding="utf-8")
         table = "".join(f"| {step} | 0 | 0 | 0 |\n" for step in sorted(set(steps), key=steps.index))
-        MATRIX.write_text(HEADER + table, encoding="utf-8")
+        bookmarks = "\n## Bookmarks" + document.partition("\n## Bookmarks")[2]
+        MATRIX.write_text(HEADER + table + bookmarks, encoding="utf-8")
     assert sorted(documented_steps()) == sorted(steps)
 
 

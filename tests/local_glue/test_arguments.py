@@ -6,6 +6,7 @@ import pytest
 
 from local_glue.arguments import (
     UNSUPPORTED,
+    bookmark_option,
     command_line,
     extra_py_files,
     merge_arguments,
@@ -25,6 +26,7 @@ def job(default=None, non_overridable=None):
     )
 
 
+@pytest.mark.rule("Arguments", source="ARG, TRG")
 def test_arguments_merge_key_by_key_in_the_order_of_aws():
     default = {"--a": "default", "--b": "default", "--c": "default"}
     merged = merge_arguments(
@@ -41,6 +43,7 @@ def test_arguments_merge_key_by_key_in_the_order_of_aws():
     }
 
 
+@pytest.mark.rule("Arguments", source="ARG", choice="refused where it would change a result")
 @pytest.mark.parametrize("name", sorted(UNSUPPORTED))
 def test_parameter_that_cannot_be_honoured_is_refused_by_name(name):
     with pytest.raises(UnsupportedError, match=f"^job ingest has the argument {name}, which"):
@@ -63,18 +66,44 @@ def test_wrong_bookmark_option_is_refused_with_the_allowed_ones():
         merge_arguments(job({"--job-bookmark-option": "enable"}), {})
 
 
+def test_wrong_legacy_bookmark_option_is_refused_with_the_allowed_ones():
+    with pytest.raises(UnsupportedError, match="'enabled'; allowed are continuation-enabled, "):
+        merge_arguments(job({"--continuation-option": "enabled"}), {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        ({}, "job-bookmark-disable"),
+        ({"--continuation-option": "continuation-enabled"}, "job-bookmark-enable"),
+        (
+            {
+                "--continuation-option": "continuation-enabled",
+                "--job-bookmark-option": "job-bookmark-pause",
+            },
+            "job-bookmark-pause",
+        ),
+    ],
+    ids=["none", "legacy", "both"],
+)
+def test_record_of_a_run_has_the_option_that_its_script_will_see(arguments, option):
+    assert bookmark_option(merge_arguments(job(arguments), {})) == option
+
+
 @pytest.mark.parametrize("value", [5, True, None, ["a"]], ids=repr)
 def test_argument_that_is_not_text_is_refused(value):
     with pytest.raises(UsageError, match=r"job ingest has the argument --rows .*; .* are text"):
         merge_arguments(job({"--rows": value}), {})
 
 
+@pytest.mark.rule("Arguments", source="ARG", choice="they tune, log or measure")
 def test_parameters_without_effect_on_the_result_are_passed_on():
     arguments = {"--enable-metrics": "true", "--TempDir": "s3://b/tmp/", "--job-language": "python"}
 
     assert merge_arguments(job(arguments), {}) == arguments
 
 
+@pytest.mark.rule("Arguments", source="COMM", choice="in this order")
 def test_argv_begins_with_the_names_that_glue_adds():
     argv = command_line(job(), "j_1", "jr_1", {"--source": "s3://b/in/", "--empty": ""})
 

@@ -145,6 +145,7 @@ def test_commit_on_another_version_changes_nothing(store, expected):
     assert latest_bookmark(store, "ingest").run_id == "jr_1"
 
 
+@pytest.mark.rule("State and commit", source="TRB")
 def test_of_two_processes_that_commit_the_same_version_exactly_one_wins(database):
     with Store(database) as store:
         commit_bookmark(store, "ingest", "jr_0", {}, 0, 0)
@@ -177,6 +178,7 @@ def test_schema_of_a_later_tidemark_is_refused(database):
         Store(database)
 
 
+@pytest.mark.rule("Bad input", source="SILENT", choice="the run fails and says what to do")
 def test_corrupt_file_is_refused_with_the_way_out(database):
     database.write_bytes(b"this is no database" * 100)
 

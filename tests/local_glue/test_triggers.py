@@ -15,6 +15,7 @@ def trigger(conditions=BOTH, **changes):
     return TriggerDefinition(**{**given, "conditions": conditions, **changes})
 
 
+@pytest.mark.rule("Triggers and workflows", source="TRG")
 def test_and_fires_when_every_condition_holds():
     assert is_satisfied(trigger(), {"one": "SUCCEEDED", "two": "SUCCEEDED"})
 
@@ -28,6 +29,7 @@ def test_and_does_not_fire_before(states):
     assert not is_satisfied(trigger(), states)
 
 
+@pytest.mark.rule("Triggers and workflows", source="TRG")
 def test_any_fires_on_the_first_condition_that_holds():
     any_failed = trigger((Condition("one", "FAILED"), Condition("two", "FAILED")), logical="ANY")
 
@@ -35,6 +37,7 @@ def test_any_fires_on_the_first_condition_that_holds():
     assert not is_satisfied(any_failed, {"one": "SUCCEEDED", "two": "SUCCEEDED"})
 
 
+@pytest.mark.rule("Triggers and workflows", source="TRG, BOTO")
 @pytest.mark.parametrize("state", ["SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT"])
 def test_each_watchable_state_is_matched_exactly(state):
     watching = trigger((Condition("one", state),))
@@ -61,6 +64,7 @@ def test_trigger_that_never_fires_by_itself(changes):
     assert triggers_to_fire([trigger(**changes)], states, []) == []
 
 
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="at most once")
 def test_trigger_fires_once_within_a_workflow_run():
     states = {"one": "SUCCEEDED", "two": "SUCCEEDED"}
 
@@ -68,6 +72,7 @@ def test_trigger_fires_once_within_a_workflow_run():
     assert triggers_to_fire([trigger()], states, ["t"]) == []
 
 
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="the order of the template")
 def test_triggers_that_fire_together_keep_the_order_of_the_template():
     first, second = trigger(name="b"), trigger(name="a")
 

@@ -18,8 +18,8 @@ import pytest
 
 from local_glue.definitions import Action, Condition, Deployment, JobDefinition, TriggerDefinition
 from local_glue.errors import EntityNotFoundError, GlueLocalError, UnsupportedError
-from local_glue.home import Home
-from local_glue.job_runs import RUN_ID_VARIABLE, Machine
+from local_glue.home import RUN_ID_VARIABLE, Home
+from local_glue.job_runs import Machine
 from local_glue.store import JobRun, Store
 from local_glue.workflow import WorkflowRun, recover_interrupted_runs
 
@@ -160,12 +160,18 @@ def test_failure_fires_its_watcher(workflow):
     assert not result.is_success
 
 
+@pytest.mark.rule("Triggers and workflows", source="TRG, TRA")
 def test_inactive_trigger_never_fires(workflow):
     result = workflow({"one": "", "two": ""}, START, after(is_active=False)).execute()
 
     assert outcome(result) == [("one", "SUCCEEDED")]
 
 
+@pytest.mark.rule(
+    "Triggers and workflows",
+    source="RUNS, MNT",
+    choice="a retried failure fires nothing",
+)
 def test_retry_has_an_id_of_its_own_and_only_the_last_state_fires_triggers(workflow):
     result = workflow(
         {"one": FAIL_ONCE, "two": "", "three": ""},
@@ -182,6 +188,7 @@ def test_retry_has_an_id_of_its_own_and_only_the_last_state_fires_triggers(workf
     assert first.error_message == "SystemExit: first attempt (one.py, line 6)"
 
 
+@pytest.mark.rule("Triggers and workflows", source="ADD")
 def test_job_that_keeps_failing_is_retried_as_often_as_it_may(workflow):
     result = workflow({"one": FAIL, "two": ""}, START, after("FAILED"), max_retries=2).execute()
 
@@ -194,6 +201,7 @@ def test_job_that_keeps_failing_is_retried_as_often_as_it_may(workflow):
     assert outcome(result) == [("one", "FAILED")] * 3 + [("two", "SUCCEEDED")]
 
 
+@pytest.mark.rule("Triggers and workflows", source="ADD, TRG")
 def test_timeout_is_not_retried_and_fires_its_watcher(workflow):
     run = workflow({"one": SLEEP, "two": ""}, START, after("TIMEOUT"), max_retries=2)
     jobs = run._deployment.jobs
@@ -202,6 +210,7 @@ def test_timeout_is_not_retried_and_fires_its_watcher(workflow):
     assert outcome(run.execute()) == [("one", "TIMEOUT"), ("two", "SUCCEEDED")]
 
 
+@pytest.mark.rule("Triggers and workflows", source="STAT")
 def test_start_beyond_max_concurrent_runs_is_shown_as_a_failed_run(workflow, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     start = replace(START, actions=(Action("one"), Action("one")))
@@ -213,6 +222,7 @@ def test_start_beyond_max_concurrent_runs_is_shown_as_a_failed_run(workflow, mon
     assert failed.error_message == "Concurrent runs exceeded for one"
 
 
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="there is one machine")
 def test_as_many_jobs_run_at_once_as_there_are_cores(workflow, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     running, most = set(), []
@@ -241,6 +251,7 @@ def test_missing_script_fails_the_job_with_its_place(home, workflow):
     )
 
 
+@pytest.mark.rule("Arguments", source="TRG, WFP")
 def test_arguments_of_trigger_and_workflow_reach_the_job(home, workflow):
     start = replace(START, actions=(Action("one", {"--day": "7"}),))
     result = workflow(
@@ -308,6 +319,7 @@ def test_interrupt_stops_the_running_jobs_and_records_it(home, store, workflow, 
     wait_until(lambda: not any(map(is_alive, pids)))
 
 
+@pytest.mark.rule("Triggers and workflows", source="BWR")
 @pytest.mark.parametrize(
     ("triggers", "names"),
     [
@@ -341,6 +353,7 @@ def test_job_that_cannot_run_here_is_refused_before_anything_starts(home, workfl
     assert list(home.runs.iterdir()) == []
 
 
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="no service is left to go on")
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 def test_runs_of_a_killed_command_are_failed_and_their_processes_ended(home, store):
     run = JobRun(

@@ -11,8 +11,6 @@ from local_glue.notices import read_notices
 
 pytestmark = pytest.mark.spark
 
-SECTION = "JDBC sources"
-
 
 @pytest.fixture
 def glue_context(spark, monkeypatch):
@@ -132,7 +130,7 @@ def test_text_compares_by_code_points_although_the_column_sorts_otherwise(
 
 
 @pytest.mark.rule(
-    SECTION,
+    "JDBC sources",
     source="INFER",
     choice="a row committed late, with a key below the bound, is lost to every later run",
 )

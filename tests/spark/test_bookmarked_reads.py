@@ -20,6 +20,7 @@ def ids(frame):
     return sorted(row["id"] for row in frame.collect())
 
 
+@pytest.mark.rule("Formats", source="BM")
 @pytest.mark.parametrize("kind", ["json", "csv", "parquet"])
 def test_second_run_reads_only_new_files(spark, glue_context, start_job, s3, kind):
     spark.sql("SELECT 1 AS n").write.format(kind).save(s3.uri)
@@ -44,6 +45,7 @@ def test_files_of_an_uncommitted_run_are_read_again(glue_context, start_job, s3)
     assert ids(read(glue_context, s3)) == [1]
 
 
+@pytest.mark.rule("Files of S3", source="INFER", choice="later files belong to the next run")
 def test_files_are_chosen_when_the_source_is_opened(glue_context, start_job, s3):
     s3.put("a.json", '{"id": 1}\n')
     first = start_job()
@@ -133,6 +135,7 @@ def test_rewritten_file_is_read_again(glue_context, start_job, s3):
     assert ids(read(glue_context, s3)) == [1, 10]
 
 
+@pytest.mark.rule("transformation_ctx", source="BM")
 def test_two_contexts_keep_separate_bookmarks(glue_context, start_job, s3):
     s3.put("flights/a.json", '{"id": 1}\n')
     s3.put("weather/a.json", '{"id": 2}\n')
@@ -146,6 +149,7 @@ def test_two_contexts_keep_separate_bookmarks(glue_context, start_job, s3):
     assert read(glue_context, s3, ctx="flights", key="flights/").columns == []
 
 
+@pytest.mark.rule("Files of S3", source="COMM", choice="also no columns")
 @pytest.mark.parametrize("kind", ["json", "csv", "parquet"])
 def test_empty_increment_has_no_rows_and_no_columns(spark, glue_context, start_job, s3, kind):
     spark.sql("SELECT 1 AS id").write.format(kind).save(s3.uri)
@@ -159,6 +163,7 @@ def test_empty_increment_has_no_rows_and_no_columns(spark, glue_context, start_j
     assert (increment.columns, increment.count()) == ([], 0)
 
 
+@pytest.mark.rule("Files of S3", source="SILENT", choice="as an empty increment")
 def test_source_that_does_not_exist_has_no_rows_and_no_columns(glue_context, start_job, s3):
     start_job()
 
@@ -167,6 +172,7 @@ def test_source_that_does_not_exist_has_no_rows_and_no_columns(glue_context, sta
     assert (landed.columns, landed.count()) == ([], 0)
 
 
+@pytest.mark.rule("Partitions", source="BM")
 def test_new_partition_is_read_with_its_partition_column(glue_context, start_job, s3):
     s3.put("origin=EWR/a.json", '{"id": 1}\n')
     first = start_job()
@@ -179,6 +185,7 @@ def test_new_partition_is_read_with_its_partition_column(glue_context, start_job
     assert read(glue_context, s3).select("id", "origin").collect() == [(2, "JFK")]
 
 
+@pytest.mark.rule("Files of S3", source="S3")
 def test_max_band_bounds_how_old_a_late_file_may_be(glue_context, start_job, s3):
     s3.put("a.json", '{"id": 1}\n', minutes_ago=120)
     first = start_job()

@@ -20,7 +20,6 @@ DERBY = {
     "url": "jdbc:derby:memory:keys;create=true",
     "driver": "org.apache.derby.jdbc.EmbeddedDriver",
 }
-SECTION = "JDBC sources"
 _tables = itertools.count(1)
 
 
@@ -76,7 +75,7 @@ def numbers(rows):
     return [row[0] for row in rows]
 
 
-@pytest.mark.rule(SECTION, source="BMS")
+@pytest.mark.rule("JDBC sources", source="BMS")
 def test_a_run_reads_the_rows_whose_key_lies_above_the_last_one_read(make_table, read, start_job):
     orders = make_table()
     orders.insert(1, 5)
@@ -90,7 +89,9 @@ def test_a_run_reads_the_rows_whose_key_lies_above_the_last_one_read(make_table,
     assert numbers(read(orders, **by("N"))) == [7, 100]
 
 
-@pytest.mark.rule(SECTION, source="BMS", choice="without jobBookmarkKeysSortOrder keys rise: asc")
+@pytest.mark.rule(
+    "JDBC sources", source="BMS", choice="without jobBookmarkKeysSortOrder keys rise: asc"
+)
 def test_descending_keys_are_read_below_the_last_one(make_table, read, start_job):
     orders = make_table()
     orders.insert(-1, -5)
@@ -105,7 +106,9 @@ def test_descending_keys_are_read_below_the_last_one(make_table, read, start_job
 
 
 @pytest.mark.rule(
-    SECTION, source="INFER", choice="keys must be unique: a row with the last key counts as read"
+    "JDBC sources",
+    source="INFER",
+    choice="keys must be unique: a row with the last key counts as read",
 )
 def test_a_later_row_with_the_key_of_the_last_one_is_never_read(make_table, read, start_job):
     orders = make_table("N INT, NAME VARCHAR(9)")
@@ -121,7 +124,7 @@ def test_a_later_row_with_the_key_of_the_last_one_is_never_read(make_table, read
 
 
 @pytest.mark.rule(
-    SECTION,
+    "JDBC sources",
     source="INFER",
     choice="the last key is captured when the source is opened; later rows wait for the next run",
 )
@@ -144,7 +147,9 @@ def test_rows_that_arrive_while_a_run_reads_belong_to_the_next_run(
 
 
 @pytest.mark.rule(
-    SECTION, source="BM", choice="several keys compare as one tuple, in the order they are given"
+    "JDBC sources",
+    source="BM",
+    choice="several keys compare as one tuple, in the order they are given",
 )
 def test_several_keys_make_one_compound_key(make_table, read, start_job):
     orders = make_table("DAY_OF INT, N INT")
@@ -159,7 +164,7 @@ def test_several_keys_make_one_compound_key(make_table, read, start_job):
     assert read(orders, **by("DAY_OF", "N")) == [(2, 6), (3, 0)]
 
 
-@pytest.mark.rule(SECTION, source="TRB")
+@pytest.mark.rule("JDBC sources", source="TRB")
 def test_rows_that_change_are_not_read_again(make_table, read, start_job):
     orders = make_table("N INT, NAME VARCHAR(9)")
     orders.insert("1, 'a'")
@@ -174,7 +179,7 @@ def test_rows_that_change_are_not_read_again(make_table, read, start_job):
 
 
 @pytest.mark.rule(
-    SECTION, source="INFER", choice="the bound stays: a key that is used again is not read"
+    "JDBC sources", source="INFER", choice="the bound stays: a key that is used again is not read"
 )
 def test_deleted_rows_do_not_move_the_bookmark_back(make_table, read, start_job):
     orders = make_table()
@@ -194,7 +199,9 @@ def test_deleted_rows_do_not_move_the_bookmark_back(make_table, read, start_job)
 
 
 @pytest.mark.rule(
-    SECTION, source="INFER", choice="a row without a key is read by no run, and a warning counts it"
+    "JDBC sources",
+    source="INFER",
+    choice="a row without a key is read by no run, and a warning counts it",
 )
 def test_rows_without_a_key_are_read_by_no_run(make_table, read, start_job, warnings):
     orders = make_table("A INT, B INT")
@@ -227,7 +234,9 @@ KINDS = {
 }
 
 
-@pytest.mark.rule(SECTION, source="INFER", choice="integer, decimal, string, date and timestamp")
+@pytest.mark.rule(
+    "JDBC sources", source="INFER", choice="integer, decimal, string, date and timestamp"
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_key_of_every_allowed_type_splits_the_rows_exactly(make_table, read, start_job, kind):
     low, middle, high = KINDS[kind]
@@ -246,7 +255,7 @@ def test_a_key_of_every_allowed_type_splits_the_rows_exactly(make_table, read, s
 
 
 @pytest.mark.rule(
-    SECTION,
+    "JDBC sources",
     source="INFER",
     choice="text compares by code points, whatever its collation",
 )
@@ -264,7 +273,7 @@ def test_text_keys_compare_by_code_points(make_table, read, start_job):
 
 
 @pytest.mark.rule(
-    SECTION,
+    "JDBC sources",
     source="INFER",
     choice="keys have microseconds; a row behind the last one waits for a later row",
 )
@@ -302,7 +311,7 @@ def test_a_key_of_another_type_is_refused_with_what_to_do(
 
 
 @pytest.mark.parametrize("key", ["n", "ID"], ids=["other case", "no such column"])
-@pytest.mark.rule(SECTION, source="BM", choice="a key must be spelt as the table spells it")
+@pytest.mark.rule("JDBC sources", source="BM", choice="a key must be spelt as the table spells it")
 def test_a_key_that_is_no_column_is_refused_with_the_columns_there_are(
     make_table, read, start_job, key
 ):
@@ -313,7 +322,7 @@ def test_a_key_that_is_no_column_is_refused_with_the_columns_there_are(
         read(orders, **by(key))
 
 
-@pytest.mark.rule(SECTION, source="BM")
+@pytest.mark.rule("JDBC sources", source="BM")
 def test_a_column_whose_name_depends_on_case_cannot_be_a_key(make_table, read, start_job, spark):
     orders = make_table('N INT, "n" INT')
     start_job()
@@ -326,7 +335,7 @@ def test_a_column_whose_name_depends_on_case_cannot_be_a_key(make_table, read, s
         spark.conf.unset("spark.sql.caseSensitive")
 
 
-@pytest.mark.rule(SECTION, source="BM")
+@pytest.mark.rule("JDBC sources", source="BM")
 def test_the_default_key_is_a_primary_key_without_gaps(make_table, read, start_job, warnings):
     orders = make_table("NAME VARCHAR(9), N INT PRIMARY KEY")
     orders.insert("'a', 7", "'b', 8")
@@ -341,7 +350,9 @@ def test_the_default_key_is_a_primary_key_without_gaps(make_table, read, start_j
     assert warnings() == []
 
 
-@pytest.mark.rule(SECTION, source="BM", choice="without a usable key all of it is read, warned")
+@pytest.mark.rule(
+    "JDBC sources", source="BM", choice="without a usable key all of it is read, warned"
+)
 @pytest.mark.parametrize(
     ("columns", "rows"),
     [
@@ -382,7 +393,7 @@ def test_the_default_key_is_found_in_the_schema_that_the_table_names(make_table,
 
 
 @pytest.mark.parametrize("option", ["sampleQuery", "query"])
-@pytest.mark.rule(SECTION, source="JDBC", choice="also with query; a warning, no state")
+@pytest.mark.rule("JDBC sources", source="JDBC", choice="also with query; a warning, no state")
 def test_a_query_is_read_in_full_by_every_run(
     make_table, glue_context, start_job, warnings, option
 ):
@@ -402,7 +413,9 @@ def test_a_query_is_read_in_full_by_every_run(
 
 
 @pytest.mark.rule(
-    SECTION, source="INFER", choice="state is kept even when nothing was there to be read yet"
+    "JDBC sources",
+    source="INFER",
+    choice="state is kept even when nothing was there to be read yet",
 )
 def test_an_empty_table_is_read_once_it_has_rows(make_table, read, start_job):
     orders = make_table()
@@ -472,7 +485,7 @@ def test_before_init_everything_is_read(make_table, read):
     assert numbers(read(orders, **by("N"))) == [1]
 
 
-@pytest.mark.rule(SECTION, source="BM")
+@pytest.mark.rule("JDBC sources", source="BM")
 def test_job_bookmark_to_bounds_the_keys_from_above(make_table, read, start_job):
     orders = make_table()
     orders.insert(1)
@@ -504,7 +517,9 @@ def test_an_upper_edge_without_this_source_reads_nothing(make_table, read, start
     ids=["other key", "one more key", "other order"],
 )
 @pytest.mark.rule(
-    SECTION, source="INFER", choice="an error: the stored bound cannot be compared with other keys"
+    "JDBC sources",
+    source="INFER",
+    choice="an error: the stored bound cannot be compared with other keys",
 )
 def test_other_keys_under_an_old_context_are_refused(make_table, read, start_job, changed):
     orders = make_table("N INT, M INT")
@@ -519,7 +534,7 @@ def test_other_keys_under_an_old_context_are_refused(make_table, read, start_job
         read(orders, **changed)
 
 
-@pytest.mark.rule(SECTION, source="BM", choice="the old bound applies, with a warning")
+@pytest.mark.rule("JDBC sources", source="BM", choice="the old bound applies, with a warning")
 def test_another_table_under_an_old_context_is_read_from_the_old_bound(
     make_table, read, start_job, warnings
 ):

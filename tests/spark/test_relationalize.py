@@ -12,7 +12,6 @@ from local_glue.errors import UsageError
 
 pytestmark = pytest.mark.spark
 
-SECTION = "Relationalize"
 PEOPLE = [
     {"name": "Nancy", "age": 47, "friends": ["Fred", "Lakshmi"]},
     {"name": "Stephanie", "age": 28, "friends": ["Yao", "Phil", "Alvin"]},
@@ -42,8 +41,8 @@ def rows(collection, name):
 
 
 @pytest.mark.rule(
-    SECTION,
-    source="https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dynamicframe-class.html",
+    "Relationalize",
+    source="SDF",
 )
 def test_an_array_becomes_a_table_whose_ids_start_at_1(frame_of):
     tables = frame_of(PEOPLE).relationalize("people", "s3://tests/staging/")
@@ -65,8 +64,8 @@ def test_an_array_becomes_a_table_whose_ids_start_at_1(frame_of):
 
 
 @pytest.mark.rule(
-    SECTION,
-    source="https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dynamicframe-class.html",
+    "Relationalize",
+    source="SDF",
 )
 def test_structs_become_columns_with_dots(frame_of):
     nested = frame_of([{"a": {"b": {"c": 1}, "d": "x"}, "e": 2}, {"e": 3}])
@@ -77,7 +76,7 @@ def test_structs_become_columns_with_dots(frame_of):
     assert rows(tables, "root") == (["a.b.c", "a.d", "e"], [(1, "x", 2), (None, None, 3)])
 
 
-@pytest.mark.rule(SECTION, source="https://github.com/aws-samples/aws-glue-flatten-nested-json")
+@pytest.mark.rule("Relationalize", source="NEST")
 def test_arrays_within_arrays_become_tables_named_by_their_path(frame_of):
     season = {"works": [{"title": "A", "soloists": ["x", "y"]}, {"title": "B", "soloists": ["z"]}]}
     nested = frame_of([{"season": season}, {"season": {"works": [{"title": "C", "soloists": []}]}}])
@@ -111,7 +110,9 @@ def test_arrays_of_arrays_and_several_arrays_in_a_row(frame_of):
 
 
 @pytest.mark.rule(
-    SECTION, source="INFER", choice="an empty array has an id and no rows; a null has neither"
+    "Relationalize",
+    source="INFER",
+    choice="an empty array has an id and no rows; a null has neither",
 )
 def test_empty_and_missing_arrays_can_be_told_apart(frame_of):
     nested = frame_of([{"n": 1, "a": []}, {"n": 2}, {"n": 3, "a": [None, "x"]}])
@@ -122,7 +123,7 @@ def test_empty_and_missing_arrays_can_be_told_apart(frame_of):
     assert rows(tables, "root_a") == (["id", "index", "a.val"], [(3, 0, None), (3, 1, "x")])
 
 
-@pytest.mark.rule(SECTION, source="BM")
+@pytest.mark.rule("Relationalize", source="BM")
 def test_ids_continue_after_those_of_the_last_committed_run(frame_of, start_job):
     first = start_job()
     frame_of(PEOPLE).relationalize("people", None, transformation_ctx="flat")
@@ -136,7 +137,9 @@ def test_ids_continue_after_those_of_the_last_committed_run(frame_of, start_job)
 
 
 @pytest.mark.rule(
-    SECTION, source="INFER", choice="one counter for all tables: ids go on after the greatest given"
+    "Relationalize",
+    source="INFER",
+    choice="one counter for all tables: ids go on after the greatest given",
 )
 def test_ids_of_nested_tables_are_unique_across_runs_too(frame_of, start_job):
     nested = [{"a": [{"b": [1]}, {"b": [2]}, {"b": [3]}]}]
@@ -152,7 +155,7 @@ def test_ids_of_nested_tables_are_unique_across_runs_too(frame_of, start_job):
     assert [row[0] for row in rows(tables, "root_a.val.b")[1]] == [4, 5, 6]
 
 
-@pytest.mark.rule(SECTION, source="BM")
+@pytest.mark.rule("Relationalize", source="BM")
 def test_ids_of_an_uncommitted_run_are_given_again(frame_of, start_job):
     start_job()
     frame_of(PEOPLE).relationalize("people", None, transformation_ctx="flat")
@@ -163,7 +166,7 @@ def test_ids_of_an_uncommitted_run_are_given_again(frame_of, start_job):
     assert rows(tables, "people")[1] == [(47, 1, "Nancy")]
 
 
-@pytest.mark.rule(SECTION, source="BM")
+@pytest.mark.rule("Relationalize", source="BM")
 @pytest.mark.parametrize(
     ("option", "ctx"),
     [("job-bookmark-enable", ""), ("job-bookmark-disable", "flat")],
@@ -243,7 +246,7 @@ def test_transforms_are_called_as_scripts_call_them(frame_of):
     assert [frame.name for frame in tables.values()] == ["people", "people_friends"]
 
 
-@pytest.mark.rule(SECTION, source="INFER", choice="maps are refused by name")
+@pytest.mark.rule("Relationalize", source="INFER", choice="maps are refused by name")
 def test_a_map_is_refused_by_its_path(frame_of):
     nested = frame_of([{}], "a ARRAY<STRUCT<m: MAP<STRING, INT>>>")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from local_glue.bookmarks.files import FileVersion
 from local_glue.bookmarks.listing import Filters, list_files
 
@@ -26,6 +28,7 @@ def test_file_has_its_uri_its_time_in_milliseconds_and_its_size(tmp_path):
     ]
 
 
+@pytest.mark.rule("Files of S3", source="INFER")
 def test_names_that_spark_hides_are_left_out(tmp_path):
     for name in ("_SUCCESS", ".hidden", "_temporary/0/part-0", "upload.csv._COPYING_", "data"):
         put(tmp_path / name)
@@ -39,6 +42,7 @@ def test_partition_folder_whose_column_begins_with_an_underscore_is_read(tmp_pat
     assert paths(tmp_path, recurse=False) == ["s3://b/in/_year=2013/part-0"]
 
 
+@pytest.mark.rule("Files of S3", source="S3")
 def test_without_recurse_only_partition_folders_are_entered(tmp_path):
     put(tmp_path / "top")
     put(tmp_path / "day=1" / "hour=2" / "deep")
@@ -48,6 +52,7 @@ def test_without_recurse_only_partition_folders_are_entered(tmp_path):
     assert paths(tmp_path, recurse=False) == ["s3://b/in/day=1/hour=2/deep", "s3://b/in/top"]
 
 
+@pytest.mark.rule("Files of S3", source="S3")
 def test_with_recurse_every_folder_is_entered(tmp_path):
     put(tmp_path / "archive" / "deep" / "old")
 
@@ -62,6 +67,7 @@ def test_single_file_is_listed_by_its_own_uri(tmp_path):
     assert [file.path for file in listing] == ["s3://b/in/a.json"]
 
 
+@pytest.mark.rule("Files of S3", source="SILENT", choice="a prefix without objects is empty")
 def test_missing_folder_lists_nothing(tmp_path):
     assert list_files(tmp_path / "nowhere", "s3://b/nowhere/", Filters(recurse=True)).files == []
 

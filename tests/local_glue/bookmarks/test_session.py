@@ -12,22 +12,12 @@ from local_glue.bookmarks.files import NO_LIMITS, Limits
 from local_glue.bookmarks.session import files_to_read, start_session
 from local_glue.bookmarks.sources import S3Source
 from local_glue.bookmarks.versions import latest_bookmark
-from local_glue.errors import BookmarkVersionMismatchError, EntityNotFoundError, GlueLocalError
+from local_glue.errors import EntityNotFoundError, GlueLocalError
 from local_glue.home import Home
 from local_glue.store import Store
 
 ENABLE = {"job_bookmark_option": "job-bookmark-enable", "JOB_RUN_ID": "jr_1"}
-PAUSE = {"job_bookmark_option": "job-bookmark-pause", "JOB_RUN_ID": "jr_2"}
-DISABLE = {"job_bookmark_option": "job-bookmark-disable", "JOB_RUN_ID": "jr_3"}
 URI = "s3://landing/weather/"
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    home = Home.open(tmp_path / "home")
-    monkeypatch.setenv("TIDEMARK_HOME", str(home.root))
-    monkeypatch.setattr(bookmark_session, "_sessions", [])
-    return home
 
 
 @pytest.fixture
@@ -56,6 +46,7 @@ def bookmark(home, job="ingest"):
         return latest_bookmark(store, job)
 
 
+@pytest.mark.rule("State and commit", source="BM")
 def test_second_run_reads_only_what_arrived_after_the_first_commit(land):
     land("a.json", minutes_ago=90)
     first = start_session("ingest", ENABLE)
@@ -68,49 +59,7 @@ def test_second_run_reads_only_what_arrived_after_the_first_commit(land):
     assert read() == ["b.json"]
 
 
-def test_run_without_commit_leaves_its_files_to_the_next_run(home, land):
-    land("a.json")
-    start_session("ingest", ENABLE)
-    assert read() == ["a.json"]
-
-    start_session("ingest", ENABLE)
-
-    assert read() == ["a.json"]
-    assert bookmark(home) is None
-
-
-def test_pause_reads_what_is_new_and_writes_nothing(home, land):
-    land("a.json")
-    first = start_session("ingest", ENABLE)
-    read()
-    first.commit()
-    stored = bookmark(home)
-    land("b.json", minutes_ago=0)
-
-    paused = start_session("ingest", PAUSE)
-    assert read() == ["b.json"]
-    paused.commit()
-
-    assert bookmark(home) == stored
-    start_session("ingest", ENABLE)
-    assert read() == ["b.json"]
-
-
-@pytest.mark.parametrize("args", [DISABLE, {}], ids=["disable", "no option at all"])
-def test_disabled_bookmark_reads_everything_and_keeps_the_stored_state(home, land, args):
-    land("a.json")
-    first = start_session("ingest", ENABLE)
-    read()
-    first.commit()
-    stored = bookmark(home)
-
-    disabled = start_session("ingest", args)
-    assert read() == ["a.json"]
-    disabled.commit()
-
-    assert bookmark(home) == stored
-
-
+@pytest.mark.rule("transformation_ctx", source="BMS, TRB")
 def test_source_without_a_context_reads_everything_while_others_stay_incremental(home, land):
     land("a.json")
     first = start_session("ingest", ENABLE)
@@ -125,6 +74,9 @@ def test_source_without_a_context_reads_everything_while_others_stay_incremental
     assert list(bookmark(home).states) == ["weather"]
 
 
+@pytest.mark.rule(
+    "transformation_ctx", source="SILENT", choice="an error: one would hide the other"
+)
 def test_two_sources_with_one_context_are_refused(land):
     land("a.json")
     start_session("ingest", ENABLE)
@@ -134,6 +86,7 @@ def test_two_sources_with_one_context_are_refused(land):
         read("weather")
 
 
+@pytest.mark.rule("transformation_ctx", source="BM, BMS")
 def test_new_context_reads_everything_again(land):
     land("a.json")
     first = start_session("ingest", ENABLE)
@@ -145,6 +98,22 @@ def test_new_context_reads_everything_again(land):
     assert read("weather_renamed") == ["a.json"]
 
 
+@pytest.mark.rule("transformation_ctx", source="BM, BMS")
+def test_other_path_under_an_old_context_skips_what_is_older_than_the_bookmark(home, land):
+    land("a.json")
+    land("other/old.json", minutes_ago=60)
+    land("other/within_the_band.json", minutes_ago=5)
+    first = start_session("ingest", ENABLE)
+    read()
+    first.commit()
+    land("other/new.json", minutes_ago=0)
+
+    start_session("ingest", ENABLE)
+
+    assert read(uri=f"{URI}other/") == ["within_the_band.json", "new.json"]
+
+
+@pytest.mark.rule("transformation_ctx", source="BM")
 def test_contexts_not_opened_in_a_run_keep_their_state(home, land):
     land("a.json")
     first = start_session("ingest", ENABLE)
@@ -161,33 +130,7 @@ def test_contexts_not_opened_in_a_run_keep_their_state(home, land):
     assert bookmark(home).states["weather"] == weather
 
 
-def test_one_run_may_commit_twice(home, land):
-    land("a.json")
-    session = start_session("ingest", ENABLE)
-    read("first")
-    session.commit()
-    read("second")
-    session.commit()
-
-    stored = bookmark(home)
-    assert (stored.version, stored.run, stored.run_id) == (2, 1, "jr_1")
-    assert set(stored.states) == {"first", "second"}
-
-
-def test_losing_one_of_two_parallel_runs_fails_at_commit_with_the_text_of_aws(home):
-    winner = start_session("ingest", ENABLE)
-    loser = start_session("ingest", {**ENABLE, "JOB_RUN_ID": "jr_9"})
-    winner.commit()
-
-    with pytest.raises(BookmarkVersionMismatchError) as raised:
-        loser.commit()
-
-    assert str(raised.value) == (
-        "Continuation update failed due to version mismatch. Expected version 0 but found version 1"
-    )
-    assert bookmark(home).run_id == "jr_1"
-
-
+@pytest.mark.rule("State and commit", source="BM, LIB")
 def test_state_follows_the_name_given_to_init(home, land):
     land("a.json")
     first = start_session("one name", ENABLE)
@@ -200,12 +143,14 @@ def test_state_follows_the_name_given_to_init(home, land):
     assert bookmark(home, "one name").version == 1
 
 
+@pytest.mark.rule("State and commit", source="BMS")
 def test_before_init_a_source_reads_everything(land):
     land("a.json")
 
     assert read() == read() == ["a.json"]
 
 
+@pytest.mark.rule("Files of S3", source="S3")
 def test_band_of_the_source_is_honoured(land):
     land("a.json", minutes_ago=60)
     first = start_session("ingest", ENABLE)
@@ -218,6 +163,7 @@ def test_band_of_the_source_is_honoured(land):
     assert paths_read(URI, ctx="weather", limits=Limits(max_band_ms=0)) == []
 
 
+@pytest.mark.rule("transformation_ctx", source="SILENT", choice="one mark for all its paths")
 def test_several_paths_share_one_context(home, land):
     land("a.json", minutes_ago=5)
     land("more/b.json", minutes_ago=9)
@@ -243,6 +189,7 @@ def test_enabled_bookmark_outside_a_local_run_says_how_to_start_the_script(monke
         start_session("ingest", ENABLE)
 
 
+@pytest.mark.rule("Bad input", source="INFER")
 def test_a_bucket_that_does_not_exist_is_an_error_and_not_an_empty_source(tmp_path, monkeypatch):
     home = Home.open(tmp_path / "other-home")
     (home.lake / "landing").mkdir()

@@ -1,0 +1,191 @@
+"""Kill -9 of a bookmarked job before and after every step: its bookmark is the old or the new one.
+
+`docs/crash-matrix.md` lists the steps; TIDEMARK_WRITE_MATRIX=1 writes its table anew.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import shutil
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from local_glue.assembly import FileAsset, publish
+from local_glue.bookmarks import session as bookmark_session
+from local_glue.bookmarks.versions import Bookmark, latest_bookmark
+from local_glue.definitions import JobDefinition
+from local_glue.home import Home
+from local_glue.java import find_java_home
+from local_glue.job_runs import Machine, new_run_id, plan_job_run, poll_job_run, start_job_run
+from local_glue.store import JobRun, Store
+
+FOLDER = Path(__file__).parent
+MATRIX = FOLDER.parents[1] / "docs" / "crash-matrix.md"
+TITLE = "\n## Bookmarks\n"
+BOUND_S = 120
+HEADER = """\
+A job with a bookmark was killed with SIGKILL at each step, another file landed, and it ran again.
+The bookmark is the old version or the new one, never between; the next run reads what it says.
+
+| killed | bookmark | the next run reads |
+|---|---|---|
+"""
+READS = {"old": "the same files and the later one", "new": "the later file"}
+
+
+def documented_steps() -> dict[str, str]:
+    table = MATRIX.read_text(encoding="utf-8").partition(TITLE)[2].splitlines()
+    rows = [[cell.strip() for cell in line.split("|")] for line in table]
+    return {row[1]: row[2] for row in rows if len(row) > 3 and row[2] in READS}
+
+
+def bookmark(home: Home, job: JobDefinition) -> Bookmark | None:
+    with Store(home.database) as store:
+        return latest_bookmark(store, job.name)
+
+
+def run_until(machine: Machine, job: JobDefinition, at: str, log: Path, monkeypatch) -> JobRun:
+    """Run the job as a process that dies at a step; return its final record."""
+    monkeypatch.setenv("CRASH_AT", at)
+    monkeypatch.setenv("CRASH_LOG", str(log))
+    run = plan_job_run(machine, job, {}, new_run_id(), 0)
+    with Store(machine.home.database) as store:
+        store.put_job_run(run)
+    process = start_job_run(machine, job, {}, run)
+    deadline = time.monotonic() + BOUND_S
+    while (finished := poll_job_run(process)) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    with Store(machine.home.database) as store:
+        store.put_job_run(finished)
+    return finished
+
+
+class CopyJob:
+    """The faulty job on a home of its own."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.home = Home.open(folder / "home")
+        self.machine = Machine(self.home, Path("java"), "http://127.0.0.1:9", "us-east-1")
+        self.job = JobDefinition(
+            "copy",
+            "s3://assets/faulty_bookmark_job.py",
+            "5.1",
+            {
+                "--extra-py-files": "s3://assets/steps.py",
+                "--job-bookmark-option": "job-bookmark-enable",
+                "--source_path": "s3://landing/",
+                "--target_path": "s3://copies/",
+            },
+        )
+        self._log = folder / "steps.log"
+        self._monkeypatch = monkeypatch
+
+    def land(self, name: str) -> None:
+        path = self.home.lake / "landing" / name
+        path.write_text("{}\n", encoding="utf-8")
+
+    def run(self, at: str = "never") -> JobRun:
+        self._log.write_text("", encoding="utf-8")
+        return run_until(self.machine, self.job, at, self._log, self._monkeypatch)
+
+    def steps(self) -> list[str]:
+        return self._log.read_text(encoding="utf-8").splitlines()
+
+    def copied(self, run: JobRun) -> list[str]:
+        return sorted(file.name for file in (self.home.lake / "copies" / run.run_id).iterdir())
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory) -> Path:
+    """Return a folder with a home where the job has committed its first run."""
+    folder = tmp_path_factory.mktemp("committed")
+    with pytest.MonkeyPatch.context() as patch:
+        job = CopyJob(folder, patch)
+        for bucket in ("assets", "copies", "landing"):
+            (job.home.lake / bucket).mkdir()
+        for name in ("faulty_bookmark_job.py", "steps.py"):
+            shutil.copy(FOLDER / name, job.home.lake / "assets")
+        job.land("before.json")
+        assert job.run().state == "SUCCEEDED"
+    return folder
+
+
+@pytest.fixture
+def copy_job(committed, tmp_path, monkeypatch) -> CopyJob:
+    """Return the job in a home of its own, after its first run."""
+    shutil.copytree(committed, tmp_path, dirs_exist_ok=True)
+    return CopyJob(tmp_path, monkeypatch)
+
+
+def test_the_steps_of_the_document_are_those_of_the_bookmarked_job(copy_job):
+    run = copy_job.run()
+
+    assert run.state == "SUCCEEDED", run.error_message
+    steps = copy_job.steps()
+    stored = steps.index("after COMMIT #1")
+    expected = {step: "new" if n >= stored else "old" for n, step in enumerate(steps)}
+    if os.environ.get("TIDEMARK_WRITE_MATRIX"):
+        before = MATRIX.read_text(encoding="utf-8").partition(TITLE)[0]
+        rows = [f"| {step} | {state} | {READS[state]} |\n" for step, state in expected.items()]
+        MATRIX.write_text(f"{before}{TITLE}{HEADER}{''.join(rows)}", encoding="utf-8")
+    assert documented_steps() == expected
+
+
+@pytest.mark.parametrize("step", documented_steps())
+def test_bookmark_is_the_old_or_the_new_version_after_a_kill(step, copy_job):
+    old = bookmark(copy_job.home, copy_job.job)
+    copy_job.land("first.json")
+    killed = copy_job.run(at=step)
+    assert killed.error_message == "the job process was killed by SIGKILL"
+    assert step == copy_job.steps()[-1]
+
+    stored = bookmark(copy_job.home, copy_job.job)
+    copy_job.land("second.json")
+    run = copy_job.run()
+
+    if documented_steps()[step] == "old":
+        assert stored == old
+        assert copy_job.copied(run) == ["first.json", "second.json"]
+    else:
+        assert (stored.version, stored.run, stored.run_id) == (2, 2, killed.run_id)
+        assert copy_job.copied(run) == ["second.json"]
+    assert bookmark(copy_job.home, copy_job.job).version == stored.version + 1
+
+
+@pytest.mark.spark
+def test_spark_job_that_was_killed_after_its_write_copies_the_same_again(
+    spark, spark_home, s3, tmp_path, monkeypatch
+):
+    machine = Machine(spark_home, find_java_home(), "http://127.0.0.1:9", "us-east-1")
+    publish(FileAsset(FOLDER.parents[1] / "libs", True, "", "libs.zip"), "assets", spark_home)
+    for name in ("faulty_job.py", "steps.py"):
+        publish(FileAsset(FOLDER / name, False, "", name), "assets", spark_home)
+    arguments = {
+        "--job-bookmark-option": "job-bookmark-enable",
+        "--source_path": f"{s3.uri}landing/",
+        "--target_path": f"{s3.uri}copies/",
+    }
+    job = JobDefinition(f"copy-{s3.folder.name}", "s3://assets/faulty_job.py", "5.1", arguments)
+    libraries = {"--extra-py-files": "s3://assets/libs.zip,s3://assets/steps.py"}
+    faulty = replace(job, default_arguments={**arguments, **libraries})
+    monkeypatch.setenv("CRASH_SCRIPT", str(FOLDER / "copy_landing.py"))
+    s3.put("landing/a.json", '{"id": 1}\n')
+    killed = run_until(machine, faulty, "before Job.commit #1", tmp_path / "steps.log", monkeypatch)
+    assert killed.error_message == "the job process was killed by SIGKILL"
+    assert "after the Spark write #1" in (tmp_path / "steps.log").read_text(encoding="utf-8")
+    assert bookmark(spark_home, job) is None
+
+    words = [word for pair in arguments.items() for word in pair]
+    names = ["--JOB_NAME", job.name, "--JOB_RUN_ID", new_run_id()]
+    monkeypatch.setattr(sys, "argv", ["copy_landing.py", *names, *words])
+    monkeypatch.setattr(bookmark_session, "_sessions", [])
+    runpy.run_path(str(FOLDER / "copy_landing.py"), run_name="__main__")
+
+    assert [row["id"] for row in spark.read.json(f"{s3.uri}copies/").collect()] == [1, 1]
+    assert bookmark(spark_home, job).version == 1
