@@ -28,10 +28,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from awsglue.compression import open_file
 from awsglue.formats import Format
 from awsglue.glue_schema import merged, without_nulls
 from awsglue.partitions import Layout
-from awsglue.python_files import open_file, read_rows
+from awsglue.python_files import read_rows
 from awsglue.read_errors import unreadable
 from local_glue.bookmarks.session import folder_of
 from local_glue.errors import UnsupportedError, UsageError
@@ -64,7 +65,7 @@ def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: F
     logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
     schema = without_nulls(reduce(_merged, (_schema_of(file, logical) for file in files)))
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
-    return read_rows(spark, files, layout, schema, partial(_records, logical, schema))
+    return read_rows(spark, files, layout, avro, schema, partial(_records, logical, schema))
 
 
 def _merged(first: DataType, second: DataType) -> DataType:

@@ -115,7 +115,7 @@ def _read_files(
     additional_options: Mapping[str, Any],
 ) -> DataFrame:
     options = {name: table.parameters[name] for name in TABLE_OPTIONS if name in table.parameters}
-    schema, keys = _schema(spark, table.columns), dict(table.partition_keys)
+    schema, keys = _schema(table.columns), dict(table.partition_keys)
     file_format = _format(table, schema)
     request = s3_request(
         {"paths": [table.location], **_without_twin_bounds(options, additional_options)},
@@ -142,7 +142,7 @@ def _without_twin_bounds(
     return {**{k: v for k, v in properties.items() if k not in replaced}, **options}
 
 
-def _schema(spark: SparkSession, columns: list[tuple[str, str]]) -> StructType:
+def _schema(columns: list[tuple[str, str]]) -> StructType:
     return StructType([StructField(name, _type(kind)) for name, kind in columns])
 
 
@@ -163,7 +163,12 @@ def _format(table: CatalogTable, schema: StructType) -> Format:
         options = {"jsonPath": parameters["jsonPath"]}
     checked = read_format(name, options)
     has_given_schema = checked.name != "avro" and bool(schema.fields)
-    return Format(checked.name, checked.options, schema if has_given_schema else None)
+    return Format(
+        checked.name,
+        checked.options,
+        schema if has_given_schema else None,
+        {key.lower(): _type(kind) for key, kind in table.partition_keys},
+    )
 
 
 def _skips_header(table: CatalogTable, parameters: Mapping[str, str]) -> bool:
@@ -179,7 +184,7 @@ def _declared(
     spark: SparkSession, frame: DataFrame, schema: StructType, keys: Mapping[str, str]
 ) -> DataFrame:
     """Return the declared columns with the declared types; nothing read leaves them, empty."""
-    declared = [*schema.fields, *_schema(spark, list(keys.items())).fields]
+    declared = [*schema.fields, *_schema(list(keys.items())).fields]
     if not declared:
         return frame
     present = {name.lower() for name in frame.columns}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from awsglue.glue_schema import spark_schema
 from awsglue.s3_options import is_true
@@ -41,11 +41,19 @@ MAY_BE_EMPTY = ("csv", "json", "xml")  # a file of 0 bytes has no rows; of the o
 
 @dataclass(frozen=True)
 class Format:
-    """A format, its checked format options, and the schema that the script gives, if any."""
+    """How files are read.
+
+    Attributes:
+        name: the format.
+        options: its checked format options.
+        schema: of the records, where the script or a table gives one.
+        partitions: the declared types of partition columns, by lower-case name.
+    """
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
     schema: StructType | None = None
+    partitions: Mapping[str, DataType] = field(default_factory=dict)
 
     def is_on(self, *names: str) -> bool:
         """Return whether any of these options is switched on."""
@@ -86,18 +94,22 @@ def csv_options(csv: Format) -> dict[str, str]:
     """Return Spark's options for reading CSV as RFC 4180 has it, which Glue follows.
 
     Without an escaper a backslash is a backslash, and a doubled quote is one.
+
+    Raises:
+        UsageError: the separator is more than one character.
     """
     quote = str(csv.options.get("quoteChar", '"'))
     quote = "" if quote == "-1" else quote
     escaper = str(csv.options.get("escaper") or "none")
+    separator = str(csv.options.get("separator", ",")).replace("\\t", "\t")
+    if len(separator) != 1:
+        raise UsageError(f"format_options['separator'] is {separator!r}; it must be one character")
     return {
-        "sep": str(csv.options.get("separator", ",")),
+        "sep": separator,
         "quote": quote,
         "escape": quote if escaper.lower() == "none" else escaper,
         "multiLine": _text(csv.is_on("multiLine", "multiline")),
         "header": _text(csv.is_on("withHeader", "skipFirst")),
-        "mode": "FAILFAST",
-        "columnPruning": "false",  # else a row of the wrong length is found only if it is used
     }
 
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
-_DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DOUBLE = re.compile(r"[+-]?\d*\.\d+")
 
 
 class Layout(NamedTuple):

@@ -1,16 +1,14 @@
 """Reads chosen files with Python on the executors, for formats that Spark has no reader of."""
 
-import bz2
-import gzip
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
+from awsglue.formats import Format
 from awsglue.partitions import Layout, inferred_type, values_of
 from local_glue.bookmarks.session import folder_of
 
@@ -24,6 +22,7 @@ def read_rows(
     spark: SparkSession,
     files: Sequence[str],
     layout: Layout,
+    file_format: Format,
     schema: StructType,
     records_of: RecordsOf,
 ) -> DataFrame:
@@ -33,7 +32,7 @@ def read_rows(
     rows = spark.sparkContext.parallelize(tasks, slices).flatMap(partial(_rows, records_of))
     folders = [StructField(f"{FOLDER}{name}", StringType()) for name in layout.columns]
     frame = spark.createDataFrame(rows, StructType([*schema, *folders]), verifySchema=False)
-    return _with_folders(frame, layout, [task[2] for task in tasks])
+    return _with_folders(frame, layout, file_format, [task[2] for task in tasks])
 
 
 def _rows(
@@ -45,7 +44,10 @@ def _rows(
 
 
 def _with_folders(
-    frame: DataFrame, layout: Layout, values: Sequence[tuple[str | None, ...]]
+    frame: DataFrame,
+    layout: Layout,
+    file_format: Format,
+    values: Sequence[tuple[str | None, ...]],
 ) -> DataFrame:
     """Give the partition columns their names and types; a folder wins over a field, as in Spark."""
     if not layout.columns:
@@ -53,15 +55,9 @@ def _with_folders(
     columns = dict(zip(layout.columns, zip(*values, strict=True), strict=True))
     data = [F.col(f"`{name}`") for name in frame.columns[: -len(columns)] if name not in columns]
     folders = [
-        F.col(f"`{FOLDER}{name}`").cast(inferred_type(texts)).alias(name)
+        F.col(f"`{FOLDER}{name}`")
+        .cast(file_format.partitions.get(name.lower()) or inferred_type(texts))
+        .alias(name)
         for name, texts in columns.items()
     ]
     return frame.select(*data, *folders)
-
-
-def open_file(path: str) -> IO[bytes]:
-    """Open a file for reading, through what its suffix says it is compressed with."""
-    suffix = Path(path).suffix
-    if suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return bz2.open(path, "rb") if suffix == ".bz2" else Path(path).open("rb")

@@ -2,21 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 
-from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, Row, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
+from awsglue.csv_heads import column_names
 from awsglue.formats import Format, csv_options
 from awsglue.json_path import select_records
 from awsglue.partitions import Layout
-from awsglue.python_files import open_file
-from awsglue.read_errors import naming_the_file, unreadable
+from awsglue.read_errors import REMEDY, naming_the_file, unreadable
 from awsglue.s3_options import GLOB
-from local_glue.bookmarks.session import folder_of
 from local_glue.errors import UnsupportedError
 
 CORRUPT = "corrupt record of tidemark"  # a column that no data has
-HEAD_BYTES = 1 << 16
+SHOWN = 200  # characters of a bad record
 
 
 def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> DataFrame:
@@ -26,24 +25,21 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
         UnreadableFileError: a line, or with multiLine a file, is no JSON.
     """
     reader = _reader(spark, layout).option("multiLine", json.is_on("multiLine", "multiline"))
+    reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
     path = str(json.options.get("jsonPath") or "")
     if json.schema is not None and path in ("", "$", "$[*]"):
-        return _load(reader.schema(json.schema).option("mode", "FAILFAST"), files, "json")
-    frame = _load(reader.option("columnNameOfCorruptRecord", CORRUPT), files, "json")
-    if CORRUPT in frame.columns:
-        raise _corrupt(frame, files)
+        return _strict(reader, files, _with_folders(json.schema, layout, json), "json")
+    frame = _load(reader, files, "json")
+    if CORRUPT in frame.columns:  # the inference saw a record that is no JSON; find it
+        any_object = StructType([StructField("a field", StringType())])
+        with naming_the_file(files, "json"):
+            _strict(reader, files, any_object, "json").foreach(_pass)
+        raise unreadable(f"one of {files[0]} and others", "json", "a record does not parse")
     return select_records(frame, path, layout.columns)
 
 
-def _corrupt(frame: DataFrame, files: Sequence[str]) -> Exception:
-    """Return the error that names the file of the first record that is no JSON."""
-    corrupt = F.col(f"`{CORRUPT}`")
-    located = frame.select(F.input_file_name().alias("file"), corrupt.alias("record"))
-    # Spark refuses to select the corrupt records alone; the file beside it makes it parse a line.
-    first = located.filter(F.col("record").isNotNull()).select("file", "record").head()
-    if first is None:
-        return unreadable(files[0], "json", "a record does not parse")
-    return unreadable(first.file, "json", f"{first.record[:200]!r} does not parse")
+def _pass(_: Row) -> None:
+    """Do nothing with a row; to read all rows is all."""
 
 
 def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: Format) -> DataFrame:
@@ -57,36 +53,39 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
     """
     if csv.is_on("withHeader") and csv.is_on("skipFirst"):
         raise UnsupportedError("format_options withHeader and skipFirst together are not supported")
-    options = csv_options(csv)
+    reader = _reader(spark, layout).options(**csv_options(csv))
+    reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
     if csv.schema is not None:
-        return _load(_reader(spark, layout).options(**options).schema(csv.schema), files, "csv")
-    groups: dict[bytes, list[str]] = {}
+        return _strict(reader, files, _with_folders(csv.schema, layout, csv), "csv")
+    groups: dict[tuple[str, ...], list[str]] = {}
     for file in files:
-        head = _first_line(file)
-        groups.setdefault(head if csv.is_on("withHeader") else b"", []).append(file)
+        if names := column_names(file, csv):
+            groups.setdefault(names, []).append(file)
     frames = [
-        _load(_reader(spark, layout).options(**options), group, "csv") for group in groups.values()
+        _strict(reader, group, StructType([StructField(n, StringType()) for n in names]), "csv")
+        for names, group in groups.items()
     ]
-    if not csv.is_on("withHeader"):
-        frames = [_numbered(frame, layout) for frame in frames]
-    return union(frames)
+    return union(frames) if frames else empty_frame(spark)
 
 
-def _numbered(frame: DataFrame, layout: Layout) -> DataFrame:
-    """Return the frame with its data columns named by their position, as Glue names them."""
-    count = len(frame.columns) - len(layout.columns)
-    return frame.toDF(*[f"col{position}" for position in range(count)], *layout.columns)
-
-
-def _first_line(file: str) -> bytes:
-    try:
-        with open_file(str(folder_of(file))) as opened:
-            line = opened.readline(HEAD_BYTES)
-    except (OSError, EOFError) as error:
-        raise unreadable(file, "csv", error) from error
-    if b"\0" in line:
-        raise unreadable(file, "csv", "it holds NUL bytes and is no text")
-    return line.rstrip(b"\r\n")
+def _strict(
+    reader: DataFrameReader, files: Sequence[str], schema: StructType, format_name: str
+) -> DataFrame:
+    """Return rows of a schema; a record that does not fit fails the action and is named."""
+    with_corrupt = StructType([*schema, StructField(CORRUPT, StringType())])
+    frame = _load(reader.schema(with_corrupt), files, format_name)
+    corrupt = F.col(f"`{CORRUPT}`")
+    text = F.concat(
+        F.lit("UnreadableFileError: cannot read "),
+        F.input_file_name(),
+        F.lit(f" as {format_name}: '"),
+        F.regexp_replace(F.substring(corrupt, 1, SHOWN), r"\s+", " "),
+        # Spark refuses to ask for the corrupt records alone.
+        F.substring(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 1, 0),
+        F.lit(f"' does not parse; {REMEDY}"),
+    )
+    is_good = F.when(corrupt.isNull(), F.lit(True)).otherwise(F.raise_error(text).cast("boolean"))
+    return frame.filter(is_good).drop(CORRUPT)
 
 
 def read_columns(
@@ -99,8 +98,15 @@ def read_columns(
     """
     reader = _reader(spark, layout)
     if columnar.schema is not None:
-        return _load(reader.schema(columnar.schema), files, columnar.name)
+        schema = _with_folders(columnar.schema, layout, columnar)
+        return _load(reader.schema(schema), files, columnar.name)
     return _load(reader.option("mergeSchema", value=True), files, columnar.name)
+
+
+def _with_folders(schema: StructType, layout: Layout, file_format: Format) -> StructType:
+    """Return the schema with those partition columns of which the type is declared."""
+    types = [(name, file_format.partitions.get(name.lower())) for name in layout.columns]
+    return StructType([*schema, *[StructField(name, kind) for name, kind in types if kind]])
 
 
 def union(frames: Iterable[DataFrame]) -> DataFrame:

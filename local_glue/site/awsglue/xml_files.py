@@ -33,10 +33,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from awsglue.compression import open_file
 from awsglue.formats import Format
 from awsglue.glue_schema import merged, without_nulls
 from awsglue.partitions import Layout
-from awsglue.python_files import TASKS_PER_CORE, open_file, read_rows
+from awsglue.python_files import TASKS_PER_CORE, read_rows
 from awsglue.read_errors import naming_the_file, unreadable
 from local_glue.bookmarks.session import folder_of
 
@@ -95,7 +96,7 @@ def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: For
         with naming_the_file(files, "xml"):
             schema = without_nulls(types.fold(StructType([]), partial(_merged, options.value_tag)))
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of records)
-    return read_rows(spark, files, layout, schema, partial(_rows, options, schema))
+    return read_rows(spark, files, layout, xml, schema, partial(_rows, options, schema))
 
 
 def _rows(
