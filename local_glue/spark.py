@@ -46,6 +46,10 @@ def engine_settings(home: Home, run_folder: Path) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(2 * cores),
         # Listing more than 32 given paths would otherwise start a Spark job of up to 10,000 tasks.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1),
+        # Each file would start an `ls` process to learn the permissions that locality comes with.
+        "spark.sql.sources.ignoreDataLocality": "true",
+        # Spark's guess for a cluster, a task per 32 small files, costs more than reading them.
+        "spark.sql.files.openCostInBytes": str(64 * 1024),
         "spark.sql.warehouse.dir": (home.root / "warehouse").as_uri(),
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),

@@ -38,6 +38,10 @@ CREATE TABLE source_read (
     source TEXT NOT NULL, files INTEGER, bytes INTEGER, next_state BLOB
 );
 CREATE INDEX source_read_by_run ON source_read (job_name, run_id);
+CREATE TABLE catalog_table (
+    database TEXT NOT NULL, name TEXT NOT NULL, definition TEXT NOT NULL,
+    PRIMARY KEY (database, name)
+);
 CREATE TABLE deployed_job (job_name TEXT PRIMARY KEY, stack_name TEXT NOT NULL);
 """
 FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")

@@ -21,6 +21,7 @@ from local_glue.spark import write_spark_conf
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+PROJECT = Path(__file__).parents[1]
 BUCKET = "tests"
 JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
 # PySpark never closes the socket over which the JVM answers `collect`.
@@ -89,6 +90,10 @@ def spark_session(spark_home: Home, jdbc_jar: Path | None) -> Iterator[SparkSess
         patch.setenv("JAVA_HOME", str(find_java_home()))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("TZ", "UTC")
+        # As a job run sets it: the workers of Spark import awsglue too.
+        patch.setenv(
+            "PYTHONPATH", os.pathsep.join(map(str, (PROJECT / "local_glue/site", PROJECT)))
+        )
         session = SparkSession.builder.getOrCreate()
     yield session
     session.stop()

@@ -3,7 +3,7 @@
 The same functions serve the run itself and the question what a run would read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -166,12 +166,13 @@ def list_source(
 ) -> Listing:
     """Return the files of a source that its filters let through, whatever the bookmark says."""
     found = Listing()
+    seen: set[str] = set()
     for path in source.paths:
         excluded = Exclusions(source.exclusions, path)
         filters = Filters(
             recurse=source.recurse,
             is_excluded=excluded.matches if source.exclusions else None,
-            choose_folders=_folder_chooser(predicate),
+            choose_folders=_folder_chooser(predicate, seen),
             newer_than_ms=newer_than_ms,
             arrived_after_ms=arrived_after_ms,
         )
@@ -179,7 +180,17 @@ def list_source(
         found.files += [f for f in listing.files if _is_in_partition(f.path, path, predicate)]
         found.late += listing.late
         found.late_count += listing.late_count
+    if predicate and source.push_down_predicate and seen and not predicate.columns <= seen:
+        raise not_partitioned(predicate.columns, seen)
     return found
+
+
+def not_partitioned(columns: Iterable[str], partition_columns: Iterable[str]) -> UsageError:
+    """Return the error for a predicate that names a column which is no partition column."""
+    return UsageError(
+        f"push_down_predicate names {', '.join(sorted(columns))}; the partition columns are "
+        f"{', '.join(sorted(partition_columns)) or 'none'}: filter other columns after the read"
+    )
 
 
 def partition_values(relative: str) -> dict[str, str]:
@@ -188,12 +199,17 @@ def partition_values(relative: str) -> dict[str, str]:
     return {name.lower(): unquote(value) for name, equals, value in parts if equals}
 
 
-def _folder_chooser(predicate: Predicate | None) -> ChooseFolders | None:
-    """Return a chooser that asks the predicate of a folder once all its columns are known there."""
+def _folder_chooser(predicate: Predicate | None, seen: set[str]) -> ChooseFolders | None:
+    """Return a chooser that asks the predicate of a folder once all its columns are known there.
+
+    The partition columns that it comes across are added to `seen`.
+    """
     if predicate is None:
         return None
 
     def choose(folders: list[str]) -> list[str]:
+        for folder in folders:
+            seen.update(partition_values(folder))
         asked = [folder for folder in folders if _is_first_to_know(folder, predicate.columns)]
         answers = predicate.select([partition_values(folder) for folder in asked])
         refused = {folder for folder, is_read in zip(asked, answers, strict=True) if not is_read}

@@ -16,7 +16,8 @@ API = json.loads(
     (Path(__file__).parents[1] / "data" / "awsglue_api.json").read_text(encoding="utf-8")
 )
 MODULES = (
-    *("awsglue.context", "awsglue.dynamicframe", "awsglue.job", "awsglue.utils"),
+    *("awsglue.context", "awsglue.data_source", "awsglue.dataframereader"),
+    *("awsglue.dynamicframe", "awsglue.job", "awsglue.utils"),
     *("awsglue.transforms.collection_transforms", "awsglue.transforms.relationalize"),
     "awsglue.transforms.transform",
 )
@@ -85,8 +86,16 @@ def test_functions_that_take_any_keyword_are_known():
         if any(p.kind is p.VAR_KEYWORD for p in parameters(function).values())
     } == {
         "awsglue.context.GlueContext.__init__",
+        "awsglue.context.GlueContext.create_data_frame_from_catalog",
         "awsglue.context.GlueContext.create_data_frame_from_options",
+        "awsglue.context.GlueContext.create_dynamic_frame_from_catalog",
         "awsglue.context.GlueContext.create_dynamic_frame_from_options",
+        "awsglue.context.GlueContext.getSource",
+        "awsglue.data_source.DataSource.getFrame",
+        "awsglue.data_source.DataSource.setFormat",
+        "awsglue.dataframereader.DataFrameReader.from_catalog",
+        "awsglue.dataframereader.DataFrameReader.from_options",
+        "awsglue.dynamicframe.DynamicFrameReader.from_catalog",
         "awsglue.dynamicframe.DynamicFrameReader.from_options",
         "awsglue.transforms.transform.GlueTransform.apply",
     }

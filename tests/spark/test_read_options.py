@@ -117,21 +117,31 @@ def test_partition_folders_below_a_path_that_ends_like_a_file_become_columns(rea
     assert read("json", key="flights.json").collect() == [(1, "EWR")]
 
 
-def test_increment_that_mixes_partition_folders_with_none_is_refused(read, s3):
+def test_partition_folders_and_plain_files_are_read_together(read, s3):
     s3.put("a.json", '{"id": 1}\n')
     s3.put("year=2013/b.json", '{"id": 2}\n')
+    s3.put("year=2013/month=1/c.json", '{"id": 3}\n')
 
-    with pytest.raises(NotImplementedError, match=r"partition folders \[\(\), \('year',\)\]"):
-        read("json")
+    flights = read("json").select("id", "year", "month").orderBy("id")
+
+    assert flights.collect() == [(1, None, None), (2, 2013, None), (3, 2013, 1)]
 
 
-def test_partition_folders_below_several_paths_are_refused(glue_context, s3):
+def test_partition_folders_below_several_paths_become_columns(glue_context, s3):
     s3.put("new/year=2014/a.json", '{"id": 1}\n')
     s3.put("old/year=2013/b.json", '{"id": 2}\n')
     paths = [f"{s3.uri}new/", f"{s3.uri}old"]
 
-    with pytest.raises(NotImplementedError, match=r"partition folders \('year',\) below several"):
-        glue_context.create_dynamic_frame.from_options("s3", {"paths": paths}, "json")
+    flights = glue_context.create_dynamic_frame.from_options("s3", {"paths": paths}, "json")
+
+    assert flights.toDF().orderBy("id").collect() == [(1, 2014), (2, 2013)]
+
+
+def test_partition_folders_within_plain_folders_become_columns(read, s3):
+    s3.put("new/year=2014/a.json", '{"id": 1}\n')
+    s3.put("old/year=2013/deep/b.json", '{"id": 2}\n')
+
+    assert read("json", recurse=True).orderBy("id").collect() == [(1, 2014), (2, 2013)]
 
 
 def test_folder_of_one_partition_may_be_a_path(read, s3):

@@ -8,9 +8,20 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
 
+from awsglue.catalog import read_catalog
+from awsglue.data_source import DataSource
+from awsglue.dataframereader import DataFrameReader
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
 from awsglue.jdbc import DRIVERS, read_jdbc
 from awsglue.s3 import read_s3, write_s3
+
+# connection_type -> the format it implies; AWS keeps the last two for older scripts.
+FILE_CONNECTIONS: dict[str, str | None] = {
+    "s3": None,
+    "file": None,
+    "parquet": "parquet",
+    "orc": "orc",
+}
 
 
 class GlueContext(SQLContext):
@@ -33,6 +44,7 @@ class GlueContext(SQLContext):
             warnings.simplefilter("ignore", FutureWarning)  # AWS subclasses SQLContext, so do we
             super().__init__(sparkContext, session)
         self.spark_session = session
+        self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)
 
@@ -73,17 +85,16 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DataFrame:
-        """Read files of S3 or a table of a database through the job bookmark.
+        """Read a source through the job bookmark.
 
         Args:
-            connection_type: ``s3``, or a type of `read_jdbc`.
-            connection_options: of S3 ``paths`` (list), ``recurse``, ``maxBand`` (milliseconds); of
-                a database see `read_jdbc`.
-            format: json, csv or parquet.
-            format_options: csv: withHeader, separator, quoteChar, escaper, multiLine;
-                json: multiLine.
+            connection_type: ``s3``, ``file`` for folders of this machine, or a type of `read_jdbc`.
+            connection_options: of S3 ``paths`` (list) and what `awsglue.s3_options` lists; of a
+                database see `read_jdbc`.
+            format: json, csv, avro, xml, parquet, orc or glueparquet; none for a database.
+            format_options: what `awsglue.formats` lists for the format.
             transformation_ctx: name of this source in the bookmark; empty reads everything.
-            push_down_predicate: not supported yet.
+            push_down_predicate: a condition on partition folders; others are not even listed.
             kwargs: not supported.
 
         Returns:
@@ -92,16 +103,17 @@ class GlueContext(SQLContext):
 
         Raises:
             NotImplementedError: an option or format this machine does not run.
+            UsageError: an option has a wrong value.
+            UnreadableFileError: a file is not what its format says.
         """
-        if push_down_predicate or kwargs:
-            names = sorted([*kwargs, *(["push_down_predicate"] if push_down_predicate else [])])
-            raise NotImplementedError(f"reader arguments {names} are not supported")
+        if kwargs:
+            raise NotImplementedError(f"reader arguments {sorted(kwargs)} are not supported")
         if connection_type in DRIVERS:
-            _refuse_format(connection_type, format, format_options)
+            _refuse_for_tables(connection_type, format, format_options, push_down_predicate)
             return read_jdbc(
                 self.spark_session, connection_type, connection_options or {}, transformation_ctx
             )
-        if connection_type != "s3":
+        if connection_type not in FILE_CONNECTIONS:
             raise NotImplementedError(
                 f"connection_type {connection_type!r} is not supported; allowed are s3, "
                 f"{', '.join(DRIVERS)}"
@@ -109,9 +121,105 @@ class GlueContext(SQLContext):
         return read_s3(
             self.spark_session,
             dict(connection_options or {}),
-            format,
+            FILE_CONNECTIONS[connection_type] or format,
             dict(format_options or {}),
             transformation_ctx,
+            push_down_predicate,
+        )
+
+    def getSource(
+        self,
+        connection_type: str,
+        format: str | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **options: Any,
+    ) -> DataSource:
+        """Return a source that is read by its ``getFrame``.
+
+        Args:
+            connection_type: as for `create_data_frame_from_options`.
+            format: as there; ``setFormat`` may set it later.
+            transformation_ctx: name of this source in the bookmark.
+            push_down_predicate: a condition on partition folders.
+            options: the connection options.
+        """
+
+        def read(late_format: str | None, format_options: Mapping[str, Any]) -> DataFrame:
+            return self.create_data_frame_from_options(
+                connection_type,
+                options,
+                late_format or format,
+                format_options,
+                transformation_ctx,
+                push_down_predicate,
+            )
+
+        return DataSource(read, self, transformation_ctx or connection_type)
+
+    def create_dynamic_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Read a table; see `create_data_frame_from_catalog` for arguments and errors."""
+        frame = self.create_data_frame_from_catalog(
+            database,
+            table_name,
+            redshift_tmp_dir,
+            transformation_ctx,
+            push_down_predicate,
+            additional_options,
+            catalog_id,
+            **kwargs,
+        )
+        return DynamicFrame(frame, self, table_name or "")
+
+    def create_data_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DataFrame:
+        """Read a table of the Data Catalog through the job bookmark.
+
+        Args:
+            database: its database; ``name_space`` is the older name of this argument.
+            table_name: its name.
+            redshift_tmp_dir: is for Redshift only, without effect on other tables.
+            transformation_ctx: name of this source in the bookmark; empty reads everything.
+            push_down_predicate: a condition on partition keys; other folders are not even listed.
+            additional_options: connection options; they win over the properties of the table.
+            catalog_id: the account; only this machine's.
+            kwargs: ``name_space``; others are refused.
+
+        Returns:
+            The rows of the new files: declared columns, then partition keys, typed as declared.
+
+        Raises:
+            NotImplementedError: something this machine does not run.
+            EntityNotFoundError: there is no such table.
+            UsageError: an argument is wrong.
+            UnreadableFileError: a file is not what the table says.
+        """
+        return read_catalog(
+            self.spark_session,
+            (database, table_name, kwargs),
+            transformation_ctx,
+            push_down_predicate,
+            dict(additional_options or {}),
+            catalog_id,
         )
 
     def write_dynamic_frame_from_options(
@@ -144,12 +252,20 @@ class GlueContext(SQLContext):
         return frame
 
 
-def _refuse_format(
-    connection_type: str, format: str | None, format_options: Mapping[str, Any] | None
+def _refuse_for_tables(
+    connection_type: str,
+    format: str | None,
+    format_options: Mapping[str, Any] | None,
+    push_down_predicate: str,
 ) -> None:
     """Refuse what only files have."""
     if format or format_options:
         raise NotImplementedError(
             f"format {format!r} and format_options {dict(format_options or {})} are not supported "
             f"with connection_type {connection_type!r}: a table has no format"
+        )
+    if push_down_predicate:
+        raise NotImplementedError(
+            f"push_down_predicate {push_down_predicate!r} is not supported with connection_type "
+            f"{connection_type!r}: it chooses folders; filter the rows after the read"
         )

@@ -183,6 +183,29 @@ class DynamicFrameReader:
             **kwargs,
         )
 
+    def from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Read a table; see `GlueContext.create_data_frame_from_catalog`."""
+        return self._glue_context.create_dynamic_frame_from_catalog(
+            database,
+            table_name,
+            redshift_tmp_dir,
+            transformation_ctx,
+            push_down_predicate,
+            additional_options,
+            catalog_id,
+            **kwargs,
+        )
+
     def __getattr__(self, name: str) -> NoReturn:
         _unsupported("create_dynamic_frame", name)
 

@@ -1,0 +1,193 @@
+"""The local Data Catalog: tables as Glue's CreateTable defines them, kept in the store.
+
+A partition is a folder ``key=value``: every one that is there counts as registered.
+Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateTable.html
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from local_glue.errors import EntityNotFoundError, UnsupportedError, UsageError
+from local_glue.store import Store
+
+# What tells the format of a table that has no classification: a part of its SerDe's class name.
+SERDES = {
+    "jsonserde": "json",
+    "opencsvserde": "csv",
+    "lazysimpleserde": "csv",
+    "parquethiveserde": "parquet",
+    "orcserde": "orc",
+    "avroserde": "avro",
+}
+JDBC_CLASSIFICATIONS = ("jdbc", "mysql", "oracle", "postgresql", "redshift", "sqlserver", "derby")
+SKIP_HEADER = "skip.header.line.count"
+
+
+@dataclass(frozen=True)
+class CatalogTable:
+    """One table of the Data Catalog.
+
+    Attributes:
+        database: its database.
+        name: its name.
+        definition: Glue's TableInput.
+    """
+
+    database: str
+    name: str
+    definition: Mapping[str, Any]
+
+    @property
+    def full_name(self) -> str:
+        """``database.table``, as people know it."""
+        return f"{self.database}.{self.name}"
+
+    @property
+    def location(self) -> str:
+        """Where its data are.
+
+        Raises:
+            UsageError: the definition names no place.
+        """
+        location = self._storage.get("Location")
+        if not location:
+            raise UsageError(
+                f"the table {self.full_name} has no StorageDescriptor.Location; define it again "
+                "with one"
+            )
+        return str(location)
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """The names and Hive types of the columns inside of the files."""
+        return _columns(self._storage.get("Columns", []))
+
+    @property
+    def partition_keys(self) -> list[tuple[str, str]]:
+        """The names and Hive types of the columns that are folders, outermost first."""
+        return _columns(self.definition.get("PartitionKeys", []))
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The table properties, of the storage descriptor and of the table itself."""
+        return {**self._storage.get("Parameters", {}), **self.definition.get("Parameters", {})}
+
+    @property
+    def serde_parameters(self) -> dict[str, str]:
+        """The parameters of the SerDe, such as ``field.delim``."""
+        return dict(self._serde.get("Parameters", {}))
+
+    @property
+    def classification(self) -> str:
+        """The format of its files, or the kind of its database.
+
+        Raises:
+            UsageError: the definition tells neither.
+        """
+        if stated := self.parameters.get("classification"):
+            return str(stated).lower()
+        library = str(self._serde.get("SerializationLibrary", "")).lower()
+        for part, format_name in SERDES.items():
+            if part in library:
+                return format_name
+        raise UsageError(
+            f"the table {self.full_name} has no Parameters.classification and no known SerDe "
+            f"({library or 'none'}); set classification to csv, json, avro, xml, parquet or orc"
+        )
+
+    @property
+    def is_jdbc(self) -> bool:
+        """Whether its data are in a database, not in files."""
+        return "connectionName" in self.parameters or self.classification in JDBC_CLASSIFICATIONS
+
+    @property
+    def _storage(self) -> Mapping[str, Any]:
+        return self.definition.get("StorageDescriptor") or {}
+
+    @property
+    def _serde(self) -> Mapping[str, Any]:
+        return self._storage.get("SerdeInfo") or {}
+
+
+def _columns(columns: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
+    return [(column["Name"], column.get("Type", "string")) for column in columns]
+
+
+def table_of_request(request: Mapping[str, Any]) -> CatalogTable:
+    """Return the table that a request of Glue's CreateTable defines.
+
+    Raises:
+        UsageError: a part of the request is missing.
+        UnsupportedError: the table is a link to another one, or of an open table format.
+    """
+    definition = request.get("TableInput")
+    if not isinstance(definition, Mapping) or not definition.get("Name"):
+        raise UsageError("the request has no TableInput.Name; see `aws glue create-table help`")
+    if not request.get("DatabaseName"):
+        raise UsageError("the request has no DatabaseName")
+    for unsupported in ("TargetTable", "ViewDefinition", "ViewOriginalText"):
+        if definition.get(unsupported):
+            raise UnsupportedError(
+                f"the table {definition['Name']} has a {unsupported}; links and views do not run "
+                "locally"
+            )
+    # Glue keeps names in lower case, for Hive.
+    database, name = str(request["DatabaseName"]).lower(), str(definition["Name"]).lower()
+    return CatalogTable(database, name, definition)
+
+
+def read_request(file: Path) -> CatalogTable:
+    """Return the table that a file with a request of CreateTable defines.
+
+    Raises:
+        UsageError: the file cannot be read or is no such request.
+    """
+    try:
+        request = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"cannot read {file}: {error}; it must hold what `aws glue create-table "
+            "--cli-input-json` takes"
+        ) from error
+    if not isinstance(request, Mapping):
+        raise UsageError(f"{file} holds no JSON object")
+    return table_of_request(request)
+
+
+def put_tables(store: Store, tables: Iterable[CatalogTable]) -> None:
+    """Insert or replace tables, all of them or none."""
+    with store.transaction():
+        for table in tables:
+            store.query(
+                "INSERT OR REPLACE INTO catalog_table VALUES (?, ?, ?)",
+                (table.database, table.name, json.dumps(table.definition)),
+            )
+
+
+def catalog_tables(store: Store) -> list[CatalogTable]:
+    """Return every table, by database and name."""
+    rows = store.query("SELECT * FROM catalog_table ORDER BY database, name")
+    return [
+        CatalogTable(row["database"], row["name"], json.loads(row["definition"])) for row in rows
+    ]
+
+
+def find_table(store: Store, database: str, name: str) -> CatalogTable:
+    """Return one table.
+
+    Raises:
+        EntityNotFoundError: there is none of this name; the message lists those that are there.
+    """
+    tables = catalog_tables(store)
+    wanted = (database.lower(), name.lower())
+    for table in tables:
+        if (table.database, table.name) == wanted:
+            return table
+    known = ", ".join(table.full_name for table in tables) or "no table"
+    raise EntityNotFoundError(
+        f"there is no table {name!r} in the database {database!r}; the local Data Catalog has "
+        f"{known}; add it with `tidemark catalog put FILE.json`, or as AWS::Glue::Table to the app"
+    )
