@@ -10,16 +10,18 @@ from rich.text import Text
 from local_glue.bookmarks.explain import (
     Explanation,
     OpenedSource,
+    PredicateOf,
     explain_file,
     explain_source,
     explain_table,
     sources_of_next_run,
     sources_of_run,
 )
-from local_glue.bookmarks.sources import Predicate, S3Source
+from local_glue.bookmarks.sources import S3Source
 from local_glue.bookmarks.verdicts import moment
 from local_glue.home import Home
 from local_glue.store import Store
+from ops.predicates import predicates_of
 
 SHOWN_FILES = 20
 
@@ -35,20 +37,19 @@ def explain_job(home: Home, job: str, run_id: str | None, uri: str | None) -> li
             sources = sources_of_run(store, job, run_id)
         else:
             sources = sources_of_next_run(store, job, None)
-    return [_explain(home, opened, uri) for opened in sources]
+    with predicates_of(home) as predicate_of:
+        return [_explain(home, opened, uri, predicate_of) for opened in sources]
 
 
-def _explain(home: Home, opened: OpenedSource, uri: str | None) -> Explanation:
+def _explain(
+    home: Home, opened: OpenedSource, uri: str | None, predicate_of: PredicateOf
+) -> Explanation:
     if not opened.is_of_files:
         return explain_table(opened)
-    predicate = _predicate(S3Source.from_json(opened.source))
+    predicate = predicate_of(S3Source.from_json(opened.source))
     if uri is None:
         return explain_source(opened, home.existing_path, predicate)
     return Explanation(opened, (explain_file(opened, uri, home.existing_path, predicate),))
-
-
-def _predicate(source: S3Source) -> Predicate | None:
-    return None
 
 
 def explanation_json(
