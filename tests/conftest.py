@@ -32,6 +32,18 @@ settings.register_profile("tidemark", deadline=None)
 settings.load_profile("tidemark")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--aws", action="store_true", help="run the tests that need a real account")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--aws"):
+        skip = pytest.mark.skip(reason="needs a real account: --aws, see CONTRIBUTING.md")
+        for item in items:
+            if item.get_closest_marker("aws"):
+                item.add_marker(skip)
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     if item.get_closest_marker("spark"):
         item.add_marker(pytest.mark.filterwarnings(UNCLOSED_BY_PYSPARK))
