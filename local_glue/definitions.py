@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from local_glue.catalog import CatalogTable
+
 
 @dataclass(frozen=True)
 class JobDefinition:
@@ -68,6 +70,7 @@ class Deployment:
     buckets: tuple[str, ...]
     outputs: Mapping[str, str]
     region: str
+    catalog_tables: tuple[CatalogTable, ...] = ()
 
     def triggers_of(self, workflow_name: str) -> tuple[TriggerDefinition, ...]:
         """Return the triggers of one workflow in template order."""
