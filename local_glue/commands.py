@@ -8,6 +8,7 @@ from pathlib import Path
 
 from local_glue.assembly import Assembly, publish, read_assembly
 from local_glue.bookmarks.versions import Bookmark, latest_bookmark
+from local_glue.catalog import CatalogTable, catalog_tables, put_tables, read_request
 from local_glue.definitions import Deployment
 from local_glue.deployed_jobs import replace_deployed_jobs
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
@@ -55,11 +56,14 @@ def _read(assembly_folder: Path) -> tuple[Assembly, Deployment]:
 
 
 def deploy(assembly_folder: Path, home: Home) -> Deployment:
-    """Lay out buckets as folders and publish scripts and libraries into the lake."""
+    """Lay out buckets as folders, publish scripts and libraries, define the Data Catalog."""
     assembly, deployment = _read(assembly_folder)
     for bucket in deployment.buckets:
         (home.lake / bucket).mkdir(exist_ok=True)
     _publish_assets(assembly, deployment.region, home)
+    if deployment.catalog_tables:
+        with Store(home.database) as store:
+            put_tables(store, deployment.catalog_tables)
     return deployment
 
 
@@ -139,3 +143,21 @@ def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:
             JobStatus(name, store.latest_job_run(name), latest_bookmark(store, name))
             for name in deployment.jobs
         ]
+
+
+def put_catalog_table(file: Path, home: Home) -> CatalogTable:
+    """Define the table of a request of Glue's CreateTable; return it.
+
+    Raises:
+        UsageError: the file holds no such request.
+    """
+    table = read_request(file)
+    with Store(home.database) as store:
+        put_tables(store, [table])
+    return table
+
+
+def list_catalog(home: Home) -> list[CatalogTable]:
+    """Return the tables of the local Data Catalog, by database and name."""
+    with Store(home.database) as store:
+        return catalog_tables(store)

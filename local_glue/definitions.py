@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from local_glue.catalog import CatalogTable
+
 
 @dataclass(frozen=True)
 class JobDefinition:
@@ -69,6 +71,7 @@ class Deployment:
     outputs: Mapping[str, str]
     region: str
     stack_of_job: Mapping[str, str] = field(default_factory=dict)
+    catalog_tables: tuple[CatalogTable, ...] = ()
 
     def triggers_of(self, workflow_name: str) -> tuple[TriggerDefinition, ...]:
         """Return the triggers of one workflow in template order."""

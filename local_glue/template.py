@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from local_glue.assembly import Assembly, Stack
+from local_glue.catalog import CatalogTable, table_of_request
 from local_glue.definitions import (
     Action,
     Condition,
@@ -19,7 +20,9 @@ from local_glue.intrinsics import Scope
 
 NAME_PROPERTIES = {
     "AWS::DynamoDB::Table": "TableName",
+    "AWS::Glue::Database": "DatabaseInput.Name",
     "AWS::Glue::Job": "Name",
+    "AWS::Glue::Table": "TableInput.Name",
     "AWS::Glue::Trigger": "Name",
     "AWS::Glue::Workflow": "Name",
     "AWS::IAM::Role": "RoleName",
@@ -81,7 +84,7 @@ def _stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, dic
         kind = resource["Type"]
         if kind in NAME_PROPERTIES and kind != "AWS::IAM::Role":
             properties = scope.resolve(resource.get("Properties", {}))
-            yield kind, scope.physical_names[logical_id], properties
+            yield *_key(kind, scope.physical_names[logical_id], properties), properties
 
 
 def _scope(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
@@ -100,10 +103,18 @@ def _scope(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
         exports=exports,
     )
     for logical_id, resource in resources.items():
-        stated = resource.get("Properties", {}).get(NAME_PROPERTIES.get(resource["Type"], ""))
+        stated: Any = resource.get("Properties", {})
+        for step in NAME_PROPERTIES.get(resource["Type"], "").split("."):
+            stated = stated.get(step) if isinstance(stated, Mapping) else None
         if stated is not None:
             names[logical_id] = scope.resolve(stated)
     return scope
+
+
+def _key(kind: str, name: str, properties: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what tells a resource from others: a table's name is unique in its database only."""
+    database = properties.get("DatabaseName") if kind == "AWS::Glue::Table" else None
+    return kind, f"{database}.{name}" if database else name
 
 
 def _generated_names(stack_name: str, resources: Mapping[str, Any]) -> dict[str, str]:
@@ -132,6 +143,7 @@ def _deployment(
         buckets=tuple(name for name, _ in of("AWS::S3::Bucket")),
         outputs=outputs,
         region=region,
+        catalog_tables=tuple(_catalog_table(name, p) for name, p in of("AWS::Glue::Table")),
     )
 
 
@@ -201,3 +213,8 @@ def _table(name: str, properties: Mapping[str, Any]) -> TableDefinition:
         create_request={"TableName": name, **request},
         ttl_attribute=properties.get("TimeToLiveSpecification", {}).get("AttributeName"),
     )
+
+
+def _catalog_table(full_name: str, properties: Mapping[str, Any]) -> CatalogTable:
+    definition = {"Name": full_name.rpartition(".")[2], **properties.get("TableInput", {})}
+    return table_of_request({**properties, "TableInput": definition})

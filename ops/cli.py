@@ -152,6 +152,37 @@ def reset(yes: bool) -> None:
     click.echo(f"{home.root} is empty")
 
 
+@main.group()
+def catalog() -> None:
+    """Define and list the tables of the local Data Catalog."""
+
+
+@catalog.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.json")
+def put(file: Path) -> None:
+    """Define a table, by the JSON that `aws glue create-table --cli-input-json` takes.
+
+    Tables of the app (AWS::Glue::Table) are defined when it is deployed. Partitions are the folders
+    key=value below the location of a table.
+    """
+    from local_glue.commands import put_catalog_table
+    from local_glue.home import Home
+
+    table = put_catalog_table(file, Home.from_environment())
+    click.echo(f"{table.full_name} is in the local Data Catalog")
+
+
+@catalog.command(name="list")
+def list_tables() -> None:
+    """List the tables, their formats and where their data are."""
+    from local_glue.commands import list_catalog
+    from local_glue.home import Home
+    from ops.catalog import catalog_table
+
+    console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+    console.print(catalog_table(list_catalog(Home.from_environment())))
+
+
 def _assembly(console: Console, app: Path | None, context: tuple[str, ...]) -> Path:
     """Return the given assembly, or synthesize the app in the current folder."""
     from ops.progress import step

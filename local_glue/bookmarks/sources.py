@@ -177,12 +177,19 @@ def list_source(
             arrived_after_ms=arrived_after_ms,
         )
         listing = list_files(folder_of(path), path, filters)
-        found.files += [f for f in listing.files if _is_in_partition(f.path, path, predicate)]
+        partitioned = [f for f in listing.files if _is_in_partition(f.path, path, predicate)]
+        found.files += partitioned if len(source.paths) == 1 else _unlisted(partitioned, found)
         found.late += listing.late
         found.late_count += listing.late_count
     if predicate and source.push_down_predicate and seen and not predicate.columns <= seen:
         raise not_partitioned(predicate.columns, seen)
     return found
+
+
+def _unlisted(files: list[FileVersion], found: Listing) -> list[FileVersion]:
+    """Return the files that no earlier path of the source lists too."""
+    listed = {file.path for file in found.files}
+    return [file for file in files if file.path not in listed]
 
 
 def not_partitioned(columns: Iterable[str], partition_columns: Iterable[str]) -> UsageError:

@@ -263,3 +263,32 @@ def test_what_a_trigger_sets_for_a_job_and_cannot_be_honoured_is_refused():
 
     with pytest.raises(UnsupportedError, match="trigger t sets Timeout for the job ingest"):
         read_resources(Trigger={"Type": "AWS::Glue::Trigger", "Properties": trigger})
+
+
+def test_glue_tables_become_tables_of_the_data_catalog():
+    storage = {"Location": {"Fn::Sub": "s3://${Bucket}/flights/"}}
+    deployment = read_resources(
+        Bucket={"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "lake"}},
+        Lake={"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": "lake"}}},
+        Other={"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {}}},
+        Flights={
+            "Type": "AWS::Glue::Table",
+            "Properties": {
+                "CatalogId": {"Ref": "AWS::AccountId"},
+                "DatabaseName": {"Ref": "Lake"},
+                "TableInput": {"Name": "flights", "StorageDescriptor": storage},
+            },
+        },
+        Twin={
+            "Type": "AWS::Glue::Table",
+            "Properties": {"DatabaseName": {"Ref": "Other"}, "TableInput": {"Name": "flights"}},
+        },
+        Unnamed={
+            "Type": "AWS::Glue::Table",
+            "Properties": {"DatabaseName": "lake", "TableInput": {}},
+        },
+    )
+
+    names = [table.full_name for table in deployment.catalog_tables]
+    assert names == ["lake.flights", "app-other.flights", "lake.app-unnamed"]
+    assert deployment.catalog_tables[0].location == "s3://lake/flights/"

@@ -22,12 +22,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write_assembly(tmp_path: Path) -> WriteAssembly:
     """Write a cloud assembly: one job per script, jobs in `after` wait for those they name."""
 
-    def write(scripts: Mapping[str, str], after: Mapping[str, Sequence[str]] | None = None) -> Path:
+    def write(
+        scripts: Mapping[str, str],
+        after: Mapping[str, Sequence[str]] | None = None,
+        others: Mapping[str, Any] | None = None,
+    ) -> Path:
         folder = tmp_path / "cdk.out"
         folder.mkdir(exist_ok=True)
         resources: dict[str, Any] = {
             "Flow": {"Type": "AWS::Glue::Workflow", "Properties": {"Name": "flow"}},
             "Landing": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "landing"}},
+            **(others or {}),
         }
         files = {}
         for name, text in scripts.items():

@@ -27,7 +27,18 @@ def assert_one_clear_line(result: Result, exit_code: int, *parts: str) -> None:
         assert part in result.stderr
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["status"], ["land"], ["local", "reset"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        ["run"],
+        ["status"],
+        ["land"],
+        ["local", "reset"],
+        ["catalog", "put"],
+        ["catalog", "list"],
+    ],
+)
 def test_help_works_without_spark_the_cdk_or_boto3(command: list[str]) -> None:
     code = (
         "import sys\n"
@@ -291,3 +302,49 @@ def test_old_java_everywhere_is_one_clear_message(
     result = tidemark("run", "--app", str(write_assembly({"first": ""})))
 
     assert_one_clear_line(result, 2, "needs Java 17 or 21", "is Java 8", "make setup")
+
+
+def test_a_table_that_is_put_into_the_catalog_is_listed(home, tmp_path) -> None:
+    storage = {"Location": "s3://lake/flights/", "Columns": [{"Name": "id", "Type": "bigint"}]}
+    table = {
+        "Name": "flights",
+        "PartitionKeys": [{"Name": "day", "Type": "date"}],
+        "StorageDescriptor": storage,
+        "Parameters": {"classification": "json"},
+    }
+    file = tmp_path / "flights.json"
+    file.write_text(json.dumps({"DatabaseName": "lake", "TableInput": table}), encoding="utf-8")
+
+    put = tidemark("catalog", "put", str(file))
+    listed = tidemark("catalog", "list")
+
+    assert (put.exit_code, listed.exit_code) == (0, 0)
+    for part in ("lake.flights", "json", "id bigint", "day date", "s3://lake/flights/"):
+        assert part in listed.output
+
+
+def test_a_file_that_defines_no_table_is_refused(home, tmp_path) -> None:
+    file = tmp_path / "flights.json"
+    file.write_text("{}", encoding="utf-8")
+
+    assert_one_clear_line(tidemark("catalog", "put", str(file)), 2, "no TableInput.Name")
+
+
+def test_a_run_defines_the_tables_of_the_app(home, write_assembly) -> None:
+    storage = {"Location": "s3://lake/flights/"}
+    table = {
+        "Type": "AWS::Glue::Table",
+        "Properties": {
+            "DatabaseName": "lake",
+            "TableInput": {
+                "Name": "flights",
+                "StorageDescriptor": storage,
+                "Parameters": {"classification": "json"},
+            },
+        },
+    }
+    assembly = write_assembly({"ok": "pass"}, others={"Flights": table})
+
+    assert tidemark("run", "--app", str(assembly)).exit_code == 0
+
+    assert "lake.flights" in tidemark("catalog", "list").output

@@ -19,7 +19,7 @@ from local_glue.bookmarks.explain import (
 )
 from local_glue.bookmarks.files import Limits
 from local_glue.bookmarks.session import files_to_read, start_session
-from local_glue.bookmarks.sources import S3Source, partition_values
+from local_glue.bookmarks.sources import S3Source
 from local_glue.bookmarks.verdicts import Reason
 from local_glue.errors import EntityNotFoundError, UsageError
 from local_glue.home import Home
@@ -235,10 +235,6 @@ def test_job_that_has_never_run_here_cannot_be_explained(home):
             sources_of_next_run(store, "ingest", None)
         with pytest.raises(EntityNotFoundError, match="run 'jr_9' of job ingest has opened no"):
             sources_of_run(store, "ingest", "jr_9")
-
-
-def test_partition_values_are_unescaped_and_named_in_lower_case():
-    assert partition_values("Year=2013/place=a%2Fb/plain") == {"year": "2013", "place": "a/b"}
 
 
 def test_table_is_explained_in_words():

@@ -8,6 +8,7 @@ import pytest
 
 from local_glue.bookmarks.files import FileVersion
 from local_glue.bookmarks.listing import Filters, list_files
+from local_glue.errors import GlueLocalError
 
 
 def put(path, content=b"x", modified_ms=1_357_000_000_123):
@@ -77,3 +78,48 @@ def test_file_that_vanishes_while_listing_is_left_out(tmp_path):
     (tmp_path / "gone").symlink_to(tmp_path / "deleted")  # scandir names it, stat finds nothing
 
     assert paths(tmp_path, recurse=False) == ["s3://b/in/stays"]
+
+
+def test_excluded_files_are_left_out_by_their_name_below_the_path(tmp_path):
+    put(tmp_path / "day=1" / "a.json")
+    put(tmp_path / "day=1" / "a.pdf")
+    filters = Filters(is_excluded=lambda relative: relative == "day=1/a.pdf")
+
+    listing = list_files(tmp_path, "s3://b/in/", filters)
+
+    assert [file.path for file in listing.files] == ["s3://b/in/day=1/a.json"]
+
+
+def test_folders_are_chosen_level_by_level(tmp_path):
+    put(tmp_path / "day=1" / "hour=1" / "a")
+    put(tmp_path / "day=2" / "hour=1" / "b")
+    levels = []
+
+    def choose(folders):
+        levels.append(sorted(folders))
+        return [folder for folder in folders if not folder.startswith("day=2")]
+
+    listing = list_files(tmp_path, "s3://b/in/", Filters(choose_folders=choose))
+
+    assert [file.path for file in listing.files] == ["s3://b/in/day=1/hour=1/a"]
+    assert levels == [["day=1", "day=2"], ["day=1/hour=1"]]
+
+
+def test_files_at_or_before_the_mark_are_left_out_and_late_arrivals_counted(tmp_path):
+    put(tmp_path / "old", modified_ms=1000)
+    put(tmp_path / "new", modified_ms=1001)
+    filters = Filters(newer_than_ms=1000, arrived_after_ms=2000)  # ctime cannot be set back
+
+    listing = list_files(tmp_path, "s3://b/in/", filters)
+
+    assert [file.path for file in listing.files] == ["s3://b/in/new"]
+    assert (listing.late, listing.late_count) == (["s3://b/in/old"], 1)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
+def test_folder_that_cannot_be_read_is_named_with_the_remedy(tmp_path):
+    put(tmp_path / "day=1" / "a")
+    (tmp_path / "day=1").chmod(0)
+
+    with pytest.raises(GlueLocalError, match="cannot list s3://b/in/day=1: Permission denied"):
+        list_files(tmp_path, "s3://b/in/", Filters())
