@@ -3,7 +3,8 @@
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -234,6 +235,26 @@ def files_to_read(source: S3Source, predicate: Predicate | None = None) -> Readi
 def is_local_run() -> bool:
     """Return whether this process belongs to a local run, which has a home."""
     return bool(os.environ.get("TIDEMARK_HOME"))
+
+
+@contextmanager
+def taken_back_on_error(transformation_ctx: str) -> Iterator[None]:
+    """Leave the state of a context as it was if the block that opens its source fails.
+
+    A script may catch the error and commit all the same.
+    """
+    session = current_session()
+    before = session.states.get(transformation_ctx) if session else None
+    was_open = session is not None and transformation_ctx in session.opened
+    try:
+        yield
+    except BaseException:
+        if session is not None and not was_open:
+            session.opened.discard(transformation_ctx)
+            session.states.pop(transformation_ctx, None)
+            if before is not None:
+                session.states[transformation_ctx] = before
+        raise
 
 
 def job_home() -> Home:

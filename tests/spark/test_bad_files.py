@@ -201,3 +201,27 @@ def test_a_file_with_broken_rows_fails_the_run_and_is_named(spark, run, versions
         run(kind)
 
     assert versions() == 0
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="also if the script catches the error")
+def test_a_source_that_failed_to_open_counts_as_not_read(glue_context, start_job, s3):
+    def read():
+        return glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": [s3.uri]}, "json", transformation_ctx="flights"
+        ).toDF()
+
+    s3.put("good.json", '{"id": 1}\n')
+    first = start_job()
+    read()
+    first.commit()
+    s3.put("bad.json", '{"id": 2')
+    second = start_job()
+    for _ in range(2):
+        with pytest.raises(Exception, match=r"bad\.json"):
+            read()
+    second.commit()
+    s3.put("bad.json", '{"id": 2}\n', minutes_ago=1)
+
+    start_job()
+
+    assert read().collect() == [(2,)]

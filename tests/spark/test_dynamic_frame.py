@@ -98,10 +98,9 @@ def test_method_of_dynamic_frame_is_refused_by_name(flights, name):
         getattr(flights, name)
 
 
-@pytest.mark.parametrize("owner", ["create_dynamic_frame", "write_dynamic_frame"])
-def test_catalog_is_refused_by_name(glue_context, owner):
-    with pytest.raises(NotImplementedError, match=rf"{owner}\.from_catalog"):
-        getattr(glue_context, owner).from_catalog(database="raw", table_name="flights")
+def test_catalog_is_refused_by_name_for_writing(glue_context, flights):
+    with pytest.raises(NotImplementedError, match=r"write_dynamic_frame\.from_catalog"):
+        glue_context.write_dynamic_frame.from_catalog(flights, "raw", "flights")
 
 
 def test_dynamic_frame_answers_pythons_own_protocols(flights):
@@ -109,9 +108,9 @@ def test_dynamic_frame_answers_pythons_own_protocols(flights):
     assert copy.copy(flights).name == "flights"
 
 
-@pytest.mark.parametrize("kind", ["orc", "avro", "xml", None])
+@pytest.mark.parametrize("kind", ["ion", "grokLog", None])
 def test_read_format_is_refused_by_name(glue_context, kind):
-    with pytest.raises(NotImplementedError, match=f"format {kind!r} .*csv, json, parquet"):
+    with pytest.raises(NotImplementedError, match=f"format {kind!r} .*csv, json, avro, xml"):
         glue_context.create_dynamic_frame.from_options("s3", {"paths": ["s3://tests/a/"]}, kind)
 
 
@@ -132,9 +131,9 @@ def test_write_connection_is_refused_by_name(glue_context, flights):
 
 
 def test_read_connection_option_is_refused_by_name(glue_context):
-    options = {"paths": ["s3://tests/a/"], "exclusions": '["**.pdf"]', "boundedFiles": "1"}
+    options = {"paths": ["s3://tests/a/"], "compressionType": "gzip", "boundedFile": "1"}
 
-    with pytest.raises(NotImplementedError, match=r"\['boundedFiles', 'exclusions'\]"):
+    with pytest.raises(NotImplementedError, match=r"\['boundedFile', 'compressionType'\]"):
         glue_context.create_dynamic_frame.from_options("s3", options, "json")
 
 
@@ -146,9 +145,9 @@ def test_write_connection_option_is_refused_by_name(glue_context, flights):
 
 
 def test_read_format_option_is_refused_by_name(glue_context):
-    with pytest.raises(NotImplementedError, match=r"format_options \['skipFirst'\]"):
+    with pytest.raises(NotImplementedError, match=r"format_options \['inferSchema'\]"):
         glue_context.create_dynamic_frame.from_options(
-            "s3", {"paths": ["s3://tests/a/"]}, "csv", {"skipFirst": True}
+            "s3", {"paths": ["s3://tests/a/"]}, "csv", {"inferSchema": True}
         )
 
 
@@ -159,7 +158,7 @@ def test_write_format_option_is_refused_by_name(glue_context, flights):
         )
 
 
-@pytest.mark.parametrize("argument", ["push_down_predicate", "catalog_id"])
+@pytest.mark.parametrize("argument", ["tranformation_ctx", "catalog_id"])
 def test_reader_argument_is_refused_by_name(glue_context, argument):
     with pytest.raises(NotImplementedError, match=rf"reader arguments \['{argument}'\]"):
         glue_context.create_dynamic_frame.from_options(

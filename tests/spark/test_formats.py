@@ -392,3 +392,31 @@ def test_create_data_frame_reads_through_the_bookmark(glue_context, start_job, s
     start_job()
 
     assert read().columns == []
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Let the reader of many small JSON files take any number of them."""
+    monkeypatch.setattr("awsglue.json_lines.MANY", 1)
+
+
+def test_many_small_json_files_have_the_schema_of_all_of_them(few_are_many, read, s3):
+    s3.put("day=1/a.json", '{"id": 1}\r\n\r\n{"id": 2.5, "origin": "Zürich"}\n')
+    s3.put("day=2/b.json.gz", "").write_bytes(gzip.compress(b'[{"id": 3}]'))
+
+    flights = read("json")
+
+    assert flights.dtypes == [("id", "double"), ("origin", "string"), ("day", "int")]
+    assert flights.orderBy("id").collect() == [
+        (1.0, None, 1),
+        (2.5, "Zürich", 1),
+        (3.0, None, 2),
+    ]
+
+
+def test_a_bad_line_in_many_small_json_files_is_named(few_are_many, read, s3):
+    s3.put("good.json", '{"id": 1}\n')
+    s3.put("bad.json", '{"id": 1\n')
+
+    with pytest.raises(Exception, match=r"bad\.json as json: '\{\"id\": 1' does not parse; repair"):
+        read("json")

@@ -67,7 +67,7 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
         UnsupportedError: a format or an option that this machine does not run.
         UsageError: an option has a wrong value, or a required one is missing.
     """
-    known = _known(name, READ_OPTIONS)
+    known = _known(SAME_AS.get(str(name).lower(), str(name).lower()), name, READ_OPTIONS)
     _refuse(set(format_options) - READ_OPTIONS[known])
     if known == "xml" and not format_options.get("rowTag"):
         raise UsageError("format 'xml' needs format_options['rowTag'], the tag of one row")
@@ -85,7 +85,7 @@ def write_options(name: str | None, format_options: Mapping[str, Any]) -> dict[s
     Raises:
         UnsupportedError: a format or an option that this machine does not run.
     """
-    known = WRITE_OPTIONS[_known(name, WRITE_OPTIONS)]
+    known = WRITE_OPTIONS[_known(str(name), name, WRITE_OPTIONS)]
     _refuse(set(format_options) - set(known))
     return {known[key]: _text(value) for key, value in format_options.items()}
 
@@ -113,8 +113,7 @@ def csv_options(csv: Format) -> dict[str, str]:
     }
 
 
-def _known(name: str | None, formats: Mapping[str, Any]) -> str:
-    known = SAME_AS.get(str(name).lower(), str(name).lower())
+def _known(known: str, name: str | None, formats: Mapping[str, Any]) -> str:
     if known not in formats:
         raise UnsupportedError(
             f"format {name!r} is not supported; allowed are {', '.join(formats)}"

@@ -72,7 +72,9 @@ def _broken(path: Path, magic: bytes) -> str | None:
 
 
 def _reason(text: str) -> str:
-    """Return the innermost cause that a Java stack trace names, else the first line."""
+    """Return what a Python or the innermost cause of a Java stack trace says."""
+    if python := re.search(r"Traceback .*?^(\w[\w.]*: .*?)$", text, re.DOTALL | re.MULTILINE):
+        return python.group(1)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line for line in lines if line.startswith("Caused by:")]
     cause = causes[-1] if causes else next((x for x in lines if "Exception" in x), lines[0])

@@ -18,7 +18,7 @@ from awsglue.s3_options import S3Request, s3_request
 from awsglue.spark_files import empty_frame, read_columns, read_csv, read_json, union
 from awsglue.xml_files import read_xml
 from local_glue.bookmarks.files import FileVersion
-from local_glue.bookmarks.session import files_to_read
+from local_glue.bookmarks.session import files_to_read, taken_back_on_error
 from local_glue.bookmarks.sources import Predicate
 from local_glue.errors import UnsupportedError
 
@@ -61,8 +61,9 @@ def read_request(
     spark: SparkSession, request: S3Request, file_format: Format, predicate: Predicate | None
 ) -> DataFrame:
     """Return the rows of a source's new files; see `read_s3`, which makes the request."""
-    files = files_to_read(request.source, predicate).files
-    frame = read_files(spark, files, request.source.paths, file_format)
+    with taken_back_on_error(request.source.transformation_ctx):
+        files = files_to_read(request.source, predicate).files
+        frame = read_files(spark, files, request.source.paths, file_format)
     if request.group_size is None:
         return frame
     size = sum(file.size for file in files)

@@ -8,6 +8,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from awsglue.csv_heads import column_names
 from awsglue.formats import Format, csv_options
+from awsglue.json_lines import are_many_small, schema_of_lines
 from awsglue.json_path import select_records
 from awsglue.partitions import Layout
 from awsglue.read_errors import REMEDY, naming_the_file, unreadable
@@ -27,14 +28,21 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
     reader = _reader(spark, layout).option("multiLine", json.is_on("multiLine", "multiline"))
     reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
     path = str(json.options.get("jsonPath") or "")
+    frame: DataFrame | None = None
     if json.schema is not None and path in ("", "$", "$[*]"):
         return _strict(reader, files, _with_folders(json.schema, layout, json), "json")
-    frame = _load(reader, files, "json")
-    if CORRUPT in frame.columns:  # the inference saw a record that is no JSON; find it
+    if are_many_small(files) and not json.is_on("multiLine", "multiline"):
+        schema = schema_of_lines(spark, files, CORRUPT)
+    else:
+        frame = _load(reader, files, "json")
+        schema = frame.schema
+    if CORRUPT in schema.names:  # the inference saw a record that is no JSON; find it
         any_object = StructType([StructField("a field", StringType())])
         with naming_the_file(files, "json"):
             _strict(reader, files, any_object, "json").foreach(_pass)
         raise unreadable(f"one of {files[0]} and others", "json", "a record does not parse")
+    if frame is None:
+        frame = _load(reader.schema(schema).option("mode", "FAILFAST"), files, "json")
     return select_records(frame, path, layout.columns)
 
 
