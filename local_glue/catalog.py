@@ -139,22 +139,22 @@ def table_of_request(request: Mapping[str, Any]) -> CatalogTable:
     return CatalogTable(database, name, definition)
 
 
-def read_request(file: Path) -> CatalogTable:
-    """Return the table that a file with a request of CreateTable defines.
+def read_request(file: Path) -> Mapping[str, Any]:
+    """Return the request that a file holds: of CreateTable or CreateConnection.
 
     Raises:
-        UsageError: the file cannot be read or is no such request.
+        UsageError: the file cannot be read or holds no JSON object.
     """
     try:
         request = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(
             f"cannot read {file}: {error}; it must hold what `aws glue create-table "
-            "--cli-input-json` takes"
+            "--cli-input-json` or `create-connection --cli-input-json` takes"
         ) from error
     if not isinstance(request, Mapping):
         raise UsageError(f"{file} holds no JSON object")
-    return table_of_request(request)
+    return request
 
 
 def put_tables(store: Store, tables: Iterable[CatalogTable]) -> None:

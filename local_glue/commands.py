@@ -8,7 +8,14 @@ from pathlib import Path
 
 from local_glue.assembly import Assembly, publish, read_assembly
 from local_glue.bookmarks.versions import Bookmark, latest_bookmark
-from local_glue.catalog import CatalogTable, catalog_tables, put_tables, read_request
+from local_glue.catalog import (
+    CatalogTable,
+    catalog_tables,
+    put_tables,
+    read_request,
+    table_of_request,
+)
+from local_glue.catalog_connections import connection_of_request, put_connections
 from local_glue.definitions import Deployment
 from local_glue.deployed_jobs import replace_deployed_jobs
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
@@ -61,9 +68,10 @@ def deploy(assembly_folder: Path, home: Home) -> Deployment:
     for bucket in deployment.buckets:
         (home.lake / bucket).mkdir(exist_ok=True)
     _publish_assets(assembly, deployment.region, home)
-    if deployment.catalog_tables:
+    if deployment.catalog_tables or deployment.catalog_connections:
         with Store(home.database) as store:
             put_tables(store, deployment.catalog_tables)
+            put_connections(store, deployment.catalog_connections)
     return deployment
 
 
@@ -145,16 +153,24 @@ def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:
         ]
 
 
-def put_catalog_table(file: Path, home: Home) -> CatalogTable:
-    """Define the table of a request of Glue's CreateTable; return it.
+def put_in_catalog(file: Path, home: Home) -> str:
+    """Define the table or connection of a request of CreateTable or CreateConnection.
+
+    Returns:
+        The name of what was defined.
 
     Raises:
         UsageError: the file holds no such request.
     """
-    table = read_request(file)
+    request = read_request(file)
     with Store(home.database) as store:
+        if "ConnectionInput" in request:
+            connection = connection_of_request(request)
+            put_connections(store, [connection])
+            return connection.name
+        table = table_of_request(request)
         put_tables(store, [table])
-    return table
+        return table.full_name
 
 
 def list_catalog(home: Home) -> list[CatalogTable]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from local_glue.catalog import CatalogTable
+from local_glue.catalog_connections import CatalogConnection
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Deployment:
     region: str
     stack_of_job: Mapping[str, str] = field(default_factory=dict)
     catalog_tables: tuple[CatalogTable, ...] = ()
+    catalog_connections: tuple[CatalogConnection, ...] = ()
 
     def triggers_of(self, workflow_name: str) -> tuple[TriggerDefinition, ...]:
         """Return the triggers of one workflow in template order."""

@@ -42,6 +42,7 @@ CREATE TABLE catalog_table (
     database TEXT NOT NULL, name TEXT NOT NULL, definition TEXT NOT NULL,
     PRIMARY KEY (database, name)
 );
+CREATE TABLE catalog_connection (name TEXT PRIMARY KEY, definition TEXT NOT NULL);
 CREATE TABLE deployed_job (job_name TEXT PRIMARY KEY, stack_name TEXT NOT NULL);
 """
 FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")

@@ -7,6 +7,7 @@ from typing import Any
 
 from local_glue.assembly import Assembly, Stack
 from local_glue.catalog import CatalogTable, table_of_request
+from local_glue.catalog_connections import CatalogConnection, connection_of_request
 from local_glue.definitions import (
     Action,
     Condition,
@@ -20,6 +21,7 @@ from local_glue.intrinsics import Scope
 
 NAME_PROPERTIES = {
     "AWS::DynamoDB::Table": "TableName",
+    "AWS::Glue::Connection": "ConnectionInput.Name",
     "AWS::Glue::Database": "DatabaseInput.Name",
     "AWS::Glue::Job": "Name",
     "AWS::Glue::Table": "TableInput.Name",
@@ -144,6 +146,9 @@ def _deployment(
         outputs=outputs,
         region=region,
         catalog_tables=tuple(_catalog_table(name, p) for name, p in of("AWS::Glue::Table")),
+        catalog_connections=tuple(
+            _catalog_connection(name, p) for name, p in of("AWS::Glue::Connection")
+        ),
     )
 
 
@@ -218,3 +223,8 @@ def _table(name: str, properties: Mapping[str, Any]) -> TableDefinition:
 def _catalog_table(full_name: str, properties: Mapping[str, Any]) -> CatalogTable:
     definition = {"Name": full_name.rpartition(".")[2], **properties.get("TableInput", {})}
     return table_of_request({**properties, "TableInput": definition})
+
+
+def _catalog_connection(name: str, properties: Mapping[str, Any]) -> CatalogConnection:
+    definition = {"Name": name, **properties.get("ConnectionInput", {})}
+    return connection_of_request({"ConnectionInput": definition})

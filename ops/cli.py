@@ -154,22 +154,23 @@ def reset(yes: bool) -> None:
 
 @main.group()
 def catalog() -> None:
-    """Define and list the tables of the local Data Catalog."""
+    """Define the tables and connections of the local Data Catalog, and list the tables."""
 
 
 @catalog.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.json")
 def put(file: Path) -> None:
-    """Define a table, by the JSON that `aws glue create-table --cli-input-json` takes.
+    """Define a table or a connection, by the JSON that `aws glue create-table` takes.
 
-    Tables of the app (AWS::Glue::Table) are defined when it is deployed. Partitions are the folders
-    key=value below the location of a table.
+    That is the JSON of --cli-input-json, of create-table or create-connection. What the app defines
+    (AWS::Glue::Table, AWS::Glue::Connection) is there once it is deployed. Partitions are the
+    folders key=value below the location of a table.
     """
-    from local_glue.commands import put_catalog_table
+    from local_glue.commands import put_in_catalog
     from local_glue.home import Home
 
-    table = put_catalog_table(file, Home.from_environment())
-    click.echo(f"{table.full_name} is in the local Data Catalog")
+    name = put_in_catalog(file, Home.from_environment())
+    click.echo(f"{name} is in the local Data Catalog")
 
 
 @catalog.command(name="list")

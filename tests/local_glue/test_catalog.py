@@ -112,7 +112,7 @@ def test_request_is_read_from_a_file(tmp_path):
     file = tmp_path / "flights.json"
     file.write_text(json.dumps(FLIGHTS), encoding="utf-8")
 
-    assert read_request(file) == table_of_request(FLIGHTS)
+    assert read_request(file) == FLIGHTS
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]"], ids=["missing", "no JSON", "list"])

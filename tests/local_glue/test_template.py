@@ -265,6 +265,19 @@ def test_what_a_trigger_sets_for_a_job_and_cannot_be_honoured_is_refused():
         read_resources(Trigger={"Type": "AWS::Glue::Trigger", "Properties": trigger})
 
 
+def test_glue_connections_become_connections_of_the_data_catalog():
+    properties = {"JDBC_CONNECTION_URL": {"Fn::Sub": "jdbc:postgresql://db.${AWS::Region}/orders"}}
+    named = {"Name": "orders-db", "ConnectionProperties": properties}
+    deployment = read_resources(
+        Orders={"Type": "AWS::Glue::Connection", "Properties": {"ConnectionInput": named}},
+        Other={"Type": "AWS::Glue::Connection", "Properties": {"ConnectionInput": {}}},
+    )
+
+    connections = deployment.catalog_connections
+    assert [connection.name for connection in connections] == ["orders-db", "app-other"]
+    assert connections[0].jdbc_options()["url"].startswith("jdbc:postgresql://db.")
+
+
 def test_glue_tables_become_tables_of_the_data_catalog():
     storage = {"Location": {"Fn::Sub": "s3://${Bucket}/flights/"}}
     deployment = read_resources(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from local_glue.catalog import put_tables, table_of_request
+from local_glue.catalog_connections import connection_of_request, put_connections
 from local_glue.errors import EntityNotFoundError, UnsupportedError, UsageError
 from local_glue.store import Store
 
 pytestmark = pytest.mark.spark
 
+DRIVER = "org.apache.derby.jdbc.EmbeddedDriver"
 ORIGIN = {"Name": "origin", "Type": "varchar(3)"}
 COLUMNS = [{"Name": "id", "Type": "bigint"}, ORIGIN]
 
@@ -18,8 +20,9 @@ COLUMNS = [{"Name": "id", "Type": "bigint"}, ORIGIN]
 def define(spark_home, s3):
     """Return a definer of the test's table."""
 
-    def define(columns=COLUMNS, keys=(), serde=None, **parameters):
-        storage = {"Columns": columns, "Location": s3.uri, "SerdeInfo": {"Parameters": serde or {}}}
+    def define(columns=COLUMNS, keys=(), serde=None, location=s3.uri, **parameters):
+        serde_info = {"Parameters": serde or {}}
+        storage = {"Columns": columns, "Location": location, "SerdeInfo": serde_info}
         table = {
             "Name": s3.folder.name,
             "PartitionKeys": [{"Name": name, "Type": kind} for name, kind in keys],
@@ -215,8 +218,53 @@ def test_create_data_frame_reads_the_same_table(glue_context, define, s3):
     assert frame.collect() == [(1, None)]
 
 
-def test_table_of_a_database_is_refused_until_it_is_read(read, define):
-    define(classification="postgresql")
+@pytest.fixture
+def derby(spark, spark_home):
+    """Define a connection to an embedded database; return a runner of its statements."""
+    url = "jdbc:derby:memory:catalog;create=true"
+    properties = {"JDBC_CONNECTION_URL": url, "JDBC_DRIVER_CLASS_NAME": DRIVER}
+    definition = {"Name": "orders-db", "ConnectionProperties": properties}
+    with Store(spark_home.database) as store:
+        put_connections(store, [connection_of_request({"ConnectionInput": definition})])
+    connection = spark._jvm.java.sql.DriverManager.getConnection(url)
+    yield lambda statement: connection.createStatement().execute(statement)
+    connection.close()
 
-    with pytest.raises(UnsupportedError, match="in a database"):
-        read()
+
+@pytest.mark.rule("JDBC sources", source="BMS, JDBC")
+def test_keys_of_a_table_of_the_catalog_are_additional_options(read, define, derby, s3, start_job):
+    table = s3.folder.name.replace("-", "_").upper()
+    derby(f"CREATE TABLE {table} (N INT)")
+    derby(f"INSERT INTO {table} VALUES 1, 5")  # noqa: S608
+    define(location=f"orders.APP.{table}", classification="jdbc", connectionName="orders-db")
+    keys = {"jobBookmarkKeys": ["N"], "jobBookmarkKeysSortOrder": "asc"}
+    first = start_job()
+    assert sorted(read(transformation_ctx="t", additional_options=keys).collect()) == [(1,), (5,)]
+    first.commit()
+    derby(f"INSERT INTO {table} VALUES 9")  # noqa: S608
+
+    start_job()
+
+    assert read(transformation_ctx="t", additional_options=keys).collect() == [(9,)]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arguments", "error", "text"),
+    [
+        ({}, {}, UsageError, "has no Parameters.connectionName"),
+        ({"connectionName": "gone"}, {}, EntityNotFoundError, "no connection 'gone'"),
+        (
+            {"connectionName": "orders-db"},
+            {"push_down_predicate": "n = 1"},
+            UnsupportedError,
+            "filter the rows after the read",
+        ),
+    ],
+)
+def test_table_of_a_database_that_cannot_be_read_says_why(
+    read, define, derby, parameters, arguments, error, text
+):
+    define(classification="jdbc", **parameters)
+
+    with pytest.raises(error, match=text):
+        read(**arguments)

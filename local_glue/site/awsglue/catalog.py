@@ -12,12 +12,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
 from awsglue.formats import Format, read_format
+from awsglue.jdbc import DRIVERS, read_jdbc
 from awsglue.predicates import EveryPartition, SparkPredicate
 from awsglue.s3 import read_request
 from awsglue.s3_options import s3_request
 from awsglue.spark_files import empty_frame
 from local_glue.bookmarks.session import job_home
 from local_glue.catalog import SKIP_HEADER, CatalogTable, find_table
+from local_glue.catalog_connections import find_connection
 from local_glue.errors import UnsupportedError, UsageError
 from local_glue.intrinsics import ACCOUNT_ID
 from local_glue.store import Store
@@ -34,6 +36,7 @@ CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
     "escapeChar": "escaper",
     "escape.delim": "escaper",
 }
+CRAWLED_PARTS = ("database", "schema", "table")
 _TEXT_TYPE = re.compile(r"\b(?:var)?char\(\d+\)")
 
 
@@ -69,28 +72,42 @@ def read_catalog(
     with Store(job_home().database) as store:
         table = find_table(store, database, table_name)
     if table.is_jdbc:
-        return read_jdbc_table(
+        return _read_database(
             spark, table, transformation_ctx, push_down_predicate, additional_options
         )
     return _read_files(spark, table, transformation_ctx, push_down_predicate, additional_options)
 
 
-def read_jdbc_table(
+def _read_database(
     spark: SparkSession,
     table: CatalogTable,
     transformation_ctx: str,
     push_down_predicate: str,
     additional_options: Mapping[str, Any],
 ) -> DataFrame:
-    """Return the new rows of a table whose data are in a database.
+    """Return the new rows of a table whose data are in a database; see `read_jdbc`.
 
-    Raises:
-        UnsupportedError: always, so far.
+    Its location is ``database.schema.table``, as a crawler writes it, or what the database calls
+    the table.
     """
-    raise UnsupportedError(
-        f"the table {table.full_name} is in a database ({table.classification}); JDBC tables are "
-        "not read through the catalog yet"
-    )
+    if push_down_predicate:
+        raise UnsupportedError(
+            f"push_down_predicate {push_down_predicate!r} chooses folders, and the table "
+            f"{table.full_name} is in a database: filter the rows after the read"
+        )
+    name = table.parameters.get("connectionName")
+    if not name:
+        raise UsageError(
+            f"the table {table.full_name} is in a database ({table.classification}) and has no "
+            "Parameters.connectionName; define it again with one"
+        )
+    with Store(job_home().database) as store:
+        connection = find_connection(store, name).jdbc_options()
+    parts = table.location.split(".")
+    dbtable = ".".join(parts[1:]) if len(parts) == len(CRAWLED_PARTS) else table.location
+    kind = table.classification if table.classification in DRIVERS else "jdbc"
+    options = {**connection, "dbtable": dbtable, **additional_options}
+    return read_jdbc(spark, kind, options, transformation_ctx)
 
 
 def _names(database: str | None, table: str | None, others: Mapping[str, Any]) -> tuple[str, str]:
