@@ -53,13 +53,15 @@ def test_unknown_connection_names_those_that_are_there(store):
 
 
 def test_secret_and_other_kinds_of_connections_are_refused_with_the_remedy():
+    secret = {"JDBC_CONNECTION_URL": URL, "SECRET_ID": "orders"}
+
     with pytest.raises(UnsupportedError, match=r"in the secret 'orders'.* of the same name"):
-        connection(**{"JDBC_CONNECTION_URL": URL, "SECRET_ID": "orders"}).jdbc_options()
+        connection(**secret).jdbc_options()
     with pytest.raises(UsageError, match=r"has no JDBC_CONNECTION_URL but \['HOST'\]"):
         connection(HOST="x").jdbc_options()
 
 
 @pytest.mark.parametrize("request_", [{}, {"ConnectionInput": {}}, {"ConnectionInput": "x"}])
 def test_request_without_a_connection_is_refused(request_):
-    with pytest.raises(UsageError, match="no ConnectionInput.Name"):
+    with pytest.raises(UsageError, match=r"no ConnectionInput\.Name"):
         connection_of_request(request_)
