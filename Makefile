@@ -21,11 +21,11 @@ demo: setup ## Run the sample pipeline on real data: full load, increment, nothi
 	@python -m demo
 
 test: setup ## Run every test
-	@pytest -q -n 2 --dist loadscope -m "not spark and not synth"
-	@pytest -q -n 2 --dist loadscope -m "spark or synth"
+	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress"
+	@pytest -q -n 2 --dist loadscope -m "spark or synth or stress"
 
-test-fast: setup ## Run the tests that start neither a JVM nor Node
-	@pytest -q -n 2 --dist loadscope -m "not spark and not synth"
+test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
+	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress"
 
 test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \

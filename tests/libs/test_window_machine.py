@@ -221,6 +221,7 @@ def machine(new_client, table_name):
     return Machine
 
 
+@pytest.mark.stress
 def test_random_runs_tile_the_cursor_whatever_happens(machine):
     machine.TestCase.settings = settings(
         max_examples=60,

@@ -400,6 +400,7 @@ def test_run_costs_three_requests(new_client, table_name, job):
     assert sent == ["GetItem", "UpdateItem", "TransactWriteItems"]
 
 
+@pytest.mark.stress
 def test_threads_with_lost_responses_tile_the_cursor(lossy_client, watermarks, table_name, job):
     """16 runs at once, each commits 12 windows of 1; every tenth answer is lost."""
     start = threading.Barrier(16)
