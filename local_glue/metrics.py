@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROWS_OF_THE_SCRIPT = "Scan ExistingRDD"  # createDataFrame: nothing was read
+ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
+ROW_OF_A_SOURCE = "row of a source"  # the column that marks rows of a reader
 SCAN_ROWS_METRIC = "number of output rows"
 
 
@@ -72,7 +73,8 @@ def _is_header_read(event: Mapping[str, Any]) -> bool:
 
 def _scan_metric_ids(plan: Mapping[str, Any]) -> Iterator[int]:
     name = plan["nodeName"]
-    if name.startswith(("Scan ", "BatchScan ")) and name != ROWS_OF_THE_SCRIPT:
+    is_scan = name.startswith(("Scan ", "BatchScan "))
+    if is_scan and (name != ROWS_OF_PYTHON or ROW_OF_A_SOURCE in plan["simpleString"]):
         for metric in plan["metrics"]:
             if metric["name"] == SCAN_ROWS_METRIC:
                 yield metric["accumulatorId"]

@@ -62,6 +62,21 @@ def test_rows_made_by_the_script_are_not_counted_as_read(spark, s3, counts):
     assert counts(lambda: rows.write.csv(s3.uri + "out/")) == RowCounts(rows_written=2)
 
 
+def test_rows_of_readers_in_python_are_counted(glue_context, spark, s3, counts, monkeypatch):
+    monkeypatch.setattr("awsglue.json_lines.MANY", 2)
+    s3.put("json/a.json", '{"id": 1}\n{"id": 2}\n')
+    s3.put("json/b.json", '{"id": 3}\n')
+    s3.put("xml/a.xml", "<all><row><id>1</id></row><row><id>2</id></row></all>")
+
+    def read(kind, format_options, **options):
+        glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": [f"{s3.uri}{kind}/"], **options}, kind, format_options
+        ).toDF().collect()
+
+    assert counts(lambda: read("json", {}, groupFiles="inPartition")) == RowCounts(rows_read=3)
+    assert counts(lambda: read("xml", {"rowTag": "row"})) == RowCounts(rows_read=2)
+
+
 def test_csv_copied_to_csv_is_counted_on_both_sides(spark, s3, counts):
     s3.put("in/a.csv", FLIGHTS)
     flights = spark.read.csv(s3.uri + "in/", header=True)

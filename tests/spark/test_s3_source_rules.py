@@ -7,6 +7,7 @@ import os
 import time
 
 import pytest
+from pyspark.sql.functions import input_file_name
 
 from local_glue.errors import UnsupportedError, UsageError
 from local_glue.notices import RUN_FOLDER_VARIABLE, read_notices
@@ -276,6 +277,53 @@ def test_group_files_and_group_size_change_partitions_of_spark_and_no_row(glue_c
     assert frame.rdd.getNumPartitions() == 1
     assert read(**options) == list(range(8))
     assert read(groupFiles="none") == list(range(8))
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Let the reader of many small files read the few of a test."""
+    monkeypatch.setattr("awsglue.json_lines.MANY", 2)
+
+
+@pytest.mark.rule("Files of S3", source="GRP")
+@pytest.mark.usefixtures("few_are_many")
+def test_grouped_json_files_give_the_same_rows_as_files_by_themselves(glue_context, s3):
+    s3.put("day=2013-01-01/a.json", '{"id": 1, "tag": {"x": 1.5}}\n\n{"id": 2, "day": "no"}\n')
+    s3.put("day=2013-01-02/b.json", '[{"id": 3}, {"id": 4, "at": null}]\r\n{"id": 5}')
+    s3.put("day=__HIVE_DEFAULT_PARTITION__/c.json", '{"id": 6, "name": "ünï"}')
+
+    def rows(**options):
+        return glue_context.create_data_frame.from_options(
+            "s3", {"paths": [s3.uri], "recurse": True, **options}, "json"
+        )
+
+    alone, grouped = rows(groupFiles="none"), rows(groupFiles="inPartition")
+
+    assert sorted(grouped.schema.fieldNames()) == sorted(alone.schema.fieldNames())
+    assert grouped.exceptAll(alone.select(grouped.columns)).collect() == []
+    assert grouped.count() == alone.count() == 6
+
+
+@pytest.mark.rule("Files of S3", source="GRP", choice="rows of grouped JSON know no file")
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize(
+    ("files", "options", "is_grouped"),
+    [(3, {}, True), (2, {}, False), (3, {"groupFiles": "none"}, False)],
+    ids=["more", "fewer", "switched off"],
+)
+def test_more_than_50000_files_are_grouped_unless_group_files_is_none(
+    glue_context, monkeypatch, s3, files, options, is_grouped
+):
+    monkeypatch.setattr("awsglue.s3_options.GROUPED_ABOVE", 2)
+    for number in range(files):
+        put(s3, f"{number}.json", number)
+
+    frame = glue_context.create_data_frame.from_options(
+        "s3", {"paths": [s3.uri], **options}, "json"
+    )
+    names = {row[0] for row in frame.select(input_file_name()).collect()}
+
+    assert (names == {""}) == is_grouped
 
 
 @pytest.mark.rule("Files of S3", source="GRP")

@@ -48,12 +48,14 @@ class Format:
         options: its checked format options.
         schema: of the records, where the script or a table gives one.
         partitions: the declared types of partition columns, by lower-case name.
+        is_grouped: whether a task reads many files as one, without telling them apart.
     """
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
     schema: StructType | None = None
     partitions: Mapping[str, DataType] = field(default_factory=dict)
+    is_grouped: bool = False
 
     def is_on(self, *names: str) -> bool:
         """Return whether any of these options is switched on."""

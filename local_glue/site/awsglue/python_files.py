@@ -11,6 +11,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from awsglue.formats import Format
 from awsglue.partitions import Layout, inferred_type, values_of
 from local_glue.bookmarks.session import folder_of
+from local_glue.metrics import ROW_OF_A_SOURCE
 
 TASKS_PER_CORE = 4
 FOLDER = "partition folder "  # before the name of a column that comes from a folder
@@ -30,8 +31,10 @@ def read_rows(
     tasks = [(file, str(folder_of(file)), values_of(file, layout)) for file in files]
     slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
     rows = spark.sparkContext.parallelize(tasks, slices).flatMap(partial(_rows, records_of))
+    mark = StructField(ROW_OF_A_SOURCE, StringType())
     folders = [StructField(f"{FOLDER}{name}", StringType()) for name in layout.columns]
-    frame = spark.createDataFrame(rows, StructType([*schema, *folders]), verifySchema=False)
+    fields = StructType([mark, *schema, *folders])
+    frame = spark.createDataFrame(rows, fields, verifySchema=False).drop(ROW_OF_A_SOURCE)
     return _with_folders(frame, layout, file_format, [task[2] for task in tasks])
 
 
@@ -40,7 +43,7 @@ def _rows(
 ) -> Iterator[tuple[Any, ...]]:
     uri, path, values = task
     for record in records_of(uri, path):
-        yield (*record, *values)
+        yield (None, *record, *values)
 
 
 def _with_folders(

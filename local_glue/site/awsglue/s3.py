@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -63,7 +64,8 @@ def read_request(
     """Return the rows of a source's new files; see `read_s3`, which makes the request."""
     with taken_back_on_error(request.source.transformation_ctx):
         files = files_to_read(request.source, predicate).files
-        frame = read_files(spark, files, request.source.paths, file_format)
+        asked = replace(file_format, is_grouped=request.is_grouped(len(files)))
+        frame = read_files(spark, files, request.source.paths, asked)
     if request.group_size is None:
         return frame
     size = sum(file.size for file in files)

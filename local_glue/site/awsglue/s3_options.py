@@ -24,6 +24,7 @@ KNOWN = frozenset(
 )
 GROUPED_FORMATS = ("csv", "json", "xml")
 GROUP_FILES = ("inPartition", "none")
+GROUPED_ABOVE = 50_000  # files, unless groupFiles says otherwise
 LOCAL_STORAGE_CLASS = "STANDARD"  # every object of a folder is of this class
 STORAGE_CLASSES = (
     *(LOCAL_STORAGE_CLASS, "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER"),
@@ -33,10 +34,26 @@ STORAGE_CLASSES = (
 
 @dataclass(frozen=True)
 class S3Request:
-    """A source, and how many bytes of it a Spark partition should hold; None: Spark's choice."""
+    """What a script asks for.
+
+    Attributes:
+        source: the files.
+        group_files: ``groupFiles``, None where the script leaves it to Glue.
+        group_size: how many bytes a Spark partition should hold; None: Spark's choice.
+    """
 
     source: S3Source
+    group_files: str | None = None
     group_size: int | None = None
+
+    def is_grouped(self, files: int) -> bool:
+        """Return whether a task reads many files as one: if asked for, or above 50,000 files.
+
+        Source: https://docs.aws.amazon.com/glue/latest/dg/grouping-input-files.html
+        """
+        if self.source.format not in GROUPED_FORMATS or self.group_files == "none":
+            return False
+        return self.group_files is not None or files > GROUPED_ABOVE
 
 
 def s3_request(
@@ -67,7 +84,7 @@ def s3_request(
         limits=_limits(options),
         table=table,
     )
-    return S3Request(source, _group_size(options, format_name))
+    return S3Request(source, _group_files(options, format_name), _group_size(options))
 
 
 def is_true(value: object) -> bool:
@@ -124,21 +141,25 @@ def _limits(options: Mapping[str, Any]) -> Limits:
     )
 
 
-def _group_size(options: Mapping[str, Any], format_name: str) -> int | None:
-    group_files = options.get("groupFiles", "none")
-    if group_files not in GROUP_FILES:
+def _group_files(options: Mapping[str, Any], format_name: str) -> str | None:
+    group_files = options.get("groupFiles")
+    if group_files not in (*GROUP_FILES, None):
         raise UsageError(
             f"connection_options['groupFiles'] is {group_files!r}; allowed are "
             f"{' and '.join(GROUP_FILES)}"
         )
-    size = _whole_number(options, "groupSize", at_least=1)
-    is_grouped = group_files != "none" or size is not None
-    if is_grouped and format_name not in GROUPED_FORMATS:
+    is_asked_for = group_files == "inPartition" or options.get("groupSize") is not None
+    if is_asked_for and format_name not in GROUPED_FORMATS:
         raise UsageError(
             f"groupFiles and groupSize are for {', '.join(GROUPED_FORMATS)}, not for "
             f"{format_name}; leave them out"
         )
-    return size if group_files != "none" else None
+    return group_files
+
+
+def _group_size(options: Mapping[str, Any]) -> int | None:
+    size = _whole_number(options, "groupSize", at_least=1)
+    return size if options.get("groupFiles") == "inPartition" else None
 
 
 def _whole_number(options: Mapping[str, Any], name: str, at_least: int) -> int | None:

@@ -8,7 +8,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from awsglue.csv_heads import column_names
 from awsglue.formats import Format, csv_options
-from awsglue.json_lines import are_many_small, schema_of_lines
+from awsglue.json_lines import are_many_small, read_lines, schema_of_lines
 from awsglue.json_path import select_records
 from awsglue.partitions import Layout
 from awsglue.read_errors import REMEDY, naming_the_file, unreadable
@@ -31,7 +31,8 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
     frame: DataFrame | None = None
     if json.schema is not None and path in ("", "$", "$[*]"):
         return _strict(reader, files, _with_folders(json.schema, layout, json), "json")
-    if are_many_small(files) and not json.is_on("multiLine", "multiline"):
+    by_lines = are_many_small(files) and not json.is_on("multiLine", "multiline")
+    if by_lines:
         schema = schema_of_lines(spark, files, CORRUPT)
     else:
         frame = _load(reader, files, "json")
@@ -41,7 +42,9 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
         with naming_the_file(files, "json"):
             _strict(reader, files, any_object, "json").foreach(_pass)
         raise unreadable(f"one of {files[0]} and others", "json", "a record does not parse")
-    if frame is None:
+    if by_lines and json.is_grouped:
+        frame = read_lines(spark, files, layout, json, schema)
+    elif frame is None:
         frame = _load(reader.schema(schema).option("mode", "FAILFAST"), files, "json")
     return select_records(frame, path, layout.columns)
 
