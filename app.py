@@ -101,6 +101,7 @@ def synthesize(stage: StageConfig, context: Mapping[str, object], outdir: Path) 
     import aws_cdk as cdk
 
     from infra.flights_stack import FlightsStack
+    from infra.governance import apply_to_all
     from infra.storage_stack import StorageStack
 
     try:
@@ -112,10 +113,17 @@ def synthesize(stage: StageConfig, context: Mapping[str, object], outdir: Path) 
     app = cdk.App(outdir=str(outdir), analytics_reporting=False, context=dict(context))
     env = cdk.Environment(account=stage.account, region=stage.region)
     storage = StorageStack(app, f"tidemark-{stage.name}-storage", stage=stage, env=env)
-    FlightsStack(
+    flights = FlightsStack(
         app, f"tidemark-{stage.name}-flights", stage=stage, storage=storage, root=ROOT, env=env
     )
-    app.synth()
+    for stack in (storage, flights):
+        apply_to_all(stack, stage)
+    try:
+        app.synth()
+    except RuntimeError as error:
+        if not str(error).startswith("ValidationFailed"):
+            raise
+        raise InputError("the app does not validate; correct what is listed above") from error
 
 
 def _bundled_node() -> str | None:

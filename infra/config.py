@@ -4,28 +4,32 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
-from infra.errors import ConfigError
+from infra.errors import ConfigError, JobDefinitionError
+from infra.fields import Fields, show
+from infra.runtime import GLUE_VERSIONS, WORKER_TYPES, JobRuntime
+from infra.schedules import CRON, FINEST_MINUTES, finest_step
 
 CONTEXT_KEYS = ("stage", "flightsSource", "tidemark:stages")
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,15}")
 ACCOUNT = re.compile(r"\d{12}")
 REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
-# Six fields; of day-of-month (third) and day-of-week (fifth) exactly one is "?".
-_FIELD = r"[0-9A-Z*/,#-]+"
-CRON = re.compile(
-    rf"cron\({_FIELD} {_FIELD} (?:\? {_FIELD} {_FIELD}|{_FIELD} {_FIELD} \?) {_FIELD}\)"
-)
 CRON_FORM = (
     "null or six Glue cron fields with one ? for a day, such as cron(0 6 * * ? *) for 06:00 UTC"
 )
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
+POLICY_NAME = re.compile(r"[\w+=,.@/-]{1,128}", re.ASCII)
 JDBC_URL = re.compile(r"jdbc:\S+")
 NOT_EMPTY = re.compile(r"\S+")
 SECRET_NAME = re.compile(r"[\w/+=.@-]+", re.ASCII)  # what Secrets Manager allows; an ARN has colons
-# Every worker type of a Glue Spark ETL job; G.025X is for streaming only.
-WORKER_TYPES = ("G.1X", "G.2X", "G.4X", "G.8X", "G.12X", "G.16X", "R.1X", "R.2X", "R.4X", "R.8X")
+# What CloudWatch Logs takes as RetentionInDays.
+RETENTION_DAYS = (
+    *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557),
+    *(2922, 3288, 3653),
+)
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,16 @@ class StageConfig:
         account: AWS account of 12 digits; None takes the one of the deploying credentials.
         region: AWS region; None takes the one of the deploying credentials.
         schedule: Glue cron expression in UTC; None means the workflow is started by hand.
-        worker_type: Glue worker type of every job.
-        number_of_workers: workers of every job.
-        timeout_minutes: after this many minutes Glue stops a job run.
+        runtime: what every job runs on, unless a job says otherwise.
         termination_protection: True refuses to delete the storage stack.
+        metrics: True publishes Glue's job metrics; alarms and dashboard rest on them.
+        alert_email: who gets a mail when a run fails, stalls or takes too long, or None.
+        log_retention_days: how long logs of job runs are kept.
+        permissions_boundary: name of an IAM policy that bounds every role, or None.
+        freshness_hours: after so long without new data an alarm is raised, or None.
+        dpu_hours_per_day: DPU-hours of one job in a day that raise an alarm, or None.
+        monthly_budget_usd: cost of a pipeline in a month that is mailed, or None.
+        tags: tag name to value, for every resource.
         flights_source: where `ingest-flights` reads.
     """
 
@@ -72,11 +82,17 @@ class StageConfig:
     account: str | None
     region: str | None
     schedule: str | None
-    worker_type: str
-    number_of_workers: int
-    timeout_minutes: int
-    termination_protection: bool
-    flights_source: FilesSource | JdbcSource
+    runtime: JobRuntime
+    termination_protection: bool = False
+    metrics: bool = False
+    alert_email: str | None = None
+    log_retention_days: int = 30
+    permissions_boundary: str | None = None
+    freshness_hours: int | None = None
+    dpu_hours_per_day: int | None = None
+    monthly_budget_usd: int | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    flights_source: FilesSource | JdbcSource = FilesSource()
 
     @classmethod
     def from_context(cls, context: Mapping[str, object]) -> Self:
@@ -90,33 +106,70 @@ class StageConfig:
             ConfigError: a key is missing, unknown or has a value that is not allowed.
         """
         _refuse_misspelt(context)
-        stages = _Fields(context.get("tidemark:stages"), "context 'tidemark:stages'").left
+        stages = Fields(context.get("tidemark:stages"), "context 'tidemark:stages'").left
         name = context.get("stage")
         if not isinstance(name, str) or name not in stages:
             raise ConfigError(
-                f"unknown stage {_show(name)}; allowed: {', '.join(sorted(stages)) or 'none yet'}; "
+                f"unknown stage {show(name)}; allowed: {', '.join(sorted(stages)) or 'none yet'}; "
                 "choose one with -c stage=NAME, or add it to 'tidemark:stages' in cdk.json"
             )
         if not STAGE_NAME.fullmatch(name):
             raise ConfigError(
-                f"stage name {_show(name)} cannot be part of a resource name; allowed: up to 16 "
+                f"stage name {show(name)} cannot be part of a resource name; allowed: up to 16 "
                 "lower case letters and digits, a letter first; rename it in cdk.json"
             )
-        fields = _Fields(stages[name], f"stage '{name}'")
+        fields = Fields(stages[name], f"stage '{name}'")
         stage_source = fields.take("flightsSource", {"kind": "files"})
         stage = cls(
             name=name,
             account=fields.optional_text("account", ACCOUNT, "null or 12 digits in quotes"),
             region=fields.optional_text("region", REGION, "null or a region such as eu-west-1"),
             schedule=fields.optional_text("schedule", CRON, CRON_FORM),
-            worker_type=fields.choice("workerType", WORKER_TYPES),
-            number_of_workers=fields.number("numberOfWorkers", 2, 299),
-            timeout_minutes=fields.number("timeoutMinutes", 1, 10_080),
+            runtime=_runtime(fields, name),
             termination_protection=fields.flag("terminationProtection"),
+            metrics=fields.flag("metrics", default=False),
+            alert_email=fields.optional_text("alertEmail", EMAIL, "null or a mail address"),
+            log_retention_days=fields.number_of("logRetentionDays", RETENTION_DAYS, default=30),
+            permissions_boundary=fields.optional_text(
+                "permissionsBoundary", POLICY_NAME, "null or the name (no ARN) of an IAM policy"
+            ),
+            freshness_hours=fields.optional_number("freshnessHours", 1, MOST_HOURS),
+            dpu_hours_per_day=fields.optional_number("dpuHoursPerDay", 1, 1_000_000),
+            monthly_budget_usd=fields.optional_number("monthlyBudgetUsd", 1, 1_000_000),
+            tags=fields.texts("tags"),
             flights_source=_flights_source(context.get("flightsSource", stage_source)),
         )
         fields.refuse_the_rest()
+        if stage.monthly_budget_usd and not stage.alert_email:
+            raise ConfigError(
+                f"stage '{name}' has monthlyBudgetUsd and no alertEmail to mail to; add one"
+            )
+        if stage.dpu_hours_per_day and not stage.metrics:
+            raise ConfigError(
+                f"stage '{name}' has dpuHoursPerDay, which is measured by metrics only; set "
+                "metrics to true, or remove it"
+            )
+        if stage.schedule and (finest_step(stage.schedule) or 60) < FINEST_MINUTES:
+            raise ConfigError(
+                f"stage '{name}' has schedule {show(stage.schedule)}, which is finer than the "
+                f"{FINEST_MINUTES} minutes that Glue allows; write a minute field such as 0/5"
+            )
         return stage
+
+
+def _runtime(fields: Fields, stage: str) -> JobRuntime:
+    try:
+        return JobRuntime(
+            glue_version=fields.choice("glueVersion", GLUE_VERSIONS, default="5.1"),
+            worker_type=fields.choice("workerType", WORKER_TYPES),
+            number_of_workers=fields.number("numberOfWorkers", 2, 299),
+            auto_scaling=fields.flag("autoScaling", default=False),
+            flex=fields.flag("flex", default=False),
+            timeout_minutes=fields.number("timeoutMinutes", 1, 10_080),
+            max_retries=fields.number("maxRetries", 0, 10, default=0),
+        )
+    except JobDefinitionError as error:
+        raise ConfigError(f"stage '{stage}': {error}") from error
 
 
 def _refuse_misspelt(context: Mapping[str, object]) -> None:
@@ -125,7 +178,7 @@ def _refuse_misspelt(context: Mapping[str, object]) -> None:
         meant = difflib.get_close_matches(key, CONTEXT_KEYS, n=1, cutoff=0.75)
         if meant and key not in CONTEXT_KEYS:
             raise ConfigError(
-                f"unknown context key {_show(key)}; allowed: {', '.join(CONTEXT_KEYS)}; did you "
+                f"unknown context key {show(key)}; allowed: {', '.join(CONTEXT_KEYS)}; did you "
                 f"mean {meant[0]!r}?"
             )
 
@@ -137,10 +190,10 @@ def _flights_source(value: object) -> FilesSource | JdbcSource:
             value = json.loads(value)
         except ValueError:
             raise ConfigError(
-                f"flightsSource is {_show(value)}; allowed: a JSON object; write it as "
+                f"flightsSource is {show(value)}; allowed: a JSON object; write it as "
                 '-c flightsSource=\'{"kind": "files"}\''
             ) from None
-    fields = _Fields(value, "flightsSource")
+    fields = Fields(value, "flightsSource")
     source: FilesSource | JdbcSource = FilesSource()
     if fields.choice("kind", ("files", "jdbc")) == "jdbc":
         source = JdbcSource(
@@ -158,82 +211,3 @@ def _flights_source(value: object) -> FilesSource | JdbcSource:
         )
     fields.refuse_the_rest()
     return source
-
-
-class _Fields:
-    """The fields of one JSON object, each taken once; what is left at the end is unknown."""
-
-    def __init__(self, value: object, where: str) -> None:
-        if not isinstance(value, Mapping):
-            raise ConfigError(
-                f"{where} is {_show(value)}; allowed: a JSON object; correct it in cdk.json, or "
-                "the -c option that sets it"
-            )
-        self.left: dict[str, object] = dict(value)
-        self._where = where
-        self._known: list[str] = []
-
-    def take(self, key: str, default: object = ...) -> object:
-        """Return the value of a field; without a default the field must be there."""
-        self._known.append(key)
-        if key not in self.left and default is ...:
-            raise ConfigError(
-                f"{self._where} has no '{key}'; add it; it has: "
-                f"{', '.join(self.left) or 'nothing else'}"
-            )
-        return self.left.pop(key, default)
-
-    def text(self, key: str, pattern: re.Pattern[str], allowed: str) -> str:
-        """Return a text that the whole pattern matches."""
-        value = self.take(key)
-        if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise self._not_allowed(key, value, allowed)
-        return value
-
-    def optional_text(self, key: str, pattern: re.Pattern[str], allowed: str) -> str | None:
-        """Return a text like `text`, or None when the field is null or not there."""
-        if self.left.get(key) is None:
-            self.take(key, None)
-            return None
-        return self.text(key, pattern, allowed)
-
-    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
-        """Return one of the allowed texts."""
-        value = self.take(key)
-        if not isinstance(value, str) or value not in allowed:
-            raise self._not_allowed(key, value, ", ".join(allowed))
-        return value
-
-    def number(self, key: str, low: int, high: int) -> int:
-        """Return a whole number between two inclusive bounds."""
-        value = self.take(key)
-        if type(value) is not int or not low <= value <= high:  # True is an int, but no number
-            raise self._not_allowed(key, value, f"a whole number from {low} to {high}")
-        return value
-
-    def flag(self, key: str) -> bool:
-        """Return true or false."""
-        value = self.take(key)
-        if not isinstance(value, bool):
-            raise self._not_allowed(key, value, "true, false")
-        return value
-
-    def refuse_the_rest(self) -> None:
-        """Raise when a field is left that nobody took."""
-        for key in self.left:
-            raise ConfigError(
-                f"{self._where} has an unknown key '{key}'; allowed: {', '.join(self._known)}; "
-                "remove it, or correct its spelling"
-            )
-
-    def _not_allowed(self, key: str, value: object, allowed: str) -> ConfigError:
-        return ConfigError(
-            f"{self._where} has {key} {_show(value)}; allowed: {allowed}; correct it in cdk.json, "
-            "or the -c option that sets it"
-        )
-
-
-def _show(value: object) -> str:
-    """Return a value as JSON spells it, cut to a readable length."""
-    text = json.dumps(value, default=repr)
-    return text if len(text) <= 120 else f"{text[:117]}..."

@@ -17,10 +17,14 @@ class Dataset:
     Attributes:
         bucket: the bucket that holds the data.
         prefix: one or more folder names, each closed by a slash: `flights/`.
+        delivered: True if others than the app's jobs write it.
+        published: True if others than the app's jobs read it.
     """
 
     bucket: s3.IBucket
     prefix: str
+    delivered: bool = False
+    published: bool = False
 
     def __post_init__(self) -> None:
         if not PREFIX.fullmatch(self.prefix):

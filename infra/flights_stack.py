@@ -8,6 +8,7 @@ from constructs import Construct
 from infra.config import FilesSource, StageConfig
 from infra.dataset import Dataset
 from infra.incremental_job import BookmarkOption, IncrementalJob
+from infra.job_arguments import Argument
 from infra.pipeline import Pipeline
 from infra.storage_stack import StorageStack
 
@@ -39,15 +40,16 @@ class FlightsStack(cdk.Stack):
             root=root,
             stage=stage,
             watermarks=storage.watermarks,
+            key=storage.key,
         )
-        landing_weather = Dataset(storage.landing, "weather/")
+        landing_weather = Dataset(storage.landing, "weather/", delivered=True)
         raw_flights = Dataset(storage.raw, "flights/")
         raw_weather = Dataset(storage.raw, "weather/")
         curated_flights = Dataset(storage.curated, "flights/")
-        route_delays = Dataset(storage.mart, "route_delays/")
+        route_delays = Dataset(storage.mart, "route_delays/", published=True)
 
         ingest_flights = self._ingest_flights(
-            stage, landing=Dataset(storage.landing, "flights/"), raw=raw_flights
+            stage, landing=Dataset(storage.landing, "flights/", delivered=True), raw=raw_flights
         )
         ingest_weather = self.pipeline.add_job(
             "ingest-weather",
@@ -55,19 +57,18 @@ class FlightsStack(cdk.Stack):
             bookmark=BookmarkOption.ENABLE,
             reads=[landing_weather],
             writes=[raw_weather],
-            arguments={"source_path": landing_weather.uri, "target_path": raw_weather.uri},
+            arguments={"source_path": landing_weather, "target_path": raw_weather},
         )
         curate_flights = self.pipeline.add_job(
             "curate-flights",
             script="glue_jobs/curate_flights.py",
             bookmark=BookmarkOption.ENABLE,
             after=[ingest_flights, ingest_weather],
-            reads=[raw_flights, raw_weather],
             writes=[curated_flights],
             arguments={
-                "flights_path": raw_flights.uri,
-                "weather_path": raw_weather.uri,
-                "target_path": curated_flights.uri,
+                "flights_path": ingest_flights,
+                "weather_path": ingest_weather,
+                "target_path": curated_flights,
             },
         )
         self.pipeline.add_job(
@@ -75,9 +76,8 @@ class FlightsStack(cdk.Stack):
             script="glue_jobs/publish_delays.py",
             bookmark=BookmarkOption.ENABLE,
             after=[curate_flights],
-            reads=[curated_flights],
             writes=[route_delays],
-            arguments={"source_path": curated_flights.uri, "target_path": route_delays.uri},
+            arguments={"source_path": curate_flights, "target_path": route_delays},
         )
         cdk.CfnOutput(self, "WorkflowName", value=self.pipeline.workflow.ref)
 
@@ -86,7 +86,7 @@ class FlightsStack(cdk.Stack):
     ) -> IncrementalJob:
         """Add the job that reads new flights, from files or from the stage's database."""
         source = stage.flights_source
-        arguments = {"target_path": raw.uri}
+        arguments: dict[str, Argument] = {"target_path": raw}
         if isinstance(source, FilesSource):
             return self.pipeline.add_job(
                 "ingest-flights",
@@ -95,7 +95,7 @@ class FlightsStack(cdk.Stack):
                 watermark=True,
                 reads=[landing],
                 writes=[raw],
-                arguments={"source": "files", "source_path": landing.uri, **arguments},
+                arguments={"source": "files", "source_path": landing, **arguments},
             )
         jdbc = {
             "source": "jdbc",
@@ -112,6 +112,6 @@ class FlightsStack(cdk.Stack):
             watermark=True,
             writes=[raw],
             arguments={**jdbc, **arguments},
-            connection_name=source.connection_name,
-            secret_name=source.secret_name,
+            connections=[source.connection_name] if source.connection_name else [],
+            secrets=[source.secret_name] if source.secret_name else [],
         )

@@ -12,12 +12,14 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from infra import permissions
-from infra.config import StageConfig
 from infra.dataset import Dataset
+from infra.dependencies import Ended, JobState
 from infra.errors import JobDefinitionError
-from infra.watermark_table import WatermarkTable
+from infra.graph_template import METADATA
+from infra.job_arguments import Argument, check_python_modules, own_arguments, texts_of
+from infra.runtime import JobRuntime
+from infra.shared_parts import SharedParts
 
-GLUE_VERSION = "5.1"
 JOB_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -29,6 +31,13 @@ class BookmarkOption(Enum):
     PAUSE = "job-bookmark-pause"
 
 
+class RunProperties(Enum):
+    """What a job may do with the run properties of its workflow."""
+
+    READ = "read"
+    READ_AND_PUT = "read and put"
+
+
 class IncrementalJob(Construct):
     """Creates a Glue job and a role that allows what the job declares, and nothing else.
 
@@ -36,6 +45,11 @@ class IncrementalJob(Construct):
         name: the Glue job name, by which its bookmark and its watermarks are kept.
         role: the role the job runs with.
         resource: the job itself.
+        runtime: what the job runs on.
+        bookmark: whether Glue keeps a bookmark for the job.
+        has_watermarks: whether the job keeps watermarks.
+        reads: data the job reads.
+        writes: data the job writes.
     """
 
     def __init__(
@@ -45,16 +59,18 @@ class IncrementalJob(Construct):
         *,
         name: str,
         script: Path,
-        libs: assets.Asset,
-        stage: StageConfig,
+        shared: SharedParts,
+        runtime: JobRuntime,
         bookmark: BookmarkOption,
+        watermark: bool = False,
         reads: Sequence[Dataset] = (),
         writes: Sequence[Dataset] = (),
-        arguments: Mapping[str, str] | None = None,
-        watermarks: WatermarkTable | None = None,
-        connection_name: str | None = None,
-        secret_name: str | None = None,
-        metrics: bool = False,
+        arguments: Mapping[str, Argument] | None = None,
+        temp: Dataset | None = None,
+        python_modules: Sequence[str] = (),
+        connections: Sequence[str] = (),
+        secrets: Sequence[str] = (),
+        run_properties: RunProperties | None = None,
     ) -> None:
         """Declare the job.
 
@@ -63,54 +79,77 @@ class IncrementalJob(Construct):
             id_: construct id; renaming it replaces the role, not the job.
             name: Glue job name in kebab case; renaming it loses bookmark and watermarks.
             script: the Python file that Glue runs.
-            libs: the zip of shared packages put on the script's path.
-            stage: worker type, number of workers and timeout.
+            shared: what the job has in common with the others of its pipeline.
+            runtime: Glue version, workers, timeout and retries.
             bookmark: whether Glue keeps a bookmark for the job.
+            watermark: True gives the job its own rows of the watermark table, whose name the
+                script gets as `watermark_table`.
             reads: data the job may list and read.
             writes: data the job may list, read, write and replace.
-            arguments: argument name, without dashes, to the text the script gets.
-            watermarks: the table in which the job keeps watermarks under its own name; the script
-                gets its name as `watermark_table`. None: no access.
-            connection_name: Glue connection whose network the job joins.
-            secret_name: secret in Secrets Manager that the job may read.
-            metrics: True publishes Glue's job metrics to CloudWatch.
+            arguments: argument name, without dashes, to what the script gets as text: a text, the
+                URI of a dataset, or the URI of what another job writes.
+            temp: data the job may write while it runs; the script gets it as `TempDir`.
+            python_modules: packages that Glue installs, each with its version: `pyarrow==21.0.0`.
+            connections: Glue connections; the job joins their network.
+            secrets: names of secrets in Secrets Manager that the job may read.
+            run_properties: whether the job may read, or also put, those of its workflow.
 
         Raises:
-            JobDefinitionError: name, script, bookmark or an argument name is not usable.
+            JobDefinitionError: something of this cannot be deployed.
         """
         _check(name, script, bookmark)
+        check_python_modules(name, python_modules)
         super().__init__(scope, id_)
         self.name = name
+        self.runtime = runtime
+        self.bookmark = bookmark
+        self.has_watermarks = watermark
+        values = (arguments or {}).values()
+        taken_over = [job.output for job in values if isinstance(job, IncrementalJob)]
+        self.reads = tuple(dict.fromkeys((*reads, *taken_over)))
+        self.writes = tuple(writes)
         script_asset = assets.Asset(self, "Script", path=str(script))
-        default_arguments = {
-            "--job-language": "python",
-            "--job-bookmark-option": bookmark.value,
-            "--extra-py-files": libs.s3_object_url,
-            **({"--enable-metrics": "true"} if metrics else {}),
-            **({"--watermark_table": watermarks.table.table_name} if watermarks else {}),
-        }
-        default_arguments |= _checked_arguments(name, arguments or {}, default_arguments)
+        default_arguments = own_arguments(
+            bookmark=bookmark.value,
+            libs_url=shared.libs.s3_object_url,
+            log_group_prefix=shared.security.log_group_prefix,
+            auto_scaling=runtime.auto_scaling,
+            metrics=shared.metrics,
+            python_modules=python_modules,
+            temp=temp,
+            watermark_table=shared.watermarks.table.table_name if watermark else None,
+        )
+        default_arguments |= texts_of(
+            name, arguments or {}, (*self.reads, *self.writes), default_arguments
+        )
         stack = cdk.Stack.of(self)
         statements = [
             *permissions.read_objects(
                 [
                     asset.bucket.arn_for_objects(asset.s3_object_key)
-                    for asset in (script_asset, libs)
+                    for asset in (script_asset, shared.libs)
                 ]
             ),
-            *permissions.write_logs(stack),
+            *permissions.write_logs(stack, shared.security.log_group_prefix),
+            *permissions.use_key(shared.security.key_arn),
         ]
-        for data in reads:
+        for data in self.reads:
             statements += permissions.read_prefix(data.bucket.bucket_arn, data.prefix)
-        for data in writes:
+        for data in (*self.writes, *([temp] if temp else [])):
             statements += permissions.write_prefix(data.bucket.bucket_arn, data.prefix)
-        if watermarks:
-            statements += permissions.use_watermarks(watermarks.table.table_arn, name)
-        if connection_name:
-            statements += permissions.use_connection(stack, connection_name)
-        if secret_name:
-            statements += permissions.read_secret(stack, secret_name)
-        if metrics:
+        if watermark:
+            statements += permissions.use_watermarks(shared.watermarks.table.table_arn, name)
+        if connections:
+            statements += permissions.use_connections(stack, connections)
+        for secret in secrets:
+            statements += permissions.read_secret(stack, secret)
+        if run_properties:
+            statements += permissions.use_run_properties(
+                stack,
+                shared.workflow_name,
+                may_put=run_properties is RunProperties.READ_AND_PUT,
+            )
+        if shared.metrics:
             statements += permissions.put_metrics()
         self.role = iam.Role(
             self,
@@ -119,27 +158,78 @@ class IncrementalJob(Construct):
             description=f"What the Glue job {name} may do",
             inline_policies={"job": iam.PolicyDocument(statements=statements)},
         )
-        self.resource = glue.CfnJob(
+        self.resource = self._resource(script_asset, shared, default_arguments, connections)
+
+    def on(self, state: JobState) -> Ended:
+        """Return that this job has ended in a state, for `all_of` and `any_of`."""
+        return Ended(self, state)
+
+    @property
+    def output(self) -> Dataset:
+        """Return the one dataset that the job writes.
+
+        Raises:
+            JobDefinitionError: it writes none, or several.
+        """
+        if len(self.writes) != 1:
+            raise JobDefinitionError(
+                f"job '{self.name}' writes {len(self.writes)} datasets, so its output is not one; "
+                "pass the dataset that you mean instead of the job"
+            )
+        return self.writes[0]
+
+    def _resource(
+        self,
+        script: assets.Asset,
+        shared: SharedParts,
+        default_arguments: Mapping[str, str],
+        connections: Sequence[str],
+    ) -> glue.CfnJob:
+        runtime = self.runtime
+        resource = glue.CfnJob(
             self,
             "Resource",
-            name=name,
+            name=self.name,
             role=self.role.role_arn,
-            glue_version=GLUE_VERSION,
+            glue_version=runtime.glue_version,
             command=glue.CfnJob.JobCommandProperty(
-                name="glueetl", python_version="3", script_location=script_asset.s3_object_url
+                name="glueetl", python_version="3", script_location=script.s3_object_url
             ),
             default_arguments=default_arguments,
             connections=(
-                glue.CfnJob.ConnectionsListProperty(connections=[connection_name])
-                if connection_name
+                glue.CfnJob.ConnectionsListProperty(connections=list(connections))
+                if connections
                 else None
             ),
+            execution_class="FLEX" if runtime.flex else "STANDARD",
+            # A second start waits for the first run instead of failing.
             execution_property=glue.CfnJob.ExecutionPropertyProperty(max_concurrent_runs=1),
-            max_retries=0,
-            timeout=stage.timeout_minutes,
-            worker_type=stage.worker_type,
-            number_of_workers=stage.number_of_workers,
+            job_run_queuing_enabled=True,
+            max_retries=runtime.max_retries,
+            # Glue tells EventBridge of a run that takes longer.
+            notification_property=glue.CfnJob.NotificationPropertyProperty(
+                notify_delay_after=max(1, runtime.timeout_minutes // 2)
+            ),
+            security_configuration=shared.security.configuration_name,
+            timeout=runtime.timeout_minutes,
+            worker_type=runtime.worker_type,
+            number_of_workers=runtime.number_of_workers,
         )
+        resource.add_metadata(
+            METADATA,
+            {
+                "reads": [
+                    {"uri": d.uri, **({"delivered": True} if d.delivered else {})}
+                    for d in self.reads
+                ],
+                "writes": [
+                    {"uri": d.uri, **({"published": True} if d.published else {})}
+                    for d in self.writes
+                ],
+                "watermark": self.has_watermarks,
+            },
+        )
+        return resource
 
 
 def _check(name: str, script: Path, bookmark: BookmarkOption) -> None:
@@ -159,17 +249,3 @@ def _check(name: str, script: Path, bookmark: BookmarkOption) -> None:
             f"job '{name}' has bookmark {bookmark!r}; allowed: "
             f"{', '.join(f'BookmarkOption.{option.name}' for option in BookmarkOption)}; pass one"
         )
-
-
-def _checked_arguments(
-    name: str, arguments: Mapping[str, str], taken: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the arguments as Glue wants them, or raise when one would replace our own."""
-    dashed = {f"--{key}": value for key, value in arguments.items()}
-    for key in dashed:
-        if not re.fullmatch(r"--[A-Za-z]\w*", key) or key in taken:
-            raise JobDefinitionError(
-                f"job '{name}' has the argument {key[2:]!r}; allowed: letters, digits and _, a "
-                "letter first, and none of the arguments the construct sets; rename it"
-            )
-    return dashed

@@ -74,15 +74,47 @@ def use_watermarks(table_arn: str, job_name: str) -> list[iam.PolicyStatement]:
     ]
 
 
-def write_logs(stack: cdk.Stack) -> list[iam.PolicyStatement]:
-    """Return the permission to write the log groups of Glue jobs."""
+def write_logs(stack: cdk.Stack, prefix: str) -> list[iam.PolicyStatement]:
+    """Return the permission to write the log groups of a pipeline.
+
+    With a security configuration Glue may add its name to that of a log group, and associates the
+    key with a group that is not there yet.
+
+    Args:
+        stack: account and region.
+        prefix: how the names of the log groups begin.
+    """
     groups = stack.format_arn(
         service="logs",
         resource="log-group",
-        resource_name="/aws-glue/jobs/*",
+        resource_name=f"{prefix}*",
         arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
     )
-    return [_allow(["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"], [groups])]
+    return [
+        _allow(
+            [
+                "logs:AssociateKmsKey",
+                "logs:CreateLogGroup",
+                "logs:CreateLogStream",
+                "logs:PutLogEvents",
+            ],
+            [groups],
+        )
+    ]
+
+
+def use_key(key_arn: str) -> list[iam.PolicyStatement]:
+    """Return the permission to encrypt and decrypt data and bookmarks with one key."""
+    return [_allow(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], [key_arn])]
+
+
+def use_run_properties(
+    stack: cdk.Stack, workflow_name: str, *, may_put: bool
+) -> list[iam.PolicyStatement]:
+    """Return the permission to read, and if asked to put, the run properties of one workflow."""
+    arn = stack.format_arn(service="glue", resource="workflow", resource_name=workflow_name)
+    put = ["glue:PutWorkflowRunProperties"] if may_put else []
+    return [_allow(["glue:GetWorkflowRunProperties", *put], [arn])]
 
 
 def put_metrics() -> list[iam.PolicyStatement]:
@@ -110,8 +142,8 @@ def read_secret(stack: cdk.Stack, name: str) -> list[iam.PolicyStatement]:
     return [_allow(["secretsmanager:GetSecretValue"], [arn])]
 
 
-def use_connection(stack: cdk.Stack, name: str) -> list[iam.PolicyStatement]:
-    """Return the permission to use one Glue connection and to join its network.
+def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[iam.PolicyStatement]:
+    """Return the permission to use Glue connections and to join their networks.
 
     Glue puts a network interface into the connection's subnet on behalf of the job. The EC2
     describe actions know no resources; the interfaces are new ones, so their ids are not known.
@@ -125,7 +157,10 @@ def use_connection(stack: cdk.Stack, name: str) -> list[iam.PolicyStatement]:
             ["glue:GetConnection"],
             [
                 stack.format_arn(service="glue", resource="catalog"),
-                stack.format_arn(service="glue", resource="connection", resource_name=name),
+                *(
+                    stack.format_arn(service="glue", resource="connection", resource_name=name)
+                    for name in names
+                ),
             ],
         ),
         _allow(

@@ -5,13 +5,22 @@ from pathlib import Path
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from infra.config import StageConfig
 from infra.dataset import Dataset
+from infra.dependencies import After, Ended, after_of
 from infra.errors import JobDefinitionError
-from infra.incremental_job import BookmarkOption, IncrementalJob
+from infra.incremental_job import BookmarkOption, IncrementalJob, RunProperties
+from infra.job_arguments import Argument
+from infra.operations import PIPELINE_TAG, Operations
+from infra.runtime import JobRuntime
+from infra.schedules import NEVER
+from infra.security import JobSecurity
+from infra.shared_parts import SharedParts
+from infra.validation import check_graph_at_synth
 from infra.watermark_table import WatermarkTable
 
 # What stands beside the code must not change the zip.
@@ -21,13 +30,20 @@ NOT_SHIPPED = ["**/__pycache__", "**/*.pyc", "**/*.egg-info", "**/.DS_Store", "*
 class Pipeline(Construct):
     """Creates a workflow, the zip of shared packages, and a job with its trigger per `add_job`.
 
-    Jobs without `after` start together; the others start when all the jobs they name have
-    SUCCEEDED. A job can only name jobs added before it, so the graph has no cycle. The triggers
-    are created one after the other, since Glue refuses concurrent changes of one workflow, and
-    the start trigger last, so that no run begins in half a graph.
+    Jobs without `after` start together; the others start when what they wait for has happened. A
+    job can only name jobs added before it, so the graph has no cycle. The triggers are created one
+    after the other, since Glue refuses concurrent changes of one workflow, and the start trigger
+    last, so that no run begins in half a graph. Synthesis checks the graph: `infra.graph`.
+
+    The start trigger is SCHEDULED also where the stage has no schedule, with a date that does not
+    come: a change of its type would create a second one before the first is gone, which Glue
+    refuses. `StartWorkflowRun` starts it at any time.
 
     Attributes:
         workflow: the Glue workflow.
+        security: how the jobs encrypt, and where their logs go.
+        jobs: what was added, by name.
+        operations: alerts, alarms and dashboard.
     """
 
     def __init__(
@@ -39,6 +55,8 @@ class Pipeline(Construct):
         root: Path,
         stage: StageConfig,
         watermarks: WatermarkTable,
+        key: kms.IKey,
+        run_properties: Mapping[str, str] | None = None,
     ) -> None:
         """Declare the workflow.
 
@@ -47,17 +65,19 @@ class Pipeline(Construct):
             id_: construct id.
             name: Glue workflow name.
             root: folder of the project: scripts are named relative to it, `libs/` is in it.
-            stage: schedule, and the size and timeout of the jobs.
+            stage: schedule, and what the jobs run on.
             watermarks: the table for jobs that keep watermarks.
+            key: KMS key for data, bookmarks, logs and alerts.
+            run_properties: what every run of the workflow begins with.
 
         Raises:
             JobDefinitionError: there is no folder `libs` in the project.
         """
         super().__init__(scope, id_)
+        self.name = name
+        self.jobs: dict[str, IncrementalJob] = {}
         self._root = root
         self._stage = stage
-        self._watermarks = watermarks
-        self._jobs: dict[str, IncrementalJob] = {}
         self._last_trigger: glue.CfnTrigger | None = None
         libs = root / "libs"
         if not libs.is_dir():
@@ -65,18 +85,55 @@ class Pipeline(Construct):
                 f"pipeline '{name}' ships {str(libs)!r}, which is not a folder; "
                 "create it, or correct root="
             )
-        self._libs = assets.Asset(self, "Libs", path=str(libs), exclude=NOT_SHIPPED)
-        self.workflow = glue.CfnWorkflow(self, "Workflow", name=name, max_concurrent_runs=1)
+        self.security = JobSecurity(
+            self,
+            "Security",
+            name=f"tidemark-{stage.name}-{name}",
+            key_arn=key.key_arn,
+            log_retention_days=stage.log_retention_days,
+        )
+        self.workflow = glue.CfnWorkflow(
+            self,
+            "Workflow",
+            name=name,
+            max_concurrent_runs=1,
+            default_run_properties=run_properties,
+        )
+        self._shared = SharedParts(
+            libs=assets.Asset(self, "Libs", path=str(libs), exclude=NOT_SHIPPED),
+            security=self.security,
+            watermarks=watermarks,
+            workflow_name=name,
+            metrics=stage.metrics,
+        )
         self._start_actions: list[cdk.IResolvable | glue.CfnTrigger.ActionProperty] = []
         self._start = glue.CfnTrigger(
             self,
             "Start",
-            type="SCHEDULED" if stage.schedule else "ON_DEMAND",
-            schedule=stage.schedule,
-            start_on_creation=True if stage.schedule else None,
+            type="SCHEDULED",
+            schedule=stage.schedule or NEVER,
+            description=(
+                f"Starts {name} on schedule"
+                if stage.schedule
+                else f"Starts {name} by hand only: this stage has no schedule"
+            ),
+            start_on_creation=True,
             workflow_name=self.workflow.ref,
             actions=self._start_actions,
         )
+        self._waited_for: set[str] = set()
+        self.operations = Operations(
+            self,
+            "Operations",
+            pipeline_name=name,
+            stage=stage,
+            key=key,
+            error_log=f"{self.security.log_group_prefix}/error",
+            jobs=self.jobs,
+            waited_for=self._waited_for,
+        )
+        cdk.Tags.of(self).add(PIPELINE_TAG, name)
+        check_graph_at_synth(self)
 
     def add_job(
         self,
@@ -84,85 +141,104 @@ class Pipeline(Construct):
         *,
         script: str,
         bookmark: BookmarkOption,
+        after: After | Sequence[IncrementalJob | Ended] = (),
+        watermark: bool = False,
         reads: Sequence[Dataset] = (),
         writes: Sequence[Dataset] = (),
-        arguments: Mapping[str, str] | None = None,
-        after: Sequence[IncrementalJob] = (),
-        watermark: bool = False,
-        connection_name: str | None = None,
-        secret_name: str | None = None,
-        metrics: bool = False,
+        arguments: Mapping[str, Argument] | None = None,
+        runtime: JobRuntime | None = None,
+        temp: Dataset | None = None,
+        python_modules: Sequence[str] = (),
+        connections: Sequence[str] = (),
+        secrets: Sequence[str] = (),
+        run_properties: RunProperties | None = None,
     ) -> IncrementalJob:
         """Create a job of this pipeline and what starts it.
 
         Args:
-            name: Glue job name in kebab case, unique in the pipeline.
+            name: Glue job name in kebab case, unique in the app.
             script: the Python file that Glue runs, relative to the project.
             bookmark: whether Glue keeps a bookmark for the job.
-            reads: data the job may list and read.
-            writes: data the job may list, read, write and replace.
-            arguments: argument name, without dashes, to the text the script gets.
-            after: jobs of this pipeline that must all have SUCCEEDED first; empty: the job
-                starts with the workflow.
+            after: what must have happened first: a list of jobs that must all have SUCCEEDED,
+                `all_of(...)` or `any_of(...)`; empty: the job starts with the workflow.
             watermark: True gives the job its own rows of the watermark table, whose name the
                 script gets as `watermark_table`.
-            connection_name: Glue connection whose network the job joins.
-            secret_name: secret in Secrets Manager that the job may read.
-            metrics: True publishes Glue's job metrics to CloudWatch.
+            reads: data the job may list and read.
+            writes: data the job may list, read, write and replace.
+            arguments: argument name, without dashes, to what the script gets as text: a text, the
+                URI of a dataset, or the URI of what a job of `after` writes.
+            runtime: what the job runs on instead of what the stage says.
+            temp: data the job may write while it runs; the script gets it as `TempDir`.
+            python_modules: packages that Glue installs, each with its version: `pyarrow==21.0.0`.
+            connections: Glue connections; the job joins their network.
+            secrets: names of secrets in Secrets Manager that the job may read.
+            run_properties: whether the job may read, or also put, those of the workflow.
 
         Returns:
             The job, to be named in `after` of later ones.
 
         Raises:
-            JobDefinitionError: the name is taken, `after` names a job that is not in this
-                pipeline, or the job itself cannot be deployed.
+            JobDefinitionError: the name is taken, a job is named that is not in this pipeline or
+                not waited for, or the job itself cannot be deployed.
         """
-        self._check_place(name, after)
+        waits_for = after_of(after)
+        self._check_place(name, waits_for, arguments or {})
         id_ = "".join(word.capitalize() for word in name.split("-"))
         job = IncrementalJob(
             self,
             id_,
             name=name,
             script=self._root / script,
-            libs=self._libs,
-            stage=self._stage,
+            shared=self._shared,
+            runtime=runtime or self._stage.runtime,
             bookmark=bookmark,
+            watermark=watermark,
             reads=reads,
             writes=writes,
             arguments=arguments,
-            watermarks=self._watermarks if watermark else None,
-            connection_name=connection_name,
-            secret_name=secret_name,
-            metrics=metrics,
+            temp=temp,
+            python_modules=python_modules,
+            connections=connections,
+            secrets=secrets,
+            run_properties=run_properties,
         )
-        self._jobs[name] = job
+        self.jobs[name] = job
+        self.operations.watch(job)
         action = glue.CfnTrigger.ActionProperty(job_name=job.resource.ref)
-        if after:
-            self._add_trigger(f"{id_}Trigger", action, after)
+        if waits_for:
+            self._waited_for.update(ended.job.name for ended in waits_for.conditions)
+            self._add_trigger(f"{id_}Trigger", action, waits_for)
         else:
             self._start_actions.append(action)
             self._start.actions = self._start_actions
         return job
 
-    def _check_place(self, name: str, after: Sequence[IncrementalJob]) -> None:
-        """Raise unless the name is free and every job to wait for is in this pipeline."""
-        if name in self._jobs:
+    def _check_place(
+        self, name: str, after: After | None, arguments: Mapping[str, Argument]
+    ) -> None:
+        """Raise unless the name is free and every job that is named is in this pipeline."""
+        if name in self.jobs:
             raise JobDefinitionError(
                 f"job '{name}' is in the pipeline already; names must be unique; rename one of the "
                 "two"
             )
-        for job in after:
-            if job not in self._jobs.values():
+        waited_for = [ended.job for ended in after.conditions] if after else []
+        for job in waited_for:
+            if job not in self.jobs.values():
                 raise JobDefinitionError(
-                    f"job '{name}' waits for {getattr(job, 'name', job)!r}, which is not a job of "
-                    f"this pipeline; allowed: {', '.join(self._jobs) or 'none yet'}; pass what "
-                    "add_job returned, of a job added before this one"
+                    f"job '{name}' waits for '{job.name}', which is not a job of this pipeline; "
+                    f"allowed: {', '.join(self.jobs) or 'none yet'}; pass what add_job returned, "
+                    "of a job added before this one"
+                )
+        for key, value in arguments.items():
+            if isinstance(value, IncrementalJob) and value not in waited_for:
+                raise JobDefinitionError(
+                    f"job '{name}' takes its argument {key!r} from '{value.name}', which it does "
+                    "not wait for; add that job to after="
                 )
 
-    def _add_trigger(
-        self, id_: str, action: glue.CfnTrigger.ActionProperty, after: Sequence[IncrementalJob]
-    ) -> None:
-        """Create a trigger that fires when all the jobs it watches have SUCCEEDED."""
+    def _add_trigger(self, id_: str, action: glue.CfnTrigger.ActionProperty, after: After) -> None:
+        """Create a trigger that fires when what a job waits for has happened."""
         trigger = glue.CfnTrigger(
             self,
             id_,
@@ -170,12 +246,14 @@ class Pipeline(Construct):
             start_on_creation=True,
             workflow_name=self.workflow.ref,
             predicate=glue.CfnTrigger.PredicateProperty(
-                logical="AND",
+                logical=after.logical,
                 conditions=[
                     glue.CfnTrigger.ConditionProperty(
-                        job_name=job.resource.ref, logical_operator="EQUALS", state="SUCCEEDED"
+                        job_name=ended.job.resource.ref,
+                        logical_operator="EQUALS",
+                        state=ended.state.value,
                     )
-                    for job in after
+                    for ended in after.conditions
                 ],
             ),
             actions=[action],

@@ -6,16 +6,20 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from infra.config import StageConfig
+from infra.security import StageKey
 from infra.watermark_table import WatermarkTable
+
+ACCESS_LOG_DAYS = 365
 
 
 class StorageStack(cdk.Stack):
-    """Creates the watermark table, the four buckets of the lake and its database; all are kept.
+    """Creates the key, the watermark table, the buckets of the lake and its database; all are kept.
 
     Names and ARNs are exported whether or not a pipeline uses them: CloudFormation refuses to
     drop an export that a deployed stack still imports, so a job could not be removed otherwise.
 
     Attributes:
+        key: the KMS key of the stage.
         landing: what others deliver, as they deliver it.
         raw: increments, as they were read.
         curated: one row per key, joined and corrected.
@@ -34,6 +38,17 @@ class StorageStack(cdk.Stack):
             termination_protection=stage.termination_protection,
             description=f"Tidemark {stage.name}: watermarks and data, kept when the stack goes",
         )
+        self.key = StageKey(self, "Key", stage_name=stage.name).key
+        self._access_logs = s3.Bucket(
+            self,
+            "AccessLogs",
+            encryption=s3.BucketEncryption.S3_MANAGED,  # the only one that S3 writes its logs with
+            enforce_ssl=True,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(ACCESS_LOG_DAYS))],
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
         self.landing = self._bucket("Landing")
         self.raw = self._bucket("Raw")
         self.curated = self._bucket("Curated")
@@ -50,17 +65,22 @@ class StorageStack(cdk.Stack):
         self.database.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
         table = self.watermarks.table
         self._export(table.table_name, table.table_arn)
+        self.export_value(self.key.key_arn)
         cdk.CfnOutput(self, "WatermarkTableName", value=table.table_name)
         cdk.CfnOutput(self, "DatabaseName", value=self.database.ref)
 
     def _bucket(self, id_: str) -> s3.Bucket:
-        """Return a private, encrypted bucket and put its name into the stack's outputs."""
+        """Return a private, encrypted, logged bucket and put its name into the outputs."""
         bucket = s3.Bucket(
             self,
             id_,
-            encryption=s3.BucketEncryption.S3_MANAGED,
+            encryption=s3.BucketEncryption.KMS,
+            encryption_key=self.key,
+            bucket_key_enabled=True,  # a request to KMS per folder instead of one per object
             enforce_ssl=True,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            server_access_logs_bucket=self._access_logs,
+            server_access_logs_prefix=f"{id_.lower()}/",
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )
         self._export(bucket.bucket_name, bucket.bucket_arn)

@@ -13,6 +13,10 @@ ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("AWS::S3::Bucket", "Arn"): "arn:aws:s3:::{name}",
     ("AWS::DynamoDB::Table", "Arn"): "arn:aws:dynamodb:{region}:{account}:table/{name}",
     ("AWS::IAM::Role", "Arn"): "arn:aws:iam::{account}:role/{name}",
+    ("AWS::KMS::Key", "Arn"): "arn:aws:kms:{region}:{account}:key/{name}",
+    ("AWS::KMS::Key", "KeyId"): "{name}",
+    ("AWS::Logs::LogGroup", "Arn"): "arn:aws:logs:{region}:{account}:log-group:{name}:*",
+    ("AWS::SNS::Topic", "TopicArn"): "arn:aws:sns:{region}:{account}:{name}",
 }
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import app
 from infra.config import FilesSource, JdbcSource, StageConfig
+from infra.runtime import JobRuntime
 
 DEV = {
     "workerType": "G.1X",
@@ -28,9 +29,7 @@ def test_what_a_stage_leaves_out_is_the_deployers_account_and_region_by_hand_fro
         account=None,
         region=None,
         schedule=None,
-        worker_type="G.1X",
-        number_of_workers=2,
-        timeout_minutes=60,
+        runtime=JobRuntime("G.1X", 2, timeout_minutes=60),
         termination_protection=False,
         flights_source=FilesSource(),
     )

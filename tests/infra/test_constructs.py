@@ -25,19 +25,39 @@ def stack(cdk):
 
 
 @pytest.fixture
-def pipeline(stack, tmp_path):
+def pipeline(add_pipeline):
     """Return an empty pipeline over a project with one script."""
-    from infra.config import FilesSource, StageConfig
+    return add_pipeline()
+
+
+@pytest.fixture
+def add_pipeline(stack, tmp_path):
+    """Return a function that adds an empty pipeline with a changed stage to the stack."""
+    from aws_cdk import aws_kms as kms
+
+    from infra.config import StageConfig
     from infra.pipeline import Pipeline
+    from infra.runtime import JobRuntime
     from infra.watermark_table import WatermarkTable
 
     (tmp_path / "libs").mkdir()
     (tmp_path / "job.py").write_text("print('hello')\n")
-    stage = StageConfig("dev", None, None, None, "G.2X", 3, 30, False, FilesSource())
+    runtime = JobRuntime("G.2X", 3, timeout_minutes=30)
     watermarks = WatermarkTable(stack, "Watermarks")
-    return Pipeline(
-        stack, "Orders", name="orders", root=tmp_path, stage=stage, watermarks=watermarks
-    )
+    key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:eu-west-1:123456789012:key/k")
+
+    def add(name="orders", **stage):
+        return Pipeline(
+            stack,
+            name.capitalize(),
+            name=name,
+            root=tmp_path,
+            stage=StageConfig("dev", None, None, None, runtime, **stage),
+            watermarks=watermarks,
+            key=key,
+        )
+
+    return add
 
 
 @pytest.fixture
@@ -62,8 +82,9 @@ def test_a_job_has_the_size_and_timeout_of_its_stage(cdk, stack, pipeline, enabl
     assert job["Properties"]["Timeout"] == 30
 
 
-def test_a_job_may_publish_metrics_in_the_namespace_of_glue_only(cdk, stack, pipeline, enable):
-    pipeline.add_job("one", script="job.py", bookmark=enable, metrics=True)
+def test_a_job_may_publish_metrics_in_the_namespace_of_glue_only(cdk, stack, add_pipeline, enable):
+    pipeline = add_pipeline(metrics=True)
+    pipeline.add_job("one", script="job.py", bookmark=enable)
 
     (job,) = resources(cdk, stack, "AWS::Glue::Job")
     (role,) = resources(cdk, stack, "AWS::IAM::Role")
@@ -79,7 +100,7 @@ def test_a_job_added_after_others_joins_the_start_trigger(cdk, stack, pipeline, 
     pipeline.add_job("late", script="job.py", bookmark=enable)
 
     triggers = resources(cdk, stack, "AWS::Glue::Trigger")
-    (start,) = (t for t in triggers if t["Properties"]["Type"] == "ON_DEMAND")
+    (start,) = (t for t in triggers if t["Properties"]["Type"] == "SCHEDULED")
     assert len(start["Properties"]["Actions"]) == 2
 
 
@@ -112,8 +133,15 @@ def test_a_bookmark_that_is_not_an_option_is_refused(pipeline, bookmark):
 def test_waiting_for_a_job_that_is_not_in_the_pipeline_is_refused(pipeline, enable):
     pipeline.add_job("one", script="job.py", bookmark=enable)
 
-    with pytest.raises(ValueError, match="waits for 'other', which is not a job of this pipeline"):
+    with pytest.raises(ValueError, match="'other' is no job that can be waited for; allowed: what"):
         pipeline.add_job("two", script="job.py", bookmark=enable, after=["other"])
+
+
+def test_waiting_for_a_job_of_another_pipeline_is_refused(add_pipeline, enable):
+    other = add_pipeline(name="other").add_job("one", script="job.py", bookmark=enable)
+
+    with pytest.raises(ValueError, match="waits for 'one', which is not a job of this pipeline"):
+        add_pipeline().add_job("two", script="job.py", bookmark=enable, after=[other])
 
 
 @pytest.mark.parametrize("argument", ["extra-py-files", "--source", "", "a b"])
@@ -123,7 +151,7 @@ def test_an_argument_name_that_a_script_cannot_read_is_refused(pipeline, enable,
 
 
 def test_an_argument_that_would_hide_the_watermark_table_is_refused(pipeline, enable):
-    with pytest.raises(ValueError, match="none of the arguments the construct sets"):
+    with pytest.raises(ValueError, match="none of the arguments that Glue or the construct"):
         pipeline.add_job(
             "one",
             script="job.py",
@@ -142,13 +170,20 @@ def test_a_prefix_that_is_not_a_folder_is_refused(prefix):
 
 
 def test_a_project_without_libs_is_refused(stack):
-    from infra.config import FilesSource, StageConfig
+    from infra.config import StageConfig
     from infra.pipeline import Pipeline
+    from infra.runtime import JobRuntime
 
-    stage = StageConfig("dev", None, None, None, "G.1X", 2, 30, False, FilesSource())
+    stage = StageConfig("dev", None, None, None, JobRuntime())
     with pytest.raises(ValueError, match="which is not a folder; create it"):
         Pipeline(
-            stack, "Orders", name="orders", root=Path("/no/such"), stage=stage, watermarks=None
+            stack,
+            "Orders",
+            name="orders",
+            root=Path("/no/such"),
+            stage=stage,
+            watermarks=None,
+            key=None,
         )
 
 
@@ -156,6 +191,7 @@ def test_the_storage_stack_is_the_same_whoever_uses_it(cdk, synth):
     from aws_cdk.assertions import Template
 
     from infra.config import StageConfig
+    from infra.governance import apply_to_all
     from infra.storage_stack import StorageStack
 
     context = app.read_context(app.ROOT / "cdk.json", None)
@@ -165,6 +201,8 @@ def test_the_storage_stack_is_the_same_whoever_uses_it(cdk, synth):
         stage=StageConfig.from_context(context),
         env=cdk.Environment(),
     )
+
+    apply_to_all(alone, StageConfig.from_context(context))
 
     used = json.loads(synth(stage="dev").text("tidemark-dev-storage"))
     assert Template.from_stack(alone).to_json() == used

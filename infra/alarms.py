@@ -1,0 +1,143 @@
+"""Alarms on the metrics of a pipeline: stalled, stale, reading nothing or everything, expensive."""
+
+from collections.abc import Sequence
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from infra.metrics import (
+    REPORTED_EVERY_S,
+    Metric,
+    bytes_read,
+    executors,
+    matched_events,
+    watermark_age,
+)
+from infra.runtime import JobRuntime
+
+HOUR_S, DAY_S = 3_600, 86_400
+BAND = 3  # standard deviations around what is usual
+
+_Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
+
+
+class Alarms(Construct):
+    """Creates alarms that tell one topic, and only of what somebody has to do.
+
+    Attributes:
+        arns: of the alarms, for a dashboard.
+    """
+
+    def __init__(self, scope: Construct, id_: str, *, pipeline_name: str, topic_arn: str) -> None:
+        super().__init__(scope, id_)
+        self.arns: list[str] = []
+        self._pipeline = pipeline_name
+        self._topic_arn = topic_arn
+
+    def on_stall(self, rule_name: str, hours: int) -> None:
+        """Alarm when for some hours no last job of the pipeline succeeded."""
+        self._alarm(
+            "Stalled",
+            f"No run of {self._pipeline} reached its end for {hours} hours. Look: tidemark status",
+            [_query(matched_events(rule_name, "ended"), "ended", HOUR_S)],
+            operator="LessThanThreshold",
+            threshold=1,
+            periods=hours,
+            missing="breaching",
+        )
+
+    def on_stale_watermark(self, job_name: str, hours: int) -> None:
+        """Alarm when a watermark did not move for some hours, or to something older than that."""
+        self._alarm(
+            f"Stale-{job_name}",
+            f"The watermark of {job_name} is older than {hours} hours, or did not move for as long."
+            f" Look: tidemark status",
+            [_query(watermark_age(job_name), "age", HOUR_S)],
+            operator="GreaterThanThreshold",
+            threshold=hours * HOUR_S,
+            periods=hours,
+            missing="breaching",
+        )
+
+    def on_unusual_bytes(self, job_name: str) -> None:
+        """Alarm when a bookmarked job reads unusually little, or everything again, in a day."""
+        self._alarm(
+            f"BytesRead-{job_name}",
+            f"{job_name} read unusually few or many bytes: its bookmark may be stuck or lost. "
+            f"Look: tidemark explain {job_name}",
+            [
+                _query(bytes_read(job_name), "bytes", DAY_S),
+                _Query(id="band", expression=f"ANOMALY_DETECTION_BAND(bytes, {BAND})"),
+            ],
+            operator="LessThanLowerOrGreaterThanUpperThreshold",
+            threshold_metric_id="band",
+            missing="ignore",
+        )
+
+    def on_dpu_hours(self, job_name: str, runtime: JobRuntime, limit: float) -> None:
+        """Alarm when the runs of a job use more DPU-hours in a day than a limit.
+
+        A driver is one more worker than the executors, hence the number of reports on top.
+        """
+        hours = REPORTED_EVERY_S / HOUR_S * runtime.dpus_of_worker
+        self._alarm(
+            f"DpuHours-{job_name}",
+            f"{job_name} used more than {limit} DPU-hours in a day. Look: tidemark status",
+            [
+                _query(executors(job_name, "Sum"), "executors", DAY_S, is_shown=False),
+                _query(executors(job_name, "SampleCount"), "drivers", DAY_S, is_shown=False),
+                _Query(
+                    id="hours", expression=f"(executors + drivers) * {hours:g}", label="DPU-hours"
+                ),
+            ],
+            operator="GreaterThanThreshold",
+            threshold=limit,
+            missing="notBreaching",
+        )
+
+    def _alarm(
+        self,
+        id_: str,
+        description: str,
+        metrics: Sequence[_Query],
+        *,
+        operator: str,
+        missing: str,
+        threshold: float | None = None,
+        threshold_metric_id: str | None = None,
+        periods: int = 1,
+    ) -> None:
+        alarm = cloudwatch.CfnAlarm(
+            self,
+            id_,
+            alarm_description=description,
+            metrics=list(metrics),
+            comparison_operator=operator,
+            threshold=threshold,
+            threshold_metric_id=threshold_metric_id,
+            evaluation_periods=periods,
+            datapoints_to_alarm=periods,
+            treat_missing_data=missing,
+            alarm_actions=[self._topic_arn],
+            ok_actions=[self._topic_arn],
+        )
+        self.arns.append(alarm.attr_arn)
+
+
+def _query(metric: Metric, id_: str, period_s: int, *, is_shown: bool = True) -> _Query:
+    return _Query(
+        id=id_,
+        metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
+            metric=cloudwatch.CfnAlarm.MetricProperty(
+                namespace=metric.namespace,
+                metric_name=metric.name,
+                dimensions=[
+                    cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
+                    for name, value in metric.dimensions.items()
+                ],
+            ),
+            period=period_s,
+            stat=metric.statistic,
+        ),
+        return_data=is_shown,
+    )

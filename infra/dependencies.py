@@ -1,0 +1,112 @@
+"""When a job starts: the jobs it waits for, and the states they must end in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from infra.errors import JobDefinitionError
+
+if TYPE_CHECKING:
+    from infra.incremental_job import IncrementalJob
+
+
+class JobState(Enum):
+    """The final states that a Glue trigger can watch; ERROR and EXPIRED are not among them.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html
+    """
+
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    TIMEOUT = "TIMEOUT"
+    STOPPED = "STOPPED"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A job that has ended in one state; made by `IncrementalJob.on`."""
+
+    job: IncrementalJob
+    state: JobState
+
+
+@dataclass(frozen=True)
+class After:
+    """What must have happened before a job starts; made by `all_of` and `any_of`.
+
+    Attributes:
+        logical: `AND` or `ANY`, as in a Glue predicate.
+        conditions: jobs and the states they must end in.
+    """
+
+    logical: str
+    conditions: tuple[Ended, ...]
+
+
+def all_of(*jobs: IncrementalJob | Ended, on: JobState = JobState.SUCCEEDED) -> After:
+    """Return that all of these jobs have ended: in the state `on`, or in one of their own.
+
+    Raises:
+        JobDefinitionError: no job is given, something else than a job, or one job twice.
+    """
+    after = After("AND", _conditions(jobs, on))
+    for ended in after.conditions:
+        if [other.job for other in after.conditions].count(ended.job) > 1:
+            raise JobDefinitionError(
+                f"all_of(...) names the job '{ended.job.name}' twice, and a run ends in one state "
+                "only; use any_of(...), or name it once"
+            )
+    return after
+
+
+def any_of(*jobs: IncrementalJob | Ended, on: JobState = JobState.SUCCEEDED) -> After:
+    """Return that one of these jobs has ended: in the state `on`, or in one of their own.
+
+    The first that ends so starts the job; later ones do not start it again in the same run.
+
+    Raises:
+        JobDefinitionError: no job is given, or something else than a job.
+    """
+    return After("ANY", _conditions(jobs, on))
+
+
+def after_of(after: object) -> After | None:
+    """Return what `after=` says; a list means all of them, an empty one nothing.
+
+    Raises:
+        JobDefinitionError: see `all_of`.
+    """
+    if isinstance(after, After):
+        return after
+    if not isinstance(after, list | tuple):
+        raise JobDefinitionError(
+            f"after is {after!r}; allowed: a list of jobs, all_of(...) or any_of(...); pass what "
+            "add_job returned"
+        )
+    return all_of(*after) if after else None
+
+
+def _conditions(jobs: Iterable[IncrementalJob | Ended], on: JobState) -> tuple[Ended, ...]:
+    # Deferred, since jobs take an After.
+    from infra.incremental_job import IncrementalJob
+
+    if not isinstance(on, JobState):
+        states = ", ".join(f"JobState.{state.name}" for state in JobState)
+        raise JobDefinitionError(f"on is {on!r}; allowed: {states}; pass one")
+    ended = []
+    for job in jobs:
+        if isinstance(job, IncrementalJob):
+            ended.append(Ended(job, on))
+        elif isinstance(job, Ended):
+            ended.append(job)
+        else:
+            raise JobDefinitionError(
+                f"{job!r} is no job that can be waited for; allowed: what add_job returned, or "
+                "job.on(JobState.FAILED) of it"
+            )
+    if not ended:
+        raise JobDefinitionError("all_of() and any_of() name no job; pass at least one")
+    return tuple(ended)

@@ -1,0 +1,19 @@
+"""What holds for every resource of a stage: tags and the permissions boundary."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from infra.config import StageConfig
+
+
+def apply_to_all(scope: Construct, stage: StageConfig) -> None:
+    """Tag everything below a construct, and bound its roles, as the stage says."""
+    cdk.Tags.of(scope).add("tidemark:stage", stage.name)
+    for name, value in stage.tags.items():
+        cdk.Tags.of(scope).add(name, value)
+    if stage.permissions_boundary:
+        boundary = iam.ManagedPolicy.from_managed_policy_name(
+            scope, "PermissionsBoundary", stage.permissions_boundary
+        )
+        iam.PermissionsBoundary.of(scope).apply(boundary)

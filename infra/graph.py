@@ -1,0 +1,347 @@
+"""Proves that a graph of Glue jobs and triggers does what it says: pure checks on plain data.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html,
+https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+
+from infra.schedules import FINEST_MINUTES, finest_step
+
+MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
+MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
+CONDITIONAL = "CONDITIONAL"
+CRAWLER = "crawler "  # before the name of a crawler, where jobs and crawlers stand together
+
+
+@dataclass(frozen=True)
+class Job:
+    """One Glue job; `at` is where its resource stands.
+
+    Attributes:
+        reads: URIs of what it reads, `delivered` those of them that others deliver.
+        writes: URIs of what it writes, `published` those of them that others read.
+    """
+
+    at: str
+    name: str
+    has_bookmark: bool = False
+    max_concurrent_runs: int = 1
+    reads: tuple[str, ...] = ()
+    delivered: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One watched job or crawler and the state it must end in."""
+
+    name: str
+    state: str = "SUCCEEDED"
+    has_operator: bool = True
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """One Glue trigger; `at` is where its resource stands; crawlers are named `CRAWLER` + name."""
+
+    at: str
+    name: str
+    kind: str
+    workflow: str | None = None
+    starts: tuple[str, ...] = ()
+    logical: str | None = "AND"
+    conditions: tuple[Condition, ...] = ()
+    is_active: bool = True
+    schedule: str | None = None
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Everything of one account and region, the workflows by name with where they stand."""
+
+    jobs: tuple[Job, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    workflows: Mapping[str, str] = field(default_factory=dict)
+
+    def triggers_of(self, workflow: str | None) -> list[Trigger]:
+        """Return the triggers of one workflow, or those of none."""
+        return [trigger for trigger in self.triggers if trigger.workflow == workflow]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong (`text`) with the resource `at`, by which rule, and what to do (`fix`)."""
+
+    rule: str
+    at: str
+    text: str
+    fix: str
+    is_error: bool = True
+
+
+RULES: Mapping[str, str] = {
+    "duplicate-job-name": "Two jobs have one name, so one bookmark and one row of watermarks.",
+    "bookmark-concurrent": "A bookmarked job may run twice at once: the second run cannot commit.",
+    "unknown-job": "A trigger names a job that this stage does not define.",
+    "watched-and-started": "A trigger starts a job that it watches.",
+    "inactive-trigger": "A trigger is created inactive, so it never fires.",
+    "incomplete-condition": "A predicate lacks what Glue or CloudFormation wants.",
+    "trigger-limit": "A trigger starts more than Glue allows.",
+    "schedule-too-fine": "A schedule is finer than Glue's five minutes.",
+    "trigger-in-two-workflows": "A trigger belongs to two workflows.",
+    "two-starts": "A workflow has more than one start trigger.",
+    "no-start": "A workflow has no start trigger.",
+    "too-many-nodes": "A workflow has more than 100 jobs, crawlers and triggers.",
+    "cycle": "Jobs wait for each other.",
+    "unreachable-job": "A job can never start.",
+    "output-never-read": "No job reads what a job writes (a warning).",
+    "input-nobody-writes": "No job writes what a job reads (a warning).",
+}
+
+
+def problems(graph: Graph) -> list[Problem]:
+    """Return everything that is wrong with a graph, in the order of `RULES`."""
+    found = [
+        *_of_jobs(graph),
+        *(problem for trigger in graph.triggers for problem in _of_trigger(graph, trigger)),
+        *_shared_triggers(graph),
+        *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
+        *_data(graph),
+    ]
+    order = list(RULES)
+    return sorted(found, key=lambda problem: order.index(problem.rule))
+
+
+def _of_jobs(graph: Graph) -> Iterator[Problem]:
+    first: dict[str, Job] = {}
+    for job in graph.jobs:
+        if job.name in first:
+            yield Problem(
+                "duplicate-job-name",
+                job.at,
+                f"the job name '{job.name}' is taken by {first[job.name].at}; they would share a "
+                "bookmark and watermarks",
+                "rename one of the two",
+            )
+        first.setdefault(job.name, job)
+        if job.has_bookmark and job.max_concurrent_runs > 1:
+            yield Problem(
+                "bookmark-concurrent",
+                job.at,
+                f"the job '{job.name}' keeps a bookmark and has MaxConcurrentRuns "
+                f"{job.max_concurrent_runs}; the second of two runs fails at its commit",
+                "set MaxConcurrentRuns to 1, or disable the bookmark",
+            )
+
+
+def _of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
+    known = {job.name for job in graph.jobs}
+    watched = [condition.name for condition in trigger.conditions]
+    for name in dict.fromkeys((*watched, *trigger.starts)):
+        if name not in known and not name.startswith(CRAWLER):
+            yield Problem(
+                "unknown-job",
+                trigger.at,
+                f"the trigger names the job '{name}', which this stage does not define",
+                "name a job of the same stage; jobs of other stages cannot be waited for",
+            )
+    for name in sorted(set(watched) & set(trigger.starts)):
+        yield Problem(
+            "watched-and-started",
+            trigger.at,
+            f"the trigger starts the job '{name}' that it watches, which Glue refuses",
+            "let the job retry instead (MaxRetries), or start another job",
+        )
+    if trigger.kind in (CONDITIONAL, "SCHEDULED") and not trigger.is_active:
+        yield Problem(
+            "inactive-trigger",
+            trigger.at,
+            f"the {trigger.kind} trigger is created inactive and will never fire",
+            "set StartOnCreation to true",
+        )
+    yield from _incomplete(trigger)
+    yield from _beyond_limits(trigger)
+
+
+def _incomplete(trigger: Trigger) -> Iterator[Problem]:
+    lacks = None
+    if trigger.kind == CONDITIONAL and not trigger.conditions:
+        lacks = "no condition", "name at least one job in Predicate.Conditions"
+    elif len(trigger.conditions) > 1 and trigger.logical is None:
+        lacks = "several conditions and no Logical", "set Predicate.Logical to AND or ANY"
+    elif not all(condition.has_operator for condition in trigger.conditions):
+        lacks = "a condition without LogicalOperator", "set LogicalOperator to EQUALS"
+    if lacks:
+        yield Problem("incomplete-condition", trigger.at, f"the trigger has {lacks[0]}", lacks[1])
+
+
+def _beyond_limits(trigger: Trigger) -> Iterator[Problem]:
+    crawlers = sum(name.startswith(CRAWLER) for name in trigger.starts)
+    for count, limit, what in (
+        (len(trigger.starts) - crawlers, MAX_JOBS_OF_TRIGGER, "jobs"),
+        (crawlers, MAX_CRAWLERS_OF_TRIGGER, "crawlers"),
+    ):
+        if count > limit:
+            yield Problem(
+                "trigger-limit",
+                trigger.at,
+                f"the trigger starts {count} {what}; Glue allows {limit}",
+                "start some of them after others, or split the pipeline in two",
+            )
+    step = finest_step(trigger.schedule) if trigger.schedule else None
+    if step is not None and step < FINEST_MINUTES:
+        yield Problem(
+            "schedule-too-fine",
+            trigger.at,
+            f"the schedule {trigger.schedule} fires {step} minutes apart; Glue allows "
+            f"{FINEST_MINUTES} or more",
+            f"write a minute field such as 0 or 0/{FINEST_MINUTES}",
+        )
+
+
+def _shared_triggers(graph: Graph) -> Iterator[Problem]:
+    first: dict[str, Trigger] = {}
+    for trigger in graph.triggers:
+        other = first.setdefault(trigger.name, trigger)
+        if other.workflow != trigger.workflow:
+            yield Problem(
+                "trigger-in-two-workflows",
+                trigger.at,
+                f"the trigger '{trigger.name}' of workflow '{trigger.workflow}' belongs to "
+                f"'{other.workflow}' as well ({other.at}); Glue allows one",
+                "give each workflow a trigger of its own name",
+            )
+
+
+def _workflow_names(graph: Graph) -> list[str | None]:
+    named = [*graph.workflows, *(trigger.workflow for trigger in graph.triggers)]
+    return list(dict.fromkeys(named))
+
+
+def _of_workflow(graph: Graph, workflow: str | None) -> Iterator[Problem]:
+    triggers = graph.triggers_of(workflow)
+    if workflow is not None:
+        at = graph.workflows.get(workflow) or next(trigger.at for trigger in triggers)
+        yield from _starts(at, workflow, triggers)
+        nodes = len({name for trigger in triggers for name in trigger.starts}) + len(triggers)
+        if nodes > MAX_NODES:
+            yield Problem(
+                "too-many-nodes",
+                at,
+                f"the workflow '{workflow}' has {nodes} jobs, crawlers and triggers; above "
+                f"{MAX_NODES} it may not be stopped or resumed",
+                "split the pipeline in two",
+            )
+    if cycle := _cycle(triggers):
+        yield Problem(
+            "cycle",
+            next(trigger.at for trigger in triggers if cycle[0] in trigger.starts),
+            f"the jobs wait for each other: {' <- '.join(cycle)}",
+            "remove one of these dependencies",
+        )
+    yield from _unreachable(triggers)
+
+
+def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Problem]:
+    starts = [trigger for trigger in triggers if trigger.kind != CONDITIONAL]
+    for trigger in starts[1:]:
+        yield Problem(
+            "two-starts",
+            trigger.at,
+            f"the workflow '{workflow}' has the start trigger {starts[0].at} already; Glue allows "
+            "one",
+            "let one trigger start all first jobs, or make a workflow of its own",
+        )
+    if not starts:
+        yield Problem(
+            "no-start",
+            at,
+            f"the workflow '{workflow}' has no start trigger, so none of its jobs can start",
+            "add a job without after=, or a trigger of type ON_DEMAND or SCHEDULED",
+        )
+
+
+def _cycle(triggers: Iterable[Trigger]) -> list[str]:
+    """Return jobs of which each waits for the one before, the last being the first again."""
+    waits_for: dict[str, set[str]] = defaultdict(set)
+    for trigger in triggers:
+        for name in trigger.starts:
+            waits_for[name] |= {c.name for c in trigger.conditions if c.name != name}
+    try:
+        TopologicalSorter(waits_for).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
+    """Yield the jobs that no chain from a start trigger reaches, the first of each chain only."""
+    reached: set[str] = set()
+    waiting = list(triggers)
+    while firing := [trigger for trigger in waiting if _can_fire(trigger, reached)]:
+        reached.update(name for trigger in firing for name in trigger.starts)
+        waiting = [trigger for trigger in waiting if trigger not in firing]
+    started = {name for trigger in triggers for name in trigger.starts}
+    for trigger in waiting:
+        missing = [c.name for c in trigger.conditions if c.name not in reached]
+        is_consequence = any(name in started for name in missing)
+        for name in trigger.starts:
+            if name in reached or is_consequence or not trigger.conditions:
+                continue
+            reason = (
+                f"it waits for {', '.join(dict.fromkeys(missing))}, which nothing in its workflow "
+                "starts; runs that are started from outside fire no trigger"
+                if missing
+                else "its trigger wants one run to end in several states"
+            )
+            yield Problem(
+                "unreachable-job",
+                trigger.at,
+                f"the job '{name}' can never start: {reason}",
+                "wait for a job of the same workflow that a start trigger leads to",
+            )
+
+
+def _can_fire(trigger: Trigger, reached: set[str]) -> bool:
+    if trigger.kind != CONDITIONAL:
+        return True
+    met = [condition.name in reached for condition in trigger.conditions]
+    if trigger.logical == "ANY":
+        return any(met)
+    once = Counter(name for name, _ in {(c.name, c.state) for c in trigger.conditions})
+    return bool(met) and all(met) and max(once.values()) == 1
+
+
+def _data(graph: Graph) -> Iterator[Problem]:
+    """Yield data that no job of the graph writes, or reads; prefixes of one another match."""
+    writes = {uri for job in graph.jobs for uri in job.writes}
+    reads = {uri for job in graph.jobs for uri in job.reads}
+    for job in graph.jobs:
+        for uri in job.reads:
+            if uri not in job.delivered and not _touches(uri, writes):
+                yield Problem(
+                    "input-nobody-writes",
+                    job.at,
+                    f"the job '{job.name}' reads {uri}, which no job writes",
+                    "correct the dataset, or declare it with delivered=True if others fill it",
+                    is_error=False,
+                )
+        others = {uri for other in graph.jobs if other is not job for uri in other.reads}
+        for uri in job.writes:
+            if uri not in job.published and not _touches(uri, reads & others):
+                yield Problem(
+                    "output-never-read",
+                    job.at,
+                    f"the job '{job.name}' writes {uri}, which no other job reads",
+                    "correct the dataset, or declare it with published=True if others read it",
+                    is_error=False,
+                )
+
+
+def _touches(uri: str, others: Iterable[str]) -> bool:
+    return any(uri.startswith(other) or other.startswith(uri) for other in others)

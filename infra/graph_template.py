@@ -1,0 +1,133 @@
+"""Reads the graph of jobs and triggers out of synthesized templates."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from infra.graph import CRAWLER, Condition, Graph, Job, Trigger
+
+Templates = Mapping[str, Mapping[str, Any]]
+"""Stack name to its synthesized template."""
+
+METADATA = "Tidemark"  # key of a job's metadata: what the constructs know and Glue does not
+NAMED = {"AWS::Glue::Job": "Name", "AWS::Glue::Trigger": "Name", "AWS::Glue::Workflow": "Name"}
+ENABLED = "job-bookmark-enable"
+
+
+def read_graph(templates: Templates) -> Graph:
+    """Return the graph of the Glue jobs, triggers and workflows of templates deployed together.
+
+    Resources stand at ``<stack>/<logical id>``. Names that only a deployment knows are replaced by
+    texts that are equal if and only if the names will be.
+    """
+    exports = {
+        json.dumps(output["Export"]["Name"]): (stack, output["Value"])
+        for stack, template in templates.items()
+        for output in template.get("Outputs", {}).values()
+        if "Export" in output
+    }
+    names = _Names(templates, exports)
+    return Graph(
+        jobs=tuple(_job(names, *found) for found in _resources(templates, "AWS::Glue::Job")),
+        triggers=tuple(
+            _trigger(names, *found) for found in _resources(templates, "AWS::Glue::Trigger")
+        ),
+        workflows={
+            names.own(stack, id_): f"{stack}/{id_}"
+            for stack, id_, _ in _resources(templates, "AWS::Glue::Workflow")
+        },
+    )
+
+
+def resources_of(template: Mapping[str, Any], kind: str) -> dict[str, Mapping[str, Any]]:
+    """Return the resources of one type by logical id."""
+    found = template.get("Resources", {}).items()
+    return {id_: resource for id_, resource in found if resource["Type"] == kind}
+
+
+def _resources(templates: Templates, kind: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    for stack, template in templates.items():
+        for id_, resource in resources_of(template, kind).items():
+            yield stack, id_, resource
+
+
+class _Names:
+    """Tells which names are equal before a deployment gives them."""
+
+    def __init__(self, templates: Templates, exports: Mapping[str, tuple[str, Any]]) -> None:
+        self._templates = templates
+        self._exports = exports
+
+    def own(self, stack: str, id_: str) -> str:
+        """Return the name of a resource."""
+        resource = self._templates[stack].get("Resources", {}).get(id_, {})
+        given = resource.get("Properties", {}).get(NAMED.get(resource.get("Type", ""), ""))
+        return self.text(stack, given) if given is not None else f"{stack}.{id_}"
+
+    def text(self, stack: str, value: object) -> str:
+        """Return a value of a template of `stack` as text."""
+        match value:
+            case {"Ref": id_}:
+                return self.own(stack, str(id_))
+            case {"Fn::ImportValue": export} if json.dumps(export) in self._exports:
+                return self.text(*self._exports[json.dumps(export)])
+            case {"Fn::Join": [separator, parts]}:
+                return str(separator).join(self.text(stack, part) for part in parts)
+            case str():
+                return value
+        return f"{stack}.{json.dumps(value, sort_keys=True)}"
+
+
+def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Job:
+    properties = resource.get("Properties", {})
+    known = resource.get("Metadata", {}).get(METADATA, {})
+    arguments = properties.get("DefaultArguments", {})
+
+    def uris(key: str, flag: str | None = None) -> tuple[str, ...]:
+        data = [item for item in known.get(key, []) if flag is None or item.get(flag)]
+        return tuple(names.text(stack, item["uri"]) for item in data)
+
+    return Job(
+        at=f"{stack}/{id_}",
+        name=names.own(stack, id_),
+        has_bookmark=arguments.get("--job-bookmark-option") == ENABLED,
+        max_concurrent_runs=int(
+            properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
+        ),
+        reads=uris("reads"),
+        delivered=uris("reads", "delivered"),
+        writes=uris("writes"),
+        published=uris("writes", "published"),
+    )
+
+
+def _trigger(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Trigger:
+    properties = resource.get("Properties", {})
+    workflow = properties.get("WorkflowName")
+    actions: Sequence[Mapping[str, Any]] = properties.get("Actions", [])
+    predicate = properties.get("Predicate", {})
+    return Trigger(
+        at=f"{stack}/{id_}",
+        name=names.own(stack, id_),
+        kind=str(properties.get("Type")),
+        workflow=None if workflow is None else names.text(stack, workflow),
+        starts=tuple(_node(names, stack, action) for action in actions),
+        logical=predicate.get("Logical"),
+        conditions=tuple(
+            _condition(names, stack, condition) for condition in predicate.get("Conditions", [])
+        ),
+        is_active=properties.get("StartOnCreation") is True,
+        schedule=properties.get("Schedule"),
+    )
+
+
+def _condition(names: _Names, stack: str, condition: Mapping[str, Any]) -> Condition:
+    state = condition.get("CrawlState" if "CrawlerName" in condition else "State", "")
+    return Condition(_node(names, stack, condition), state, "LogicalOperator" in condition)
+
+
+def _node(names: _Names, stack: str, item: Mapping[str, Any]) -> str:
+    """Return the job or crawler that an action or a condition names."""
+    if "CrawlerName" in item:
+        return CRAWLER + names.text(stack, item["CrawlerName"])
+    return names.text(stack, item.get("JobName", ""))

@@ -1,0 +1,109 @@
+"""The arguments of a Glue job: Glue's own, and those of the script.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from infra.dataset import Dataset
+from infra.errors import JobDefinitionError
+
+if TYPE_CHECKING:
+    from infra.incremental_job import IncrementalJob
+
+Argument: TypeAlias = Union[str, Dataset, "IncrementalJob"]
+NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
+# Names that Glue passes to every script, and argparse's own.
+RESERVED = {"--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID", "--WORKFLOW_NAME", "--WORKFLOW_RUN_ID"}
+RESERVED |= {"--TempDir", "--help", "--h"}
+PINNED_MODULE = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://\S+\.whl", re.ASCII)
+
+
+def own_arguments(
+    *,
+    bookmark: str,
+    libs_url: str,
+    log_group_prefix: str,
+    auto_scaling: bool,
+    metrics: bool,
+    python_modules: Sequence[str],
+    temp: Dataset | None,
+    watermark_table: str | None,
+) -> dict[str, str]:
+    """Return what the construct sets, dashed name to text."""
+    return {
+        "--job-language": "python",
+        "--job-bookmark-option": bookmark,
+        "--extra-py-files": libs_url,
+        "--custom-logGroup-prefix": log_group_prefix,
+        **({"--enable-auto-scaling": "true"} if auto_scaling else {}),
+        **({"--enable-metrics": "true"} if metrics else {}),
+        **({"--additional-python-modules": ",".join(python_modules)} if python_modules else {}),
+        **({"--TempDir": temp.uri} if temp else {}),
+        **({"--watermark_table": watermark_table} if watermark_table else {}),
+    }
+
+
+def texts_of(
+    name: str,
+    arguments: Mapping[str, Argument],
+    declared: Sequence[Dataset],
+    taken: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the arguments of a script as Glue wants them, dashed name to text.
+
+    Args:
+        name: the job.
+        arguments: name without dashes to a text, a dataset or a job that writes one dataset.
+        declared: the datasets that the job reads or writes.
+        taken: arguments that the construct has set.
+
+    Raises:
+        JobDefinitionError: a name would replace another argument or cannot be read by a script, or
+            a value is neither text nor declared data.
+    """
+    dashed = {f"--{key}": value for key, value in arguments.items()}
+    for key in dashed:
+        if not NAME.fullmatch(key) or key in taken or key in RESERVED:
+            raise JobDefinitionError(
+                f"job '{name}' has the argument {key[2:]!r}; allowed: letters, digits and _, a "
+                "letter first, and none of the arguments that Glue or the construct sets; rename it"
+            )
+    return {key: _text(name, key, value, declared) for key, value in dashed.items()}
+
+
+def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> str:
+    from infra.incremental_job import IncrementalJob
+
+    if isinstance(value, str):
+        return value
+    data = value.output if isinstance(value, IncrementalJob) else value
+    if not isinstance(data, Dataset):
+        raise JobDefinitionError(
+            f"job '{name}' has the argument {key[2:]!r} with the value {value!r}; allowed: a text "
+            "(Glue's arguments are text), a Dataset, or a job"
+        )
+    if data not in declared:
+        raise JobDefinitionError(
+            f"job '{name}' has the argument {key[2:]!r} with the dataset {data.prefix!r}, which it "
+            "neither reads nor writes; add it to reads= or writes="
+        )
+    return data.uri
+
+
+def check_python_modules(name: str, modules: Sequence[str]) -> None:
+    """Raise unless every module is a text that names one version: builds must be repeatable.
+
+    Raises:
+        JobDefinitionError: a module has no version.
+    """
+    for module in modules:
+        if not PINNED_MODULE.fullmatch(module):
+            raise JobDefinitionError(
+                f"job '{name}' has the Python module {module!r}; allowed: name==version, or the "
+                "s3:// address of a wheel; pin it"
+            )

@@ -1,0 +1,58 @@
+"""CloudWatch metrics of Glue jobs, as the dictionaries that alarms and dashboards take.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/monitoring-awsglue-with-cloudwatch-metrics.html,
+https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+NAMESPACE = "Tidemark"  # what the watermark library writes
+REPORTED_EVERY_S = 30  # by Glue, while a run lasts
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric and how its data points of a period become one number."""
+
+    namespace: str
+    name: str
+    dimensions: Mapping[str, str] = field(default_factory=dict)
+    statistic: str = "Sum"
+    label: str = ""
+
+    def widget_row(self) -> list[object]:
+        """Return the metric as a dashboard's widget lists it."""
+        pairs = [part for pair in self.dimensions.items() for part in pair]
+        return [self.namespace, self.name, *pairs, {"stat": self.statistic, "label": self.label}]
+
+
+def bytes_read(job_name: str) -> Metric:
+    """Return how many bytes all tasks of a job's runs read; AWS's sign of bookmark trouble."""
+    return _glue("glue.driver.aggregate.bytesRead", job_name, "count", "Sum")
+
+
+def elapsed_time(job_name: str) -> Metric:
+    """Return how long a job's runs took, in milliseconds."""
+    return _glue("glue.driver.aggregate.elapsedTime", job_name, "count", "Sum")
+
+
+def executors(job_name: str, statistic: str) -> Metric:
+    """Return how many executors the runs of a job had, reported twice a minute."""
+    name = "glue.driver.ExecutorAllocationManager.executors.numberAllExecutors"
+    return _glue(name, job_name, "gauge", statistic)
+
+
+def watermark_age(job_name: str) -> Metric:
+    """Return how old the newest data was when a job committed it, in seconds."""
+    return Metric(NAMESPACE, "WatermarkAge", {"JobName": job_name}, "Maximum", job_name)
+
+
+def matched_events(rule_name: str, label: str) -> Metric:
+    """Return how many events a rule of EventBridge matched."""
+    return Metric("AWS/Events", "MatchedEvents", {"RuleName": rule_name}, "Sum", label)
+
+
+def _glue(name: str, job_name: str, kind: str, statistic: str) -> Metric:
+    dimensions = {"JobName": job_name, "JobRunId": "ALL", "Type": kind}
+    return Metric("Glue", name, dimensions, statistic, job_name)

@@ -1,0 +1,118 @@
+"""Encryption with one key per stage: data, bookmarks, logs and alerts."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+LOG_GROUPS = "/aws-glue/jobs/"  # before the names of all log groups of Glue
+
+
+class StageKey(Construct):
+    """Creates the KMS key of a stage, which is rotated every year and kept when the stack goes.
+
+    Without the key nothing that it encrypted can be read, so it is never deleted with a stack.
+
+    Attributes:
+        key: the key.
+    """
+
+    def __init__(self, scope: Construct, id_: str, *, stage_name: str) -> None:
+        super().__init__(scope, id_)
+        stack = cdk.Stack.of(self)
+        self.key = kms.Key(
+            self,
+            "Key",
+            alias=f"alias/tidemark-{stage_name}",
+            description=f"Tidemark {stage_name}: data, bookmarks, logs and alerts",
+            enable_key_rotation=True,
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
+        groups = stack.format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=f"{LOG_GROUPS}*",
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        self.key.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal(f"logs.{stack.region}.{stack.url_suffix}")],
+                actions=["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*"],
+                resources=["*"],
+                conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
+            )
+        )
+        self.key.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[
+                    iam.ServicePrincipal("cloudwatch.amazonaws.com"),
+                    iam.ServicePrincipal("events.amazonaws.com"),
+                ],
+                actions=["kms:Decrypt", "kms:GenerateDataKey*"],
+                resources=["*"],
+                conditions={"StringEquals": {"aws:SourceAccount": stack.account}},
+            )
+        )
+
+
+class JobSecurity(Construct):
+    """Creates the security configuration of a pipeline and its two log groups.
+
+    Jobs that share a network can reach each other's clusters unless they have different security
+    configurations, so each pipeline has its own.
+    Sources: https://docs.aws.amazon.com/glue/latest/dg/encryption-security-configuration.html,
+    https://docs.aws.amazon.com/glue/latest/dg/monitor-continuous-logging.html
+
+    Attributes:
+        configuration_name: the security configuration, for jobs.
+        key_arn: the key.
+        log_group_prefix: `--custom-logGroup-prefix` of the jobs; Glue adds `/error` and `/output`.
+    """
+
+    def __init__(
+        self, scope: Construct, id_: str, *, name: str, key_arn: str, log_retention_days: int
+    ) -> None:
+        """Declare them.
+
+        Args:
+            scope: the construct that owns them.
+            id_: construct id.
+            name: of the security configuration, also part of the names of the log groups.
+            key_arn: the key to encrypt with.
+            log_retention_days: how long logs are kept, one of the numbers CloudWatch Logs knows.
+        """
+        super().__init__(scope, id_)
+        self.key_arn = key_arn
+        self.log_group_prefix = f"{LOG_GROUPS}{name}"
+        kms_mode = "SSE-KMS"
+        configuration = glue.CfnSecurityConfiguration(
+            self,
+            "Configuration",
+            name=name,
+            encryption_configuration=glue.CfnSecurityConfiguration.EncryptionConfigurationProperty(
+                cloud_watch_encryption=glue.CfnSecurityConfiguration.CloudWatchEncryptionProperty(
+                    cloud_watch_encryption_mode=kms_mode, kms_key_arn=key_arn
+                ),
+                job_bookmarks_encryption=glue.CfnSecurityConfiguration.JobBookmarksEncryptionProperty(
+                    job_bookmarks_encryption_mode="CSE-KMS", kms_key_arn=key_arn
+                ),
+                s3_encryptions=[
+                    glue.CfnSecurityConfiguration.S3EncryptionProperty(
+                        s3_encryption_mode=kms_mode, kms_key_arn=key_arn
+                    )
+                ],
+            ),
+        )
+        self.configuration_name = configuration.ref
+        for id_, kind in (("ErrorLog", "error"), ("OutputLog", "output")):
+            group = logs.CfnLogGroup(
+                self,
+                id_,
+                log_group_name=f"{self.log_group_prefix}/{kind}",
+                kms_key_id=key_arn,
+                retention_in_days=log_retention_days,
+            )
+            # A name can only be taken again after the group is gone.
+            group.apply_removal_policy(cdk.RemovalPolicy.DESTROY)

@@ -1,0 +1,27 @@
+"""What the jobs of one pipeline share."""
+
+from dataclasses import dataclass
+
+from aws_cdk import aws_s3_assets as assets
+
+from infra.security import JobSecurity
+from infra.watermark_table import WatermarkTable
+
+
+@dataclass(frozen=True)
+class SharedParts:
+    """What the jobs of one pipeline share.
+
+    Attributes:
+        libs: the zip of shared packages put on a script's path.
+        security: how logs, bookmarks and data are encrypted, and where logs go.
+        watermarks: the table for jobs that keep watermarks.
+        workflow_name: the Glue workflow that starts the jobs.
+        metrics: True publishes Glue's job metrics to CloudWatch.
+    """
+
+    libs: assets.Asset
+    security: JobSecurity
+    watermarks: WatermarkTable
+    workflow_name: str
+    metrics: bool = False

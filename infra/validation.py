@@ -1,0 +1,80 @@
+"""Runs the checks of the graph at synth, through the construct tree's own validation."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from weakref import WeakSet
+
+import aws_cdk as cdk
+import jsii
+from constructs import Construct, IConstruct
+
+from infra.graph import RULES, Problem, problems
+from infra.graph_template import read_graph
+
+_CHECKED: WeakSet[IConstruct] = WeakSet()
+
+
+def check_graph_at_synth(scope: Construct) -> None:
+    """Let synthesis of the app that owns `scope` fail on what `infra.graph` finds; done once.
+
+    A finding is shown with the construct path and the remedy, and can be acknowledged:
+    `Validations.of(scope).acknowledge(id="tidemark::<rule>", reason="...")`.
+    """
+    root = scope.node.root
+    if root not in _CHECKED:
+        _CHECKED.add(root)
+        cdk.Validations.of(root).add_plugins(GraphChecks())
+
+
+@jsii.implements(cdk.IPolicyValidationPlugin)
+class GraphChecks:
+    """A validation plugin of the CDK: checks all templates of one account and region together."""
+
+    @property
+    def name(self) -> str:
+        """Return the name before each rule."""
+        return "tidemark"
+
+    @property
+    def version(self) -> str:
+        """Return the version of the rules."""
+        return "1"
+
+    @property
+    def rule_ids(self) -> list[str]:
+        """Return the rules, without the name of the plugin."""
+        return list(RULES)
+
+    def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
+        """Return what is wrong with the synthesized templates."""
+        paths: dict[tuple[str | None, str | None], list[str]] = defaultdict(list)
+        for stack in context.stack_templates:
+            paths[stack.account_id, stack.region].append(stack.template_path)
+        violations = []
+        is_good = True
+        for together in paths.values():
+            path_of = {Path(path).name.removesuffix(".template.json"): path for path in together}
+            templates = {
+                name: json.loads(Path(path).read_text(encoding="utf-8"))
+                for name, path in path_of.items()
+            }
+            for problem in problems(read_graph(templates)):
+                is_good = is_good and not problem.is_error
+                stack_name, _, id_ = problem.at.partition("/")
+                violations.append(_violation(problem, path_of[stack_name], id_))
+        return cdk.PolicyValidationPluginReport(success=is_good, violations=violations)
+
+
+def _violation(problem: Problem, template_path: str, logical_id: str) -> cdk.PolicyViolation:
+    return cdk.PolicyViolation(
+        rule_name=problem.rule,
+        description=problem.text,
+        fix=problem.fix,
+        severity="error" if problem.is_error else "warning",
+        violating_resources=[
+            cdk.PolicyViolatingResource(
+                locations=[], resource_logical_id=logical_id, template_path=template_path
+            )
+        ],
+    )
