@@ -19,7 +19,7 @@ def check_graph_at_synth(scope: Construct) -> None:
     """Let synthesis of the app that owns `scope` fail on what `infra.graph` finds; done once.
 
     A finding is shown with the construct path and the remedy, and can be acknowledged:
-    `Validations.of(scope).acknowledge(id="tidemark::<rule>", reason="...")`.
+    `Validations.of(scope).acknowledge(Acknowledgment(id="tidemark::<rule>", reason="..."))`.
     """
     root = scope.node.root
     if root not in _CHECKED:

@@ -1,0 +1,252 @@
+"""The proof of a graph, on plain data: each rule by one graph that breaks it, and random ones."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infra.graph import CRAWLER, RULES, Condition, Graph, Job, Trigger, problems
+
+
+def start(*jobs, name="start", workflow="flights", **changes):
+    return Trigger(
+        f"s/{name}", name, "SCHEDULED", workflow, jobs, schedule="cron(0 6 * * ? *)", **changes
+    )
+
+
+def after(job, *watched, state="SUCCEEDED", workflow="flights", **changes):
+    conditions = tuple(Condition(name, state) for name in watched)
+    name = f"{job}-trigger"
+    return Trigger(
+        f"s/{name}", name, "CONDITIONAL", workflow, (job,), conditions=conditions, **changes
+    )
+
+
+def graph(*triggers, jobs="ab", **changes):
+    return Graph(
+        jobs=tuple(Job(f"s/{name}", name) for name in jobs),
+        triggers=triggers,
+        workflows={"flights": "s/workflow"},
+        **changes,
+    )
+
+
+GOOD = graph(start("a"), after("b", "a"))
+
+
+def found(bad):
+    return [(problem.rule, problem.at) for problem in problems(bad)]
+
+
+def test_a_good_graph_has_no_problem():
+    assert problems(GOOD) == []
+
+
+def test_every_problem_says_what_is_wrong_and_what_to_do():
+    bad = graph(start("a", is_active=False), after("b", "b"), after("a", "x"), jobs="aab")
+
+    for problem in problems(bad):
+        assert problem.text
+        assert problem.fix
+        assert problem.rule in RULES
+
+
+@pytest.mark.parametrize(
+    ("bad", "expected"),
+    [
+        (graph(start("a"), after("b", "a"), jobs="aba"), [("duplicate-job-name", "s/a")]),
+        (graph(start("a", "x"), after("b", "a")), [("unknown-job", "s/start")]),
+        (
+            graph(start("a"), after("b", "a", is_active=False)),
+            [("inactive-trigger", "s/b-trigger")],
+        ),
+        (graph(start("a", is_active=False), after("b", "a")), [("inactive-trigger", "s/start")]),
+        (
+            graph(start("a", "b"), after("b")),
+            [("incomplete-condition", "s/b-trigger")],
+        ),
+        (
+            graph(start("a", "c"), after("b", "a", "c", logical=None), jobs="abc"),
+            [("incomplete-condition", "s/b-trigger")],
+        ),
+        (
+            graph(
+                start("a"),
+                replace(after("b"), conditions=(Condition("a", has_operator=False),)),
+            ),
+            [("incomplete-condition", "s/b-trigger")],
+        ),
+        (
+            graph(start("a", *[f"{CRAWLER}{n}" for n in range(3)]), jobs="a"),
+            [("trigger-limit", "s/start")],
+        ),
+        (
+            graph(start("a"), start("b", name="second")),
+            [("two-starts", "s/second")],
+        ),
+        (
+            graph(start("a"), start("b", workflow="weather")),
+            [("trigger-in-two-workflows", "s/start")],
+        ),
+        (graph(jobs=""), [("no-start", "s/workflow")]),
+        (graph(start("a"), after("b", "c"), jobs="abc"), [("unreachable-job", "s/b-trigger")]),
+    ],
+    ids=range(12),
+)
+def test_a_broken_rule_is_found_where_it_is_broken(bad, expected):
+    assert found(bad) == expected
+
+
+def test_a_job_that_is_watched_and_started_is_found():
+    assert ("watched-and-started", "s/b-trigger") in found(graph(start("a"), after("b", "a", "b")))
+
+
+def test_jobs_that_wait_for_each_other_are_found_as_one_cycle():
+    bad = graph(start("a"), after("b", "c"), after("c", "b"), after("d", "c"), jobs="abcd")
+
+    (problem,) = problems(bad)
+
+    assert problem.rule == "cycle"
+    assert problem.text in (
+        "the jobs wait for each other: b <- c <- b",
+        "the jobs wait for each other: c <- b <- c",
+    )
+
+
+def test_a_run_cannot_end_in_two_states():
+    both = (Condition("a", "SUCCEEDED"), Condition("a", "FAILED"))
+    either = replace(after("b"), conditions=both, logical="ANY")
+
+    assert found(graph(start("a"), replace(either, logical="AND"))) == [
+        ("unreachable-job", "s/b-trigger")
+    ]
+    assert problems(graph(start("a"), either)) == []
+
+
+def test_a_job_of_another_workflow_is_never_seen_to_end():
+    bad = Graph(
+        jobs=(Job("s/a", "a"), Job("s/b", "b"), Job("s/c", "c")),
+        triggers=(
+            start("a", name="one", workflow="one"),
+            start("b", name="two", workflow="two"),
+            after("c", "a", workflow="two"),
+        ),
+        workflows={"one": "s/1", "two": "s/2"},
+    )
+
+    assert found(bad) == [("unreachable-job", "s/c-trigger")]
+
+
+def test_a_bookmark_with_concurrent_runs_is_found():
+    bad = replace(GOOD, jobs=(Job("s/a", "a", True, 2), Job("s/b", "b", False, 2)))
+
+    assert found(bad) == [("bookmark-concurrent", "s/a")]
+
+
+def test_a_workflow_may_have_100_nodes_and_no_more():
+    names = [f"j{n}" for n in range(50)]
+    chain = [after(later, name) for name, later in pairwise(names)]
+
+    assert found(graph(start(names[0]), *chain, jobs=names)) == []
+    more = [after("k", names[-1]), *chain]
+    assert found(graph(start(names[0]), *more, jobs=[*names, "k"])) == [
+        ("too-many-nodes", "s/workflow")
+    ]
+
+
+def test_a_crawler_may_start_a_job():
+    crawler = f"{CRAWLER}landing"
+
+    assert problems(graph(start(crawler), after("a", crawler), jobs="a")) == []
+
+
+@pytest.mark.parametrize(
+    ("schedule", "is_too_fine"),
+    [
+        ("cron(0 6 * * ? *)", False),
+        ("cron(0/5 * * * ? *)", False),
+        ("cron(*/15 * * * ? *)", False),
+        ("cron(0,30 * * * ? *)", False),
+        ("cron(* * * * ? *)", True),
+        ("cron(*/4 * * * ? *)", True),
+        ("cron(0/1 * * * ? *)", True),
+        ("cron(10-12 6 * * ? *)", True),
+        ("cron(0,58,59 6 * * ? *)", True),
+    ],
+)
+def test_a_schedule_may_be_as_fine_as_five_minutes(schedule, is_too_fine):
+    bad = graph(replace(start("a"), schedule=schedule), after("b", "a"))
+
+    assert found(bad) == ([("schedule-too-fine", "s/start")] if is_too_fine else [])
+
+
+def with_data(a, b):
+    return replace(GOOD, jobs=(replace(Job("s/a", "a"), **a), replace(Job("s/b", "b"), **b)))
+
+
+def test_data_that_one_job_writes_and_another_reads_is_fine():
+    good = with_data(
+        {"reads": ("in/",), "delivered": ("in/",), "writes": ("raw/",)},
+        {"reads": ("raw/flights/",), "writes": ("mart/",), "published": ("mart/",)},
+    )
+
+    assert problems(good) == []
+
+
+def test_data_that_nobody_writes_or_reads_is_a_warning():
+    bad = problems(with_data({"reads": ("in/",), "writes": ("raw/",)}, {"reads": ("row/",)}))
+
+    assert [(p.rule, p.at, p.is_error) for p in bad] == [
+        ("output-never-read", "s/a", False),
+        ("input-nobody-writes", "s/a", False),
+        ("input-nobody-writes", "s/b", False),
+    ]
+
+
+@st.composite
+def graphs(draw):
+    """Return a valid graph: every job starts first or waits for some jobs before it."""
+    size = draw(st.integers(1, 12))
+    names = [f"j{n}" for n in range(size)]
+    first, triggers = [], []
+    for number, name in enumerate(names):
+        watched = draw(st.lists(st.sampled_from(names[:number]), unique=True)) if number else []
+        if not watched:
+            first.append(name)
+            continue
+        state = draw(st.sampled_from(["SUCCEEDED", "FAILED", "TIMEOUT", "STOPPED"]))
+        logical = draw(st.sampled_from(["AND", "ANY"]))
+        triggers.append(after(name, *watched, state=state, logical=logical))
+    return graph(start(*first), *draw(st.permutations(triggers)), jobs=names)
+
+
+@given(graphs())
+def test_no_valid_graph_has_a_problem(good):
+    assert problems(good) == []
+
+
+@given(graphs().filter(lambda g: len(g.triggers) > 1), st.data())
+def test_a_wait_for_a_later_job_of_the_same_chain_is_always_a_cycle(good, data):
+    trigger = data.draw(st.sampled_from([t for t in good.triggers if t.conditions]))
+    watched = data.draw(st.sampled_from(trigger.conditions)).name
+    back = after(watched, trigger.starts[0])
+    starts = {name for t in good.triggers if not t.conditions for name in t.starts}
+    triggers = [t for t in good.triggers if t.starts != (watched,)]
+    if watched in starts:
+        triggers = [
+            t if t.conditions else replace(t, starts=tuple(n for n in t.starts if n != watched))
+            for t in triggers
+        ]
+    bad = replace(good, triggers=(*triggers, back))
+
+    assert "cycle" in [problem.rule for problem in problems(bad)]
+
+
+@given(graphs(), st.data())
+def test_an_inactive_trigger_never_goes_unnoticed(good, data):
+    chosen = data.draw(st.sampled_from(good.triggers))
+    bad = tuple(replace(t, is_active=False) if t is chosen else t for t in good.triggers)
+
+    assert found(replace(good, triggers=bad)) == [("inactive-trigger", chosen.at)]

@@ -1,0 +1,287 @@
+"""Synthesis refuses a bad graph, and random good ones become triggers that mean the same."""
+
+import json
+import os
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import app
+from infra.graph import RULES
+from local_glue.template import _trigger as trigger_of
+from local_glue.triggers import triggers_to_fire
+
+pytestmark = pytest.mark.synth
+
+KEY = "arn:aws:kms:eu-west-1:123456789012:key/k"
+STATES = ("SUCCEEDED", "FAILED", "TIMEOUT", "STOPPED")
+
+
+@pytest.fixture(scope="module")
+def cdk():
+    os.environ["JSII_NODE"] = app.find_node(os.environ.get("JSII_NODE"))
+    import aws_cdk
+
+    return aws_cdk
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    root = tmp_path_factory.mktemp("project")
+    (root / "libs").mkdir()
+    (root / "job.py").write_text("print('hello')\n")
+    return root
+
+
+def new_pipeline(cdk, project, **changes):
+    """Return a pipeline in a stack of an app of its own."""
+    from aws_cdk import aws_kms as kms
+
+    from infra.config import StageConfig
+    from infra.pipeline import Pipeline
+    from infra.runtime import JobRuntime
+    from infra.watermark_table import WatermarkTable
+
+    out = mkdtemp(dir=project)
+    stack = cdk.Stack(cdk.App(analytics_reporting=False, outdir=out), "stack")
+    return Pipeline(
+        stack,
+        "Orders",
+        name="orders",
+        root=project,
+        stage=StageConfig("dev", None, None, None, JobRuntime()),
+        watermarks=WatermarkTable(stack, "Watermarks"),
+        key=kms.Key.from_key_arn(stack, "Key", KEY),
+        **changes,
+    )
+
+
+def shown_by(pipeline):
+    """Return what the validation report says, each finding as its path, text and remedy."""
+    report = json.loads((Path(pipeline.node.root.outdir) / "validation-report.json").read_text())
+    return [
+        (construct["constructPath"], violation["description"], violation["suggestedFix"])
+        for plugin in report["pluginReports"]
+        if plugin["pluginName"] == "tidemark"
+        for violation in plugin["violations"]
+        for construct in violation["violatingConstructs"]
+    ]
+
+
+def synthesized(pipeline):
+    """Return the template."""
+    folder = pipeline.node.root.synth().directory
+    return json.loads((Path(folder) / "stack.template.json").read_text())
+
+
+def disable(pipeline, name, **changes):
+    from infra.incremental_job import BookmarkOption
+
+    return pipeline.add_job(name, script="job.py", bookmark=BookmarkOption.DISABLE, **changes)
+
+
+def test_a_graph_made_by_hand_is_checked_too(cdk, project):
+    from aws_cdk import aws_glue as glue
+
+    pipeline = new_pipeline(cdk, project)
+    first = disable(pipeline, "first")
+    glue.CfnTrigger(
+        pipeline,
+        "ByHand",
+        type="CONDITIONAL",
+        workflow_name=pipeline.workflow.ref,
+        predicate=glue.CfnTrigger.PredicateProperty(
+            conditions=[
+                glue.CfnTrigger.ConditionProperty(
+                    job_name=first.resource.ref, logical_operator="EQUALS", state="SUCCEEDED"
+                )
+            ]
+        ),
+        actions=[glue.CfnTrigger.ActionProperty(job_name="nobody")],
+    )
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(pipeline)
+
+    path = "stack/Orders/ByHand"
+    assert shown_by(pipeline) == [
+        (
+            path,
+            "the trigger names the job 'nobody', which this stage does not define",
+            "name a job of the same stage; jobs of other stages cannot be waited for",
+        ),
+        (
+            path,
+            "the CONDITIONAL trigger is created inactive and will never fire",
+            "set StartOnCreation to true",
+        ),
+    ]
+
+
+def test_a_finding_can_be_acknowledged_with_a_reason(cdk, project):
+    pipeline = new_pipeline(cdk, project)
+    first = disable(pipeline, "first")
+    first.resource.execution_property = {"maxConcurrentRuns": 2}
+    first.resource.add_property_override("DefaultArguments.--job-bookmark-option", ENABLE)
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(pipeline)
+
+    again = new_pipeline(cdk, project)
+    first = disable(again, "first")
+    first.resource.execution_property = {"maxConcurrentRuns": 2}
+    first.resource.add_property_override("DefaultArguments.--job-bookmark-option", ENABLE)
+    cdk.Validations.of(first).acknowledge(
+        cdk.Acknowledgment(
+            id="tidemark::bookmark-concurrent", reason="each run reads a folder of its own"
+        )
+    )
+    assert synthesized(again)["Resources"]
+
+
+ENABLE = "job-bookmark-enable"
+
+
+def test_a_warning_is_shown_and_fails_nothing(cdk, project):
+    from aws_cdk import aws_s3 as s3
+
+    from infra.dataset import Dataset
+
+    pipeline = new_pipeline(cdk, project)
+    lake = s3.Bucket.from_bucket_name(pipeline, "Lake", "lake")
+    disable(pipeline, "first", reads=[Dataset(lake, "in/")])
+
+    synthesized(pipeline)
+
+    ((path, text, fix),) = shown_by(pipeline)
+    assert path == "stack/Orders/First/Resource"
+    assert text == "the job 'first' reads s3://lake/in/, which no job writes"
+    assert "delivered=True" in fix
+
+
+def test_two_pipelines_with_a_job_of_one_name_are_refused(cdk, project):
+    from infra.pipeline import Pipeline
+
+    one = new_pipeline(cdk, project)
+    stack = cdk.Stack.of(one)
+    two = Pipeline(
+        stack,
+        "Returns",
+        name="returns",
+        root=project,
+        stage=one._stage,
+        watermarks=one._shared.watermarks,
+        key=stack.node.find_child("Key"),
+    )
+    disable(one, "same")
+    disable(two, "same")
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(one)
+
+    ((path, text, _),) = shown_by(one)
+    assert path == "stack/Returns/Same/Resource"
+    assert text.startswith("the job name 'same' is taken by stack/OrdersSame")
+
+
+def test_the_app_ends_with_one_line_when_it_does_not_validate(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(
+        "infra.validation.problems", lambda graph: [problem_of(graph.triggers[0].at)]
+    )
+    monkeypatch.setenv("CDK_OUTDIR", str(tmp_path))
+
+    assert app.main() == 2
+
+    assert capsys.readouterr().err.endswith(
+        "error: the app does not validate; correct what is listed above\n"
+    )
+
+
+def problem_of(at):
+    from infra.graph import Problem
+
+    return Problem(next(iter(RULES)), at, "wrong", "mend it")
+
+
+@st.composite
+def plans(draw):
+    """Return a valid plan: job name to None, or to AND or ANY and the states of earlier jobs."""
+    names = [f"job-{chr(97 + number)}" for number in range(draw(st.integers(1, 7)))]
+    plan = {}
+    for number, name in enumerate(names):
+        watched = (
+            draw(st.dictionaries(st.sampled_from(names[:number]), st.sampled_from(STATES)))
+            if number
+            else {}
+        )
+        plan[name] = (draw(st.sampled_from(["AND", "ANY"])), watched) if watched else None
+    return plan
+
+
+def started_by(plan, ends):
+    """Return the jobs of a plan that start, given how each job ends once it has started."""
+    started = set()
+    while True:
+        final = {name: ends[name] for name in started}
+        new = {
+            name
+            for name, after in plan.items()
+            if after is None
+            or (any if after[0] == "ANY" else all)(
+                final.get(watched) == state for watched, state in after[1].items()
+            )
+        }
+        if new == started:
+            return started
+        started |= new
+
+
+def started_by_triggers(template, names, ends):
+    """Return the jobs that the synthesized triggers start, by the local Glue's own decisions."""
+    job_of = {
+        id_: resource["Properties"]["Name"]
+        for id_, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::Glue::Job"
+    }
+    text = json.dumps(template)
+    for id_, name in job_of.items():
+        text = text.replace(json.dumps({"Ref": id_}), json.dumps(name))
+    triggers = [
+        trigger_of(id_, resource["Properties"])
+        for id_, resource in json.loads(text)["Resources"].items()
+        if resource["Type"] == "AWS::Glue::Trigger"
+    ]
+    (start,) = (trigger for trigger in triggers if trigger.type != "CONDITIONAL")
+    started, fired = {action.job_name for action in start.actions}, []
+    while firing := triggers_to_fire(triggers, {name: ends[name] for name in started}, fired):
+        for trigger in firing:
+            started |= {action.job_name for action in trigger.actions}
+            fired.append(trigger.name)
+    assert started <= set(names)
+    return started
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(plan=plans(), data=st.data())
+def test_triggers_mean_what_the_plan_says(cdk, project, plan, data):
+    from infra.dependencies import JobState, all_of, any_of
+
+    pipeline = new_pipeline(cdk, project)
+    jobs = {}
+    for name, after in plan.items():
+        waits = (
+            [jobs[watched].on(JobState[state]) for watched, state in after[1].items()]
+            if after
+            else []
+        )
+        combine = any_of if after and after[0] == "ANY" else all_of
+        jobs[name] = disable(pipeline, name, after=combine(*waits) if waits else ())
+
+    template = synthesized(pipeline)
+
+    for _ in range(10):
+        ends = {name: data.draw(st.sampled_from(STATES)) for name in plan}
+        assert started_by_triggers(template, plan, ends) == started_by(plan, ends)
