@@ -101,6 +101,7 @@ def synthesize(stage: StageConfig, context: Mapping[str, object], outdir: Path) 
     import aws_cdk as cdk
 
     from infra.flights_stack import FlightsStack
+    from infra.github_stack import GithubStack
     from infra.governance import apply_to_all
     from infra.storage_stack import StorageStack
 
@@ -116,7 +117,18 @@ def synthesize(stage: StageConfig, context: Mapping[str, object], outdir: Path) 
     flights = FlightsStack(
         app, f"tidemark-{stage.name}-flights", stage=stage, storage=storage, root=ROOT, env=env
     )
-    for stack in (storage, flights):
+    stacks: list[cdk.Stack] = [storage, flights]
+    if stage.github_repository:
+        stacks.append(
+            GithubStack(
+                app,
+                f"tidemark-{stage.name}-github",
+                stage_name=stage.name,
+                repository=stage.github_repository,
+                env=env,
+            )
+        )
+    for stack in stacks:
         apply_to_all(stack, stage)
     try:
         app.synth()

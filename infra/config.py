@@ -20,6 +20,7 @@ CRON_FORM = (
     "null or six Glue cron fields with one ? for a day, such as cron(0 6 * * ? *) for 06:00 UTC"
 )
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
 POLICY_NAME = re.compile(r"[\w+=,.@/-]{1,128}", re.ASCII)
 JDBC_URL = re.compile(r"jdbc:\S+")
@@ -74,6 +75,7 @@ class StageConfig:
         freshness_hours: after so long without new data an alarm is raised, or None.
         dpu_hours_per_day: DPU-hours of one job in a day that raise an alarm, or None.
         monthly_budget_usd: cost of a pipeline in a month that is mailed, or None.
+        github_repository: owner and name of the repository whose GitHub Actions deploy, or None.
         tags: tag name to value, for every resource.
         flights_source: where `ingest-flights` reads.
     """
@@ -91,6 +93,7 @@ class StageConfig:
     freshness_hours: int | None = None
     dpu_hours_per_day: int | None = None
     monthly_budget_usd: int | None = None
+    github_repository: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     flights_source: FilesSource | JdbcSource = FilesSource()
 
@@ -136,6 +139,9 @@ class StageConfig:
             freshness_hours=fields.optional_number("freshnessHours", 1, MOST_HOURS),
             dpu_hours_per_day=fields.optional_number("dpuHoursPerDay", 1, 1_000_000),
             monthly_budget_usd=fields.optional_number("monthlyBudgetUsd", 1, 1_000_000),
+            github_repository=fields.optional_text(
+                "githubRepository", REPOSITORY, "null or owner/name of a GitHub repository"
+            ),
             tags=fields.texts("tags"),
             flights_source=_flights_source(context.get("flightsSource", stage_source)),
         )

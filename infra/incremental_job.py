@@ -15,6 +15,7 @@ from infra import permissions
 from infra.dataset import Dataset
 from infra.dependencies import Ended, JobState
 from infra.errors import JobDefinitionError
+from infra.explanations import explain_wildcards
 from infra.graph_template import METADATA
 from infra.job_arguments import Argument, check_python_modules, own_arguments, texts_of
 from infra.runtime import JobRuntime
@@ -151,13 +152,15 @@ class IncrementalJob(Construct):
             )
         if shared.metrics:
             statements += permissions.put_metrics()
+        document = iam.PolicyDocument(statements=statements)
         self.role = iam.Role(
             self,
             "Role",
             assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
             description=f"What the Glue job {name} may do",
-            inline_policies={"job": iam.PolicyDocument(statements=statements)},
+            inline_policies={"job": document},
         )
+        explain_wildcards(self.role, document)
         self.resource = self._resource(script_asset, shared, default_arguments, connections)
 
     def on(self, state: JobState) -> Ended:

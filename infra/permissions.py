@@ -62,7 +62,6 @@ def use_watermarks(table_arn: str, job_name: str) -> list[iam.PolicyStatement]:
         _allow(["dynamodb:DescribeTable"], [table_arn]),
         _allow(
             [
-                "dynamodb:ConditionCheckItem",
                 "dynamodb:GetItem",
                 "dynamodb:PutItem",
                 "dynamodb:Query",

@@ -4,9 +4,11 @@ Called as ``python -m local_glue.job_process PARENT_PID SCRIPT ARGUMENTS...``. W
 into the current folder when the script fails.
 """
 
+import contextlib
 import json
 import os
 import runpy
+import subprocess
 import sys
 import traceback
 from pathlib import Path
@@ -17,6 +19,7 @@ from local_glue.bookmarks.session import current_session
 from local_glue.child import die_with_parent
 
 RESULT_FILE = "error.json"
+JVM_GRACE_S = 5.0
 BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
 
 
@@ -70,11 +73,17 @@ def _last_line_in(frames: TracebackType, script: str) -> int:
 
 
 def _stop_spark() -> None:
-    """Stop a Spark context that the script left open, so that its event log is complete."""
+    """Stop a Spark context that the script left open, so that its event log is complete; end it."""
     pyspark = sys.modules.get("pyspark")
     context = pyspark.SparkContext._active_spark_context if pyspark else None
     if context is not None:
         context.stop()
+    gateway = pyspark.SparkContext._gateway if pyspark else None
+    jvm = getattr(gateway, "proc", None)
+    if jvm is not None:  # which removes its temporary files when its input ends
+        jvm.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            jvm.wait(JVM_GRACE_S)
 
 
 if __name__ == "__main__":

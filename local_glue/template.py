@@ -55,7 +55,7 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
     resources: dict[tuple[str, str], dict[str, Any]] = {}
     stack_of_job: dict[str, str] = {}
     for stack in assembly.stacks:
-        scope = _scope(stack, region, exports)
+        scope = scope_of(stack, region, exports)
         for kind, name, properties in _stack_resources(stack, scope):
             if (kind, name) in resources:
                 raise UsageError(
@@ -89,7 +89,8 @@ def _stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, dic
             yield *_key(kind, scope.physical_names[logical_id], properties), properties
 
 
-def _scope(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
+def scope_of(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
+    """Return what the intrinsics of a stack are resolved against; resources get names here."""
     resources = stack.template.get("Resources", {})
     names = _generated_names(stack.name, resources)
     scope = Scope(

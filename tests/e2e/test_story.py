@@ -1,10 +1,26 @@
-"""The demo's own story on a few days, and that its checks can fail."""
+"""The demo's own story on a few days, that its checks can fail, and what its jobs ask of AWS."""
+
+import os
+from collections import Counter
 
 import pytest
 from rich.console import Console
 
 from demo.story import Plot, Story, StoryError, main, routes_table, runs_table, tell
+from local_glue.assembly import read_assembly
+from local_glue.commands import region
+from local_glue.dynamodb import dynamodb_endpoint
 from local_glue.home import Home
+from local_glue.java import find_java_home
+from local_glue.template import scope_of
+from tests.e2e.recorded_calls import (
+    OWN_APP,
+    Call,
+    FileRecorder,
+    recording_proxy,
+    table_calls,
+)
+from tests.e2e.simulation import allowing
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
 SMALL = Plot(first_days="1..2", next_days="3", late_weather="2", corrected="1")
@@ -16,9 +32,32 @@ def console() -> Console:
 
 
 @pytest.fixture(scope="module")
-def told(assembly, tmp_path_factory, console) -> Story:
-    story = Story(console, assembly, Home.open(tmp_path_factory.mktemp("story") / "home"))
-    tell(story, SMALL)
+def recorder(tmp_path_factory) -> FileRecorder:
+    return FileRecorder(tmp_path_factory.mktemp("recordings"))
+
+
+@pytest.fixture(scope="module")
+def requests() -> list:
+    """What the jobs ask of services by boto3, while the story is told."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def told(assembly, tmp_path_factory, console, recorder, requests) -> Story:
+    home = Home.open(tmp_path_factory.mktemp("story") / "home")
+    with (
+        dynamodb_endpoint(home) as engine,
+        recording_proxy(engine) as (url, recorded),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("AWS_ENDPOINT_URL", url)  # a call of another service would be seen
+        patch.setenv("AWS_ENDPOINT_URL_DYNAMODB", url)
+        patch.setenv("AWS_SDK_UA_APP_ID", OWN_APP)
+        options = f"{os.environ.get('JAVA_TOOL_OPTIONS', '')} {recorder.java_options}"
+        patch.setenv("JAVA_TOOL_OPTIONS", options)
+        story = Story(console, assembly, home)
+        tell(story, SMALL)
+        requests += recorded
     return story
 
 
@@ -102,3 +141,129 @@ def test_the_demo_never_empties_the_home_of_the_user(tmp_path, monkeypatch) -> N
 
     assert (tmp_path / "home" / "lake" / "precious.txt").exists()
     assert (tmp_path / ".tidemark-demo").is_dir()
+
+
+# Actions that no job was seen to need here, and why its role allows them.
+JUSTIFIED = {
+    "dynamodb:DescribeTable": "Watermarks.exists and set-up checks of a script",
+    "dynamodb:Query": "history, rewinds and windows that are found again after a kill",
+    "kms:Encrypt": "Glue encrypts bookmarks with it (CSE-KMS)",
+    "logs:AssociateKmsKey": "Glue encrypts a log group that is not there yet",
+    "logs:CreateLogGroup": "Glue creates a log group whose name it changed",
+    "logs:CreateLogStream": "Glue writes the logs of every run",
+    "logs:PutLogEvents": "Glue writes the logs of every run",
+    "s3:AbortMultipartUpload": "a writer that failed takes back the parts it uploaded",
+}
+
+
+@pytest.fixture(scope="module")
+def roles(assembly) -> dict[str, list]:
+    """Return the resolved policy statements of each job's role."""
+    exports, statements = {}, {}
+    for stack in read_assembly(assembly).stacks:
+        scope = scope_of(stack, region(), exports)
+        resources = stack.template["Resources"]
+        for output in stack.template.get("Outputs", {}).values():
+            if "Export" in output:
+                exports[scope.resolve(output["Export"]["Name"])] = scope.resolve(output["Value"])
+        for resource in resources.values():
+            if resource["Type"] == "AWS::Glue::Job":
+                role = resources[resource["Properties"]["Role"]["Fn::GetAtt"][0]]
+                (policy,) = role["Properties"]["Policies"]
+                name = resource["Properties"]["Name"]
+                statements[name] = scope.resolve(policy["PolicyDocument"]["Statement"])
+    return statements
+
+
+@pytest.fixture(scope="module")
+def calls(told, recorder, requests, roles) -> list[Call]:
+    """Return what the jobs were seen to ask of AWS, and what follows from it."""
+    home = told.folder("MartBucketName").parents[1]
+    job_of_run = {run.run_id: run.job_name for _, result in told.runs for run in result.job_runs}
+    seen = recorder.calls(Home.open(home), job_of_run, find_java_home() / "bin" / "jfr")
+    (table,) = {
+        arn
+        for statement in roles["ingest-flights"]
+        if "dynamodb:PutItem" in statement["Action"]
+        for arn in [statement["Resource"]]
+    }
+    return [*seen, *implied(seen, roles), *table_calls("ingest-flights", requests, table)]
+
+
+def implied(seen: set[Call], roles: dict[str, list]) -> list[Call]:
+    """Return what S3 needs beside an object's own action: listing, replacing, its key."""
+    found = set()
+    for call in seen:
+        bucket, _, key = call.resource.partition("/")
+        folder = key.partition("/")[0]
+        (key_arn,) = (s["Resource"] for s in roles[call.job] if "kms:Decrypt" in s["Action"])
+        found.add((call.job, "s3:ListBucket", bucket, f"{folder}/"))
+        found.add((call.job, "s3:ListBucket", bucket, key.rpartition("/")[0] + "/"))
+        if call.action == "s3:PutObject":  # Spark renames what it wrote, and replaces partitions
+            found.add((call.job, "s3:DeleteObject", call.resource, ""))
+            found.add((call.job, "kms:GenerateDataKey", key_arn, ""))
+        found.add((call.job, "kms:Decrypt", key_arn, ""))
+    return [
+        Call(job, action, arn, {"s3:prefix": (prefix,)} if prefix else {})
+        for job, action, arn, prefix in found
+    ]
+
+
+def test_every_job_was_seen_to_read_and_to_write(calls, roles) -> None:
+    seen = {(call.job, call.action) for call in calls}
+
+    assert {job for job, action in seen if action == "s3:GetObject"} == set(roles)
+    assert {job for job, action in seen if action == "s3:PutObject"} == set(roles)
+    assert ("ingest-flights", "dynamodb:UpdateItem") in seen
+
+
+def test_every_call_is_allowed_to_the_role_of_its_job(calls, roles) -> None:
+    denied = [
+        call
+        for call in calls
+        if not allowing(roles[call.job], call.action, call.resource, call.context)
+    ]
+
+    assert denied == []
+
+
+def test_no_call_is_allowed_to_the_roles_of_jobs_that_do_not_share_the_data(calls, roles) -> None:
+    others = [
+        (job, call)
+        for call in calls
+        for job in roles
+        if call.action in ("s3:PutObject", "dynamodb:PutItem", "dynamodb:UpdateItem")
+        and job != call.job
+        and allowing(roles[job], call.action, call.resource, call.context)
+    ]
+
+    assert others == []
+
+
+def test_every_granted_action_is_used_or_has_a_reason(calls, roles) -> None:
+    used = Counter(
+        (call.job, number)
+        for call in calls
+        for number in allowing(roles[call.job], call.action, call.resource, call.context)
+    )
+    actions = {(call.job, call.action) for call in calls}
+    unused = {
+        (job, action)
+        for job, statements in roles.items()
+        for statement in statements
+        for action in as_list(statement["Action"])
+        if (job, action) not in actions and action not in JUSTIFIED
+    }
+    idle = [
+        (job, statement["Action"])
+        for job, statements in roles.items()
+        for number, statement in enumerate(statements)
+        if not used[job, number] and not set(as_list(statement["Action"])) <= set(JUSTIFIED)
+    ]
+
+    assert unused == set()
+    assert idle == [(job, "s3:GetObject") for job in roles]  # script and libs, read by Glue itself
+
+
+def as_list(value: object) -> list:
+    return value if isinstance(value, list) else [value]

@@ -268,7 +268,6 @@ def test_only_the_watermark_job_touches_the_table_and_only_its_own_rows(assembly
         assert [statement["Action"] for statement in statements] == [
             ["dynamodb:DescribeTable"],
             [
-                "dynamodb:ConditionCheckItem",
                 "dynamodb:GetItem",
                 "dynamodb:PutItem",
                 "dynamodb:Query",

@@ -1,0 +1,63 @@
+"""Reasons for what cdk-nag asks about, given where the app has it: context `tidemark:explain`."""
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_iam as iam
+from constructs import IValidation
+
+CONTEXT_KEY = "tidemark:explain"
+RULE = "AwsSolutions::AwsSolutions-IAM5"
+WILDCARDS = (
+    "No action has a wildcard. A resource has one below the prefixes that the job declares, in "
+    "the names of its log groups, which Glue extends, and where an action knows no resource: "
+    "PutMetricData, bound to the namespace of Glue, and the network descriptions of EC2."
+)
+
+
+def explain_wildcards(role: iam.Role, document: iam.PolicyDocument) -> None:
+    """Acknowledge cdk-nag's findings about wildcards in the policy of a job's role.
+
+    An acknowledgement names the resource as the template spells it, which is known after the
+    references between stacks are resolved: in the validation of the tree. It costs time, hence
+    only where the context asks for it. tests/infra checks that there are no other wildcards.
+    """
+    if role.node.try_get_context(CONTEXT_KEY):
+        role.node.add_validation(_Explanation(role, document))
+
+
+@jsii.implements(IValidation)
+class _Explanation:
+    def __init__(self, role: iam.Role, document: iam.PolicyDocument) -> None:
+        self._role = role
+        self._document = document
+
+    def validate(self) -> list[str]:
+        """Acknowledge, and find nothing wrong."""
+        resolved = cdk.Stack.of(self._role).resolve(self._document)
+        resources = [
+            resource
+            for statement in resolved["Statement"]
+            for resource in _as_list(statement["Resource"])
+        ]
+        ids = {f"{RULE}[Resource::{text}]" for text in map(_text, resources) if "*" in text}
+        rules = [cdk.Acknowledgment(id=id_, reason=WILDCARDS) for id_ in sorted(ids)]
+        cdk.Validations.of(self._role).acknowledge(*rules)
+        return []
+
+
+def _text(value: object) -> str:
+    """Return an intrinsic as cdk-nag writes it."""
+    match value:
+        case {"Fn::Join": [separator, parts]}:
+            return str(separator).join(map(_text, parts))
+        case {"Ref": name}:
+            return f"<{name}>"
+        case {"Fn::GetAtt": [id_, attribute]}:
+            return f"<{id_}.{attribute}>"
+        case {"Fn::ImportValue": export}:
+            return str(export)
+    return str(value)
+
+
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,74 @@
+"""Roles for GitHub Actions: short-lived credentials by OpenID Connect, no key to keep.
+
+Source: https://docs.github.com/actions/how-tos/secure-your-work/security-harden-deployments/oidc-in-aws
+"""
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+ISSUER = "token.actions.githubusercontent.com"
+AUDIENCE = "sts.amazonaws.com"
+# The roles of `cdk bootstrap`, which do the work; a deployment may use all, a comparison one.
+DEPLOYING = ("deploy-role", "file-publishing-role", "lookup-role")
+COMPARING = ("lookup-role", "deploy-role")
+
+
+class GithubStack(cdk.Stack):
+    """Creates the identity provider of GitHub and two roles that its workflows assume.
+
+    The deploying role is for jobs of the GitHub environment named like the stage, which a person
+    approves; the comparing one is for pull requests. Neither may do more than assume roles of
+    the CDK's bootstrap stack, and `make diff` needs no more than to read.
+    """
+
+    def __init__(
+        self, scope: Construct, id_: str, *, stage_name: str, repository: str, env: cdk.Environment
+    ) -> None:
+        """Declare them.
+
+        Args:
+            scope: the app.
+            id_: stack name.
+            stage_name: the stage, and the GitHub environment.
+            repository: owner and name, `acme/pipelines`.
+            env: account and region.
+        """
+        super().__init__(
+            scope, id_, env=env, description=f"Tidemark {stage_name}: roles for GitHub Actions"
+        )
+        provider = iam.CfnOIDCProvider(
+            self, "Provider", url=f"https://{ISSUER}", client_id_list=[AUDIENCE]
+        )
+        subject = f"repo:{repository}"
+        self._role("Deploy", provider.ref, f"{subject}:environment:{stage_name}", DEPLOYING)
+        self._role("Diff", provider.ref, f"{subject}:pull_request", COMPARING)
+
+    def _role(self, id_: str, provider_arn: str, subject: str, bootstrap: tuple[str, ...]) -> None:
+        """Return a role and put its ARN into the stack's outputs."""
+        qualifier = cdk.DefaultStackSynthesizer.DEFAULT_QUALIFIER
+        arns = [
+            self.format_arn(
+                service="iam",
+                region="",
+                resource="role",
+                resource_name=f"cdk-{qualifier}-{name}-{self.account}-{self.region}",
+            )
+            for name in bootstrap
+        ]
+        role = iam.Role(
+            self,
+            id_,
+            assumed_by=iam.FederatedPrincipal(
+                provider_arn,
+                {"StringEquals": {f"{ISSUER}:aud": AUDIENCE, f"{ISSUER}:sub": subject}},
+                "sts:AssumeRoleWithWebIdentity",
+            ),
+            max_session_duration=cdk.Duration.hours(1),
+            inline_policies={
+                "cdk": iam.PolicyDocument(
+                    statements=[iam.PolicyStatement(actions=["sts:AssumeRole"], resources=arns)]
+                )
+            },
+        )
+        cdk.CfnOutput(self, f"{id_}RoleArn", value=role.role_arn)

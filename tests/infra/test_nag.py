@@ -1,0 +1,59 @@
+"""cdk-nag's rules of AWS solutions over both stages: every finding has a written reason."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.infra.conftest import ROOT
+
+pytestmark = pytest.mark.synth
+
+# The app itself, with cdk-nag as one more validation plugin.
+PROGRAM = """
+import os, sys
+import app
+os.environ["JSII_NODE"] = app.find_node(os.environ.get("JSII_NODE"))
+import aws_cdk as cdk
+from cdk_nag import AwsSolutionsChecks
+make = cdk.App
+def with_nag(**settings):
+    made = make(**settings)
+    cdk.Validations.of(made).add_plugins(AwsSolutionsChecks(made, verbose=True))
+    return made
+cdk.App = with_nag
+sys.exit(app.main())
+"""
+
+
+@pytest.fixture(scope="module", params=["dev", "prod"])
+def report(request, tmp_path_factory):
+    """Return how the app ended with cdk-nag, and the findings that nobody gave a reason for."""
+    out = tmp_path_factory.mktemp("nag")
+    context = {"stage": request.param, "tidemark:explain": True}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=ROOT,
+        env={**os.environ, "CDK_OUTDIR": str(out), "CDK_CONTEXT_JSON": json.dumps(context)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    path = out / "validation-report.json"
+    plugins = json.loads(path.read_text())["pluginReports"] if path.exists() else []
+    findings = [
+        f"{violation['ruleName']} at {construct['constructPath']}"
+        for plugin in plugins
+        for violation in plugin["violations"]
+        for construct in violation["violatingConstructs"]
+    ]
+    return done, findings
+
+
+def test_cdk_nag_finds_nothing_without_a_reason(report):
+    done, findings = report
+
+    assert findings == []
+    assert done.returncode == 0, done.stderr
