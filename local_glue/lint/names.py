@@ -1,0 +1,213 @@
+"""What the names of a script stand for: its functions, its Job objects, what it imports."""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from local_glue.lint.literals import Literal, module_constants
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+READER_ENDINGS = {
+    ".create_dynamic_frame": "create_dynamic_frame",
+    ".create_data_frame": "create_data_frame",
+    "DynamicFrameReader": "create_dynamic_frame",
+}
+IsMade = Callable[[ast.expr], bool]
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of one script; a name counts in the whole file, whatever its scope."""
+
+    functions: Mapping[str, Function]
+    methods: Mapping[str, tuple[Function, ...]]
+    classes: Mapping[str, ast.ClassDef]
+    imports: Mapping[str, str]  # name to where it comes from, such as awsglue.job.Job
+    constants: Mapping[str, Literal]
+    jobs: frozenset[str] = field(default=frozenset())
+    instances: frozenset[str] = field(default=frozenset())
+    readers: Mapping[str, str] = field(default_factory=dict)  # to create_dynamic_frame, …
+    texts: Mapping[str, str] = field(default_factory=dict)  # source text of what is assigned
+
+    def is_from_aws(self, name: str) -> bool:
+        """Return whether a name is imported from a package of AWS Glue or from Spark."""
+        return self.imports.get(name, "").split(".")[0] in {"awsglue", "awsgluedq", "pyspark"}
+
+    def class_of(self, call: ast.expr) -> str:
+        """Return the last part of what a call calls, under its own name: ``Job``."""
+        if not isinstance(call, ast.Call):
+            return ""
+        name = identifier(call.func) or ""
+        origin = self.imports.get(name, name) if isinstance(call.func, ast.Name) else name
+        return "" if ".blueprint." in origin else origin.rpartition(".")[2]
+
+
+def identifier(node: ast.AST) -> str | None:
+    """Return the name of a variable or of an attribute, None for anything else."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return None
+
+
+def names_of(tree: ast.Module) -> Names:
+    """Return the names of a script."""
+    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    methods: dict[str, tuple[Function, ...]] = {}
+    for class_ in classes.values():
+        for function in class_.body:
+            if isinstance(function, FUNCTION):
+                methods[function.name] = (*methods.get(function.name, ()), function)
+    owned = {function for group in methods.values() for function in group}
+    functions = {
+        node.name: node
+        for node in ast.walk(tree)
+        if isinstance(node, FUNCTION) and node not in owned
+    }
+    texts = _assigned_texts(tree)
+    readers = {
+        name: reader
+        for name, text in texts.items()
+        for ending, reader in READER_ENDINGS.items()
+        if text.partition("(")[0].endswith(ending)
+    }
+    plain = Names(
+        *(functions, methods, classes, _imports(tree), module_constants(tree)),
+        readers=readers,
+        texts=texts,
+    )
+    jobs = _holders(tree, plain, lambda value: plain.class_of(value) == "Job")
+    instances = _holders(tree, plain, lambda value: plain.class_of(value) in classes)
+    return replace(plain, jobs=jobs, instances=instances)
+
+
+def _assigned_texts(tree: ast.Module) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                name = identifier(target) or ""
+                found[name] = f"{found.get(name, '')}\n{ast.unparse(node.value)}".strip()
+    return found
+
+
+def _imports(tree: ast.Module) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                found[alias.asname or alias.name.partition(".")[0]] = alias.name
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                found[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
+    return found
+
+
+def _holders(tree: ast.Module, names: Names, is_made: IsMade) -> frozenset[str]:
+    """Return the names of variables, attributes and parameters that hold what is made so."""
+    found: set[str] = set()
+    while True:
+        more = {name for node in ast.walk(tree) for name in _held(node, names, is_made, found)}
+        if more <= found:
+            return frozenset(found)
+        found |= more
+
+
+def _held(node: ast.AST, names: Names, is_made: IsMade, known: set[str]) -> Iterator[str]:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _targets(target, value, names, is_made, known)
+        case ast.AnnAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
+            if value is not None:
+                yield from _targets(target, value, names, is_made, known)
+        case ast.Call():
+            yield from _parameters(node, names, is_made, known)
+
+
+def _targets(
+    target: ast.expr, value: ast.expr, names: Names, is_made: IsMade, known: set[str]
+) -> Iterator[str]:
+    if isinstance(target, ast.Tuple):
+        for number, part in enumerate(target.elts):
+            for one in _elements(value, number, names):
+                yield from _targets(part, one, names, is_made, known)
+    elif _holds(value, names, is_made, known) and (name := identifier(target)):
+        yield name
+
+
+def _elements(value: ast.expr, number: int, names: Names) -> Iterator[ast.expr]:
+    """Yield what the part of a tuple can be, of one that is written out or returned."""
+    for one in (value, *_returned(value, names)):
+        if isinstance(one, ast.Tuple) and number < len(one.elts):
+            yield one.elts[number]
+
+
+def _returned(value: ast.expr, names: Names) -> Iterator[ast.expr]:
+    """Yield what the function that a value calls returns, if it is one of the script."""
+    for function in called_functions(value, names) if isinstance(value, ast.Call) else ():
+        for node in ast.walk(function):
+            if isinstance(node, ast.Return) and node.value is not None:
+                yield node.value
+
+
+def _holds(value: ast.expr, names: Names, is_made: IsMade, known: set[str]) -> bool:
+    return (
+        is_made(value)
+        or identifier(value) in known
+        or any(is_made(one) or identifier(one) in known for one in _returned(value, names))
+    )
+
+
+def _parameters(call: ast.Call, names: Names, is_made: IsMade, known: set[str]) -> Iterator[str]:
+    """Yield the parameters of the script's functions that a call gives such a value to."""
+    for keyword in call.keywords:
+        if keyword.arg and _holds(keyword.value, names, is_made, known):
+            yield keyword.arg
+    for function in called_functions(call, names):
+        for parameter, value in bound_arguments(function, call, names).items():
+            if _holds(value, names, is_made, known):
+                yield parameter
+
+
+def called_functions(call: ast.Call, names: Names) -> tuple[Function, ...]:
+    """Return the functions of the script that a call may run; several if methods share a name."""
+    match call.func:
+        case ast.Name(id=name) if name in names.classes:
+            return tuple(_method(names.classes[name], "__init__"))
+        case ast.Name(id=name) if name in names.functions:
+            return (names.functions[name],)
+        case ast.Attribute(value=owner, attr=name) if _is_instance(owner, names):
+            return names.methods.get(name, ())
+    return ()
+
+
+def _method(class_: ast.ClassDef, name: str) -> Iterator[Function]:
+    for function in class_.body:
+        if isinstance(function, FUNCTION) and function.name == name:
+            yield function
+
+
+def _is_instance(owner: ast.expr, names: Names) -> bool:
+    if isinstance(owner, ast.Call):
+        return names.class_of(owner) in {*names.classes, "super"}
+    return identifier(owner) in {"self", "cls", *names.instances, *names.classes}
+
+
+def bound_arguments(function: Function, call: ast.Call, names: Names) -> dict[str, ast.expr]:
+    """Return what a call gives to the parameters of a function, defaults included."""
+    parameters = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
+    defaults = function.args.defaults
+    bound = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
+    for parameter, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        if default is not None:
+            bound[parameter.arg] = default
+    is_method = any(function in group for group in names.methods.values())
+    given = parameters[1:] if is_method and parameters[:1] in (["self"], ["cls"]) else parameters
+    for parameter_name, value in zip(given, call.args, strict=False):
+        if isinstance(value, ast.Starred):
+            break
+        bound[parameter_name] = value
+    bound |= {item.arg: item.value for item in call.keywords if item.arg}
+    return bound
