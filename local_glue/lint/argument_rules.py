@@ -104,8 +104,7 @@ def _meant(ask: Ask, passed: set[str]) -> dict[str, str]:
     """Return the passed names that Glue up to 5.1 takes for one that was asked for."""
     options = _options(ask)
     meant = {
-        name: [option for option in options if option.startswith(name)]
-        for name in passed - options - PASSED_BY_GLUE
+        name: [option for option in options if option.startswith(name)] for name in passed - options
     }
     return {name: long[0] for name, long in meant.items() if len(long) == 1}
 

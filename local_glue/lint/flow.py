@@ -9,7 +9,7 @@ from local_glue.lint.operators import place_of
 from local_glue.lint.paths import NOWHERE, Jumps, Point, Swallowed, answered, join, swallowed
 
 BROAD = {"Exception", "BaseException"}
-COMPREHENSION = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+NEVER_RAISES = (ast.Break, ast.Continue, ast.Pass)
 
 
 class Flow:
@@ -26,7 +26,8 @@ class Flow:
         for statement in body:
             if not point.is_reached:
                 break
-            self._may_raise(point)
+            if not isinstance(statement, NEVER_RAISES):
+                self._may_raise(point)
             visit = getattr(self, f"_on_{type(statement).__name__}", self.expression)
             point = visit(statement, point)
         return point

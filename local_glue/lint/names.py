@@ -195,19 +195,26 @@ def _is_instance(owner: ast.expr, names: Names) -> bool:
     return identifier(owner) in {"self", "cls", *names.instances, *names.classes}
 
 
+def parameters(function: Function) -> list[str]:
+    """Return the names of the parameters that a call gives values to."""
+    arguments = function.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return [parameter.arg for parameter in every]
+
+
 def bound_arguments(function: Function, call: ast.Call, names: Names) -> dict[str, ast.expr]:
     """Return what a call gives to the parameters of a function, defaults included."""
-    parameters = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
+    by_position = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
     defaults = function.args.defaults
-    bound = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
+    bound = dict(zip(by_position[len(by_position) - len(defaults) :], defaults, strict=True))
     for parameter, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
         if default is not None:
             bound[parameter.arg] = default
     is_method = any(function in group for group in names.methods.values())
-    given = parameters[1:] if is_method and parameters[:1] in (["self"], ["cls"]) else parameters
-    for parameter_name, value in zip(given, call.args, strict=False):
+    is_bound = is_method and by_position[:1] in (["self"], ["cls"])
+    for name, value in zip(by_position[is_bound:], call.args, strict=False):
         if isinstance(value, ast.Starred):
             break
-        bound[parameter_name] = value
+        bound[name] = value
     bound |= {item.arg: item.value for item in call.keywords if item.arg}
     return bound

@@ -1,7 +1,7 @@
 """Reads a job script: follows it and notes what its calls do to bookmark and arguments."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from local_glue.errors import UsageError
 from local_glue.lint import paths
@@ -9,13 +9,22 @@ from local_glue.lint.arguments_read import note_arguments
 from local_glue.lint.facts import Ask, End, Facts, Opened
 from local_glue.lint.findings import Place
 from local_glue.lint.flow import Flow, is_normal_exit
+from local_glue.lint.job_calls import (
+    asked_options,
+    hands_the_context_out,
+    is_ask,
+    is_job_call,
+    is_of_a_job,
+)
 from local_glue.lint.literals import Literal, Scope, literal, local_constants
 from local_glue.lint.names import (
+    FUNCTION,
     Function,
     bound_arguments,
     called_functions,
     identifier,
     names_of,
+    parameters,
 )
 from local_glue.lint.operators import Ctx, is_spark_read, is_write, operator_of, place_of
 from local_glue.lint.paths import NOWHERE, START, Jumps, Point, join
@@ -47,17 +56,18 @@ class Script(Flow):
         self._names = names_of(tree)
         self._scope: Scope = self._names.constants
         self._running: list[Function] = []
+        self._ran: set[Function] = set()
         self._inlined = 0
         self._seen: set[ast.Call] = set()
         self._opened: dict[tuple[ast.Call, str], Opened] = {}
         self._ends: dict[Place, bool] = {}
-        self._calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         last = place_of(tree.body[-1]) if tree.body else Place(1, 1)
         self._facts = Facts(Place(last.end_line, last.end_line))
-        self._has_sources = any(
-            operator.is_source
-            for call in self._calls
-            if (operator := operator_of(call, self._names, self._scope))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        operators = [operator_of(call, self._names, self._scope) for call in calls]
+        self._has_sources = any(operator and operator.is_source for operator in operators)
+        self._facts.is_entry = any(
+            self._names.class_of(call) in {"GlueContext", "Job"} for call in calls
         )
 
     def read(self) -> Facts:
@@ -75,30 +85,33 @@ class Script(Flow):
         facts.opened = list(self._opened.values())
         facts.ends = [End(place, written) for place, written in self._ends.items()]
         facts.always_asked = join(*(point for _, point in exits)).asked
-        facts.is_entry = any(self._is_entry(call) for call in self._calls)
         note_arguments(self._tree, self._names, facts)
         for places in (facts.inits, facts.commits, facts.commits_in_finally):
             places[:] = sorted(set(places), key=lambda place: place.line)
         return facts
 
-    def _is_entry(self, call: ast.Call) -> bool:
-        return self._names.class_of(call) in {"GlueContext", "Job"}
-
     def _note_what_is_not_reached(self) -> None:
         """Note the calls in functions that nothing visible calls, as far as that tells anything."""
         facts = self._facts
-        for call in self._calls:
-            if call in self._seen:
-                continue
+        for call in self._hidden_calls():
             operator = operator_of(call, self._names, self._scope)
             if operator and operator.ctx in (Ctx.LITERAL, Ctx.MISSING):
                 self._opened.setdefault((call, operator.text), Opened(operator))
-            if self._is_job_call(call, "init") or self._is_job_call(call, "commit"):
+            if any(is_job_call(call, name, self._names) for name in ("init", "commit")):
                 facts.has_hidden_job = True
-            if _is_ask(call):
+            if is_ask(call):
                 facts.asks.append(Ask(place_of(call), None))
             if is_spark_read(call):
                 facts.spark_reads.append(place_of(call))
+
+    def _hidden_calls(self) -> Iterator[ast.Call]:
+        """Yield the calls in functions and lambdas that were not followed."""
+        for part in ast.walk(self._tree):
+            if isinstance(part, (*FUNCTION, ast.Lambda)) and part not in self._ran:
+                for node in ast.walk(part):
+                    if isinstance(node, ast.Call) and node not in self._seen:
+                        self._seen.add(node)
+                        yield node
 
     def call(self, node: ast.Call, point: Point) -> Point:
         """Return the point after a call whose arguments are evaluated already."""
@@ -107,29 +120,13 @@ class Script(Flow):
             if is_normal_exit(node):
                 self._jumps.exits.append((place_of(node), point))
             return NOWHERE
-        if self._is_job_call(node, "init"):
+        if is_job_call(node, "init", self._names):
             return self._init(node, point)
-        if self._is_job_call(node, "commit"):
+        if is_job_call(node, "commit", self._names):
             return self._commit(node, point)
         if functions := called_functions(node, self._names):
             return self._inline(functions, node, point)
         return self._foreign(node, self._glue(node, point))
-
-    def _is_job_call(self, node: ast.Call, method: str) -> bool:
-        """Return whether a call is ``job.init`` or ``job.commit`` of a Job of this script.
-
-        If no name is known to hold a Job, whatever has such a method may be one.
-        """
-        if not isinstance(node.func, ast.Attribute) or node.func.attr != method:
-            return False
-        owner = node.func.value
-        if self._names.jobs or self._names.class_of(owner) == "Job":
-            return self._is_job_for_sure(node)
-        return bool(node.args) if method == "init" else not (node.args or node.keywords)
-
-    def _is_job_for_sure(self, node: ast.Call) -> bool:
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else node
-        return identifier(owner) in self._names.jobs or self._names.class_of(owner) == "Job"
 
     def _init(self, node: ast.Call, point: Point) -> Point:
         self._facts.inits.append(place_of(node))
@@ -139,7 +136,7 @@ class Script(Flow):
 
     def _commit(self, node: ast.Call, point: Point) -> Point:
         place, facts = place_of(node), self._facts
-        if not self._is_job_for_sure(node):
+        if not is_of_a_job(node, self._names):
             facts.has_hidden_job = True
             return point.each(paths.committed)
         facts.commits.append(place)
@@ -154,8 +151,8 @@ class Script(Flow):
 
     def _glue(self, node: ast.Call, point: Point) -> Point:
         """Note what a call of Glue or Spark does."""
-        if _is_ask(node):
-            options = _options(node)
+        if is_ask(node):
+            options = asked_options(node)
             names = literal(options, self._scope) if options is not None else None
             known = names if isinstance(names, tuple) else None
             self._facts.asks.append(Ask(place_of(node), known))
@@ -190,29 +187,36 @@ class Script(Flow):
         """Return the point after a call of functions of the script, whichever of them it is."""
         ends = []
         for function in functions:
-            scope = local_constants(function, self._names.constants)
-            scope = {**scope, **_parameters(function), **self._arguments(function, node)}
-            ends.append(self._run(function, scope, point))
+            given = {**dict.fromkeys(parameters(function)), **self._arguments(function, node)}
+            ends.append(self._run(function, given, point))
         return join(*ends)
 
     def _arguments(self, function: Function, node: ast.Call) -> dict[str, Literal]:
         bound = bound_arguments(function, node, self._names)
         return {name: literal(value, self._scope) for name, value in bound.items()}
 
-    def _run(self, function: Function, scope: Scope, point: Point) -> Point:
+    def _run(self, function: Function, given: Scope, point: Point) -> Point:
+        """Return the point after a function ran with these parameters."""
         self._inlined += 1
         if function in self._running or self._inlined > MAX_INLINED_CALLS:
             self._facts.has_hidden_job |= self._inlined > MAX_INLINED_CALLS
             return point
         outer, self._jumps = self._jumps, Jumps()
-        outer_scope, self._scope = self._scope, scope
+        outer_scope, self._scope = self._scope, self._inside(function, given)
         self._running.append(function)
+        self._ran.add(function)
         end = self.block(function.body, point)
         self._running.pop()
         self._scope = outer_scope
         inner, self._jumps = self._jumps, outer
         outer.exits.extend(inner.exits)
         return join(end, *inner.returns)
+
+    def _inside(self, function: Function, given: Scope) -> Scope:
+        """Return what names are worth in a function; a parameter that is bound again, nothing."""
+        own = local_constants(function, {**self._names.constants, **given})
+        again = dict.fromkeys(given.keys() & own.keys())
+        return {**self._names.constants, **given, **own, **again}
 
     def _foreign(self, node: ast.Call, point: Point) -> Point:
         """Follow the functions that are handed to other code, and note what else it gets."""
@@ -221,29 +225,13 @@ class Script(Flow):
             name = identifier(value) or ""
             if isinstance(value, ast.Name) and name in self._names.functions:
                 function = self._names.functions[name]
-                point = self._run(
-                    function, {**self._names.constants, **_parameters(function)}, point
-                )
+                point = self._run(function, dict.fromkeys(parameters(function)), point)
             elif name in self._names.jobs:
                 self._facts.has_hidden_job = True
                 point = point.each(lambda path: paths.committed(paths.initialized(path)))
-        if self._gets_the_context(node, values):
+        if hands_the_context_out(node, values, self._names):
             self._facts.has_hidden_source = True
         return point
-
-    def _gets_the_context(self, node: ast.Call, values: Iterable[ast.expr]) -> bool:
-        """Return whether code outside of the script gets a GlueContext, and may read with it."""
-        root = node.func
-        while isinstance(root, ast.Attribute | ast.Call):
-            root = root.func if isinstance(root, ast.Call) else root.value
-        name = identifier(root) or ""
-        return (
-            name in self._names.imports
-            and not self._names.is_from_aws(name)
-            and any(
-                "GlueContext(" in self._names.texts.get(identifier(v) or "", "") for v in values
-            )
-        )
 
     def tells(self, handler: ast.ExceptHandler) -> bool:
         """Return whether a handler hands the failure on to what cannot be followed."""
@@ -253,21 +241,6 @@ class Script(Flow):
             and node.func.id in self._names.imports
             for node in ast.walk(handler)
         )
-
-
-def _parameters(function: Function) -> dict[str, Literal]:
-    arguments = function.args
-    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    return dict.fromkeys(parameter.arg for parameter in every)
-
-
-def _is_ask(call: ast.Call) -> bool:
-    return identifier(call.func) == "getResolvedOptions"
-
-
-def _options(call: ast.Call) -> ast.expr | None:
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
-    return call.args[1] if len(call.args) > 1 else given.get("options")
 
 
 def commits_in_finally(text: str) -> list[int]:
