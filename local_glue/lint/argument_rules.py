@@ -111,13 +111,15 @@ def _meant(ask: Ask, passed: set[str]) -> dict[str, str]:
 
 def _abbreviated(ask: Ask, start: Start) -> Iterator[tuple[str, Finding]]:
     options, names = _options(ask), start.names
-    for name, meant in sorted(_meant(ask, names).items()):
-        if meant in names:
+    short = _meant(ask, names)
+    for name, meant in sorted(short.items()):
+        rivals = [other for other in short if short[other] == meant and other != name]
+        if rivals or meant in names:
             text = (
-                f"{start.by} passes --{name} and --{meant}, and only {meant} is asked for here: up "
-                f"to Glue 5.1 --{name} is taken for it too, and the last one counts"
+                f"{start.by} passes --{name} and --{(rivals or [meant])[0]}, and this call asks "
+                f"only for {meant}: up to Glue 5.1 it takes both, and the last one counts"
             )
-            yield name, error("argument-ambiguous", ask.place, text)
+            yield meant, error("argument-ambiguous", ask.place, text)
         else:
             text = (
                 f"{start.by} passes --{name}, which Glue up to 5.1 takes for --{meant}; Glue 6.0 "

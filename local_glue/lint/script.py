@@ -64,8 +64,6 @@ class Script(Flow):
         last = place_of(tree.body[-1]) if tree.body else Place(1, 1)
         self._facts = Facts(Place(last.end_line, last.end_line))
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        operators = [operator_of(call, self._names, self._scope) for call in calls]
-        self._has_sources = any(operator and operator.is_source for operator in operators)
         self._facts.is_entry = any(
             self._names.class_of(call) in {"GlueContext", "Job"} for call in calls
         )
@@ -130,9 +128,7 @@ class Script(Flow):
 
     def _init(self, node: ast.Call, point: Point) -> Point:
         self._facts.inits.append(place_of(node))
-        if self._has_sources:
-            return point.each(paths.initialized)
-        return point.each(lambda path: paths.read(paths.initialized(path)))
+        return point.each(paths.initialized)
 
     def _commit(self, node: ast.Call, point: Point) -> Point:
         place, facts = place_of(node), self._facts
@@ -231,6 +227,7 @@ class Script(Flow):
                 point = point.each(lambda path: paths.committed(paths.initialized(path)))
         if hands_the_context_out(node, values, self._names):
             self._facts.has_hidden_source = True
+            point = point.each(paths.read)
         return point
 
     def tells(self, handler: ast.ExceptHandler) -> bool:
