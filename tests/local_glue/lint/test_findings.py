@@ -1,7 +1,11 @@
-"""Comments that acknowledge a finding."""
+"""The rules, and the comments that acknowledge a finding."""
+
+import re
+from pathlib import Path
 
 import pytest
 
+from local_glue.lint.findings import REMEDIES
 from local_glue.lint.linter import lint_text
 
 SOURCE = "gc.getSource('s3')"
@@ -55,3 +59,13 @@ def test_a_comment_that_does_not_count_is_an_error(comment, mistake):
 
 def test_a_text_that_looks_like_a_comment_is_none():
     assert rules("x = '# tidemark: ignore[ctx-missing]'") == []
+
+
+def test_every_rule_is_in_the_document_and_no_other():
+    document = Path(__file__).parents[3] / "docs" / "lint.md"
+
+    rules_there = re.findall(
+        r"^\| `([a-z-]+)` \|", document.read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+    assert rules_there == list(REMEDIES)
