@@ -63,11 +63,21 @@ class Flow:
         return join(*reached)
 
     def _on_call(self, node: ast.Call, point: Point) -> Point:
-        for child in ast.iter_child_nodes(node):
-            inner = child.value if isinstance(child, ast.keyword) else child
-            point = self.expression(inner.body if isinstance(inner, ast.Lambda) else inner, point)
-        self._may_raise(point)
-        return self.call(node, point) if point.is_reached else point
+        """Return the point after a chain of calls such as ``a.b(c).d(e)``, however long."""
+        chain: list[ast.Call] = []
+        inner: ast.expr = node
+        while isinstance(inner, ast.Call | ast.Attribute):
+            if isinstance(inner, ast.Call):
+                chain.append(inner)
+            inner = inner.func if isinstance(inner, ast.Call) else inner.value
+        point = self.expression(inner, point)
+        for call in reversed(chain):
+            for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+                body = value.body if isinstance(value, ast.Lambda) else value
+                point = self.expression(body, point)
+            self._may_raise(point)
+            point = self.call(call, point) if point.is_reached else point
+        return point
 
     def _may_raise(self, point: Point) -> None:
         self._raised[-1] = join(self._raised[-1], point)

@@ -13,7 +13,7 @@ def is_job_call(node: ast.Call, method: str, names: Names) -> bool:
     """
     if not isinstance(node.func, ast.Attribute) or node.func.attr != method:
         return False
-    if names.jobs or names.class_of(node.func.value) == "Job":
+    if names.jobs or names.makes_a_job(node.func.value):
         return is_of_a_job(node, names)
     return bool(node.args) if method == "init" else not (node.args or node.keywords)
 
@@ -21,7 +21,7 @@ def is_job_call(node: ast.Call, method: str, names: Names) -> bool:
 def is_of_a_job(node: ast.Call, names: Names) -> bool:
     """Return whether a call is a method of what is known to be a Job."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else node
-    return identifier(owner) in names.jobs or names.class_of(owner) == "Job"
+    return identifier(owner) in names.jobs or names.makes_a_job(owner)
 
 
 def is_ask(call: ast.Call) -> bool:
@@ -43,5 +43,14 @@ def hands_the_context_out(node: ast.Call, values: Iterable[ast.expr], names: Nam
     name = identifier(root) or ""
     if name not in names.imports or names.is_from_aws(name):
         return False
-    texts = [names.texts.get(identifier(value) or "", "") for value in values]
-    return any("GlueContext(" in text for text in texts)
+    return any(identifier(value) in names.contexts for value in values)
+
+
+def is_exit(call: ast.Call) -> bool:
+    """Return whether a call ends the script."""
+    match call.func:
+        case ast.Name(id="exit" | "quit" | "_exit"):
+            return True
+        case ast.Attribute(value=ast.Name(id="sys" | "os"), attr="exit" | "_exit"):
+            return True
+    return False

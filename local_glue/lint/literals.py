@@ -94,26 +94,22 @@ def _only(values: list[ast.expr | None], scope: Scope) -> Literal:
 
 def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
     """Yield the names that statements bind in their own scope, with the value if it is one."""
-    for node in body:
+    left = [*body][::-1]
+    while left:
+        node = left.pop()
+        inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 yield name, value
+                inner = [value]
             case ast.AnnAssign(target=ast.Name(id=name), value=value) if value:
                 yield name, value
+                inner = [value]
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 yield name, None
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
                 continue
-        yield from _bindings(_without_target(node))
-
-
-def _without_target(node: ast.AST) -> Iterable[ast.AST]:
-    match node:
-        case ast.Assign(targets=[ast.Name()], value=value):
-            return [value]
-        case ast.AnnAssign(target=ast.Name(), value=value) if value:
-            return [value]
-    return ast.iter_child_nodes(node)
+        left += [*inner][::-1]
 
 
 def _attributes(tree: ast.Module) -> dict[str, list[ast.expr | None]]:

@@ -8,10 +8,14 @@ from local_glue.lint.literals import Literal, module_constants
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-READER_ENDINGS = {
-    ".create_dynamic_frame": "create_dynamic_frame",
-    ".create_data_frame": "create_data_frame",
+READERS = {"create_dynamic_frame", "create_data_frame"}
+READER_CLASSES = {
     "DynamicFrameReader": "create_dynamic_frame",
+    "DataFrameReader": "create_data_frame",
+}
+# What is another value in every run.
+OF_THIS_RUN = {
+    *("now", "utcnow", "today", "time", "strftime", "uuid1", "uuid4", "random", "JOB_RUN_ID"),
 }
 IsMade = Callable[[ast.expr], bool]
 
@@ -28,11 +32,21 @@ class Names:
     jobs: frozenset[str] = field(default=frozenset())
     instances: frozenset[str] = field(default=frozenset())
     readers: Mapping[str, str] = field(default_factory=dict)  # to create_dynamic_frame, …
-    texts: Mapping[str, str] = field(default_factory=dict)  # source text of what is assigned
+    contexts: frozenset[str] = field(default=frozenset())
+    of_this_run: frozenset[str] = field(default=frozenset())  # hold another value in every run
 
     def is_from_aws(self, name: str) -> bool:
         """Return whether a name is imported from a package of AWS Glue or from Spark."""
         return self.imports.get(name, "").split(".")[0] in {"awsglue", "awsgluedq", "pyspark"}
+
+    def makes_a_job(self, value: ast.expr) -> bool:
+        """Return whether an expression makes a Job of Glue."""
+        return self.class_of(value) == "Job" and "Job" not in self.classes
+
+    def reader(self, value: ast.expr) -> str:
+        """Return create_dynamic_frame or create_data_frame if a value is that, else ``""``."""
+        name = identifier(value) or ""
+        return READER_CLASSES.get(self.class_of(value)) or self.readers.get(name, name)
 
     def class_of(self, call: ast.expr) -> str:
         """Return the last part of what a call calls, under its own name: ``Job``."""
@@ -65,31 +79,40 @@ def names_of(tree: ast.Module) -> Names:
         for node in ast.walk(tree)
         if isinstance(node, FUNCTION) and node not in owned
     }
-    texts = _assigned_texts(tree)
-    readers = {
-        name: reader
-        for name, text in texts.items()
-        for ending, reader in READER_ENDINGS.items()
-        if text.partition("(")[0].endswith(ending)
-    }
-    plain = Names(
-        *(functions, methods, classes, _imports(tree), module_constants(tree)),
-        readers=readers,
-        texts=texts,
+    plain = Names(functions, methods, classes, _imports(tree), module_constants(tree))
+
+    def holders(is_made: IsMade) -> frozenset[str]:
+        return _holders(tree, plain, is_made)
+
+    frames, rows = (
+        holders(lambda value: plain.reader(value) == "create_dynamic_frame"),
+        holders(lambda value: plain.reader(value) == "create_data_frame"),
     )
-    jobs = _holders(tree, plain, lambda value: plain.class_of(value) == "Job")
-    instances = _holders(tree, plain, lambda value: plain.class_of(value) in classes)
-    return replace(plain, jobs=jobs, instances=instances)
+    return replace(
+        plain,
+        jobs=holders(plain.makes_a_job),
+        instances=holders(lambda value: plain.class_of(value) in classes),
+        contexts=holders(lambda value: plain.class_of(value) == "GlueContext"),
+        of_this_run=holders(is_of_this_run),
+        readers={
+            **dict.fromkeys(frames, "create_dynamic_frame"),
+            **dict.fromkeys(rows, "create_data_frame"),
+        },
+    )
 
 
-def _assigned_texts(tree: ast.Module) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                name = identifier(target) or ""
-                found[name] = f"{found.get(name, '')}\n{ast.unparse(node.value)}".strip()
-    return found
+def is_of_this_run(value: ast.expr) -> bool:
+    """Return whether an expression has another value in every run: a time, an id, a random one."""
+    return any(
+        (identifier(node.func) if isinstance(node, ast.Call) else _text(node)) in OF_THIS_RUN
+        for node in ast.walk(value)
+        if isinstance(node, ast.Call | ast.Constant)
+    )
+
+
+def _text(node: ast.AST) -> str | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if value == "JOB_RUN_ID" else None
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
@@ -162,9 +185,10 @@ def _holds(value: ast.expr, names: Names, is_made: IsMade, known: set[str]) -> b
 
 def _parameters(call: ast.Call, names: Names, is_made: IsMade, known: set[str]) -> Iterator[str]:
     """Yield the parameters of the script's functions that a call gives such a value to."""
-    for keyword in call.keywords:
-        if keyword.arg and _holds(keyword.value, names, is_made, known):
-            yield keyword.arg
+    if isinstance(call.func, ast.Name) and call.func.id in names.classes:  # as a dataclass has it
+        for keyword in call.keywords:
+            if keyword.arg and _holds(keyword.value, names, is_made, known):
+                yield keyword.arg
     for function in called_functions(call, names):
         for parameter, value in bound_arguments(function, call, names).items():
             if _holds(value, names, is_made, known):

@@ -9,7 +9,7 @@ from enum import Enum
 
 from local_glue.lint.findings import Place
 from local_glue.lint.literals import Scope, literal
-from local_glue.lint.names import Names, identifier
+from local_glue.lint.names import READERS, Names, identifier, is_of_this_run
 
 CTX = "transformation_ctx"
 # Where transformation_ctx stands if it is not given by name.
@@ -19,11 +19,6 @@ SOURCE_METHODS = {
     "create_data_frame_from_options": 4,
     "create_data_frame_from_catalog": 3,
     "getSource": 2,
-}
-READERS = {"create_dynamic_frame", "create_data_frame"}
-READER_CLASSES = {
-    "DynamicFrameReader": "create_dynamic_frame",
-    "DataFrameReader": "create_data_frame",
 }
 # The connection types that AWS documents job bookmarks for; getSource takes formats as well.
 BOOKMARKED_TYPES = {
@@ -40,8 +35,6 @@ GLUE_WRITES = re.compile(
     r"writeFrame|write_(dynamic_frame|data_frame|from)_(from_)?\w+"
     r"|(write_dynamic_frame|write_data_frame)\.from_\w+"
 )
-# A name that is another one in every run: what was read under it is forgotten at once.
-OF_THIS_RUN = re.compile(r"\b(now|utcnow|today|time|uuid1|uuid4|strftime|random)\(|JOB_RUN_ID")
 
 
 class Ctx(Enum):
@@ -83,10 +76,10 @@ def operator_of(call: ast.Call, names: Names, scope: Scope) -> Operator | None:
     is_source = bool(name)
     is_bookmarked = is_source and _is_bookmarked_source(call, name, scope)
     method = identifier(call.func)
-    if method == "relationalize" or ast.unparse(call.func).endswith("Relationalize.apply"):
+    if method == "relationalize" or _chain(call)[:2] == ["apply()", "Relationalize"]:
         name, position, is_bookmarked = "relationalize", 3 if method == "relationalize" else 4, True
     elif not is_source and any(keyword.arg == CTX for keyword in call.keywords):
-        name, position = ast.unparse(call.func).rpartition(".")[2], -1
+        name, position = method or "", -1
     if not name:
         return None
     ctx, text = _ctx(call, position, names, scope)
@@ -99,9 +92,7 @@ def _source(call: ast.Call, names: Names) -> tuple[str, int]:
     if method in SOURCE_METHODS:
         return method, SOURCE_METHODS[method]
     if method in {"from_options", "from_catalog"} and isinstance(call.func, ast.Attribute):
-        owner = call.func.value
-        reader = READER_CLASSES.get(names.class_of(owner)) or identifier(owner) or ""
-        reader = names.readers.get(reader, reader)
+        reader = names.reader(call.func.value)
         if reader in READERS:
             return f"{reader}.{method}", SOURCE_METHODS[f"{reader}_{method}"]
     return "", -1
@@ -139,9 +130,8 @@ def _ctx(call: ast.Call, position: int, names: Names, scope: Scope) -> tuple[Ctx
     value = literal(given, scope)
     if isinstance(value, str):
         return (Ctx.LITERAL, value) if value else (Ctx.MISSING, "")
-    text = ast.unparse(given)
-    sources = [text, *(names.texts.get(name, "") for name in _variables(given))]
-    return Ctx.NEW_EACH_RUN if OF_THIS_RUN.search("\n".join(sources)) else Ctx.CHANGING, text
+    is_new = is_of_this_run(given) or bool(names.of_this_run & set(_variables(given)))
+    return Ctx.NEW_EACH_RUN if is_new else Ctx.CHANGING, ast.unparse(given)
 
 
 def _misspelt(call: ast.Call) -> str:
@@ -181,4 +171,4 @@ def _chain(call: ast.Call) -> list[str]:
             is_called, node = False, node.value
         else:
             is_called, node = True, node.func
-    return found
+    return [*found, node.id] if isinstance(node, ast.Name) else found

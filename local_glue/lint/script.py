@@ -13,6 +13,7 @@ from local_glue.lint.job_calls import (
     asked_options,
     hands_the_context_out,
     is_ask,
+    is_exit,
     is_job_call,
     is_of_a_job,
 )
@@ -44,7 +45,10 @@ def read_script(text: str, file: str) -> Facts:
         line = getattr(error, "lineno", None) or 1
         reason = getattr(error, "msg", None) or str(error)
         raise UsageError(f"{file}, line {line}: not Python 3 ({reason}); mend it first") from error
-    return Script(tree).read()
+    try:
+        return Script(tree).read()
+    except RecursionError as error:
+        raise UsageError(f"{file} is nested too deeply to be linted; split it") from error
 
 
 class Script(Flow):
@@ -65,7 +69,8 @@ class Script(Flow):
         self._facts = Facts(Place(last.end_line, last.end_line))
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         self._facts.is_entry = any(
-            self._names.class_of(call) in {"GlueContext", "Job"} for call in calls
+            self._names.makes_a_job(call) or self._names.class_of(call) == "GlueContext"
+            for call in calls
         )
 
     def read(self) -> Facts:
@@ -114,7 +119,7 @@ class Script(Flow):
     def call(self, node: ast.Call, point: Point) -> Point:
         """Return the point after a call whose arguments are evaluated already."""
         self._seen.add(node)
-        if identifier(node.func) in {"exit", "quit", "_exit"}:
+        if is_exit(node):
             if is_normal_exit(node):
                 self._jumps.exits.append((place_of(node), point))
             return NOWHERE

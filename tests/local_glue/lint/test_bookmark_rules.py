@@ -282,6 +282,16 @@ GOOD = {
     "a function that nothing visible calls commits": (
         "def end():\n    COMMIT\nINIT\nORDERS\nWRITE\ngetattr(sys.modules[__name__], 'end')()"
     ),
+    "a class of the script is called Job": (
+        "from awsglue.job import Job as GlueJob\nclass Job:\n    def run(self):\n"
+        "        self.glue = GlueJob(gc)\n        self.glue.init('x', args)\n"
+        "        ORDERS\n        WRITE\n        self.glue.commit()\nJob().run()"
+    ),
+    "the job is part of a dataclass": (
+        "@dataclass\nclass Run:\n    handle: Job\nINIT\nrun = Run(handle=job)\nORDERS\nWRITE\n"
+        "run.handle.commit()"
+    ),
+    "another thing exits": "INIT\nORDERS\nWRITE\nbrowser.exit()\nCOMMIT",
     "recursion": "def f(n):\n    return f(n - 1) if n else 0\nINIT\nORDERS\nf(3)\nWRITE\nCOMMIT",
     "a function is handed to a pool": (
         "def work(table):\n    gc.getSource('s3', 'json', 'o')\nINIT\npool.map(work, args)\nCOMMIT"
@@ -312,6 +322,18 @@ def test_a_script_that_calls_itself_without_end_is_given_up(find):
     body = "\n".join([*functions, "def f30():\n    pass", "INIT\nORDERS\nf0()\nWRITE"])
 
     assert find(script(body)) == []
+
+
+def test_a_chain_of_many_calls_can_be_read(find):
+    chain = "".join(f"\n    .withColumn('c{n}', F.lit({n}))" for n in range(1_000))
+    body = f"INIT\nORDERS\ndf = (orders.toDF(){chain})\ndf.write.parquet('s3://a/')"
+
+    assert [rule for rule, *_ in find(script(body))] == ["commit-missing"]
+
+
+def test_a_script_that_is_nested_too_deeply_is_refused(find):
+    with pytest.raises(UsageError, match=r"job\.py is nested too deeply to be linted"):
+        find("x = " + " + ".join("a" * 2_000))
 
 
 def test_a_misspelt_ctx_is_named():
