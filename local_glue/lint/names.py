@@ -1,7 +1,7 @@
 """What the names of a script stand for: its functions, its Job objects, what it imports."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from local_glue.lint.literals import Literal, module_constants
@@ -15,8 +15,9 @@ READER_CLASSES = {
 }
 # What is another value in every run.
 OF_THIS_RUN = {
-    *("now", "utcnow", "today", "time", "strftime", "uuid1", "uuid4", "random", "JOB_RUN_ID"),
+    *("now", "utcnow", "today", "time", "strftime", "uuid1", "uuid4", "random"),
 }
+BINDING = (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Call)
 IsMade = Callable[[ast.expr], bool]
 
 
@@ -80,14 +81,13 @@ def names_of(tree: ast.Module) -> Names:
         if isinstance(node, FUNCTION) and node not in owned
     }
     plain = Names(functions, methods, classes, _imports(tree), module_constants(tree))
+    binding = [node for node in ast.walk(tree) if isinstance(node, BINDING)]
 
     def holders(is_made: IsMade) -> frozenset[str]:
-        return _holders(tree, plain, is_made)
+        return _holders(binding, plain, is_made)
 
-    frames, rows = (
-        holders(lambda value: plain.reader(value) == "create_dynamic_frame"),
-        holders(lambda value: plain.reader(value) == "create_data_frame"),
-    )
+    dynamic_frames = holders(lambda value: plain.reader(value) == "create_dynamic_frame")
+    data_frames = holders(lambda value: plain.reader(value) == "create_data_frame")
     return replace(
         plain,
         jobs=holders(plain.makes_a_job),
@@ -95,24 +95,21 @@ def names_of(tree: ast.Module) -> Names:
         contexts=holders(lambda value: plain.class_of(value) == "GlueContext"),
         of_this_run=holders(is_of_this_run),
         readers={
-            **dict.fromkeys(frames, "create_dynamic_frame"),
-            **dict.fromkeys(rows, "create_data_frame"),
+            **dict.fromkeys(dynamic_frames, "create_dynamic_frame"),
+            **dict.fromkeys(data_frames, "create_data_frame"),
         },
     )
 
 
 def is_of_this_run(value: ast.expr) -> bool:
     """Return whether an expression has another value in every run: a time, an id, a random one."""
-    return any(
-        (identifier(node.func) if isinstance(node, ast.Call) else _text(node)) in OF_THIS_RUN
-        for node in ast.walk(value)
-        if isinstance(node, ast.Call | ast.Constant)
-    )
-
-
-def _text(node: ast.AST) -> str | None:
-    value = node.value if isinstance(node, ast.Constant) else None
-    return value if value == "JOB_RUN_ID" else None
+    for node in ast.walk(value):
+        match node:
+            case ast.Call(func=function) if identifier(function) in OF_THIS_RUN:
+                return True
+            case ast.Constant(value="JOB_RUN_ID"):
+                return True
+    return False
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
@@ -127,11 +124,11 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def _holders(tree: ast.Module, names: Names, is_made: IsMade) -> frozenset[str]:
+def _holders(nodes: Sequence[ast.AST], names: Names, is_made: IsMade) -> frozenset[str]:
     """Return the names of variables, attributes and parameters that hold what is made so."""
     found: set[str] = set()
     while True:
-        more = {name for node in ast.walk(tree) for name in _held(node, names, is_made, found)}
+        more = {name for node in nodes for name in _held(node, names, is_made, found)}
         if more <= found:
             return frozenset(found)
         found |= more
