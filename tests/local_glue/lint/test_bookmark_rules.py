@@ -115,7 +115,7 @@ BAD = {
         'INIT\ngc.create_dynamic_frame.from_catalog(database="db", table_name="t")\nCOMMIT',
         [("ctx-missing", "error", 1)],
     ),
-    "what a helper of the company read is not committed": (
+    "what a module of the company read is not committed": (
         "from company import load\nINIT\ndf = load(gc)\nif args:\n    COMMIT\nprint('end')",
         [("commit-not-on-every-path", "warning", 5)],
     ),
@@ -275,10 +275,10 @@ GOOD = {
     "a lookup by spark.read beside a source": (
         "INIT\nORDERS\nspark.read.parquet('s3://dim/')\nWRITE\nCOMMIT"
     ),
-    "a helper of the company reads": (
+    "a module of the company reads": (
         "from company import load\nINIT\nspark.read.csv('s3://dim/')\nload(gc, 'orders')\nCOMMIT"
     ),
-    "a helper of the company commits": "from company import end\nINIT\nORDERS\nWRITE\nend(job)",
+    "a module of the company commits": "from company import end\nINIT\nORDERS\nWRITE\nend(job)",
     "a function that nothing visible calls commits": (
         "def end():\n    COMMIT\nINIT\nORDERS\nWRITE\ngetattr(sys.modules[__name__], 'end')()"
     ),
@@ -312,9 +312,9 @@ def test_without_a_promise_of_bookmarks_dataframes_may_be_read(find):
 
 
 def test_a_module_that_makes_no_context_is_no_job(find):
-    helper = "def read(gc):\n    return gc.create_dynamic_frame.from_catalog('db', 't')\n"
+    module = "def read(gc):\n    return gc.create_dynamic_frame.from_catalog('db', 't')\n"
 
-    assert find(helper) == [("ctx-missing", "error", 2)]
+    assert find(module) == [("ctx-missing", "error", 2)]
 
 
 def test_a_script_that_calls_itself_without_end_is_given_up(find):
