@@ -68,7 +68,9 @@ def open_source(spark: SparkSession, source: str) -> Source:
         ValueError: ``--source`` is neither ``files`` nor ``jdbc``.
     """
     if source == "files":
-        return LandedFiles(spark, getResolvedOptions(sys.argv, ["source_path"])["source_path"])
+        # Asked for together: by itself, source_path would take --source for its abbreviation.
+        args = getResolvedOptions(sys.argv, ["source", "source_path"])
+        return LandedFiles(spark, args["source_path"])
     if source == "jdbc":
         names = ["jdbc_url", "jdbc_table", "jdbc_driver"]
         args = getResolvedOptions(sys.argv, names)

@@ -1,10 +1,10 @@
 """Notes at the end of a job run what its script did to its bookmark without meaning to."""
 
-import ast
 from pathlib import Path
 
 from local_glue.bookmarks.session import ENABLE, BookmarkSession
 from local_glue.definitions import JobDefinition
+from local_glue.lint.script import commits_in_finally
 from local_glue.notices import Notice, note, read_notices
 from local_glue.store import JobRun, Store
 
@@ -25,46 +25,6 @@ def note_at_end(script: Path, option: str, session: BookmarkSession | None) -> N
         note(Notice.INIT_MISSING, script.name)
     elif session.has_bookmarked_source and not session.has_committed:
         note(Notice.COMMIT_MISSING, script.name)
-
-
-def commits_in_finally(script: str) -> list[int]:
-    """Return the lines of a script on which ``finally`` commits a Job; none if it does not parse.
-
-    Committing there marks as read what a failed run did not process.
-    """
-    try:
-        tree = ast.parse(script)
-    except SyntaxError:
-        return []
-    jobs = {
-        target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and _is_job(node.value)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    return sorted(
-        call.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Try)
-        for statement in node.finalbody
-        for call in ast.walk(statement)
-        if isinstance(call, ast.Call) and _is_commit(call, jobs)
-    )
-
-
-def _is_job(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "Job"
-
-
-def _is_commit(call: ast.Call, jobs: set[str]) -> bool:
-    function = call.func
-    return (
-        isinstance(function, ast.Attribute)
-        and function.attr == "commit"
-        and isinstance(function.value, ast.Name)
-        and function.value.id in jobs
-    )
 
 
 def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:

@@ -29,14 +29,19 @@ UNSUPPORTED = {
 }
 
 
+def overlaid(job: JobDefinition, run_arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return NonOverridable over run over default arguments, key by key."""
+    return {**job.default_arguments, **run_arguments, **job.non_overridable_arguments}
+
+
 def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the arguments of one run: NonOverridable over run over default, key by key.
+    """Return the arguments of one run, all of which this machine can honour.
 
     Raises:
         UnsupportedError: a parameter this machine cannot honour, or a wrong bookmark option.
         UsageError: a value is not text, the only type that Glue's arguments have.
     """
-    merged = {**job.default_arguments, **run_arguments, **job.non_overridable_arguments}
+    merged = overlaid(job, run_arguments)
     for name, value in merged.items():
         if not isinstance(value, str):
             raise UsageError(

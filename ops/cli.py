@@ -1,5 +1,6 @@
 """The command `tidemark`; `--help` needs neither Spark nor the CDK."""
 
+import json
 import signal
 import sys
 from pathlib import Path
@@ -9,12 +10,13 @@ import click
 from rich.console import Console
 
 from local_glue.errors import GlueLocalError, UsageError
-from ops.bookmark_cli import bookmark, explain, submit
+from ops.bookmark_cli import FORMAT, bookmark, explain, submit
 
 FAILURE, USAGE = 1, 2
 PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
 APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
 CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
+BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 
 
 class TidemarkGroup(click.Group):
@@ -95,6 +97,44 @@ def status(app: Path | None) -> None:
     statuses = job_statuses(deployment, home)
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
     console.print(status_table(deployment, statuses, read_watermarks(deployment, home)))
+
+
+@main.command()
+@click.argument("scripts", nargs=-1, type=click.Path(path_type=Path), metavar="[SCRIPT.py]...")
+@click.option("--bookmark", type=click.Choice(["enable", "disable", "pause"]), help=BOOKMARK_HELP)
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@click.option("--format", "output", type=FORMAT, default="table", help="Print lines, or JSON.")
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+def lint(
+    scripts: tuple[Path, ...],
+    bookmark: str | None,
+    strict: bool,
+    output: str,
+    app: Path | None,
+    context: tuple[str, ...],
+) -> None:
+    """Find what loses bookmarks or fails runs in Glue job scripts, without running them.
+
+    Without SCRIPT.py every job of the app is linted, with the arguments that its template passes.
+    """
+    from ops.lint import count, lint_app, lint_json, lint_lines, lint_scripts
+
+    if scripts:
+        if app is not None or context:
+            raise UsageError("scripts are linted by themselves: leave out --app and --context")
+        linted = lint_scripts(scripts, bookmark)
+    elif bookmark is not None:
+        raise UsageError("the template says which jobs have bookmarks: leave out --bookmark")
+    else:
+        linted = lint_app(_assembly(Console(stderr=True), app, context))
+    if output == "json":
+        click.echo(json.dumps(lint_json(linted), indent=2))
+    else:
+        for line in lint_lines(linted):
+            Console().print(line, highlight=False, soft_wrap=True)
+    is_failure = count(linted, "error") or (strict and count(linted, "warning"))
+    sys.exit(FAILURE if is_failure else 0)
 
 
 @main.command()

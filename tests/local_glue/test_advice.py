@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from local_glue.advice import commits_in_finally, note_at_end, warnings_of
+from local_glue.advice import note_at_end, warnings_of
 from local_glue.bookmarks.session import BookmarkSession
 from local_glue.definitions import JobDefinition
+from local_glue.lint.script import commits_in_finally
 from local_glue.notices import RUN_FOLDER_VARIABLE, Notice, note, read_notices
 from local_glue.store import JobRun, Store
 

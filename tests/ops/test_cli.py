@@ -34,6 +34,7 @@ def assert_one_clear_line(result: Result, exit_code: int, *parts: str) -> None:
         ["run"],
         ["status"],
         ["land"],
+        ["lint"],
         ["local", "reset"],
         ["catalog", "put"],
         ["catalog", "list"],

@@ -1,0 +1,1 @@
+"""Finds in a Glue job script what loses its bookmark or fails its run, without running it."""

@@ -1,0 +1,82 @@
+"""What the linter can find: the rules by their stable ids, and one finding of a rule."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Severity = Literal["error", "warning"]
+
+# What to do about a finding of each rule; docs/lint.md says what each one catches.
+REMEDIES = {
+    "init-missing": (
+        "call job.init(args['JOB_NAME'], args) before the first source is opened; without it every "
+        "source is read in full"
+    ),
+    "init-not-on-every-path": "call job.init(args['JOB_NAME'], args) once, first and unconditional",
+    "commit-missing": "make job.commit() the last statement of the job",
+    "commit-not-on-every-path": "call job.commit() there too, or let the run fail by an exception",
+    "commit-in-finally": "move job.commit() behind the block, as the last statement of the job",
+    "commit-after-error": (
+        "raise the exception again, or keep it and raise before job.commit(), so that the run "
+        "fails and the next one reads the same again"
+    ),
+    "ctx-missing": "give it a transformation_ctx of its own, a literal that never changes",
+    "ctx-not-literal": "write the transformation_ctx as a literal",
+    "ctx-duplicate": "give each operator a transformation_ctx of its own",
+    "dataframe-reader": (
+        "read with create_dynamic_frame or create_data_frame and a transformation_ctx, or set "
+        "--job-bookmark-option to job-bookmark-disable"
+    ),
+    "argument-not-passed": (
+        "pass it in the job's arguments, or ask for it only if '--name' is in sys.argv"
+    ),
+    "argument-not-read": "read it with getResolvedOptions, or pass it no longer",
+    "argument-abbreviated": "use the same full name on both sides",
+    "argument-ambiguous": "rename the argument, or ask for it by its full name in the same call",
+    "argument-reserved": "leave it out of the list: getResolvedOptions always returns it",
+    "argument-not-requested": "add it to the list given to getResolvedOptions",
+    "script-not-in-assembly": (
+        "lint the file itself: tidemark lint SCRIPT.py, or define the job with Code.from_asset"
+    ),
+    "ignore-invalid": "write # tidemark: ignore[rule-id] and the reason",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """The lines of a script that one call or statement covers, from 1."""
+
+    line: int
+    end_line: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding: an error loses data or fails the run, a warning does neither by itself."""
+
+    rule: str
+    severity: Severity
+    place: Place
+    text: str
+    file: str = ""
+    job: str | None = None
+
+    @property
+    def remedy(self) -> str:
+        """Return what to do about it."""
+        return REMEDIES[self.rule]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the finding as plain JSON values."""
+        place = asdict(self.place)
+        names = ("rule", "severity", "file", "text", "remedy", "job")
+        return {**{name: getattr(self, name) for name in names}, **place}
+
+
+def error(rule: str, place: Place, text: str) -> Finding:
+    """Return a finding by which data are lost, or the run fails."""
+    return Finding(rule, "error", place, text)
+
+
+def warning(rule: str, place: Place, text: str) -> Finding:
+    """Return a finding that does no harm by itself."""
+    return Finding(rule, "warning", place, text)

@@ -1,0 +1,41 @@
+"""The sample jobs and the arguments that their template passes fit each other."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ops.lint import findings_of, lint_app
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.synth
+DATABASE = {
+    "kind": "jdbc",
+    "url": "jdbc:postgresql://db/air",
+    "table": "flights",
+    "driver": "org.postgresql.Driver",
+    "connectionName": "air-network",
+    "secretName": "air/reader",
+}
+
+
+def test_no_job_of_a_stage_has_a_finding(assembly, monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+    linted = lint_app(assembly.folder)
+
+    assert findings_of(linted) == []
+    assert {one.file: one.job for one in linted} == {
+        "glue_jobs/curate_flights.py": "curate-flights",
+        "glue_jobs/ingest_flights.py": "ingest-flights",
+        "glue_jobs/ingest_weather.py": "ingest-weather",
+        "glue_jobs/publish_delays.py": "publish-delays",
+    }
+
+
+def test_no_job_has_a_finding_if_flights_come_from_a_database(synth, monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+    linted = lint_app(synth(flightsSource=json.dumps(DATABASE)).folder)
+
+    assert findings_of(linted) == []
