@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 test test-fast: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-ministack check format semantics synth diff bootstrap deploy destroy bench lock clean
+.PHONY: help setup demo test test-fast test-ministack check lint format semantics synth diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ check: setup ## Lint, check formatting and types
 	@ruff check
 	@ruff format --check
 	@mypy
+
+lint: setup ## Check the job scripts against what the template promises them
+	@tidemark lint
 
 format: setup ## Format the code and fix what the linter can fix
 	@ruff check --fix

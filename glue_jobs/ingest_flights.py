@@ -52,7 +52,7 @@ def main() -> None:
     job.init(args["JOB_NAME"], args)
 
     source = open_source(glue_context.spark_session, args["source"])
-    watermarks = Watermarks(table_name=args["watermark_table"])
+    watermarks = Watermarks(table_name=args["watermark_table"], report=sys.stdout)
     for window in watermarks.windows(
         job_id=args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor=CURSOR, high=source.newest
     ):

@@ -12,6 +12,7 @@ from infra.metrics import (
     executors,
     matched_events,
     watermark_age,
+    watermark_commits,
 )
 from infra.runtime import JobRuntime
 
@@ -47,16 +48,27 @@ class Alarms(Construct):
         )
 
     def on_stale_watermark(self, job_name: str, hours: int) -> None:
-        """Alarm when a watermark did not move for some hours, or to something older than that."""
+        """Alarm when a watermark did not move for some hours."""
         self._alarm(
             f"Stale-{job_name}",
-            f"The watermark of {job_name} is older than {hours} hours, or did not move for as long."
-            f" Look: tidemark status",
+            f"The watermark of {job_name} did not move for {hours} hours. Look: tidemark status",
+            [_query(watermark_commits(job_name), "commits", HOUR_S)],
+            operator="LessThanThreshold",
+            threshold=1,
+            periods=hours,
+            missing="breaching",
+        )
+
+    def on_old_watermark(self, job_name: str, hours: int) -> None:
+        """Alarm when a job commits a watermark that is older than some hours."""
+        self._alarm(
+            f"Old-{job_name}",
+            f"{job_name} reads data that is older than {hours} hours: its source is late, or it "
+            "does not keep up. Look: tidemark status",
             [_query(watermark_age(job_name), "age", HOUR_S)],
             operator="GreaterThanThreshold",
             threshold=hours * HOUR_S,
-            periods=hours,
-            missing="breaching",
+            missing="ignore",
         )
 
     def on_unusual_bytes(self, job_name: str) -> None:

@@ -43,6 +43,11 @@ def executors(job_name: str, statistic: str) -> Metric:
     return _glue(name, job_name, "gauge", statistic)
 
 
+def watermark_commits(job_name: str) -> Metric:
+    """Return how often a job moved its watermark."""
+    return Metric(NAMESPACE, "WatermarkCommits", {"JobName": job_name}, "Sum", job_name)
+
+
 def watermark_age(job_name: str) -> Metric:
     """Return how old the newest data was when a job committed it, in seconds."""
     return Metric(NAMESPACE, "WatermarkAge", {"JobName": job_name}, "Maximum", job_name)

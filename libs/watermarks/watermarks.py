@@ -22,6 +22,7 @@ from .errors import (
 from .opens import Head, plan_opening
 from .operations import Operations
 from .refusals import named
+from .reports import commit_report
 from .rows import (
     DEFAULT_KEY,
     HEAD,
@@ -42,6 +43,7 @@ from .windows import OpenWindow, Window, WindowRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import TextIO
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -64,6 +66,8 @@ class Watermarks(Operations):
         sleep: waits for a number of seconds between two tries.
         jitter: returns a number in [0, 1), by which each wait is multiplied.
         now: returns the time, aware: `settle` stays behind it, and commits note it.
+        report: gets a line per commit, of which CloudWatch makes the metrics WatermarkCommits and
+            WatermarkAge; pass `sys.stdout` in a job. None: no report.
 
     Raises:
         ValueError: the table name is empty, or `history_days` is less than one.
@@ -78,6 +82,7 @@ class Watermarks(Operations):
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        report: TextIO | None = None,
     ) -> None:
         check_name("table_name", table_name)
         if history_days < 1:
@@ -93,6 +98,7 @@ class Watermarks(Operations):
         self.dynamodb_client = dynamodb_client
         self._history = timedelta(days=history_days)
         self._now = now
+        self._report = report
         self._store = Store(self.dynamodb_client, table_name, sleep, jitter)
 
     def exists(self, table_name: str) -> bool:
@@ -157,7 +163,7 @@ class Watermarks(Operations):
                 if applied := self._store.find_applied(commit):
                     return applied  # sent again, from a base that has moved on since
                 raise
-        return self._store.commit(commit)
+        return self._commit(commit)
 
     def open_window(
         self,
@@ -244,7 +250,7 @@ class Watermarks(Operations):
         to = with_value({}, window.cursor, window.high)
         state = with_value(base.watermarks if base else {}, window.cursor, window.high)
         item = {"jobName": window.job_id, "runId": window.run_id, key: to}
-        return self._store.commit(self._planned(item, state, base, OpenWindow.of(window)))
+        return self._commit(self._planned(item, state, base, OpenWindow.of(window)))
 
     @contextmanager
     def window(self, **request: Any) -> Iterator[Window]:
@@ -287,7 +293,7 @@ class Watermarks(Operations):
             head = self._store.read(job_id, HEAD)
             base = latest_of(head) if head else None
             try:
-                self._store.commit(self._planned(watermark_item, watermark_item[key], base))
+                self._commit(self._planned(watermark_item, watermark_item[key], base))
             except WatermarkConflictError as error:
                 is_last = attempt + 1 == _RACES
                 if is_last or isinstance(error, WatermarkRunConflictError):
@@ -403,6 +409,14 @@ class Watermarks(Operations):
                 "job's name, or treat this as the first run (latest() returns None then)"
             )
         return row
+
+    def _commit(self, commit: Commit) -> Latest:
+        """Commit, and report what is stored then; after a kill in between nothing is reported."""
+        latest = self._store.commit(commit)
+        if self._report is not None:
+            line = commit_report(commit.job_id, latest.watermarks, self._now())
+            print(line, file=self._report, flush=True)
+        return latest
 
     def _planned(
         self,
