@@ -10,7 +10,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 test test-fast: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-ministack check lint format semantics synth diff bootstrap deploy destroy bench lock clean
+.PHONY: help setup demo test test-fast test-ministack test-deploy check lint format semantics
+.PHONY: synth diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +32,9 @@ test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
 		-q -n 2 --dist loadscope -p no:cacheprovider tests/libs
 
+test-deploy: setup .venv-ministack/.complete ## Deploy, change and remove the app with the CDK on ministack
+	@.venv-ministack/bin/pytest -q -p no:cacheprovider tests/deploy
+
 check: setup ## Lint, check formatting and types
 	@ruff check
 	@ruff format --check
@@ -50,7 +54,7 @@ synth: setup ## Synthesize the CDK app into cdk.out
 	@npx cdk synth --quiet -c stage=$(STAGE)
 
 diff: setup ## Compare the deployed stage with this code
-	@npx cdk diff --all --method=template -c stage=$(STAGE)
+	@npx cdk diff --method=template -c stage=$(STAGE)
 
 bootstrap: setup ## Prepare an account and region for the CDK (once)
 	@npx cdk bootstrap -c stage=$(STAGE)

@@ -1,0 +1,216 @@
+"""An account of MiniStack, the assemblies of the app, and the steps of the story.
+
+Why MiniStack and not moto: the CDK command line's bootstrap, change sets, no-op, update, rollback
+and destroy run on it as they are; it refuses unknown resource types, reports events for each
+resource, tells replacements from updates and evaluates IAM policies. moto 5.2 skips unknown types
+without a word, loses outputs of change sets, fails updates, and brings tables back after a destroy.
+
+Each step is a fixture that follows the one before, so that any test can be run alone.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.cloud import Cloud
+from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, Terminal, synthesize
+
+PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs")
+ACCOUNT = "210987654321"
+REGION = "eu-west-2"
+READY_WITHIN_SECONDS = 30.0
+
+# These tests run in the venv of `make test-deploy`; `make test` leaves them out.
+collect_ignore_glob = [] if importlib.util.find_spec("ministack") else ["test_*.py"]
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    folder = tmp_path_factory.mktemp("emulator")
+    for _ in range(5):  # another process may take the free port first
+        port = _free_port()
+        settings = {
+            "BIND_HOST": "127.0.0.1",  # its default is every interface
+            "GATEWAY_PORT": str(port),
+            "AUTH": "true",
+            "MINISTACK_ACCOUNT_ID": ACCOUNT,
+            "MINISTACK_REGION": REGION,
+            "IOT_MTLS_ENABLED": "0",  # would listen on a port of its own
+            "SFTP_ENABLED": "0",  # likewise
+            "PERSIST_STATE": "0",
+            "TMPDIR": str(folder),
+        }
+        with (
+            (folder / "log").open("wb") as log,
+            subprocess.Popen(
+                [sys.executable, "-m", "tests.deploy.emulator"],
+                cwd=PROJECT,
+                env={**os.environ, **settings},
+                stdout=log,
+                stderr=log,
+            ) as emulator,
+        ):
+            try:
+                if _is_ready(emulator, port):
+                    yield Cloud(f"http://127.0.0.1:{port}", ACCOUNT, REGION)
+                    return
+            finally:
+                emulator.kill()
+    pytest.fail((folder / "log").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def terminal(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    return Terminal(cloud, tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the assembly of the app as it is."""
+    return synthesize(PROJECT, tmp_path_factory.mktemp("base"))
+
+
+@pytest.fixture(scope="session")
+def grown_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the project with a job more."""
+    project = tmp_path_factory.mktemp("grown") / "project"
+    project.mkdir()
+    for name in PROJECT_PARTS:
+        source = PROJECT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, project / name)
+    stack = project / "infra" / "flights_stack.py"
+    before, mark, after = stack.read_text(encoding="utf-8").partition("        cdk.CfnOutput(")
+    stack.write_text(f"{before}{ADD_JOB}{mark}{after}", encoding="utf-8")
+    return project
+
+
+@pytest.fixture(scope="session")
+def with_a_job_more(grown_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return synthesize(grown_project, tmp_path_factory.mktemp("more"))
+
+
+@pytest.fixture(scope="session")
+def with_other_settings(grown_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the assembly of the grown project with all that a stage can ask for."""
+    stages = json.loads((grown_project / "cdk.json").read_text())["context"]["tidemark:stages"]
+    stages["dev"] |= {
+        "schedule": "cron(0 6 * * ? *)",
+        "numberOfWorkers": 5,
+        "autoScaling": True,
+        "flex": False,
+        "maxRetries": 1,
+        "metrics": True,
+        "alertEmail": "somebody@example.com",
+        "freshnessHours": 26,
+        "dpuHoursPerDay": 40,
+        "monthlyBudgetUsd": 50,
+        "logRetentionDays": 30,
+        "tags": {"team": "flights"},
+    }
+    folder = tmp_path_factory.mktemp("other")
+    return synthesize(grown_project, folder, {"tidemark:stages": stages})
+
+
+@pytest.fixture(scope="session")
+def bootstrapped(terminal: Terminal, base: Path) -> Step:
+    return terminal.run("make bootstrap STAGE=dev", base)
+
+
+@pytest.fixture(scope="session")
+def deployed(bootstrapped: Step, terminal: Terminal, base: Path) -> Step:
+    assert bootstrapped.status == 0, bootstrapped.said
+    return terminal.run("make deploy STAGE=dev", base)
+
+
+@pytest.fixture(scope="session")
+def deployed_again(deployed: Step, terminal: Terminal, base: Path) -> Step:
+    return terminal.run("make deploy STAGE=dev", base)
+
+
+@pytest.fixture(scope="session")
+def same(deployed_again: Step, terminal: Terminal, base: Path) -> Step:
+    return terminal.run("make diff STAGE=dev", base)
+
+
+@pytest.fixture(scope="session")
+def different(same: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
+    return terminal.run("make diff STAGE=dev", with_a_job_more)
+
+
+@pytest.fixture(scope="session")
+def failed(different: Step, cloud: Cloud, terminal: Terminal, with_a_job_more: Path) -> Step:
+    """Deploy a job whose name is taken."""
+    glue = cloud.client("glue")
+    glue.create_job(Name=ADDED, Role="somebody-elses", Command={"Name": "glueetl"})
+    try:
+        return terminal.run("make deploy STAGE=dev", with_a_job_more)
+    finally:
+        glue.delete_job(JobName=ADDED)
+
+
+@pytest.fixture(scope="session")
+def grown(failed: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
+    return terminal.run("make deploy STAGE=dev", with_a_job_more)
+
+
+@pytest.fixture(scope="session")
+def scheduled(grown: Step, terminal: Terminal, with_other_settings: Path) -> Step:
+    return terminal.run("make deploy STAGE=dev", with_other_settings)
+
+
+@pytest.fixture(scope="session")
+def back(scheduled: Step, terminal: Terminal, base: Path) -> Step:
+    return terminal.run("make deploy STAGE=dev", base)
+
+
+@pytest.fixture(scope="session")
+def data(back: Step, cloud: Cloud) -> Data:
+    """Put a row into every table and an object into every bucket."""
+    row = {"jobName": {"S": "ingest-flights"}, "runId": {"S": "kept"}}
+    kept = Data(cloud, row, back.names["tables"], back.names["buckets"])
+    kept.put()
+    return kept
+
+
+@pytest.fixture(scope="session")
+def destroyed(data: Data, back: Step, terminal: Terminal, base: Path) -> Step:
+    return terminal.run("make destroy STAGE=dev", base)
+
+
+@pytest.fixture(scope="session")
+def restored(destroyed: Step, terminal: Terminal, base: Path) -> Step:
+    return terminal.run("make deploy STAGE=dev", base)
+
+
+@pytest.fixture(scope="session")
+def gone(restored: Step, terminal: Terminal, base: Path) -> Step:
+    return terminal.run("npx cdk destroy --all -c stage=dev", base)
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_ready(emulator: subprocess.Popen[bytes], port: int) -> bool:
+    deadline = time.monotonic() + READY_WITHIN_SECONDS
+    while emulator.poll() is None and time.monotonic() < deadline:
+        with closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return True
+        time.sleep(0.05)
+    return False

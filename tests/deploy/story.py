@@ -1,0 +1,196 @@
+"""A step of the story: a command, run as a person in the project would, and what it did."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.deploy.cloud import Cloud, Stack
+from tests.deploy.compare import Deployed, differences
+from tests.deploy.readers import wrong_with
+
+PROJECT = Path(__file__).parents[2]
+COMMAND_TIMEOUT_SECONDS = 120.0
+STORAGE, FLIGHTS = STACKS = ("tidemark-dev-storage", "tidemark-dev-flights")
+ADDED = "publish-origins"
+ADD_JOB = """\
+        self.pipeline.add_job(
+            "publish-origins",
+            script="glue_jobs/publish_delays.py",
+            bookmark=BookmarkOption.ENABLE,
+            after=[curate_flights],
+            reads=[curated_flights],
+            writes=[Dataset(storage.mart, "origins/", published=True)],
+        )
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a command did to the account.
+
+    Attributes:
+        status: the exit status.
+        said: what the command printed.
+        stacks: the stacks afterwards, by name.
+        names: the names of all that is in the account, by kind.
+        events: what happened in each stack because of the command.
+    """
+
+    status: int
+    said: str
+    stacks: Mapping[str, Stack]
+    names: Mapping[str, set[str]]
+    events: Mapping[str, list[tuple[str, str]]]
+
+    def of_type(self, type_: str) -> dict[str, Deployed]:
+        """Return the resources of a type by logical id."""
+        return {
+            logical_id: resource
+            for stack in self.stacks.values()
+            for logical_id, resource in stack.resources.items()
+            if resource.type == type_
+        }
+
+
+@dataclass
+class Terminal:
+    """Runs commands as a person at a terminal in the project would, against the emulator."""
+
+    cloud: Cloud
+    home: Path
+    commands: list[str] = field(default_factory=list)
+
+    def run(self, line: str, assembly: Path) -> Step:
+        """Run a documented command on an assembly, which saves synthesizing it each time."""
+        self.commands.append(line)
+        before = {stack: len(self.cloud.events(stack)) for stack in STACKS}
+        program, *words = shlex.split(line)
+        if program == "make":  # the set-up is not under test
+            words = ["--old-file=.venv/.complete", *words]
+        done = subprocess.run(
+            [program, *words],
+            cwd=PROJECT,
+            env=self._environment(assembly),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=COMMAND_TIMEOUT_SECONDS,
+        )
+        return Step(
+            status=done.returncode,
+            said=done.stdout,
+            stacks={stack: self.cloud.read(stack) for stack in STACKS},
+            names=self.cloud.names(),
+            events={stack: self.cloud.events(stack)[before[stack] :] for stack in STACKS},
+        )
+
+    def _environment(self, assembly: Path) -> dict[str, str]:
+        """Return the environment of a command: nothing of the user's, the CDK's options apart."""
+        return {
+            "PATH": os.pathsep.join([str(PROJECT / ".venv" / "bin"), os.environ["PATH"]]),
+            "HOME": str(self.home),
+            "CDK_HOME": str(self.home / "cdk"),  # it remembers accounts by access key
+            "AWS_ENDPOINT_URL": self.cloud.endpoint_url,
+            "AWS_ACCESS_KEY_ID": self.cloud.account,
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_REGION": self.cloud.region,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "CI": "true",
+            "NO_COLOR": "1",
+            "CDK_DISABLE_CLI_TELEMETRY": "true",
+            "CDK_DISABLE_VERSION_CHECK": "1",
+            "CDK_APP": str(assembly),
+            "CDK_REQUIRE_APPROVAL": "never",  # nobody is there to be asked
+            "CDK_FORCE": "true",
+        }
+
+
+@dataclass(frozen=True)
+class Data:
+    """What must survive: a row in every table, an object in every bucket."""
+
+    cloud: Cloud
+    row: Mapping[str, Any]
+    tables: set[str]
+    buckets: set[str]
+
+    def put(self) -> None:
+        for table in self.tables:
+            self.cloud.client("dynamodb").put_item(TableName=table, Item=self.row)
+        for bucket in self.buckets:
+            self.cloud.client("s3").put_object(Bucket=bucket, Key="kept", Body=b"kept")
+
+    def is_there(self) -> bool:
+        dynamodb, s3 = self.cloud.client("dynamodb"), self.cloud.client("s3")
+        rows = [dynamodb.get_item(TableName=name, Key=self.row)["Item"] for name in self.tables]
+        bodies = [s3.get_object(Bucket=name, Key="kept")["Body"].read() for name in self.buckets]
+        return (rows, bodies) == ([self.row] * len(rows), [b"kept"] * len(bodies))
+
+
+def synthesize(project: Path, folder: Path, context: Mapping[str, object] | None = None) -> Path:
+    """Run the app of a project with the Python of the main venv; return the assembly's folder."""
+    done = subprocess.run(
+        [str(PROJECT / ".venv" / "bin" / "python"), "app.py"],
+        cwd=project,
+        env={
+            **{name: value for name, value in os.environ.items() if not name.startswith("CDK_")},
+            "CDK_CONTEXT_JSON": json.dumps({"stage": "dev", **(context or {})}),
+            "CDK_OUTDIR": str(folder),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=COMMAND_TIMEOUT_SECONDS,
+    )
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+def read_template(assembly: Path, stack: str) -> dict[str, Any]:
+    text = (assembly / f"{stack}.template.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+def wrong(step: Step, assembly: Path, stacks: Sequence[str] = STACKS) -> list[str]:
+    """Return how deployed stacks differ from an assembly's templates."""
+    lines = []
+    for stack in stacks:
+        deployed, template = step.stacks[stack], read_template(assembly, stack)
+        if deployed.template != template:
+            lines.append(f"{stack} has another template")
+        lines += [
+            f"{name} is in one of the two only"
+            for name in deployed.resources.keys() ^ template["Resources"].keys()
+        ]
+        lines += [
+            f"{resource.type} {name}: {line}"
+            for name, resource in deployed.resources.items()
+            for line in wrong_with(resource)
+        ]
+    return lines
+
+
+def changes(before: Step, after: Step) -> list[str]:
+    """Return what is not as it was, of the resources that were there before."""
+    return [
+        f"{name}: {line}"
+        for stack in STACKS
+        for name, resource in before.stacks[stack].resources.items()
+        for line in changes_of(resource, after.stacks[stack].resources.get(name))
+    ]
+
+
+def changes_of(before: Deployed, after: Deployed | None) -> list[str]:
+    if after is None:
+        return ["is gone"]
+    return differences({"id": before.id, **before.found}, {"id": after.id, **after.found})

@@ -1,0 +1,74 @@
+"""The emulator creates, updates and deletes what stacks may use, and refuses what it cannot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.deploy.cloud import Cloud
+from tests.deploy.compare import Deployed
+from tests.deploy.readers import wrong_with
+
+TEMPLATE = (Path(__file__).parent / "types.template.json").read_text(encoding="utf-8")
+STACK = "types"
+
+
+@pytest.fixture
+def change_stack(cloud: Cloud) -> Callable[..., dict[str, Deployed]]:
+    """Return a function that creates, updates or deletes the stack and reads it back."""
+    cloudformation = cloud.client("cloudformation")
+
+    def change(operation: str, note: str = "") -> dict[str, Deployed]:
+        arguments: dict[str, Any] = {"StackName": STACK}
+        if note:
+            arguments |= {
+                "TemplateBody": TEMPLATE,
+                "Parameters": [{"ParameterKey": "Note", "ParameterValue": note}],
+                "Capabilities": ["CAPABILITY_IAM"],
+            }
+        getattr(cloudformation, f"{operation}_stack")(**arguments)
+        waiter = cloudformation.get_waiter(f"stack_{operation}_complete")
+        waiter.wait(StackName=STACK, WaiterConfig={"Delay": 0.2, "MaxAttempts": 50})
+        return dict(cloud.read(STACK).resources)
+
+    return change
+
+
+def wrong(resources: dict[str, Deployed]) -> list[str]:
+    return [
+        f"{name}: {line}" for name, resource in resources.items() for line in wrong_with(resource)
+    ]
+
+
+def test_what_a_stack_may_use_is_created_updated_in_place_and_deleted(
+    change_stack: Callable[..., dict[str, Deployed]], cloud: Cloud
+) -> None:
+    before = cloud.names()
+
+    created = change_stack("create", "first")
+    assert wrong(created) == []
+    updated = change_stack("update", "second")
+    assert wrong(updated) == []
+    assert {name: it.id for name, it in updated.items()} == {
+        name: it.id for name, it in created.items()
+    }
+    assert updated["Job"].found["DefaultArguments"] == {"--note": "second"}
+    assert change_stack("delete") == {}
+    assert cloud.names() == before
+
+
+def test_a_type_that_it_does_not_know_fails_the_deployment(cloud: Cloud) -> None:
+    template = {"Resources": {"Registry": {"Type": "AWS::Glue::Registry", "Properties": {}}}}
+
+    with pytest.raises(ClientError, match=r"Unrecognized resource types: \[AWS::Glue::Registry\]"):
+        cloud.client("cloudformation").create_change_set(
+            StackName="unknown",
+            ChangeSetName="first",
+            ChangeSetType="CREATE",
+            TemplateBody=json.dumps(template),
+        )
