@@ -1,19 +1,65 @@
-"""Measures a warm synthesis of the CDK app: `python -m benchmarks.synth`."""
+"""Measures synthesis: the app, warm, and a set of 1,000 jobs: `python -m benchmarks.synth`."""
 
+import json
+import subprocess
 import sys
 import tempfile
 
 from benchmarks.measure import PROJECT, Result, time_command
 
+COMMAND = "python -m benchmarks.synth"
 RUNS = 5
+PIPELINES, JOBS = 25, 40
+MANY = f"""
+import json, os, sys, time
+from pathlib import Path
+import app
+os.environ["JSII_NODE"] = app.find_node(os.environ.get("JSII_NODE"))
+begin = time.monotonic()
+import aws_cdk as cdk
+from infra.config import StageConfig
+from infra.dataset import Dataset
+from infra.incremental_job import BookmarkOption
+from infra.pipeline_set import PipelineSet
+from infra.storage_stack import StorageStack
+context = app.read_context(app.ROOT / "cdk.json", '{{"stage": "prod"}}')
+stage, env = StageConfig.from_context(context), cdk.Environment()
+out = Path(sys.argv[1])
+cdk_app = cdk.App(outdir=str(out), analytics_reporting=False, context=context)
+storage = StorageStack(cdk_app, "tidemark-prod-storage", stage=stage, env=env)
+pipelines = PipelineSet(cdk_app, stage=stage, storage=storage, root=app.ROOT, env=env)
+for p in range({PIPELINES}):
+    pipeline, before = pipelines.add(f"p{{p}}"), []
+    for j in range({JOBS}):
+        data = Dataset(storage.raw, f"p{{p}}/{{j}}/", delivered=True, published=True)
+        before = [pipeline.add_job(
+            f"p{{p}}-job-{{j}}", script="glue_jobs/ingest_weather.py", after=before,
+            bookmark=BookmarkOption.ENABLE, reads=[data], writes=[data],
+            arguments={{"source_path": data, "target_path": data}},
+        )]
+cdk_app.synth()
+seconds = time.monotonic() - begin
+templates = [path.read_text() for path in out.glob("*.template.json")]
+most = max(len(json.loads(text)["Resources"]) for text in templates)
+print(json.dumps([seconds, len(templates), most, max(map(len, templates))]))
+"""
 
 
 def measure() -> list[Result]:
-    """Return the seconds of `python app.py` after one run that is not counted."""
+    """Return the seconds of `python app.py` after one run that is not counted, and of many jobs."""
     with tempfile.TemporaryDirectory() as output:
         command, environment = [sys.executable, "app.py"], {"CDK_OUTDIR": output}
         seconds = [time_command(command, PROJECT, environment) for _ in range(RUNS + 1)]
-    return [Result("synth, warm", "python -m benchmarks.synth", seconds[1:], "target 5 s")]
+    return [Result("synth, warm", COMMAND, seconds[1:], "target 5 s"), _many()]
+
+
+def _many() -> Result:
+    with tempfile.TemporaryDirectory() as output:
+        command = [sys.executable, "-c", MANY, output]
+        run = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True)  # noqa: S603 (ourselves)
+    seconds, stacks, most, size = json.loads(run.stdout)
+    note = f"target 60 s; {stacks} stacks, at most {most} resources, {size / 1024:,.0f} KB"
+    return Result(f"synth, {PIPELINES * JOBS:,} jobs", COMMAND, [seconds], note)
 
 
 if __name__ == "__main__":

@@ -152,7 +152,7 @@ class IncrementalJob(Construct):
             )
         if shared.metrics:
             statements += permissions.put_metrics()
-        document = iam.PolicyDocument(statements=statements)
+        document = iam.PolicyDocument.from_json({"Statement": statements})
         self.role = iam.Role(
             self,
             "Role",

@@ -1,17 +1,20 @@
 """What a job may do: IAM statements derived from what it declares, on plain ARNs and names."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import aws_cdk as cdk
-from aws_cdk import aws_iam as iam
+
+Statement: TypeAlias = dict[str, object]
+"""One statement of an IAM policy, as JSON has it."""
 
 
-def read_objects(object_arns: Sequence[str]) -> list[iam.PolicyStatement]:
+def read_objects(object_arns: Sequence[str]) -> list[Statement]:
     """Return the permission to read exactly these objects."""
     return [_allow(["s3:GetObject"], object_arns)]
 
 
-def read_prefix(bucket_arn: str, prefix: str) -> list[iam.PolicyStatement]:
+def read_prefix(bucket_arn: str, prefix: str) -> list[Statement]:
     """Return the permission to list and read what is under a prefix of a bucket.
 
     A reader asks first whether an object named like the folder exists, with a HEAD request, which
@@ -33,7 +36,7 @@ def read_prefix(bucket_arn: str, prefix: str) -> list[iam.PolicyStatement]:
     ]
 
 
-def write_prefix(bucket_arn: str, prefix: str) -> list[iam.PolicyStatement]:
+def write_prefix(bucket_arn: str, prefix: str) -> list[Statement]:
     """Return the permission to list, read, write and replace what is under a prefix.
 
     Spark lists and reads its target, and aborts the parts it uploaded when a task fails.
@@ -51,7 +54,7 @@ def write_prefix(bucket_arn: str, prefix: str) -> list[iam.PolicyStatement]:
     ]
 
 
-def use_watermarks(table_arn: str, job_name: str) -> list[iam.PolicyStatement]:
+def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
     """Return the permission to read and advance the watermarks of one job, and of no other.
 
     Args:
@@ -73,7 +76,7 @@ def use_watermarks(table_arn: str, job_name: str) -> list[iam.PolicyStatement]:
     ]
 
 
-def write_logs(stack: cdk.Stack, prefix: str) -> list[iam.PolicyStatement]:
+def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
     """Return the permission to write the log groups of a pipeline.
 
     With a security configuration Glue may add its name to that of a log group, and associates the
@@ -102,21 +105,19 @@ def write_logs(stack: cdk.Stack, prefix: str) -> list[iam.PolicyStatement]:
     ]
 
 
-def use_key(key_arn: str) -> list[iam.PolicyStatement]:
+def use_key(key_arn: str) -> list[Statement]:
     """Return the permission to encrypt and decrypt data and bookmarks with one key."""
     return [_allow(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], [key_arn])]
 
 
-def use_run_properties(
-    stack: cdk.Stack, workflow_name: str, *, may_put: bool
-) -> list[iam.PolicyStatement]:
+def use_run_properties(stack: cdk.Stack, workflow_name: str, *, may_put: bool) -> list[Statement]:
     """Return the permission to read, and if asked to put, the run properties of one workflow."""
     arn = stack.format_arn(service="glue", resource="workflow", resource_name=workflow_name)
     put = ["glue:PutWorkflowRunProperties"] if may_put else []
     return [_allow(["glue:GetWorkflowRunProperties", *put], [arn])]
 
 
-def put_metrics() -> list[iam.PolicyStatement]:
+def put_metrics() -> list[Statement]:
     """Return the permission to publish metrics in the namespace of Glue.
 
     PutMetricData knows no resources, so the namespace is what limits it.
@@ -130,7 +131,7 @@ def put_metrics() -> list[iam.PolicyStatement]:
     ]
 
 
-def read_secret(stack: cdk.Stack, name: str) -> list[iam.PolicyStatement]:
+def read_secret(stack: cdk.Stack, name: str) -> list[Statement]:
     """Return the permission to read one secret, whose ARN ends in six random characters."""
     arn = stack.format_arn(
         service="secretsmanager",
@@ -141,7 +142,7 @@ def read_secret(stack: cdk.Stack, name: str) -> list[iam.PolicyStatement]:
     return [_allow(["secretsmanager:GetSecretValue"], [arn])]
 
 
-def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[iam.PolicyStatement]:
+def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
     """Return the permission to use Glue connections and to join their networks.
 
     Glue puts a network interface into the connection's subnet on behalf of the job. The EC2
@@ -189,7 +190,10 @@ def _allow(
     actions: Sequence[str],
     resources: Sequence[str],
     conditions: dict[str, dict[str, object]] | None = None,
-) -> iam.PolicyStatement:
-    return iam.PolicyStatement(
-        actions=list(actions), resources=list(resources), conditions=conditions
-    )
+) -> Statement:
+    statement: Statement = {
+        "Effect": "Allow",
+        "Action": list(actions),
+        "Resource": list(resources),
+    }
+    return statement | ({"Condition": conditions} if conditions else {})

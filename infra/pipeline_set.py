@@ -1,0 +1,67 @@
+"""Many pipelines: each in a stack of its own, so that none moves when another grows."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+
+from infra.config import StageConfig
+from infra.governance import apply_to_all
+from infra.pipeline import Pipeline
+from infra.storage_stack import StorageStack
+
+
+class PipelineSet:
+    """Makes a stack per pipeline, `tidemark-<stage>-<name>`.
+
+    A workflow has at most 100 jobs and triggers, and a job makes fewer than ten resources, so a
+    pipeline always fits into the 500 resources of a stack; adding a job touches its own stack.
+
+    Attributes:
+        pipelines: what was added, by name.
+    """
+
+    def __init__(
+        self,
+        app: cdk.App,
+        *,
+        stage: StageConfig,
+        storage: StorageStack,
+        root: Path,
+        env: cdk.Environment,
+    ) -> None:
+        """Keep what the pipelines share.
+
+        Args:
+            app: the app.
+            stage: of all pipelines.
+            storage: watermarks, key and data.
+            root: folder of the project.
+            env: account and region.
+        """
+        self.pipelines: dict[str, Pipeline] = {}
+        self._app = app
+        self._stage = stage
+        self._storage = storage
+        self._root = root
+        self._env = env
+
+    def add(self, name: str) -> Pipeline:
+        """Return a new, empty pipeline in a stack of its own."""
+        stack = cdk.Stack(
+            self._app,
+            f"tidemark-{self._stage.name}-{name}",
+            env=self._env,
+            description=f"Tidemark {self._stage.name}: the pipeline {name}",
+        )
+        pipeline = Pipeline(
+            stack,
+            "".join(word.capitalize() for word in name.split("-")),
+            name=name,
+            root=self._root,
+            stage=self._stage,
+            watermarks=self._storage.watermarks,
+            key=self._storage.key,
+        )
+        apply_to_all(stack, self._stage)
+        self.pipelines[name] = pipeline
+        return pipeline
