@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 test test-fast: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-ministack test-deploy check lint format semantics
+.PHONY: help setup demo test test-fast test-ministack test-deploy check lint format semantics constructs
 .PHONY: synth diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
@@ -49,6 +49,9 @@ format: setup ## Format the code and fix what the linter can fix
 
 semantics: setup ## Rewrite docs/semantics.md from the tests that show a rule of Glue
 	@python tests/docs/semantics.py
+
+constructs: setup ## Rewrite docs/constructs.md from the docstrings of infra/
+	@python tests/docs/constructs.py
 
 synth: setup ## Synthesize the CDK app into cdk.out
 	@npx cdk synth --quiet -c stage=$(STAGE)
