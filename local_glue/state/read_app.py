@@ -3,10 +3,11 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from local_glue.arguments import bookmark_option
-from local_glue.assembly import Assembly, FileAsset, Stack
+from local_glue.assembly import Assembly, FileAsset, Stack, read_assembly
 from local_glue.errors import UsageError
 from local_glue.intrinsics import Scope
 from local_glue.state.manifest import JobState, Manifest, StatefulResource
@@ -43,6 +44,21 @@ def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
             if resource["Type"] in STATEFUL:
                 resources[f"{stack.name}/{logical_id}"] = _resource(resource, scope)
     return _without_stages(Manifest(jobs, resources), stages)
+
+
+def read_app_folder(folder: Path, stages: Collection[str] = ()) -> Manifest:
+    """Return what the app keeps whose cloud assembly is in a folder; see `read_app`.
+
+    Raises:
+        UsageError: it is no assembly, or one that CloudFormation would not take either.
+    """
+    try:
+        return read_app(read_assembly(folder), stages)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{folder} holds something that could not be deployed ({type(error).__name__}: "
+            f"{error}); synthesize the app again"
+        ) from error
 
 
 def _jobs(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -34,15 +34,20 @@ class Review:
         unacknowledged: what would be lost, and nobody has decided about.
         acknowledged: what would be lost, each with the entry that covers it.
         unused: entries that cover nothing, each with the reason.
+        recorded: the manifest as it is.
         written: the manifest that is right for the app and the plan.
-        is_current: whether the manifest is that one.
     """
 
     unacknowledged: tuple[Finding, ...]
     acknowledged: tuple[tuple[Finding, PlanEntry], ...]
     unused: tuple[tuple[PlanEntry, str], ...]
+    recorded: Manifest
     written: Manifest
-    is_current: bool
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the manifest is the one that is right."""
+        return self.recorded == self.written
 
     @property
     def is_safe(self) -> bool:
@@ -71,13 +76,12 @@ def review(old: Manifest, app: Manifest, plan: Sequence[PlanEntry]) -> Review:
         # A rename says which job is which, even if AWS keeps nothing that it could carry.
         if entry.text not in used and not isinstance(entry.entry, RenameJob):
             problems[entry.text] = "nothing that it speaks of would be lost"
-    written = replace(app, carry_over=tuple(entry.document for entry in plan))
     return Review(
         unacknowledged=tuple(f for f, entry in covering.items() if entry is None),
         acknowledged=tuple((f, entry) for f, entry in covering.items() if entry),
         unused=tuple((entry, problems[entry.text]) for entry in plan if entry.text in problems),
-        written=written,
-        is_current=written == old,
+        recorded=old,
+        written=replace(app, carry_over=tuple(entry.document for entry in plan)),
     )
 
 
@@ -113,6 +117,25 @@ def check_writable(found: Review) -> None:
             f"acknowledged and {len(found.unused)} entries of {PLAN} cover nothing; "
             "`tidemark state check` lists them with what to do"
         )
+
+
+def changes(old: Manifest, new: Manifest) -> list[str]:
+    """Return in words how two manifests differ, one line for each job, resource and entry."""
+    lines = []
+    for what, before, after in (
+        ("job", old.jobs, new.jobs),
+        ("resource", old.resources, new.resources),
+    ):
+        for name in sorted({*before, *after}):
+            if name not in after:
+                lines.append(f"{what} {name}: gone")
+            elif before.get(name) != after[name]:
+                lines.append(f"{what} {name}: {'changed' if name in before else 'added'}")
+    if old.carry_over != new.carry_over:
+        lines.append(
+            f"{PLAN}: {len(new.carry_over)} entries, and the manifest has {len(old.carry_over)}"
+        )
+    return lines
 
 
 def _problem(entry: PlanEntry, old: Manifest, app: Manifest) -> str:

@@ -15,6 +15,10 @@ from local_glue.state.plan import (
     final_name,
 )
 
+# Places that a local position names by the very text that the script gives.
+_PLAIN = ("jdbc", "mysql", "oracle", "postgresql", "sqlserver")
+_NO_API = "AWS has no API that writes a bookmark"
+
 
 class Action(Enum):
     """What a step does."""
@@ -82,13 +86,13 @@ def _steps(entry: Entry, app: Manifest, renames: dict[str, str], on_aws: bool) -
             yield Step(Action.NOTHING, f"{subject} is given up: {reason}", job)
 
 
-_NO_API = "AWS has no API that writes a bookmark"
-
-
 def _rename_job(entry: RenameJob, app: Manifest, name: str, on_aws: bool) -> Iterator[Step]:
     """Yield the steps of a rename to a job whose name in the app is `name`."""
     old, new = entry.from_job, entry.to_job
-    now = app.jobs[name]
+    now = app.jobs.get(name)
+    if now is None:
+        yield Step(Action.NOTHING, f"the app has no job {name} any more", old, new)
+        return
     if now.watermark_table:
         text = f"the watermarks of {old} in {now.watermark_table} become those of {new}"
         yield Step(Action.CARRY_WATERMARKS, text, old, new, now.watermark_table)
@@ -114,6 +118,14 @@ def _reread(entry: Reread, app: Manifest, on_aws: bool) -> Step:
             f"once, before the next run: aws glue reset-job-bookmark --job-name {job}"
         )
         return Step(Action.NOTHING, text, job)
-    places = frozenset(place for _, place, _ in state.places_of(ctx))
-    text = f"the position of {ctx} of {job} at its old place is forgotten"
-    return Step(Action.FORGET_CTX, text, job, ctx=ctx, places=places)
+    read = state.places_of(ctx)
+    if not all(kind in _PLAIN or place.startswith("s3://") for kind, place, _ in read):
+        text = (
+            f"where {ctx} of {job} reads is known to its runs only; once, before the next run: "
+            f"tidemark bookmark reset {job}"
+        )
+        return Step(Action.NOTHING, text, job)
+    text = f"the position of {ctx} of {job} at another place is forgotten"
+    return Step(
+        Action.FORGET_CTX, text, job, ctx=ctx, places=frozenset(place for _, place, _ in read)
+    )
