@@ -98,8 +98,8 @@ def review_lines(found: Review) -> Iterator[str]:
         yield _unused(entry, why)
     if not found.is_safe:
         yield (
-            f"{len(found.unacknowledged)} losses of state are not acknowledged; decide on each in "
-            f"{PLAN}, a JSON list of the entries above: see docs/state.md"
+            f"losses that nobody acknowledged: {len(found.unacknowledged)}; decide on each in "
+            f"{PLAN}, a JSON list of such entries: see docs/state.md"
         )
     elif not found.is_current:
         yield from (f"~ {line}" for line in changes(found.recorded, found.written))

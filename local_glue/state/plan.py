@@ -187,7 +187,7 @@ def _check(entry: Entry) -> None:
         case Discard(job=job, ctx=ctx, resource=resource):
             if bool(job) == bool(resource) or (ctx and not job):
                 raise ValueError(
-                    "discard is of a job, of a ctx of a job, or of a resource; name one"
+                    "discard has a job, a job and a ctx, or a resource; give one of these"
                 )
 
 

@@ -113,8 +113,8 @@ def check_writable(found: Review) -> None:
     """
     if not found.is_safe:
         raise GlueLocalError(
-            f"{MANIFEST} is left as it is: {len(found.unacknowledged)} losses of state are not "
-            f"acknowledged and {len(found.unused)} entries of {PLAN} cover nothing; "
+            f"{MANIFEST} is left as it is: losses that nobody acknowledged: "
+            f"{len(found.unacknowledged)}, entries that cover nothing: {len(found.unused)}; "
             "`tidemark state check` lists them with what to do"
         )
 
