@@ -350,3 +350,52 @@ def test_commands_have_help(command):
 
 def test_library_is_found_where_jobs_have_it():
     assert (LIBS / "watermarks" / "carry_over.py").is_file()
+
+
+RUNNABLE = """
+import sys
+from pathlib import Path
+from awsglue.job import Job
+from awsglue.utils import getResolvedOptions
+from local_glue.bookmarks.session import files_to_read
+from local_glue.bookmarks.sources import S3Source
+
+job = Job(None)
+job.init(getResolvedOptions(sys.argv, ["JOB_NAME"])["JOB_NAME"], getResolvedOptions(sys.argv, []))
+files = files_to_read(S3Source(("s3://landing/in/",), "landed", "json")).files
+with Path("READ").open("a") as read:
+    print(*(file.path for file in files), file=read)
+job.commit()
+"""
+
+
+def test_run_after_a_carry_over_reads_what_is_new_and_deletes_the_old_name(
+    project, app, home, tmp_path
+):
+    landing = home / "lake" / "landing" / "in"
+    landing.mkdir(parents=True)
+    read = tmp_path / "read"
+
+    def deploy(name: str) -> str:
+        folder = app(name)
+        text = RUNNABLE.replace("READ", str(read))
+        (Path(folder) / f"{name}.py").write_text(text, encoding="utf-8")
+        return folder
+
+    def run(name: str) -> str:
+        result = CliRunner().invoke(main, ["run", "--app", deploy(name)])
+        assert result.exit_code == 0, result.output
+        return read.read_text().splitlines()[-1]
+
+    (landing / "a.json").write_text("{}")
+    tidemark("write", "--app", deploy("ingest"))
+    assert run("ingest") == "s3://landing/in/a.json"
+    plan(project, RENAME)
+    assert tidemark("carry-over", "--app", deploy("load")).exit_code == 0
+    (landing / "b.json").write_text("{}")
+
+    assert run("load") == "s3://landing/in/b.json"
+    with Store(Home.open(home).database) as store:
+        assert latest_bookmark(store, "ingest") is None
+        assert latest_bookmark(store, "load").version == 2
+    assert "nothing to do" in tidemark("carry-over", "--app", deploy("load")).output
