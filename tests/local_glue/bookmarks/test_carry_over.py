@@ -206,7 +206,7 @@ STEPS = st.lists(st.sampled_from(["land", "run", "die", "job", "ctx"]), max_size
 
 
 @given(steps=STEPS)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_file_is_read_once_whatever_is_renamed_between_runs(
     tmp_path_factory, monkeypatch, steps
 ):
