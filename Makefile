@@ -10,8 +10,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 test test-fast: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-ministack test-deploy check lint format semantics constructs
-.PHONY: synth diff bootstrap deploy destroy bench lock clean
+.PHONY: help setup demo test test-fast test-ministack test-deploy check lint format semantics
+.PHONY: constructs synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +56,11 @@ constructs: setup ## Rewrite docs/constructs.md from the docstrings of infra/
 synth: setup ## Synthesize the CDK app into cdk.out
 	@npx cdk synth --quiet -c stage=$(STAGE)
 
-diff: setup ## Compare the deployed stage with this code
+state: setup ## Record in state-manifest.json what the app keeps: bookmarks, watermarks, buckets
+	@tidemark state write -c stage=$(STAGE)
+
+diff: setup ## Compare the deployed stage with this code; fail if it would lose state
+	@tidemark state check -c stage=$(STAGE)
 	@npx cdk diff --method=template -c stage=$(STAGE)
 
 bootstrap: setup ## Prepare an account and region for the CDK (once)

@@ -50,13 +50,11 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
         UsageError: the assembly defines no Glue job, or two resources of one name.
         UnsupportedError: it uses something that cannot be resolved or run here.
     """
-    exports: dict[str, Any] = {}
     outputs: dict[str, str] = {}
     resources: dict[tuple[str, str], dict[str, Any]] = {}
     stack_of_job: dict[str, str] = {}
-    for stack in assembly.stacks:
-        scope = scope_of(stack, region, exports)
-        for kind, name, properties in _stack_resources(stack, scope):
+    for stack, scope in resolve_stacks(assembly, region):
+        for _, kind, name, properties in stack_resources(stack, scope):
             if (kind, name) in resources:
                 raise UsageError(
                     f"the assembly defines two {kind} named {name!r}, the second in stack "
@@ -66,10 +64,7 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
             if kind == "AWS::Glue::Job":
                 stack_of_job[name] = stack.name
         for output_id, output in stack.template.get("Outputs", {}).items():
-            value = scope.resolve(output["Value"])
-            outputs[output_id] = value
-            if "Export" in output:
-                exports[scope.resolve(output["Export"]["Name"])] = value
+            outputs[output_id] = scope.resolve(output["Value"])
     deployment = replace(_deployment(resources, outputs, region), stack_of_job=stack_of_job)
     if not deployment.jobs:
         names = ", ".join(stack.name for stack in assembly.stacks) or "none"
@@ -80,13 +75,28 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
     return deployment
 
 
-def _stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield type, physical name and resolved properties of what this machine runs."""
+def resolve_stacks(assembly: Assembly, region: str) -> Iterator[tuple[Stack, Scope]]:
+    """Yield every stack with the names it sees, those that stacks before it export among them."""
+    exports: dict[str, Any] = {}
+    for stack in assembly.stacks:
+        scope = scope_of(stack, region, exports)
+        yield stack, scope
+        for output in stack.template.get("Outputs", {}).values():
+            if "Export" in output:
+                exports[scope.resolve(output["Export"]["Name"])] = scope.resolve(output["Value"])
+
+
+def stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Yield logical id, type, physical name and resolved properties of what this machine runs.
+
+    Raises:
+        UnsupportedError: a property cannot be resolved.
+    """
     for logical_id, resource in stack.template.get("Resources", {}).items():
         kind = resource["Type"]
         if kind in NAME_PROPERTIES and kind != "AWS::IAM::Role":
             properties = scope.resolve(resource.get("Properties", {}))
-            yield *_key(kind, scope.physical_names[logical_id], properties), properties
+            yield logical_id, *_key(kind, scope.physical_names[logical_id], properties), properties
 
 
 def scope_of(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:

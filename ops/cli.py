@@ -11,11 +11,11 @@ from rich.console import Console
 
 from local_glue.errors import GlueLocalError, UsageError
 from ops.bookmark_cli import FORMAT, bookmark, explain, submit
+from ops.state_cli import state
+from ops.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 
 FAILURE, USAGE = 1, 2
 PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
-APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
-CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 
 
@@ -46,6 +46,7 @@ def main() -> None:
 
 main.add_command(bookmark)
 main.add_command(explain)
+main.add_command(state)
 main.add_command(submit)
 
 
@@ -67,7 +68,7 @@ def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> Non
 
     console = Console()
     home = Home.from_environment()
-    assembly = _assembly(console, app, context)
+    assembly = assembly_folder(console, app, context)
     with JobProgress(console) as progress:
         result = run_workflow(
             assembly,
@@ -127,7 +128,7 @@ def lint(
     elif bookmark is not None:
         raise UsageError("the template says which jobs have bookmarks: leave out --bookmark")
     else:
-        linted = lint_app(_assembly(Console(stderr=True), app, context))
+        linted = lint_app(assembly_folder(Console(stderr=True), app, context))
     if output == "json":
         click.echo(json.dumps(lint_json(linted), indent=2))
     else:
@@ -169,7 +170,7 @@ def land(
         where = land_delivery_in_stage(delivery, deployed)
     else:
         home = Home.from_environment()
-        deployment = deploy(_assembly(console, app, context), home)
+        deployment = deploy(assembly_folder(console, app, context), home)
         where = land_delivery_locally(delivery, deployment, home)
     console.print(f"landed {days} in {where}", highlight=False, soft_wrap=True)
 
@@ -222,22 +223,3 @@ def list_tables() -> None:
 
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
     console.print(catalog_table(list_catalog(Home.from_environment())))
-
-
-def _assembly(console: Console, app: Path | None, context: tuple[str, ...]) -> Path:
-    """Return the given assembly, or synthesize the app in the current folder."""
-    from ops.progress import step
-    from ops.synth import synthesize
-
-    if app is not None:
-        if context:
-            raise UsageError(
-                f"--context {context[0]!r} would change nothing, for --app names an assembly that "
-                "is synthesized already; leave one of the two out"
-            )
-        return app
-    wrong = [item for item in context if "=" not in item]
-    if wrong:
-        raise UsageError(f"--context {wrong[0]!r} is not KEY=VALUE, such as stage=prod")
-    with step(console, "Synthesizing the CDK app"):
-        return synthesize(Path.cwd(), dict(item.split("=", 1) for item in context))

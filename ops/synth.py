@@ -5,13 +5,45 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from rich.console import Console
 
 from local_glue.errors import GlueLocalError, UsageError
 
 DEFAULT_OUTPUT = "cdk.out"
 USAGE_EXIT_CODE = 2
+APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
+CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
+
+
+def assembly_folder(console: Console, app: Path | None, context: Sequence[str]) -> Path:
+    """Return the given assembly, or synthesize the app in the current folder.
+
+    Args:
+        console: where the synthesis shows that it is going on.
+        app: what --app says.
+        context: what --context says, each ``KEY=VALUE``.
+
+    Raises:
+        UsageError: the two contradict each other, or there is no app to synthesize.
+        GlueLocalError: the app fails.
+    """
+    from ops.progress import step
+
+    if app is not None:
+        if context:
+            raise UsageError(
+                f"--context {context[0]!r} would change nothing, for --app names an assembly that "
+                "is synthesized already; leave one of the two out"
+            )
+        return app
+    wrong = [item for item in context if "=" not in item]
+    if wrong:
+        raise UsageError(f"--context {wrong[0]!r} is not KEY=VALUE, such as stage=prod")
+    with step(console, "Synthesizing the CDK app"):
+        return synthesize(Path.cwd(), dict(item.split("=", 1) for item in context))
 
 
 def synthesize(project: Path, context: Mapping[str, str], output: Path | None = None) -> Path:

@@ -3,6 +3,7 @@
 from .errors import (
     AmbiguousWatermarkError,
     WatermarkAccessError,
+    WatermarkCarriedOverError,
     WatermarkClockError,
     WatermarkConflictError,
     WatermarkCorruptError,
@@ -26,6 +27,7 @@ __all__ = [
     "AmbiguousWatermarkError",
     "Latest",
     "WatermarkAccessError",
+    "WatermarkCarriedOverError",
     "WatermarkClockError",
     "WatermarkConflictError",
     "WatermarkCorruptError",

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from .errors import WatermarkClockError, WatermarkCorruptError, WatermarkRegionError
+from .errors import (
+    WatermarkCarriedOverError,
+    WatermarkClockError,
+    WatermarkCorruptError,
+    WatermarkRegionError,
+)
 from .rows import HEAD, Row, Table, latest_of, payload_names
 from .windows import OpenWindow
 
@@ -16,9 +21,11 @@ def check_head(row: Row, table: Table) -> None:
 
     Raises:
         WatermarkCorruptError: it holds what the library never writes.
+        WatermarkCarriedOverError: its watermarks are those of another job now.
         WatermarkRegionError: it was first written in another region.
     """
     check_intact(row, table)
+    check_not_carried(row, table)
     region = row.get("wmRegion", {"S": table.region})["S"]
     if region != table.region:
         raise WatermarkRegionError(
@@ -38,6 +45,22 @@ def check_intact(row: Row, table: Table) -> None:
         raise _corrupt(row, table, error) from error
     except WatermarkCorruptError as error:
         raise _corrupt(row, table, error) from error
+
+
+def carried_to(head: Row) -> str:
+    """Return the job that the watermarks of a head row were carried over to, empty if none."""
+    return str(head.get("wmCarriedTo", {"S": ""})["S"])
+
+
+def check_not_carried(row: Row, table: Table) -> None:
+    """Raise a WatermarkCarriedOverError if a head row has given its watermarks to another job."""
+    if to_job := carried_to(row):
+        job = row["jobName"]["S"]
+        raise WatermarkCarriedOverError(
+            f"the watermarks of job {job!r} in table {table.name!r} were carried over to job "
+            f"{to_job!r}, which goes on from them: nothing was written; run that job, or carry "
+            f"them back with carry_over({to_job!r}, {job!r})"
+        )
 
 
 def check_clock(job_id: str, head: Row | None, now: datetime) -> None:

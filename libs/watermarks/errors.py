@@ -10,6 +10,7 @@ WatermarksError
 ├── WatermarkAccessError
 ├── WatermarkSchemaError
 ├── WatermarkRegionError
+├── WatermarkCarriedOverError
 ├── WatermarkCorruptError
 ├── WatermarkTooLargeError
 ├── WatermarkClockError
@@ -78,6 +79,10 @@ class WatermarkSchemaError(WatermarksError):
 
 class WatermarkRegionError(WatermarksError):
     """The table is a copy of one in another region, where the watermarks may have moved on."""
+
+
+class WatermarkCarriedOverError(WatermarksError):
+    """The watermarks of the job are those of another job now; nothing was written."""
 
 
 class WatermarkCorruptError(WatermarksError):

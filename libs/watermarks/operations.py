@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from .checks import check_intact
+from .checks import check_intact, check_not_carried
 from .errors import (
     AmbiguousWatermarkError,
     WatermarkConflictError,
@@ -145,6 +145,36 @@ class Operations:
         audit = Audit("adopt", job_id, target, base, None, actor, reason, self._now(), epoch)
         return self._store.commit(audit)
 
+    def carry_over(self, from_job: str, to_job: str) -> Latest | None:
+        """Give the watermarks, open windows and history of a job to another name, and only to it.
+
+        For a job that was renamed, before it runs under its new name. Runs of the old name can
+        neither open nor commit a window from then on; a window that one of them left open is
+        taken over by the next run of the new name. Doing it again changes nothing, and copies
+        history that an attempt which died did not come to.
+
+        Args:
+            from_job: the old name.
+            to_job: the new name.
+
+        Returns:
+            The watermarks of the new name; None if the old one never had any.
+
+        Raises:
+            WatermarkConflictError: the new name has watermarks of its own, or runs of the old one
+                were faster again and again.
+            WatermarkCarriedOverError: they were carried over to another job.
+            AmbiguousWatermarkError: one of the two has rows of the original class and no head row.
+            ValueError: a name is empty, or both are the same.
+        """
+        from .carry_over import carry_over
+
+        check_name("from_job", from_job)
+        check_name("to_job", to_job)
+        if from_job == to_job:
+            raise ValueError(f"from_job and to_job are both {from_job!r}: give two names")
+        return carry_over(self._store, from_job, to_job, self._now())
+
     def backfill(
         self,
         job_id: str,
@@ -227,6 +257,7 @@ class Operations:
                 "is nothing to rewind: check the job's name, or call adopt(job, run, reason=..., "
                 "actor=...) if the job has rows of the original class"
             )
+        check_not_carried(head, self._store.table)
         try:
             check_intact(head, self._store.table)
             base, epoch = latest_of(head), None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import UpdateItemInputTypeDef
 
     from .audits import Audit
+    from .carry_over import CarryOver
     from .commits import Commit
 
 _SENDS = 8
@@ -62,6 +63,7 @@ class Store:
 
         Raises:
             WatermarkCorruptError: it is a head row that cannot be relied on.
+            WatermarkCarriedOverError: it is a head row whose watermarks another job has now.
             WatermarkRegionError: it is a head row that was first written in another region.
         """
         row = self.read_unchecked(job_id, run_id)
@@ -105,7 +107,7 @@ class Store:
             )
         return [{name: dict(value) for name, value in row.items()} for row in response["Items"]]
 
-    def commit(self, commit: Commit | Audit) -> Latest:
+    def commit(self, commit: Commit | Audit | CarryOver) -> Latest:
         """Apply a commit, exactly once whatever happens to the requests and the responses.
 
         An outcome that is unknown is found out by sending again: the conditions of the commit

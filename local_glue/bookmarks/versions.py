@@ -6,14 +6,14 @@ Every change adds a version, so that none is ever lost; the newest one is in for
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sqlite3 import Row
 from typing import Any
 
 from local_glue.errors import BookmarkVersionMismatchError, EntityNotFoundError
 from local_glue.store import JobRun, Store
 
-COMMIT, REWIND, RESET = "commit", "rewind", "reset"
+COMMIT, REWIND, RESET, CARRY_OVER = "commit", "rewind", "reset", "carry-over"
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Bookmark:
         run_id: the run whose position this is; empty after a reset.
         previous_run_id: the run whose position was in force before.
         committed_at_ms: epoch milliseconds, for people.
-        kind: what made it: ``commit``, ``rewind`` or ``reset``.
+        kind: what made it: ``commit``, ``rewind``, ``reset`` or ``carry-over``.
         states: state by transformation_ctx.
     """
 
@@ -148,6 +148,27 @@ def rewind_bookmark(store: Store, job_name: str, run_id: str, at_ms: int) -> Boo
     return _set(store, job_name, target, REWIND, at_ms)
 
 
+def add_version(store: Store, latest: Bookmark, states: Mapping[str, Any], at_ms: int) -> Bookmark:
+    """Store other states of the same run as the next version; call it in a transaction.
+
+    Args:
+        store: the state of this home.
+        latest: the newest version, read in the same transaction.
+        states: what holds from now on.
+        at_ms: now, in epoch milliseconds.
+    """
+    version = replace(
+        latest,
+        version=latest.version + 1,
+        committed_at_ms=at_ms,
+        kind=CARRY_OVER,
+        states=states,
+        previous_run_id=latest.run_id or None,
+    )
+    _put(store, version)
+    return version
+
+
 def delete_bookmark(store: Store, job_name: str) -> int:
     """Delete every version of a job's bookmark, as deleting the job does; return how many."""
     with store.transaction():
@@ -183,14 +204,19 @@ def _set(store: Store, job_name: str, target: Bookmark | None, kind: str, at_ms:
             attempt=target.attempt if target else 0,
             kind=kind,
         )
-        _insert(
-            store,
-            (
-                *(job_name, version.version, version.run, version.attempt, version.run_id),
-                *(version.previous_run_id, at_ms, kind, pack(version.states)),
-            ),
-        )
+        _put(store, version)
     return version
+
+
+def _put(store: Store, version: Bookmark) -> None:
+    _insert(
+        store,
+        (
+            *(version.job_name, version.version, version.run, version.attempt, version.run_id),
+            *(version.previous_run_id, version.committed_at_ms, version.kind),
+            pack(version.states),
+        ),
+    )
 
 
 def _insert(store: Store, values: tuple[Any, ...]) -> None:

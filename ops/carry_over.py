@@ -1,0 +1,118 @@
+"""Carries out a carry-over plan: on this machine, or in the account of your credentials."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from local_glue.commands import region
+from local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+from local_glue.errors import GlueLocalError, UsageError
+from local_glue.home import Home
+from local_glue.state.carry_bookmarks import carry_bookmark, forget_ctx, rename_ctx
+from local_glue.state.plan import PLAN, read_plan
+from local_glue.state.read_app import read_app_folder
+from local_glue.state.steps import Action, Step, steps_of
+from local_glue.store import Store
+from ops.state import review_project
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+LIBS = Path(__file__).parents[1] / "libs"
+
+
+def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[Step]:
+    """Return the steps of the plan of a project.
+
+    Raises:
+        UsageError: the plan has entries that do not fit the app; nothing may be carried over then.
+    """
+    found = review_project(project, assembly)
+    if found.unused:
+        entry, why = found.unused[0]
+        raise UsageError(f"{PLAN}: {entry.text} cannot be carried out: {why}; take it out")
+    app = read_app_folder(assembly)
+    steps = steps_of(read_plan(project / PLAN), app, on_aws=on_aws)
+    stated = {resource.name for resource in app.resources.values()}
+    for step in steps:
+        if on_aws and step.table and step.table not in stated:
+            raise UsageError(
+                f"the template gives the table of the watermarks of {step.to_job} no name, so it "
+                "is not known here what AWS has called it; set its TableName"
+            )
+    return steps
+
+
+def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step, str]]:
+    """Do the steps in a home, one after the other, and yield each with what was done.
+
+    Raises:
+        GlueLocalError: something newer is in the way, or a run is going on; what was done until
+            then stays, and the whole can be done again.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(home.exclusive())
+        store = stack.enter_context(Store(home.database))
+        dynamodb = None
+        if any(step.action is Action.CARRY_WATERMARKS for step in steps):
+            endpoint = stack.enter_context(dynamodb_endpoint(home))
+            dynamodb = stack.enter_context(dynamodb_client(endpoint, region()))
+        for step in steps:
+            if dynamodb is not None and step.action is Action.CARRY_WATERMARKS:
+                yield step, _carry_watermarks(step, dynamodb)
+            else:
+                yield step, _carry_bookmark(step, store)
+
+
+def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
+    """Do the steps in the account and region of your credentials; yield each with what was done.
+
+    Raises:
+        GlueLocalError: AWS refuses, or something newer is in the way; what was done until then
+            stays, and the whole can be done again.
+    """
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        dynamodb = boto3.client("dynamodb")
+        for step in steps:
+            is_done_there = step.action is Action.CARRY_WATERMARKS
+            yield step, _carry_watermarks(step, dynamodb) if is_done_there else ""
+    except (BotoCoreError, ClientError) as error:
+        raise GlueLocalError(
+            f"AWS refuses: {error}; use credentials and a region of the account of the stage, then "
+            "do it again: what is done already stays done"
+        ) from error
+
+
+def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient") -> str:
+    if str(LIBS) not in sys.path:
+        sys.path.append(str(LIBS))  # jobs have it in their zip, and know by it what rows mean
+    from watermarks import Watermarks, WatermarksError, WatermarkTableNotFoundError
+
+    try:
+        latest = Watermarks(step.table, dynamodb).carry_over(step.job, step.to_job)
+    except WatermarkTableNotFoundError:
+        return f"nothing to do: there is no table {step.table}"
+    except WatermarksError as error:
+        raise GlueLocalError(str(error)) from error
+    if latest is None:
+        return "nothing to do: the old name never had any"
+    values = ", ".join(f"{name}={value}" for name, value in sorted(latest.watermarks.items()))
+    return f"carried over: version {latest.version}, {values or 'windows only'}"
+
+
+def _carry_bookmark(step: Step, store: Store) -> str:
+    now_ms = time.time_ns() // 1_000_000
+    match step.action:
+        case Action.CARRY_BOOKMARK:
+            return carry_bookmark(store, step.job, step.to_job)
+        case Action.RENAME_CTX:
+            return rename_ctx(store, step.job, step.ctx, step.to_ctx, now_ms)
+        case Action.FORGET_CTX:
+            return forget_ctx(store, step.job, step.ctx, step.places, now_ms)
+    return ""

@@ -1,0 +1,75 @@
+"""The commands about state that a change of the app could lose: `state check|write|carry-over`."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from ops.bookmark_cli import FORMAT
+from ops.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+
+DEPLOYED_HELP = "Carry over in the AWS account and region of your credentials instead of locally."
+APP = click.option(
+    "--app", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help=APP_HELP
+)
+CONTEXT = click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+
+
+@click.group()
+def state() -> None:
+    """Guard bookmarks and watermarks against changes of the app that would lose them."""
+
+
+@state.command()
+@APP
+@CONTEXT
+@click.option("--format", "output", type=FORMAT, default="table", help="Print lines, or JSON.")
+def check(app: Path | None, context: tuple[str, ...], output: str) -> None:
+    """Tell what the app would lose of what state-manifest.json records; exit 1 if anything."""
+    from ops.state import review_json, review_lines, review_project
+
+    found = review_project(Path.cwd(), assembly_folder(Console(stderr=True), app, context))
+    if output == "json":
+        click.echo(json.dumps(review_json(found), indent=2))
+    else:
+        for line in review_lines(found):
+            click.echo(line)
+    sys.exit(0 if found.is_safe and found.is_current else 1)
+
+
+@state.command()
+@APP
+@CONTEXT
+def write(app: Path | None, context: tuple[str, ...]) -> None:
+    """Record in state-manifest.json what the app keeps; refuse to drop what nobody gave up."""
+    from ops.state import write_manifest
+
+    click.echo(write_manifest(Path.cwd(), assembly_folder(Console(stderr=True), app, context)))
+
+
+@state.command(name="carry-over")
+@click.option("--dry-run", is_flag=True, help="Print the steps, and do nothing.")
+@click.option("--deployed", is_flag=True, help=DEPLOYED_HELP)
+@APP
+@CONTEXT
+def carry_over(dry_run: bool, deployed: bool, app: Path | None, context: tuple[str, ...]) -> None:
+    """Carry out state-carry-over.json; doing it again changes nothing."""
+    from local_glue.home import Home
+    from ops.carry_over import carry_out_locally, carry_out_on_aws, steps_of_project
+
+    assembly = assembly_folder(Console(stderr=True), app, context)
+    steps = steps_of_project(Path.cwd(), assembly, on_aws=deployed)
+    if not steps:
+        click.echo("nothing to do: there is no entry in state-carry-over.json")
+    if dry_run:
+        for step in steps:
+            click.echo(f"{step.action.value}: {step.text}")
+        return
+    if deployed:
+        outcomes = carry_out_on_aws(steps)
+    else:
+        outcomes = carry_out_locally(steps, Home.from_environment())
+    for step, outcome in outcomes:
+        click.echo(f"{step.action.value}: {step.text}" + (f": {outcome}" if outcome else ""))

@@ -1,0 +1,51 @@
+"""The committed state manifest is that of the app, in every stage."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+
+from local_glue.state.findings import Kind
+from local_glue.state.manifest import MANIFEST
+from ops.state import review_project, stage_names
+from tests.infra.conftest import ROOT
+
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+@pytest.mark.synth
+def test_committed_manifest_is_up_to_date(assembly):
+    found = review_project(ROOT, assembly.folder)
+
+    assert found.is_safe
+    assert found.written.to_text() == (ROOT / MANIFEST).read_text(encoding="utf-8"), "`make state`"
+
+
+@pytest.mark.synth
+def test_renamed_job_of_the_app_is_a_loss(assembly, tmp_path):
+    folder = shutil.copytree(assembly.folder, tmp_path / "cdk.out")
+    (path,) = folder.glob("*-flights.template.json")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"curate-flights"', '"tidy-flights"'), encoding="utf-8")
+
+    found = review_project(ROOT, folder)
+
+    (loss,) = found.unacknowledged
+    assert (loss.kind, loss.subject) == (Kind.BOOKMARK_GONE, "curate-flights")
+    assert '"to": "tidy-flights"' in loss.remedy
+
+
+def test_manifest_names_no_stage_and_no_account():
+    text = (ROOT / MANIFEST).read_text(encoding="utf-8")
+
+    assert set(stage_names(ROOT)) == {"dev", "prod"}
+    assert not re.search(r"\b(dev|prod)\b|[0-9]{12}", text)
+
+
+def test_diff_looks_for_losses_before_it_compares_with_what_is_deployed():
+    recipe = re.search(r"^diff:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)[1].splitlines()
+
+    assert [line.split()[0] for line in recipe] == ["@tidemark", "@npx"]
+    assert "state check" in recipe[0]

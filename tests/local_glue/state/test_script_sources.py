@@ -1,0 +1,175 @@
+"""What the text of a script tells about its bookmarked sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from local_glue.errors import UsageError
+from local_glue.state.script_sources import ScriptSource, sources_of_script
+
+JOBS = Path(__file__).parents[3] / "glue_jobs"
+
+
+def read(text):
+    return sources_of_script(text, "ingest")
+
+
+def test_source_is_read_with_its_arguments():
+    text = """
+landed = context.create_dynamic_frame.from_options(
+    connection_type="s3",
+    connection_options={"paths": [args["source_path"], "s3://b/x/"], "recurse": True},
+    format="json",
+    transformation_ctx="landed",
+)
+"""
+
+    assert read(text) == (ScriptSource("landed", "s3", ("s3://b/x/", "{--source_path}")),)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (
+            'c.create_data_frame_from_options("s3", {"path": "s3://b/"}, "csv", {}, "a")',
+            ScriptSource("a", "s3", ("s3://b/",)),
+        ),
+        (
+            'c.create_dynamic_frame.from_catalog("db", "orders", "", "a")',
+            ScriptSource("a", "catalog", ("db.orders",)),
+        ),
+        (
+            'c.create_data_frame_from_catalog(name_space="db", table_name="t", '
+            'additional_options={"jobBookmarkKeys": ["id"]}, transformation_ctx="a")',
+            ScriptSource("a", "catalog", ("db.t",), ("id",)),
+        ),
+        (
+            'c.create_dynamic_frame.from_options("postgresql", {"dbtable": "orders", '
+            '"jobBookmarkKeys": ["id", "line"]}, transformation_ctx="a")',
+            ScriptSource("a", "postgresql", ("orders",), ("id", "line")),
+        ),
+        (
+            'c.getSource("s3", "json", "a", paths=["s3://b/"])',
+            ScriptSource("a", "s3", ("s3://b/",)),
+        ),
+        (
+            'frame.relationalize("root", "s3://t/", {}, "a")',
+            ScriptSource("a", "relationalize"),
+        ),
+        (
+            'Relationalize.apply(frame=f, staging_path="s3://t/", transformation_ctx="a")',
+            ScriptSource("a", "relationalize"),
+        ),
+    ],
+    ids=["options", "catalog", "frame", "jdbc", "getSource", "relationalize", "transform"],
+)
+def test_every_reader_with_a_bookmark_is_known(call, expected):
+    assert read(call) == (expected,)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'c.create_dynamic_frame.from_options("s3", {"paths": ["s3://b/"]})',
+        'c.create_dynamic_frame.from_options("s3", {}, transformation_ctx="")',
+        'c.write_dynamic_frame.from_options(frame, "s3", {}, transformation_ctx="out")',
+        'ApplyMapping.apply(frame=frame, transformation_ctx="mapped")',
+        'spark.read.parquet("s3://b/")',
+    ],
+)
+def test_what_keeps_no_bookmark_is_no_source(call):
+    assert read(call) == ()
+
+
+def test_names_are_followed_where_they_are_certain():
+    text = """
+BUCKET = "s3://raw/"
+def main():
+    name = f"{BUCKET}orders/"
+    options = {"paths": [name]}
+    ctx = "orders" + "_raw"
+    context.create_dynamic_frame.from_options("s3", options, transformation_ctx=ctx)
+"""
+
+    assert read(text) == (ScriptSource("orders_raw", "s3", ("s3://raw/orders/",)),)
+
+
+def test_function_of_the_script_makes_one_source_for_each_call():
+    text = """
+def both(root):
+    for kind in ("a",):
+        rows(f"{root}x/", "x")
+    rows(path=root, ctx="y")
+
+def rows(path, ctx, suffix="/new"):
+    return context.create_dynamic_frame.from_options(
+        "s3", {"paths": [path + suffix]}, transformation_ctx=ctx)
+
+class Job:
+    def run(self):
+        both(args["one"])
+        both("s3://two/")
+"""
+
+    found = [(source.transformation_ctx, *source.places) for source in read(text)]
+    assert found == [
+        ("x", "s3://two/x//new"),
+        ("x", "{--one}x//new"),
+        ("y", "s3://two//new"),
+        ("y", "{--one}/new"),
+    ]
+
+
+def test_what_only_a_run_knows_stands_as_its_code():
+    text = """
+for table in tables():
+    context.create_dynamic_frame.from_catalog(database=db(), table_name=table,
+        transformation_ctx=f"source_{table}")
+"""
+
+    assert read(text) == (ScriptSource("source_<table>", "catalog", ("<db()>.<table>",)),)
+
+
+def test_name_that_is_assigned_twice_is_not_certain():
+    text = """
+ctx = "a"
+if late:
+    ctx = "b"
+context.create_dynamic_frame.from_catalog("d", "t", transformation_ctx=ctx)
+"""
+
+    # Two statements of the module, of which one is inside an if: either may be the one.
+    assert read(text) == (ScriptSource("<ctx>", "catalog", ("d.t",)),)
+
+
+def test_functions_that_call_each_other_come_to_an_end():
+    text = """
+def a(ctx):
+    b(ctx)
+def b(ctx):
+    a(ctx)
+    context.create_dynamic_frame.from_catalog("d", "t", transformation_ctx=ctx)
+"""
+
+    assert read(text) == (ScriptSource("<ctx>", "catalog", ("d.t",)),)
+
+
+def test_text_that_is_no_python_is_refused_by_name():
+    with pytest.raises(UsageError, match="the script of job ingest is not Python"):
+        read("def :")
+
+
+def test_sources_of_the_sample_jobs_are_found():
+    found = {
+        path.stem: [s.transformation_ctx for s in sources_of_script(path.read_text(), path.stem)]
+        for path in JOBS.glob("*.py")
+    }
+
+    assert found == {
+        "curate_flights": ["raw_flights", "raw_weather"],
+        "ingest_flights": [],
+        "ingest_weather": ["landing_weather"],
+        "publish_delays": ["curated_flights"],
+    }
