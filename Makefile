@@ -11,7 +11,7 @@ test test-fast: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSeri
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-ministack test-deploy check lint format semantics
-.PHONY: constructs synth state diff bootstrap deploy destroy bench lock clean
+.PHONY: checkov constructs synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ format: setup ## Format the code and fix what the linter can fix
 semantics: setup ## Rewrite docs/semantics.md from the tests that show a rule of Glue
 	@python tests/docs/semantics.py
 
+checkov: synth .venv-checkov/.complete ## Run checkov on the templates, in a venv of its own
+	@.venv-checkov/bin/checkov --directory cdk.out --framework cloudformation --skip-download \
+		--compact --quiet
+
 constructs: setup ## Rewrite docs/constructs.md from the docstrings of infra/
 	@python tests/docs/constructs.py
 
@@ -76,13 +80,14 @@ bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 	@python -m benchmarks
 
 lock: setup ## Compile the pinned requirements and the npm lock anew
-	@for name in requirements requirements-setup requirements-dev requirements-ministack; do \
+	@for name in requirements requirements-setup requirements-dev requirements-ministack \
+		requirements-checkov; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-emit-index-url --no-header $$name.in --output-file $$name.txt; done
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
 clean: ## Delete everything that was set up or synthesized; local state stays
-	rm -rf .venv .venv-ministack node_modules cdk.out build *.egg-info
+	rm -rf .venv .venv-ministack .venv-checkov node_modules cdk.out build *.egg-info
 
 .venv/.complete: requirements-setup.txt requirements-dev.txt package.json package-lock.json pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
@@ -97,4 +102,10 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 .venv-ministack/.complete: requirements-ministack.txt | .venv/.complete
 	@python -m venv --clear .venv-ministack
 	@.venv-ministack/bin/pip install --quiet --require-hashes --no-deps -r $<
+	@touch $@
+
+# A venv of its own, because checkov pins a hundred packages.
+.venv-checkov/.complete: requirements-checkov.txt | .venv/.complete
+	@python -m venv --clear .venv-checkov
+	@.venv-checkov/bin/pip install --quiet --require-hashes --no-deps -r $<
 	@touch $@

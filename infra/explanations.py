@@ -1,4 +1,8 @@
-"""Reasons for what cdk-nag asks about, given where the app has it: context `tidemark:explain`."""
+"""Reasons for what security checkers ask about.
+
+Those for checkov are in the templates; those for cdk-nag are given where the app has it, by the
+context key `tidemark:explain`.
+"""
 
 import aws_cdk as cdk
 import jsii
@@ -12,6 +16,14 @@ WILDCARDS = (
     "the names of its log groups, which Glue extends, and where an action knows no resource: "
     "PutMetricData, bound to the namespace of Glue, and the network descriptions of EC2."
 )
+
+
+def skip_checkov(resource: cdk.Resource, **reasons: str) -> None:
+    """Let checkov skip checks of a resource, check id to reason; changes its metadata only."""
+    skipped = [{"id": check, "comment": reason} for check, reason in reasons.items()]
+    child = resource.node.default_child
+    assert isinstance(child, cdk.CfnResource)  # noqa: S101 (for the type checker)
+    child.add_metadata("checkov", {"skip": skipped})
 
 
 def explain_wildcards(role: iam.Role, document: iam.PolicyDocument) -> None:

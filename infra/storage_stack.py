@@ -6,10 +6,15 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from infra.config import StageConfig
+from infra.explanations import skip_checkov
 from infra.security import StageKey
 from infra.watermark_table import WatermarkTable
 
 ACCESS_LOG_DAYS = 365
+UNVERSIONED = (
+    "jobs replace what they wrote, which can be made again from what was delivered; versions would "
+    "keep every replaced file"
+)
 
 
 class StorageStack(cdk.Stack):
@@ -49,6 +54,11 @@ class StorageStack(cdk.Stack):
             lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(ACCESS_LOG_DAYS))],
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )
+        skip_checkov(
+            self._access_logs,
+            CKV_AWS_18="a log of the log would need a log",
+            CKV_AWS_21=UNVERSIONED,
+        )
         self.landing = self._bucket("Landing")
         self.raw = self._bucket("Raw")
         self.curated = self._bucket("Curated")
@@ -83,6 +93,7 @@ class StorageStack(cdk.Stack):
             server_access_logs_prefix=f"{id_.lower()}/",
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )
+        skip_checkov(bucket, CKV_AWS_21=UNVERSIONED)
         self._export(bucket.bucket_name, bucket.bucket_arn)
         cdk.CfnOutput(self, f"{id_}BucketName", value=bucket.bucket_name)
         return bucket
