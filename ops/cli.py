@@ -10,6 +10,7 @@ from rich.console import Console
 
 from local_glue.errors import GlueLocalError, UsageError
 from ops.bookmark_cli import bookmark, explain, submit
+from ops.new_job_cli import new_job
 
 FAILURE, USAGE = 1, 2
 PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
@@ -45,6 +46,7 @@ def main() -> None:
 main.add_command(bookmark)
 main.add_command(explain)
 main.add_command(submit)
+main.add_command(new_job)
 
 
 def _interrupt(signal_number: int, frame: object) -> NoReturn:
