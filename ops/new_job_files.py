@@ -40,21 +40,22 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
 
 
 def write_files(project: Path, files: Mapping[str, str]) -> None:
-    """Write the files of a plan, the stack last; what fails halfway leaves nothing behind.
+    """Write new files and then the stack; what fails halfway leaves nothing behind.
 
     Raises:
         GlueLocalError: a file cannot be written.
     """
-    unfinished = {path: (project / path).with_suffix(".unfinished") for path in files}
     made: list[Path] = []
     try:
         for path, text in files.items():
-            unfinished[path].write_text(text, encoding="utf-8")
-        for path in sorted(files, key=lambda path: path == STACK):
-            unfinished[path].replace(project / path)
-            made.append(project / path)
+            is_stack = path == STACK
+            target = project / (f"{path}.unfinished" if is_stack else path)
+            with target.open("w" if is_stack else "x", encoding="utf-8") as file:
+                made.append(target)
+                file.write(text)
+        (project / f"{STACK}.unfinished").replace(project / STACK)
     except OSError as error:
-        for left in (*unfinished.values(), *made):
+        for left in made:
             left.unlink(missing_ok=True)
         raise GlueLocalError(
             f"cannot write {error.filename}: {error.strerror}; nothing was changed"

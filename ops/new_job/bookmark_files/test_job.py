@@ -1,4 +1,4 @@
-"""template_job: one set of types whatever a batch of JSON looks like, and every file once."""
+"""template_job: one set of types, and every file once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""template_job: one row per key, the newest, however often it is merged."""
+"""template_job: one row per key, the newest, merged again or not."""
 
 from __future__ import annotations
 

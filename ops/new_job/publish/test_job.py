@@ -1,4 +1,4 @@
-"""template_job: rows are counted, and the table always stands for the whole source."""
+"""template_job: counted rows, always of the whole source."""
 
 from __future__ import annotations
 

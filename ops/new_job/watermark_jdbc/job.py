@@ -1,4 +1,4 @@
-"""Glue job template-job: copy rows that changed since the last watermark.
+"""Glue job template-job: copy rows that are new or changed.
 
 Source:  a table behind JDBC with the column CURSOR, which an update of a row raises.
 Target:  ``target_path``window=…/attempt=…/*.parquet. What a run reads is a window of CURSOR that is

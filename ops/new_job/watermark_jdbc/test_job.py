@@ -1,4 +1,4 @@
-"""template_job: every row of the table once, and again when it changed."""
+"""template_job: every row once, and again when it changed."""
 
 from __future__ import annotations
 
