@@ -19,7 +19,7 @@ def add(self: FlightsStack, storage: StorageStack, upstream: list[IncrementalJob
         arguments={
             # Two rows of an embedded database, so that the job runs at once: put the address,
             # driver and table of yours here; connections= and secrets= of add_job lead to it.
-            "jdbc_url": "jdbc:derby:memory:template-job;create=true",
+            "jdbc_url": "jdbc:derby:memory:sample;create=true",
             "jdbc_driver": "org.apache.derby.jdbc.EmbeddedDriver",
             "jdbc_table": (
                 "(VALUES (1, 'open', TIMESTAMP('2013-01-01 10:00:00')),"
