@@ -1,7 +1,6 @@
 """The command `new-job`."""
 
 import difflib
-import json
 import os
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def new_job(
     Nothing that is there is overwritten, except that the call is inserted into
     infra/flights_stack.py and that the snapshot of the template is brought up to date.
     """
-    from ops.new_job_files import plan_files, update_snapshot, write_files
+    from ops.new_job_files import plan_files, put_files, stage_of
     from ops.next_steps import changes, commands
     from ops.progress import step
     from ops.scaffold import STACK, NewJob
@@ -35,20 +34,20 @@ def new_job(
     project = Path.cwd()
     job = NewJob(name, kind, after, key)
     files = plan_files(project, job)
+    lake = Path(os.environ.get("TIDEMARK_HOME") or ".tidemark") / "lake"
+    next_steps = commands(job, lake, stage_of(project))
     if dry_run:
         old = (project / STACK).read_text(encoding="utf-8")
         click.echo(f"would write {job.script}\nwould write {job.test}\nwould change {STACK}:")
         click.echo("\n".join(_inserted(old, files[STACK])))
         return
-    write_files(project, files)
+    with step(Console(), "Writing the job and updating the snapshot of the template"):
+        changed = put_files(project, files)
     click.echo(f"wrote {job.script}\nwrote {job.test}\nadded the job to {STACK}")
-    with step(Console(), "Updating the snapshot of the template"):
-        changed = update_snapshot(project)
     for path in changed:
         click.echo(f"updated {path}: read the difference before you commit it")
     click.echo("\nTest it and run it on this machine:")
-    lake = Path(os.environ.get("TIDEMARK_HOME") or ".tidemark") / "lake"
-    for command in commands(job, lake, _stage(project)):
+    for command in next_steps:
         click.echo(f"  {command}")
     click.echo(f"\n{changes(job)}")
 
@@ -56,9 +55,3 @@ def new_job(
 def _inserted(old: str, new: str) -> list[str]:
     diff = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
     return [line for line in diff if not line.startswith(("---", "+++", "@@"))]
-
-
-def _stage(project: Path) -> str:
-    """Return the stage that `tidemark run` runs."""
-    context = json.loads((project / "cdk.json").read_text(encoding="utf-8"))["context"]
-    return str(context["stage"])

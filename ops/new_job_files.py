@@ -1,5 +1,6 @@
 """Puts a scaffolded job into a project: all of its files or none, and the reviewed template."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -37,6 +38,42 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
             )
     texts = {job.script: script_of(job), job.test: unit_test_of(job), STACK: with_job}
     return {path: _formatted(project, path, text) for path, text in texts.items()}
+
+
+def put_files(project: Path, files: Mapping[str, str]) -> list[str]:
+    """Write the files of a plan and bring the snapshot of the template up to date, or do nothing.
+
+    Returns:
+        The files of the snapshot that changed, as paths in the project.
+
+    Raises:
+        GlueLocalError: a file cannot be written, or the app cannot be synthesized with the job.
+    """
+    stack = (project / STACK).read_text(encoding="utf-8")
+    write_files(project, files)
+    try:
+        return update_snapshot(project)
+    except BaseException:  # also when it is interrupted
+        (project / STACK).write_text(stack, encoding="utf-8")
+        for path in files.keys() - {STACK}:
+            (project / path).unlink()
+        raise
+
+
+def stage_of(project: Path) -> str:
+    """Return the stage that `tidemark run` runs.
+
+    Raises:
+        UsageError: `cdk.json` does not say.
+    """
+    try:
+        context = json.loads((project / "cdk.json").read_text(encoding="utf-8"))["context"]
+        return str(context["stage"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"cannot read the stage from cdk.json in {project} ({type(error).__name__}: {error}); "
+            "run tidemark new-job in the folder of the project"
+        ) from error
 
 
 def write_files(project: Path, files: Mapping[str, str]) -> None:
@@ -81,8 +118,8 @@ def update_snapshot(project: Path) -> list[str]:
     )
     if run.returncode != 0:
         raise GlueLocalError(
-            f"the job is written, but the snapshot is not: `{UPDATE_SNAPSHOT}` failed; mend it, "
-            f"then run that again:\n{run.stdout}{run.stderr}"
+            f"with the job, `{UPDATE_SNAPSHOT}` fails, so nothing was changed:\n"
+            f"{run.stdout}{run.stderr}"
         )
     after = _contents(folder.parent / "__snapshots__")
     changed = sorted(path for path, text in after.items() if before.get(path) != text)
