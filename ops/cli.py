@@ -11,6 +11,7 @@ from rich.console import Console
 
 from local_glue.errors import GlueLocalError, UsageError
 from ops.bookmark_cli import FORMAT, bookmark, explain, submit
+from ops.new_job_cli import new_job
 from ops.state_cli import state
 from ops.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 
@@ -48,6 +49,7 @@ main.add_command(bookmark)
 main.add_command(explain)
 main.add_command(state)
 main.add_command(submit)
+main.add_command(new_job)
 
 
 def _interrupt(signal_number: int, frame: object) -> NoReturn:

@@ -38,6 +38,7 @@ def assert_one_clear_line(result: Result, exit_code: int, *parts: str) -> None:
         ["local", "reset"],
         ["catalog", "put"],
         ["catalog", "list"],
+        ["new-job"],
     ],
 )
 def test_help_works_without_spark_the_cdk_or_boto3(command: list[str]) -> None:

@@ -1,0 +1,57 @@
+"""The command `new-job`."""
+
+import difflib
+import os
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+KINDS_HELP = "bookmark-files (the default), watermark-jdbc, merge or publish."
+AFTER_HELP = "Job to wait for, repeatable; merge and publish read what the first one writes."
+KEY_HELP = "Column that tells the rows of a merge apart, repeatable; id by default."
+
+
+@click.command(name="new-job")
+@click.argument("name")
+@click.option("--kind", default="bookmark-files", metavar="KIND", help=KINDS_HELP)
+@click.option("--after", multiple=True, metavar="JOB", help=AFTER_HELP)
+@click.option("--key", multiple=True, metavar="COLUMN", help=KEY_HELP)
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+def new_job(
+    name: str, kind: str, after: tuple[str, ...], key: tuple[str, ...], dry_run: bool
+) -> None:
+    """Scaffold the job NAME: a script that runs, its test, and its call in the flights pipeline.
+
+    Nothing that is there is overwritten, except that the call is inserted into
+    infra/flights_stack.py and that the snapshot of the template is brought up to date.
+    """
+    from ops.new_job_files import plan_files, put_files, stage_of
+    from ops.next_steps import changes, commands
+    from ops.progress import step
+    from ops.scaffold import STACK, NewJob
+
+    project = Path.cwd()
+    job = NewJob(name, kind, after, key)
+    files = plan_files(project, job)
+    lake = Path(os.environ.get("TIDEMARK_HOME") or ".tidemark") / "lake"
+    next_steps = commands(job, lake, stage_of(project))
+    if dry_run:
+        old = (project / STACK).read_text(encoding="utf-8")
+        click.echo(f"would write {job.script}\nwould write {job.test}\nwould change {STACK}:")
+        click.echo("\n".join(_inserted(old, files[STACK])))
+        return
+    with step(Console(), "Writing the job and updating the snapshot of the template"):
+        changed = put_files(project, files)
+    click.echo(f"wrote {job.script}\nwrote {job.test}\nadded the job to {STACK}")
+    for path in changed:
+        click.echo(f"updated {path}: read the difference before you commit it")
+    click.echo("\nTest it and run it on this machine:")
+    for command in next_steps:
+        click.echo(f"  {command}")
+    click.echo(f"\n{changes(job)}")
+
+
+def _inserted(old: str, new: str) -> list[str]:
+    diff = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
+    return [line for line in diff if not line.startswith(("---", "+++", "@@"))]

@@ -1,0 +1,141 @@
+"""Puts a scaffolded job into a project: all of its files or none, and the reviewed template."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from local_glue.errors import GlueLocalError, UsageError
+from ops.scaffold import STACK, NewJob, script_of, stack_with, unit_test_of
+
+SNAPSHOT_TEST = "tests/infra/test_snapshot.py"
+UPDATE_SNAPSHOT = f"pytest {SNAPSHOT_TEST} --snapshot-update"
+
+
+def plan_files(project: Path, job: NewJob) -> dict[str, str]:
+    """Return the files that make the job, path in the project to text; writes nothing.
+
+    Raises:
+        UsageError: the folder is not a project, or the job cannot be added to it.
+        GlueLocalError: the formatter failed.
+    """
+    try:
+        stack = (project / STACK).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {STACK} in {project} ({error.strerror}); run tidemark new-job in the "
+            "folder of the project"
+        ) from error
+    with_job = stack_with(job, stack)
+    for path in (job.script, job.test):
+        if (project / path).exists():
+            raise UsageError(f"{path} is there already and stays as it is; take another name")
+        if not (project / path).parent.is_dir():
+            raise UsageError(
+                f"there is no folder {Path(path).parent} in {project}; run tidemark new-job in the "
+                "folder of the project"
+            )
+    texts = {job.script: script_of(job), job.test: unit_test_of(job), STACK: with_job}
+    return {path: _formatted(project, path, text) for path, text in texts.items()}
+
+
+def put_files(project: Path, files: Mapping[str, str]) -> list[str]:
+    """Write the files of a plan and bring the snapshot of the template up to date, or do nothing.
+
+    Returns:
+        The files of the snapshot that changed, as paths in the project.
+
+    Raises:
+        GlueLocalError: a file cannot be written, or the app cannot be synthesized with the job.
+    """
+    stack = (project / STACK).read_text(encoding="utf-8")
+    write_files(project, files)
+    try:
+        return update_snapshot(project)
+    except BaseException:  # also when it is interrupted
+        (project / STACK).write_text(stack, encoding="utf-8")
+        for path in files.keys() - {STACK}:
+            (project / path).unlink()
+        raise
+
+
+def stage_of(project: Path) -> str:
+    """Return the stage that `tidemark run` runs.
+
+    Raises:
+        UsageError: `cdk.json` does not say.
+    """
+    try:
+        context = json.loads((project / "cdk.json").read_text(encoding="utf-8"))["context"]
+        return str(context["stage"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"cannot read the stage from cdk.json in {project} ({type(error).__name__}: {error}); "
+            "run tidemark new-job in the folder of the project"
+        ) from error
+
+
+def write_files(project: Path, files: Mapping[str, str]) -> None:
+    """Write new files and then the stack; what fails halfway leaves nothing behind.
+
+    Raises:
+        GlueLocalError: a file cannot be written.
+    """
+    made: list[Path] = []
+    try:
+        for path, text in files.items():
+            is_stack = path == STACK
+            target = project / (f"{path}.unfinished" if is_stack else path)
+            with target.open("w" if is_stack else "x", encoding="utf-8") as file:
+                made.append(target)
+                file.write(text)
+        (project / f"{STACK}.unfinished").replace(project / STACK)
+    except OSError as error:
+        for left in made:
+            left.unlink(missing_ok=True)
+        raise GlueLocalError(
+            f"cannot write {error.filename}: {error.strerror}; nothing was changed"
+        ) from error
+
+
+def update_snapshot(project: Path) -> list[str]:
+    """Rewrite the templates that the snapshot test compares with; return the files that changed.
+
+    Returns:
+        Paths in the project; none if it has no snapshot test.
+
+    Raises:
+        GlueLocalError: the app cannot be synthesized with the job.
+    """
+    if not (project / SNAPSHOT_TEST).exists():
+        return []
+    folder = project / SNAPSHOT_TEST
+    before = _contents(folder.parent / "__snapshots__")
+    command = [sys.executable, "-m", *UPDATE_SNAPSHOT.split(), "-q", "-p", "no:cacheprovider"]
+    run = subprocess.run(  # noqa: S603 (the project's own test)
+        command, cwd=project, capture_output=True, text=True
+    )
+    if run.returncode != 0:
+        raise GlueLocalError(
+            f"with the job, `{UPDATE_SNAPSHOT}` fails, so nothing was changed:\n"
+            f"{run.stdout}{run.stderr}"
+        )
+    after = _contents(folder.parent / "__snapshots__")
+    changed = sorted(path for path, text in after.items() if before.get(path) != text)
+    return [str(path.relative_to(project)) for path in changed]
+
+
+def _contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _formatted(project: Path, path: str, text: str) -> str:
+    """Return Python source as the project formats it: how lines fold depends on the name."""
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", path, "-"]
+    run = subprocess.run(  # noqa: S603 (a fixed command)
+        command, cwd=project, input=text, capture_output=True, text=True, encoding="utf-8"
+    )
+    if run.returncode != 0:
+        raise GlueLocalError(f"ruff cannot format {path}: {run.stderr.strip()}; run `make setup`")
+    return run.stdout
