@@ -1,0 +1,250 @@
+"""What may be declared of a job beyond the sample pipeline, and what may not."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+import app
+from infra.errors import JobDefinitionError
+from infra.runtime import JobRuntime
+from infra.schedules import finest_step
+
+pytestmark = pytest.mark.synth
+
+
+@pytest.fixture(scope="module")
+def cdk():
+    os.environ["JSII_NODE"] = app.find_node(os.environ.get("JSII_NODE"))
+    import aws_cdk
+
+    return aws_cdk
+
+
+@pytest.fixture
+def add(cdk, tmp_path):
+    """Return a function that adds a job to a pipeline; `.template()` is what became of them."""
+    from aws_cdk import aws_kms as kms
+    from aws_cdk.assertions import Template
+
+    from infra.config import StageConfig
+    from infra.incremental_job import BookmarkOption
+    from infra.pipeline import Pipeline
+    from infra.watermark_table import WatermarkTable
+
+    stack = cdk.Stack(cdk.App(analytics_reporting=False), "stack")
+    (tmp_path / "libs").mkdir()
+    (tmp_path / "job.py").write_text("print('hello')\n")
+    pipeline = Pipeline(
+        stack,
+        "Orders",
+        name="orders",
+        root=tmp_path,
+        stage=StageConfig("dev", None, None, None, JobRuntime()),
+        watermarks=WatermarkTable(stack, "Watermarks"),
+        key=kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:eu-west-1:123456789012:key/k"),
+        run_properties={"day": "today"},
+    )
+
+    def add(name, bookmark=BookmarkOption.ENABLE, **declared):
+        return pipeline.add_job(name, script="job.py", bookmark=bookmark, **declared)
+
+    def properties(kind):
+        found = Template.from_stack(stack).find_resources(kind).values()
+        return [resource["Properties"] for resource in found]
+
+    add.properties, add.pipeline, add.stack = properties, pipeline, stack
+    return add
+
+
+@pytest.fixture
+def data(add):
+    from aws_cdk import aws_s3 as s3
+
+    from infra.dataset import Dataset
+
+    lake = s3.Bucket.from_bucket_name(add.stack, "Lake", "lake")
+    return lambda prefix: Dataset(lake, prefix, delivered=True, published=True)
+
+
+def statement_about(add, action):
+    statements = [
+        statement
+        for role in add.properties("AWS::IAM::Role")
+        for policy in role["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+    ]
+    return [s for s in statements if action in json.dumps(s["Action"])]
+
+
+def test_a_job_may_have_a_runtime_of_its_own(add):
+    big = replace(
+        add.pipeline._stage.runtime,
+        worker_type="R.4X",
+        number_of_workers=20,
+        auto_scaling=True,
+        timeout_minutes=600,
+        max_retries=2,
+        glue_version="6.0",
+    )
+
+    add("one", runtime=big)
+
+    (job,) = add.properties("AWS::Glue::Job")
+    assert (job["WorkerType"], job["NumberOfWorkers"], job["Timeout"]) == ("R.4X", 20, 600)
+    assert (job["MaxRetries"], job["GlueVersion"]) == (2, "6.0")
+    assert job["DefaultArguments"]["--enable-auto-scaling"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"worker_type": "G.025X"}, "worker_type is 'G.025X'; allowed: G.1X, G.2X"),
+        ({"number_of_workers": 1}, "number_of_workers is 1; allowed: a whole number from 2 to 299"),
+        ({"number_of_workers": True}, "number_of_workers is True"),
+        ({"timeout_minutes": 0}, "timeout_minutes is 0; allowed"),
+        ({"max_retries": 11}, "max_retries is 11; allowed"),
+        ({"glue_version": "4.0"}, "glue_version is '4.0'; allowed: 5.1, 6.0"),
+        ({"flex": True, "worker_type": "G.4X"}, "flexible execution class has G.1X and G.2X only"),
+    ],
+)
+def test_a_runtime_that_glue_does_not_have_is_refused(wrong, text):
+    with pytest.raises(JobDefinitionError, match=text):
+        replace(JobRuntime(), **wrong)
+
+
+def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
+    first = add("first", writes=[data("raw/")], arguments={"target_path": data("raw/")})
+    second = add("second", after=[first], arguments={"source_path": first})
+
+    first_job, second_job = add.properties("AWS::Glue::Job")
+    assert first_job["DefaultArguments"]["--target_path"] == "s3://lake/raw/"
+    assert second_job["DefaultArguments"]["--source_path"] == "s3://lake/raw/"
+    assert second.reads == first.writes
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        (lambda first, data: {"arguments": {"a": first}}, "from 'first', which it does not wait"),
+        (lambda first, data: {"arguments": {"a": data("in/")}}, "neither reads nor writes; add it"),
+        (lambda first, data: {"arguments": {"a": 7}}, "value 7; allowed: a text"),
+        (lambda first, data: {"arguments": {"JOB_NAME": "x"}}, "'JOB_NAME'; allowed: letters"),
+        (lambda first, data: {"arguments": {"TempDir": "x"}}, "'TempDir'; allowed: letters"),
+        (lambda first, data: {"python_modules": ["pandas"]}, "Python module 'pandas'; allowed: na"),
+        (lambda first, data: {"max_watermark_age_hours": 3}, "keeps no watermark; set"),
+        (lambda first, data: {"after": "first"}, "after is 'first'; allowed: a list of jobs"),
+    ],
+    ids=range(8),
+)
+def test_what_cannot_be_deployed_is_refused_before_anything_is_created(add, data, declared, text):
+    first = add("first", writes=[data("raw/")])
+
+    with pytest.raises(JobDefinitionError, match=text):
+        add("second", **declared(first, data))
+
+    assert len(add.properties("AWS::Glue::Job")) == 1
+
+
+def test_the_output_of_a_job_that_writes_two_datasets_is_not_one(add, data):
+    first = add("first", writes=[data("a/"), data("b/")])
+
+    with pytest.raises(JobDefinitionError, match="writes 2 datasets, so its output is not one"):
+        add("second", after=[first], arguments={"source_path": first})
+
+
+def test_modules_temp_connections_and_secrets_become_arguments_and_permissions(add, data):
+    add(
+        "one",
+        temp=data("temp/"),
+        python_modules=["pyarrow==21.0.0", "s3://lake/mine-1.0-py3-none-any.whl"],
+        connections=["network", "other"],
+        secrets=["air/reader", "air/writer"],
+    )
+
+    (job,) = add.properties("AWS::Glue::Job")
+    arguments = job["DefaultArguments"]
+    assert arguments["--TempDir"] == "s3://lake/temp/"
+    modules = "pyarrow==21.0.0,s3://lake/mine-1.0-py3-none-any.whl"
+    assert arguments["--additional-python-modules"] == modules
+    assert job["Connections"] == {"Connections": ["network", "other"]}
+    (connections,) = statement_about(add, "glue:GetConnection")
+    assert len(connections["Resource"]) == 3  # the catalog and both
+    secrets = statement_about(add, "secretsmanager:GetSecretValue")
+    assert [json.dumps(s["Resource"]).count(":secret:air/") for s in secrets] == [1, 1]
+    (writes,) = statement_about(add, "s3:PutObject")
+    assert "lake/temp/*" in json.dumps(writes["Resource"])
+
+
+@pytest.mark.parametrize("may_put", [False, True])
+def test_run_properties_of_the_workflow_are_read_or_put_by_those_who_declare_it(add, may_put):
+    from infra.incremental_job import RunProperties
+
+    add("one", run_properties=RunProperties.READ_AND_PUT if may_put else RunProperties.READ)
+
+    (workflow,) = add.properties("AWS::Glue::Workflow")
+    assert workflow["DefaultRunProperties"] == {"day": "today"}
+    (read,) = statement_about(add, "glue:GetWorkflowRunProperties")
+    assert ("glue:PutWorkflowRunProperties" in read["Action"]) == may_put
+    assert "workflow/orders" in json.dumps(read["Resource"])
+
+
+def test_a_job_may_wait_for_any_job_and_for_a_failure(add):
+    from infra.dependencies import JobState, any_of
+
+    first, second = add("first"), add("second")
+    add("repair", after=any_of(first, second, on=JobState.FAILED))
+    add("report", after=any_of(first.on(JobState.TIMEOUT), second))
+
+    predicates = [
+        trigger["Predicate"]
+        for trigger in add.properties("AWS::Glue::Trigger")
+        if trigger["Type"] == "CONDITIONAL"
+    ]
+    states = [[c["State"] for c in predicate["Conditions"]] for predicate in predicates]
+    assert states == [["FAILED", "FAILED"], ["TIMEOUT", "SUCCEEDED"]]
+    assert {predicate["Logical"] for predicate in predicates} == {"ANY"}
+
+
+def test_conditions_that_cannot_be_are_refused(add):
+    from infra.dependencies import JobState, all_of, any_of
+
+    first = add("first")
+
+    with pytest.raises(JobDefinitionError, match="names the job 'first' twice"):
+        all_of(first, first.on(JobState.FAILED))
+    with pytest.raises(JobDefinitionError, match="name no job; pass at least one"):
+        any_of()
+    with pytest.raises(JobDefinitionError, match=r"on is 'FAILED'; allowed: JobState\.SUCCEEDED"):
+        any_of(first, on="FAILED")
+
+
+def test_an_old_watermark_is_an_alarm_where_a_job_asks_for_it(add):
+    add("one", watermark=True, max_watermark_age_hours=6)
+
+    (alarm,) = add.properties("AWS::CloudWatch::Alarm")
+    assert alarm["Threshold"] == 6 * 3600
+    assert alarm["Metrics"][0]["MetricStat"]["Metric"]["MetricName"] == "WatermarkAge"
+
+
+def test_more_names_than_an_event_pattern_holds_are_refused(add):
+    for number in range(30):
+        add(f"{'long-' * 15}{number}")
+
+    with pytest.raises(RuntimeError, match="EventBridge allows 2048; give them shorter names"):
+        add.properties("AWS::Glue::Job")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "step"),
+    [
+        ("cron(0 6 * * ? *)", None),
+        ("cron(0/20 * * * ? *)", 20),
+        ("cron(5-7 * * * ? *)", 1),
+        ("cron(0,7,21 * * * ? *)", 7),
+        ("cron(x * * * ? *)", None),
+    ],
+)
+def test_the_finest_step_of_a_schedule_is_told(schedule, step):
+    assert finest_step(schedule) == step

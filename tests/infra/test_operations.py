@@ -1,0 +1,234 @@
+"""What a pipeline tells the people who keep it running."""
+
+import json
+
+import pytest
+
+from infra.dashboard import Shown, dashboard_body
+
+pytestmark = pytest.mark.synth
+
+JOBS = ["ingest-flights", "ingest-weather", "curate-flights", "publish-delays"]
+STAGE = {
+    "account": None,
+    "region": None,
+    "schedule": "cron(0 6 * * ? *)",
+    "workerType": "G.2X",
+    "numberOfWorkers": 4,
+    "timeoutMinutes": 90,
+    "terminationProtection": False,
+    "metrics": True,
+    "alertEmail": "oncall@example.com",
+    "freshnessHours": 26,
+    "dpuHoursPerDay": 40,
+    "monthlyBudgetUsd": 100,
+    "permissionsBoundary": "bounds",
+    "tags": {"owner": "data"},
+    "githubRepository": "acme/pipelines",
+}
+
+
+@pytest.fixture(scope="module")
+def watched(synth):
+    """Return the assembly of a stage with everything switched on."""
+    return synth(stage="watched", **{"tidemark:stages": {"watched": STAGE}})
+
+
+def alarms(assembly):
+    return [alarm["Properties"] for alarm in assembly.resources("AWS::CloudWatch::Alarm").values()]
+
+
+def about(assembly, text):
+    return [alarm for alarm in alarms(assembly) if text in alarm["AlarmDescription"]]
+
+
+def metric(alarm, number=0):
+    return alarm["Metrics"][number]["MetricStat"]
+
+
+def test_one_encrypted_topic_gets_every_alarm_and_a_mail_address_gets_the_topic(watched):
+    ((id_, topic),) = watched.resources("AWS::SNS::Topic").items()
+    (subscription,) = watched.resources("AWS::SNS::Subscription").values()
+    ref = {"Ref": id_.split("/")[1]}
+
+    assert "KmsMasterKeyId" in topic["Properties"]
+    assert all(alarm["AlarmActions"] == [ref] for alarm in alarms(watched))
+    assert subscription["Properties"]["TopicArn"] == ref
+    assert subscription["Properties"]["Endpoint"] == "oncall@example.com"
+
+
+def test_only_cloudwatch_and_eventbridge_of_the_account_may_publish_and_only_by_tls(watched):
+    (policy,) = watched.resources("AWS::SNS::TopicPolicy").values()
+    statements = policy["Properties"]["PolicyDocument"]["Statement"]
+    (allowed,) = (s for s in statements if s["Effect"] == "Allow")
+    (denied,) = (s for s in statements if s["Effect"] == "Deny")
+
+    assert allowed["Principal"]["Service"] == ["cloudwatch.amazonaws.com", "events.amazonaws.com"]
+    assert allowed["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
+    }
+    assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_failed_and_late_runs_of_every_job_are_told_with_what_to_do(watched):
+    rules = [rule["Properties"] for rule in watched.resources("AWS::Events::Rule").values()]
+    told = {rule["EventPattern"]["detail-type"][0]: rule for rule in rules if rule.get("Targets")}
+
+    failed, late = told["Glue Job State Change"], told["Glue Job Run Status"]
+    assert failed["EventPattern"]["detail"]["state"] == ["FAILED", "TIMEOUT", "ERROR"]
+    for rule in (failed, late):
+        assert rule["EventPattern"]["source"] == ["aws.glue"]
+        assert rule["EventPattern"]["detail"]["jobName"] == JOBS
+    (target,) = failed["Targets"]
+    text = json.loads(target["InputTransformer"]["InputTemplate"])
+    assert "tidemark explain <job>" in text
+    assert target["InputTransformer"]["InputPathsMap"]["job"] == "$.detail.jobName"
+
+
+def test_a_run_is_late_after_half_its_timeout(watched):
+    assert {job["NotificationProperty"]["NotifyDelayAfter"] for job in watched.jobs().values()} == {
+        45
+    }
+
+
+def test_a_pipeline_has_stalled_when_no_last_job_succeeded_for_long(watched):
+    (alarm,) = about(watched, "No run of flights reached its end")
+    rule = metric(alarm)["Metric"]["Dimensions"][0]["Value"]["Ref"]
+    pattern = watched.resources()[f"tidemark-watched-flights/{rule}"]["Properties"]["EventPattern"]
+
+    assert pattern["detail"] == {"jobName": ["publish-delays"], "state": ["SUCCEEDED"]}
+    assert metric(alarm)["Metric"]["MetricName"] == "MatchedEvents"
+    assert (alarm["EvaluationPeriods"], metric(alarm)["Period"]) == (26, 3600)
+    assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
+    assert alarm["TreatMissingData"] == "breaching"
+
+
+def test_a_watermark_is_stale_when_it_did_not_move(watched):
+    (alarm,) = about(watched, "did not move")
+
+    assert metric(alarm)["Metric"] == {
+        "Namespace": "Tidemark",
+        "MetricName": "WatermarkCommits",
+        "Dimensions": [{"Name": "JobName", "Value": "ingest-flights"}],
+    }
+    assert alarm["TreatMissingData"] == "breaching"
+
+
+def test_unusual_bytes_are_an_alarm_for_every_bookmarked_job(watched):
+    found = about(watched, "its bookmark may be stuck or lost")
+
+    names = [metric(alarm)["Metric"]["Dimensions"][0]["Value"] for alarm in found]
+    assert sorted(names) == ["curate-flights", "ingest-weather", "publish-delays"]
+    for alarm in found:
+        assert metric(alarm)["Metric"]["MetricName"] == "glue.driver.aggregate.bytesRead"
+        assert alarm["ThresholdMetricId"] == "band"
+        assert alarm["Metrics"][1]["Expression"] == "ANOMALY_DETECTION_BAND(bytes, 3)"
+
+
+def test_dpu_hours_count_executors_and_driver_by_the_size_of_a_worker(watched):
+    found = about(watched, "DPU-hours in a day")
+
+    assert len(found) == len(JOBS)
+    # Two DPUs for half a minute per report.
+    hours = {alarm["Metrics"][2]["Expression"] for alarm in found}
+    assert hours == {"(executors + drivers) * 0.0166667"}
+    assert {alarm["Threshold"] for alarm in found} == {40}
+
+
+def test_a_stage_without_metrics_has_no_alarms_but_is_told_of_failures(synth):
+    dev = synth(stage="dev")
+
+    assert alarms(dev) == []
+    assert len(dev.resources("AWS::Events::Rule")) == 3
+    assert len(dev.resources("AWS::CloudWatch::Dashboard")) == 1
+
+
+def test_the_budget_is_mailed_when_it_is_passed_or_will_be(watched):
+    (budget,) = watched.resources("AWS::Budgets::Budget").values()
+    properties = budget["Properties"]
+
+    assert properties["Budget"]["BudgetLimit"] == {"Amount": 100, "Unit": "USD"}
+    assert properties["Budget"]["CostFilters"] == {
+        "TagKeyValue": ["user:tidemark:pipeline$flights"]
+    }
+    kinds = [
+        n["Notification"]["NotificationType"] for n in properties["NotificationsWithSubscribers"]
+    ]
+    assert kinds == ["ACTUAL", "FORECASTED"]
+
+
+def test_everything_carries_the_tags_of_stage_and_pipeline(watched):
+    job = watched.jobs()["ingest-flights"]
+    (table,) = watched.resources("AWS::DynamoDB::Table").values()
+
+    assert job["Tags"] == {
+        "owner": "data",
+        "tidemark:pipeline": "flights",
+        "tidemark:stage": "watched",
+    }
+    assert {"Key": "owner", "Value": "data"} in table["Properties"]["Tags"]
+
+
+def test_every_role_has_the_boundary_of_the_stage(watched, as_text):
+    roles = watched.resources("AWS::IAM::Role").values()
+
+    boundaries = {as_text(role["Properties"]["PermissionsBoundary"]) for role in roles}
+    assert boundaries == {"arn:{AWS::Partition}:iam::{AWS::AccountId}:policy/bounds"}
+
+
+def test_github_may_assume_the_roles_of_the_bootstrap_for_its_stage_and_nothing_else(
+    watched, as_text
+):
+    roles = {
+        id_.split("/")[1]: role["Properties"]
+        for id_, role in watched.resources("AWS::IAM::Role").items()
+        if "tidemark-watched-github" in id_
+    }
+    subjects = {
+        trust["Condition"]["StringEquals"]["token.actions.githubusercontent.com:sub"]
+        for role in roles.values()
+        for trust in role["AssumeRolePolicyDocument"]["Statement"]
+    }
+    granted = [
+        statement
+        for role in roles.values()
+        for policy in role["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+    ]
+
+    assert subjects == {
+        "repo:acme/pipelines:environment:watched",
+        "repo:acme/pipelines:pull_request",
+    }
+    assert {statement["Action"] for statement in granted} == {"sts:AssumeRole"}
+    for statement in granted:
+        for arn in statement["Resource"]:
+            assert ":role/cdk-hnb659fds-" in as_text(arn)
+            assert "*" not in as_text(arn)
+
+
+def test_the_dashboard_shows_runs_alarms_jobs_watermarks_and_errors():
+    shown = Shown(
+        pipeline="flights",
+        region="eu-west-1",
+        jobs=["a", "b"],
+        watermark_jobs=["a"],
+        succeeded_rule="good",
+        failed_rule="bad",
+        alarms=["arn:alarm"],
+        error_log="/logs/error",
+        has_metrics=True,
+    )
+
+    widgets = json.loads(dashboard_body(shown))["widgets"]
+
+    titles = [widget["properties"].get("title") for widget in widgets[1:]]
+    assert titles == [
+        *("Runs by result", "Alarms", "Bytes read", "Duration, ms", "Executors"),
+        *("Watermark age, s", "Errors"),
+    ]
+    places = [(widget["x"], widget["y"]) for widget in widgets]
+    assert len(set(places)) == len(places)
+    (read,) = (w for w in widgets if w["properties"].get("title") == "Bytes read")
+    assert [row[3] for row in read["properties"]["metrics"]] == ["a", "b"]
+    assert "SOURCE '/logs/error'" in widgets[-1]["properties"]["query"]
