@@ -17,7 +17,13 @@ from infra.dependencies import Ended, JobState
 from infra.errors import JobDefinitionError
 from infra.explanations import explain_wildcards
 from infra.graph_template import METADATA
-from infra.job_arguments import Argument, check_python_modules, own_arguments, texts_of
+from infra.job_arguments import (
+    Argument,
+    check_python_modules,
+    check_tables,
+    own_arguments,
+    texts_of,
+)
 from infra.runtime import JobRuntime
 from infra.shared_parts import SharedParts
 
@@ -67,6 +73,7 @@ class IncrementalJob(Construct):
         reads: Sequence[Dataset] = (),
         writes: Sequence[Dataset] = (),
         arguments: Mapping[str, Argument] | None = None,
+        tables: Sequence[str] = (),
         temp: Dataset | None = None,
         python_modules: Sequence[str] = (),
         connections: Sequence[str] = (),
@@ -89,6 +96,8 @@ class IncrementalJob(Construct):
             writes: data the job may list, read, write and replace.
             arguments: argument name, without dashes, to what the script gets as text: a text, the
                 URI of a dataset, or the URI of what another job writes.
+            tables: tables of the Data Catalog that the job may read, each as `database.table`;
+                their data is declared in `reads`.
             temp: data the job may write while it runs; the script gets it as `TempDir`.
             python_modules: packages that Glue installs, each with its version: `pyarrow==21.0.0`.
             connections: Glue connections; the job joins their network.
@@ -100,6 +109,7 @@ class IncrementalJob(Construct):
         """
         _check(name, script, bookmark)
         check_python_modules(name, python_modules)
+        check_tables(name, tables)
         super().__init__(scope, id_)
         self.name = name
         self.runtime = runtime
@@ -123,44 +133,23 @@ class IncrementalJob(Construct):
         default_arguments |= texts_of(
             name, arguments or {}, (*self.reads, *self.writes), default_arguments
         )
+        may_put = run_properties is RunProperties.READ_AND_PUT
         stack = cdk.Stack.of(self)
-        statements = [
-            *permissions.read_objects(
-                [
-                    asset.bucket.arn_for_objects(asset.s3_object_key)
-                    for asset in (script_asset, shared.libs)
-                ]
-            ),
-            *permissions.write_logs(stack, shared.security.log_group_prefix),
-            *permissions.use_key(shared.security.key_arn),
-        ]
-        for data in self.reads:
-            statements += permissions.read_prefix(data.bucket.bucket_arn, data.prefix)
-        for data in (*self.writes, *([temp] if temp else [])):
-            statements += permissions.write_prefix(data.bucket.bucket_arn, data.prefix)
-        if watermark:
-            statements += permissions.use_watermarks(shared.watermarks.table.table_arn, name)
-        if connections:
-            statements += permissions.use_connections(stack, connections)
-        for secret in secrets:
-            statements += permissions.read_secret(stack, secret)
-        if run_properties:
-            statements += permissions.use_run_properties(
-                stack,
-                shared.workflow_name,
-                may_put=run_properties is RunProperties.READ_AND_PUT,
-            )
-        if shared.metrics:
-            statements += permissions.put_metrics()
-        document = iam.PolicyDocument.from_json({"Statement": statements})
-        self.role = iam.Role(
-            self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
-            description=f"What the Glue job {name} may do",
-            inline_policies={"job": document},
+        self.role = self._role(
+            [
+                *self._common(script_asset, shared),
+                *self._data([*self.writes, temp] if temp else self.writes),
+                *(permissions.put_metrics() if shared.metrics else []),
+                *permissions.read_tables(stack, tables),
+                *permissions.use_connections(stack, connections),
+                *permissions.read_secrets(stack, secrets),
+                *(
+                    permissions.use_run_properties(stack, shared.workflow_name, may_put=may_put)
+                    if run_properties
+                    else []
+                ),
+            ]
         )
-        explain_wildcards(self.role, document)
         self.resource = self._resource(script_asset, shared, default_arguments, connections)
 
     def on(self, state: JobState) -> Ended:
@@ -180,6 +169,38 @@ class IncrementalJob(Construct):
                 "pass the dataset that you mean instead of the job"
             )
         return self.writes[0]
+
+    def _common(self, script: assets.Asset, shared: SharedParts) -> list[permissions.Statement]:
+        """Return what a job needs whatever it declares, and its own watermarks."""
+        table_arn = shared.watermarks.table.table_arn if self.has_watermarks else None
+        return [
+            *permissions.read_objects(
+                [a.bucket.arn_for_objects(a.s3_object_key) for a in (script, shared.libs)]
+            ),
+            *permissions.write_logs(cdk.Stack.of(self), shared.security.log_group_prefix),
+            *permissions.use_key(shared.security.key_arn),
+            *(permissions.use_watermarks(table_arn, self.name) if table_arn else []),
+        ]
+
+    def _data(self, written: Sequence[Dataset]) -> list[permissions.Statement]:
+        statements = []
+        for data in self.reads:
+            statements += permissions.read_prefix(data.bucket.bucket_arn, data.prefix)
+        for data in written:
+            statements += permissions.write_prefix(data.bucket.bucket_arn, data.prefix)
+        return statements
+
+    def _role(self, statements: Sequence[permissions.Statement]) -> iam.Role:
+        document = iam.PolicyDocument.from_json({"Statement": list(statements)})
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
+            description=f"What the Glue job {self.name} may do",
+            inline_policies={"job": document},
+        )
+        explain_wildcards(role, document)
+        return role
 
     def _resource(
         self,

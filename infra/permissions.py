@@ -131,23 +131,65 @@ def put_metrics() -> list[Statement]:
     ]
 
 
-def read_secret(stack: cdk.Stack, name: str) -> list[Statement]:
-    """Return the permission to read one secret, whose ARN ends in six random characters."""
-    arn = stack.format_arn(
-        service="secretsmanager",
-        resource="secret",
-        resource_name=f"{name}-??????",
-        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-    )
-    return [_allow(["secretsmanager:GetSecretValue"], [arn])]
+def read_tables(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
+    """Return the permission to read tables of the Data Catalog with their partitions, if any.
+
+    Glue wants it on the catalog, the database and the table.
+
+    Args:
+        stack: account and region.
+        tables: each as `database.table`.
+    """
+    if not tables:
+        return []
+    databases = sorted({table.partition(".")[0] for table in tables})
+    arns = [
+        stack.format_arn(service="glue", resource="catalog"),
+        *(
+            stack.format_arn(service="glue", resource="database", resource_name=name)
+            for name in databases
+        ),
+        *(
+            stack.format_arn(service="glue", resource="table", resource_name=t.replace(".", "/"))
+            for t in tables
+        ),
+    ]
+    return [
+        _allow(
+            [
+                "glue:BatchGetPartition",
+                "glue:GetDatabase",
+                "glue:GetPartition",
+                "glue:GetPartitions",
+                "glue:GetTable",
+            ],
+            arns,
+        )
+    ]
+
+
+def read_secrets(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
+    """Return the permission to read secrets, whose ARNs end in six random characters, if any."""
+    arns = [
+        stack.format_arn(
+            service="secretsmanager",
+            resource="secret",
+            resource_name=f"{name}-??????",
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        for name in names
+    ]
+    return [_allow(["secretsmanager:GetSecretValue"], arns)] if arns else []
 
 
 def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
-    """Return the permission to use Glue connections and to join their networks.
+    """Return the permission to use Glue connections and to join their networks, if any.
 
     Glue puts a network interface into the connection's subnet on behalf of the job. The EC2
     describe actions know no resources; the interfaces are new ones, so their ids are not known.
     """
+    if not names:
+        return []
     interface, subnet, group = (
         stack.format_arn(service="ec2", resource=resource, resource_name="*")
         for resource in ("network-interface", "subnet", "security-group")

@@ -147,6 +147,7 @@ class Pipeline(Construct):
         writes: Sequence[Dataset] = (),
         arguments: Mapping[str, Argument] | None = None,
         runtime: JobRuntime | None = None,
+        tables: Sequence[str] = (),
         temp: Dataset | None = None,
         python_modules: Sequence[str] = (),
         connections: Sequence[str] = (),
@@ -169,6 +170,8 @@ class Pipeline(Construct):
             arguments: argument name, without dashes, to what the script gets as text: a text, the
                 URI of a dataset, or the URI of what a job of `after` writes.
             runtime: what the job runs on instead of what the stage says.
+            tables: tables of the Data Catalog that the job may read, each as `database.table`;
+                their data is declared in `reads`.
             temp: data the job may write while it runs; the script gets it as `TempDir`.
             python_modules: packages that Glue installs, each with its version: `pyarrow==21.0.0`.
             connections: Glue connections; the job joins their network.
@@ -204,6 +207,7 @@ class Pipeline(Construct):
             reads=reads,
             writes=writes,
             arguments=arguments,
+            tables=tables,
             temp=temp,
             python_modules=python_modules,
             connections=connections,

@@ -133,10 +133,11 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"arguments": {"JOB_NAME": "x"}}, "'JOB_NAME'; allowed: letters"),
         (lambda first, data: {"arguments": {"TempDir": "x"}}, "'TempDir'; allowed: letters"),
         (lambda first, data: {"python_modules": ["pandas"]}, "Python module 'pandas'; allowed: na"),
+        (lambda first, data: {"tables": ["orders"]}, "table 'orders'; allowed: database.table"),
         (lambda first, data: {"max_watermark_age_hours": 3}, "keeps no watermark; set"),
         (lambda first, data: {"after": "first"}, "after is 'first'; allowed: a list of jobs"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_what_cannot_be_deployed_is_refused_before_anything_is_created(add, data, declared, text):
     first = add("first", writes=[data("raw/")])
@@ -171,10 +172,23 @@ def test_modules_temp_connections_and_secrets_become_arguments_and_permissions(a
     assert job["Connections"] == {"Connections": ["network", "other"]}
     (connections,) = statement_about(add, "glue:GetConnection")
     assert len(connections["Resource"]) == 3  # the catalog and both
-    secrets = statement_about(add, "secretsmanager:GetSecretValue")
-    assert [json.dumps(s["Resource"]).count(":secret:air/") for s in secrets] == [1, 1]
+    (secrets,) = statement_about(add, "secretsmanager:GetSecretValue")
+    assert len(secrets["Resource"]) == 2
     (writes,) = statement_about(add, "s3:PutObject")
     assert "lake/temp/*" in json.dumps(writes["Resource"])
+
+
+def test_a_job_reads_the_tables_it_declares_and_no_other(add):
+    add("one", tables=["sales.orders", "sales.returns"])
+
+    (read,) = statement_about(add, "glue:GetTable")
+    text = json.dumps(read["Resource"])
+    assert all(
+        f":{end}" in text
+        for end in ("catalog", "database/sales", "table/sales/orders", "table/sales/returns")
+    )
+    assert "*" not in text
+    assert len(read["Resource"]) == 4
 
 
 @pytest.mark.parametrize("may_put", [False, True])
