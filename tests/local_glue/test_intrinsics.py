@@ -32,6 +32,7 @@ def scope():
         (7, 7),
         (None, None),
         ({"Ref": "Lake"}, "app-lake"),
+        ({"Fn::GetAtt": ["Key", "Arn"]}, "arn:aws:kms:eu-west-2:000000000000:key/app-key"),
         ({"Ref": "Stage"}, "dev"),
         ({"Ref": "AWS::AccountId"}, "000000000000"),
         ({"Ref": "AWS::Region"}, "eu-west-2"),
@@ -84,7 +85,7 @@ def test_unknown_reference_names_stack_and_reference(scope):
 @pytest.mark.parametrize(
     ("argument", "text"),
     [
-        (["Key", "Arn"], r"stack app reads Arn of Key \(AWS::KMS::Key\)"),
+        (["Role", "RoleId"], r"stack app reads RoleId of Role \(AWS::IAM::Role\)"),
         ("Lake.DomainName", r"stack app reads DomainName of Lake \(AWS::S3::Bucket\)"),
         (["Nowhere", "Arn"], r"stack app reads Arn of Nowhere \(no resource\)"),
     ],
