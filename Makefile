@@ -23,7 +23,7 @@ demo: setup ## Run the sample pipeline on real data: full load, increment, nothi
 
 test: setup ## Run every test
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress"
-	@pytest -q -n 2 --dist loadscope -m "spark or synth or stress"
+	@pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "spark or synth or stress"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress"

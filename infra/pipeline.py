@@ -193,8 +193,8 @@ class Pipeline(Construct):
                 "watermark=True, or leave it out"
             )
         waits_for = after_of(after)
-        self._check_place(name, waits_for, arguments or {})
         id_ = "".join(word.capitalize() for word in name.split("-"))
+        self._check_place(name, id_, waits_for, arguments or {})
         job = IncrementalJob(
             self,
             id_,
@@ -226,13 +226,18 @@ class Pipeline(Construct):
         return job
 
     def _check_place(
-        self, name: str, after: After | None, arguments: Mapping[str, Argument]
+        self, name: str, id_: str, after: After | None, arguments: Mapping[str, Argument]
     ) -> None:
         """Raise unless the name is free and every job that is named is in this pipeline."""
         if name in self.jobs:
             raise JobDefinitionError(
                 f"job '{name}' is in the pipeline already; names must be unique; rename one of the "
                 "two"
+            )
+        if self.node.try_find_child(id_) or self.node.try_find_child(f"{id_}Trigger"):
+            raise JobDefinitionError(
+                f"job '{name}' would have the construct id '{id_}', which the pipeline uses for "
+                "something else; give it another name"
             )
         waited_for = [ended.job for ended in after.conditions] if after else []
         for job in waited_for:

@@ -24,7 +24,8 @@ def new_job(
     """Scaffold the job NAME: a script that runs, its test, and its call in the flights pipeline.
 
     Nothing that is there is overwritten, except that the call is inserted into
-    infra/flights_stack.py and that the snapshot of the template is brought up to date.
+    infra/flights_stack.py and that the snapshot of the template and the state manifest are brought
+    up to date.
     """
     from ops.new_job_files import plan_files, put_files, stage_of
     from ops.next_steps import changes, commands
@@ -41,7 +42,7 @@ def new_job(
         click.echo(f"would write {job.script}\nwould write {job.test}\nwould change {STACK}:")
         click.echo("\n".join(_inserted(old, files[STACK])))
         return
-    with step(Console(), "Writing the job and updating the snapshot of the template"):
+    with step(Console(), "Writing the job and updating what was reviewed of the app"):
         changed = put_files(project, files)
     click.echo(f"wrote {job.script}\nwrote {job.test}\nadded the job to {STACK}")
     for path in changed:

@@ -9,6 +9,7 @@ from pathlib import Path
 from local_glue.errors import GlueLocalError, UsageError
 from ops.scaffold import STACK, NewJob, script_of, stack_with, unit_test_of
 
+MANIFEST = "state-manifest.json"
 SNAPSHOT_TEST = "tests/infra/test_snapshot.py"
 UPDATE_SNAPSHOT = f"pytest {SNAPSHOT_TEST} --snapshot-update"
 
@@ -41,20 +42,25 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
 
 
 def put_files(project: Path, files: Mapping[str, str]) -> list[str]:
-    """Write the files of a plan and bring the snapshot of the template up to date, or do nothing.
+    """Write the files of a plan and bring what was reviewed of the app up to date, or do nothing.
 
     Returns:
-        The files of the snapshot that changed, as paths in the project.
+        The files of the snapshot and the state manifest, as far as they changed, as paths in the
+        project.
 
     Raises:
         GlueLocalError: a file cannot be written, or the app cannot be synthesized with the job.
     """
     stack = (project / STACK).read_text(encoding="utf-8")
+    manifest = project / MANIFEST
+    recorded = manifest.read_bytes() if manifest.exists() else None
     write_files(project, files)
     try:
-        return update_snapshot(project)
+        return [*update_manifest(project), *update_snapshot(project)]
     except BaseException:  # also when it is interrupted
         (project / STACK).write_text(stack, encoding="utf-8")
+        if recorded is not None:
+            manifest.write_bytes(recorded)
         for path in files.keys() - {STACK}:
             (project / path).unlink()
         raise
@@ -97,6 +103,26 @@ def write_files(project: Path, files: Mapping[str, str]) -> None:
         raise GlueLocalError(
             f"cannot write {error.filename}: {error.strerror}; nothing was changed"
         ) from error
+
+
+def update_manifest(project: Path) -> list[str]:
+    """Record in the state manifest what the job keeps; return the manifest if that changed it.
+
+    Raises:
+        GlueLocalError: the app cannot be synthesized with the job.
+    """
+    manifest = project / MANIFEST
+    if not manifest.exists():
+        return []
+    before = manifest.read_bytes()
+    command = [sys.executable, "-m", "ops", "state", "write"]
+    run = subprocess.run(command, cwd=project, capture_output=True, text=True)  # noqa: S603 (ours)
+    if run.returncode != 0:
+        raise GlueLocalError(
+            f"with the job, `tidemark state write` fails, so nothing was changed:\n"
+            f"{run.stdout}{run.stderr}"
+        )
+    return [MANIFEST] if manifest.read_bytes() != before else []
 
 
 def update_snapshot(project: Path) -> list[str]:

@@ -148,6 +148,20 @@ def test_what_cannot_be_deployed_is_refused_before_anything_is_created(add, data
     assert len(add.properties("AWS::Glue::Job")) == 1
 
 
+@pytest.mark.parametrize("name", ["start", "workflow", "libs", "security", "operations"])
+def test_a_name_that_the_pipeline_uses_itself_is_refused(add, name):
+    with pytest.raises(JobDefinitionError, match="uses for something else; give it another name"):
+        add(name)
+
+
+def test_a_job_named_like_the_trigger_of_another_is_refused(add):
+    first = add("first")
+    add("second", after=[first])
+
+    with pytest.raises(JobDefinitionError, match="construct id 'SecondTrigger', which the pipelin"):
+        add("second-trigger")
+
+
 def test_the_output_of_a_job_that_writes_two_datasets_is_not_one(add, data):
     first = add("first", writes=[data("a/"), data("b/")])
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ops.new_job_files import MANIFEST
 from tests.infra.conftest import Assembly
 from tests.projects import PROJECT, copy_project, guide, shell
 
@@ -34,12 +35,17 @@ MODULES = [name.replace("-", "_") for name in DATA]
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy in which the commands of docs/add-a-job.md have scaffolded every kind."""
     project = copy_project(tmp_path_factory.mktemp("new-job"))
-    shutil.move(project / "tests" / "infra", project / "hidden")  # no snapshot until the last
+    # Neither snapshot nor manifest until the last.
+    shutil.move(project / "tests" / "infra", project / "hidden")
+    shutil.move(project / MANIFEST, project / "manifest")
     *lines, last = [*guide("scaffold").splitlines(), *guide("other kinds").splitlines()]
     for line in lines:
         shell(project, line)
     shutil.move(project / "hidden", project / "tests" / "infra")
-    assert SNAPSHOT in shell(project, last)
+    shutil.move(project / "manifest", project / MANIFEST)
+    printed = shell(project, last)
+    assert f"updated {MANIFEST}" in printed
+    assert SNAPSHOT in printed
     return project
 
 
@@ -56,6 +62,12 @@ def test_what_was_scaffolded_passes_the_checks(project: Path) -> None:
     shell(project, "ruff check")
     shell(project, "ruff format --check")
     shell(project, f"mypy --cache-dir {MYPY_CACHE} {scripts}")
+
+
+def test_the_manifest_holds_every_job_that_was_scaffolded(project: Path) -> None:
+    manifest = json.loads((project / MANIFEST).read_text(encoding="utf-8"))
+
+    assert manifest["jobs"].keys() >= DATA.keys()
 
 
 def test_the_snapshot_holds_every_job_that_was_scaffolded(project: Path) -> None:
