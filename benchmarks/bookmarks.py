@@ -101,16 +101,13 @@ def _reading() -> list[Result]:
         put_files(home.lake / "bench" / "in", 0, FILES, LONG_AGO_S)
         run_folder = home.runs / "bench"
         run_folder.mkdir()
-        write_spark_conf(run_folder, home, {"spark.driver.memory": "4g"})
+        memory = {"spark.driver.memory": "4g"}
+        spark_variables = write_spark_conf(run_folder, home, find_java_home(), memory)
         environment = {
             **os.environ,
-            "JAVA_HOME": str(find_java_home()),
-            "PYSPARK_PYTHON": sys.executable,
             "PYTHONPATH": os.pathsep.join((str(PROJECT), str(SITE))),
-            "SPARK_CONF_DIR": str(run_folder / "conf"),
-            "SPARK_LOCAL_IP": "127.0.0.1",
             "TIDEMARK_HOME": str(home.root),
-            "TZ": "UTC",
+            **spark_variables,
         }
         command = [sys.executable, "-m", "benchmarks.bookmarks", "--reading"]
         run = subprocess.run(  # noqa: S603 (ourselves)

@@ -1,7 +1,7 @@
 """Measures what `tidemark run` adds to Spark's own start: `python -m benchmarks.job_overhead`.
 
 The same script runs three times in a chain of triggers, and three times through spark-submit with
-the same Spark settings and libraries. The two take turns.
+the same Spark settings and libraries, but without the class archive. The two take turns.
 """
 
 import json
@@ -17,9 +17,9 @@ from benchmarks.measure import PROJECT, Result, time_command
 from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.job_runs import SITE
-from local_glue.spark import write_spark_conf
+from local_glue.spark import CONF_FILE, write_spark_conf
 
-PAIRS = 5
+PAIRS = 3
 JOBS = ("first", "second", "third")
 SCRIPT = """
 import sys
@@ -90,10 +90,13 @@ def measure() -> list[Result]:
         assembly.mkdir()
         write_assembly(assembly)
         home = Home.open(root)
-        plain = root / "runs" / "plain"
-        plain.mkdir(parents=True)
-        write_spark_conf(plain, home, {})
-        pairs = [(_tidemark(assembly, root), _spark(assembly, plain, home)) for _ in range(PAIRS)]
+        plain = home.runs / "plain"
+        plain.mkdir()
+        no_archive = {"spark.driver.defaultJavaOptions": ""}
+        variables = write_spark_conf(plain, home, find_java_home(), no_archive)
+        pairs = [
+            (_tidemark(assembly, root), _spark(assembly, variables, home)) for _ in range(PAIRS)
+        ]
     command = "python -m benchmarks.job_overhead"
     return [
         Result("one job, `tidemark run`", command, [a for a, _ in pairs]),
@@ -107,20 +110,19 @@ def _tidemark(assembly: Path, root: Path) -> float:
     return time_command(command, PROJECT, {"TIDEMARK_HOME": str(root)}) / len(JOBS)
 
 
-def _spark(assembly: Path, folder: Path, home: Home) -> float:
+def _spark(assembly: Path, variables: Mapping[str, str], home: Home) -> float:
     import pyspark
 
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     environment = {
-        "JAVA_HOME": str(find_java_home()),
-        "PYSPARK_PYTHON": sys.executable,
+        **variables,
         "PYTHONPATH": str(SITE),
-        "SPARK_CONF_DIR": str(folder / "conf"),
-        "SPARK_LOCAL_IP": "127.0.0.1",
         "TIDEMARK_HOME": str(home.root),
         "PATH": os.environ["PATH"],
     }
-    command = [str(submit), str(assembly / "script.py"), "--JOB_NAME", "plain"]
+    folder = home.runs / "plain"
+    settings = ["--properties-file", str(folder / CONF_FILE)]
+    command = [str(submit), *settings, str(assembly / "script.py"), "--JOB_NAME", "plain"]
     return sum(time_command(command, folder, environment) for _ in JOBS) / len(JOBS)
 
 

@@ -103,7 +103,9 @@ def start_job_run(
     libraries = [
         _library(folder, _existing(machine.home, job, uri)) for uri in extra_py_files(merged)
     ]
-    write_spark_conf(folder, machine.home, spark_settings(merged))
+    spark_variables = write_spark_conf(
+        folder, machine.home, machine.java_home, spark_settings(merged)
+    )
     job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
     with (folder / "stdout.log").open("wb") as out, (folder / "stderr.log").open("wb") as err:
         process = subprocess.Popen(  # noqa: S603 (the job script of the template)
@@ -113,7 +115,7 @@ def start_job_run(
                 *command_line(job, job_id, run.run_id, merged),
             ],
             cwd=folder,
-            env=_environment(machine, folder, run, libraries),
+            env={**_environment(machine, folder, run, libraries), **spark_variables},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
@@ -151,11 +153,6 @@ def _environment(
         **inherited,
         "PYTHONPATH": os.pathsep.join(str(path) for path in (SITE, *libraries)),
         "PYTHONUNBUFFERED": "1",
-        "PYSPARK_PYTHON": sys.executable,
-        "SPARK_CONF_DIR": str(folder / "conf"),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "JAVA_HOME": str(machine.java_home),
-        "TZ": "UTC",  # as on Glue's workers
         "TIDEMARK_HOME": str(machine.home.root),
         RUN_ID_VARIABLE: run.run_id,
         BOOKMARK_VARIABLE: run.bookmark_option,

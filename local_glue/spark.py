@@ -4,9 +4,12 @@ Hadoop's ViewFileSystemOverloadScheme mounts each bucket, so scripts keep their 
 """
 
 import os
+import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from local_glue.class_archive.archive import NO_CONF, archive_options
 from local_glue.home import S3_SCHEMES, Home
 
 VIEW_FILE_SYSTEM = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
@@ -14,17 +17,31 @@ VIEW_FILE_SYSTEM = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
 RAW_FILE_SYSTEM = "org.apache.hadoop.fs.RawLocalFileSystem"
 COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
 EVENTS_FOLDER = "spark-events"
+CONF_FILE = "spark.conf"
 
 
-def write_spark_conf(run_folder: Path, home: Home, user_settings: Mapping[str, str]) -> None:
-    """Write ``spark-defaults.conf`` into ``run_folder``/conf, the job's settings last."""
-    events = run_folder / EVENTS_FOLDER
-    events.mkdir(exist_ok=True)
-    settings = {**engine_settings(home, run_folder), **user_settings}
-    conf = run_folder / "conf"
-    conf.mkdir(exist_ok=True)
+def write_spark_conf(
+    run_folder: Path, home: Home, java_home: Path, user_settings: Mapping[str, str]
+) -> dict[str, str]:
+    """Write ``run_folder``/spark.conf, the job's settings last.
+
+    Returns:
+        The environment variables with which a Python process starts Spark by that file.
+    """
+    (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
+    settings = {**engine_settings(home, run_folder, java_home), **user_settings}
     lines = "".join(f"{name} {_escaped(value)}\n" for name, value in settings.items())
-    (conf / "spark-defaults.conf").write_text(lines, encoding="utf-8")
+    conf = run_folder / CONF_FILE
+    conf.write_text(lines, encoding="utf-8")
+    return {
+        "JAVA_HOME": str(java_home),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_SUBMIT_ARGS": shlex.join(["--properties-file", str(conf), "pyspark-shell"]),
+        # A folder on the class path, which is to be the same for every run: see class_archive.
+        "SPARK_CONF_DIR": str(NO_CONF),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "TZ": "UTC",  # as on Glue's workers
+    }
 
 
 def _escaped(value: str) -> str:
@@ -32,10 +49,13 @@ def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
 
 
-def engine_settings(home: Home, run_folder: Path) -> dict[str, str]:
+def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, str]:
     """Return the Spark properties of every local job run."""
     cores = os.cpu_count() or 2
-    derby_log = run_folder / "derby.log"
+    java_options = [
+        *(f"-Dderby.system.home={home.derby}", f"-Dderby.stream.error.file={run_folder}/derby.log"),
+        *archive_options(java_home),
+    ]
     return {
         "spark.master": f"local[{cores}]",
         "spark.driver.host": "127.0.0.1",
@@ -53,9 +73,7 @@ def engine_settings(home: Home, run_folder: Path) -> dict[str, str]:
         "spark.sql.warehouse.dir": (home.root / "warehouse").as_uri(),
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),
-        "spark.driver.extraJavaOptions": (
-            f'"-Dderby.system.home={home.derby}" "-Dderby.stream.error.file={derby_log}"'
-        ),
+        "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in java_options),
         "spark.hadoop.fs.file.impl": RAW_FILE_SYSTEM,
         # Hadoop's defaults name a committer for s3a that PySpark does not ship.
         "spark.hadoop.mapreduce.outputcommitter.factory.scheme.s3a": COMMITTER_FACTORY,

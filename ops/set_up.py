@@ -35,6 +35,7 @@ def main() -> int:
             node_commands(Path(sys.executable).parent)
             # Not `npm ci`: it refuses a lock without packages that some registries do not have.
             _check(["npm", "install", "--no-save", "--no-fund", "--no-audit"])
+        keep_class_archive(console)
     except SetUpError as error:
         console.print("[bold red]error:[/] ", end="")
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
@@ -92,6 +93,15 @@ def node_commands(folder: Path) -> None:
         text = f'#!/bin/sh\nexec "{wheel / "bin" / "node"}" "{cli}" "$@"\n'
         _replace(folder / name, text)
     os.environ["PATH"] = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
+
+
+def keep_class_archive(console: Console) -> None:
+    """Make the archive that halves the start of a job; say so if this Java cannot make one."""
+    try:
+        with console.status("Keeping Spark's classes for a faster start of jobs"):
+            _check([sys.executable, "-m", "local_glue.class_archive.make"])
+    except SetUpError as error:
+        console.print(f"Jobs will start slower: {error}", markup=False, highlight=False)
 
 
 def _replace(path: Path, text: str) -> None:

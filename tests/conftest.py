@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -93,15 +92,12 @@ def spark_session(spark_home: Home, jdbc_jar: Path | None) -> Iterator[SparkSess
     run_folder = spark_home.runs / "tests"
     run_folder.mkdir()
     class_path = {"spark.driver.extraClassPath": str(jdbc_jar)} if jdbc_jar else {}
-    write_spark_conf(run_folder, spark_home, class_path)
+    spark_variables = write_spark_conf(run_folder, spark_home, find_java_home(), class_path)
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
             patch.delenv(name)
-        patch.setenv("SPARK_CONF_DIR", str(run_folder / "conf"))
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("JAVA_HOME", str(find_java_home()))
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("TZ", "UTC")
+        for name, value in spark_variables.items():
+            patch.setenv(name, value)
         # As a job run sets it: the workers of Spark import awsglue too.
         patch.setenv(
             "PYTHONPATH", os.pathsep.join(map(str, (PROJECT / "local_glue/site", PROJECT)))

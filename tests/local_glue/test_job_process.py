@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from local_glue.class_archive.archive import NO_CONF
 from local_glue.definitions import JobDefinition
 from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
@@ -169,8 +170,10 @@ def test_spark_and_python_of_the_caller_never_reach_the_job(probe):
     home, folder, seen = probe
     environment = seen["environment"]
 
-    assert not {"SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYTHONWARNINGS"} & set(environment)
-    assert environment["SPARK_CONF_DIR"] == str(folder / "conf")
+    assert not {"SPARK_HOME", "PYTHONWARNINGS"} & set(environment)
+    conf = folder / "spark.conf"
+    assert environment["PYSPARK_SUBMIT_ARGS"] == f"--properties-file {conf} pyspark-shell"
+    assert environment["SPARK_CONF_DIR"] == str(NO_CONF)
     assert environment["JAVA_HOME"] == "java"
     assert environment["TZ"] == "UTC"
     assert environment["TIDEMARK_HOME"] == str(home.root)
@@ -283,7 +286,7 @@ def test_spark_properties_of_the_job_come_last_in_the_configuration(home):
 
     run = run_job(home, job(default_arguments={"--conf": "spark.ui.enabled=true"}))
 
-    conf = home.runs / run.run_id / "conf" / "spark-defaults.conf"
+    conf = home.runs / run.run_id / "spark.conf"
     lines = conf.read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if line.startswith("spark.ui.enabled ")] == [
         "spark.ui.enabled true"

@@ -16,8 +16,8 @@ def settings(tmp_path):
         (home.lake / bucket).mkdir()
 
     def write(user_settings=None):
-        write_spark_conf(tmp_path, home, user_settings or {})
-        text = (tmp_path / "conf" / "spark-defaults.conf").read_text(encoding="utf-8")
+        write_spark_conf(tmp_path, home, tmp_path / "java", user_settings or {})
+        text = (tmp_path / "spark.conf").read_text(encoding="utf-8")
         return dict(line.split(" ", 1) for line in text.splitlines())
 
     return write

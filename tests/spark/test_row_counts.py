@@ -172,7 +172,7 @@ def test_log_of_a_whole_job_process_is_counted(tmp_path):
     (source / "a.json").write_text('{"id": 1}\n{"id": 2}\n', encoding="utf-8")
     run_folder = home.runs / "jr_1"
     run_folder.mkdir()
-    write_spark_conf(run_folder, home, {})
+    spark_variables = write_spark_conf(run_folder, home, find_java_home(), {})
     script = run_folder / "copy_flights.py"
     script.write_text(SCRIPT, encoding="utf-8")
 
@@ -182,10 +182,8 @@ def test_log_of_a_whole_job_process_is_counted(tmp_path):
         env={
             "PATH": os.environ["PATH"],
             "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "local_glue" / "site"))),
-            "SPARK_CONF_DIR": str(run_folder / "conf"),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "JAVA_HOME": str(find_java_home()),
             "TIDEMARK_HOME": str(home.root),
+            **spark_variables,
         },
         capture_output=True,
         text=True,

@@ -1,0 +1,75 @@
+"""Makes the class archive for the Java of job runs: ``python -m local_glue.class_archive.make``."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from local_glue.class_archive.archive import FOLDER, NO_CONF, archive_path
+from local_glue.errors import GlueLocalError
+from local_glue.home import Home
+from local_glue.java import find_java_home
+from local_glue.spark import write_spark_conf
+
+SAMPLE_JOB = Path(__file__).with_name("sample_job.py")
+FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "JAVA_TOOL_OPTIONS")
+SHOWN_CHARACTERS = 2000
+
+
+def make_archive(java_home: Path) -> Path:
+    """Make the archive for a Java, unless it is there, of the classes that the sample job loads.
+
+    Returns:
+        Its path; an archive of another Java or Spark is deleted.
+
+    Raises:
+        GlueLocalError: a step failed; the text is what it printed last.
+    """
+    archive = archive_path(java_home)
+    if archive.is_file():
+        return archive
+    NO_CONF.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER) as name:
+        folder = Path(name)
+        classes, unfinished = folder / "classes", folder / archive.name
+        class_path = _record_classes(java_home, folder, classes)
+        _run(
+            [
+                *(str(java_home / "bin" / "java"), "-Xshare:dump", "-Xlog:disable"),
+                *(f"-XX:SharedClassListFile={classes}", f"-XX:SharedArchiveFile={unfinished}"),
+                *("-cp", class_path),
+            ],
+            {},
+        )
+        for old in FOLDER.glob("spark-classes-*.jsa"):
+            old.unlink()
+        unfinished.replace(archive)
+    return archive
+
+
+def _record_classes(java_home: Path, folder: Path, classes: Path) -> str:
+    """Write the names of the classes that the sample job loads; return its class path."""
+    home = Home.open(folder / "home")
+    (home.lake / "sample").mkdir()
+    record = {"spark.driver.extraJavaOptions": f'"-XX:DumpLoadedClassList={classes}"'}
+    variables = write_spark_conf(folder, home, java_home, record)
+    class_path = folder / "class-path"
+    _run([sys.executable, str(SAMPLE_JOB), str(class_path)], variables)
+    return class_path.read_text(encoding="utf-8")
+
+
+def _run(command: list[str], variables: dict[str, str]) -> None:
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(FOREIGN_PREFIXES)
+    }
+    run = subprocess.run(  # noqa: S603 (fixed commands)
+        command, env={**inherited, **variables}, capture_output=True, text=True
+    )
+    if run.returncode != 0:
+        last = (run.stdout + run.stderr)[-SHOWN_CHARACTERS:]
+        raise GlueLocalError(f"`{command[0]}` ended with {run.returncode}:\n{last}")
+
+
+if __name__ == "__main__":
+    make_archive(find_java_home())
