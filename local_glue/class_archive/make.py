@@ -1,10 +1,13 @@
 """Makes the class archive for the Java of job runs: ``python -m local_glue.class_archive.make``."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Container, Iterable
 from pathlib import Path
+from zipfile import ZipFile
 
 from local_glue.class_archive.archive import FOLDER, NO_CONF, archive_path
 from local_glue.errors import GlueLocalError
@@ -14,6 +17,8 @@ from local_glue.spark import write_spark_conf
 
 SAMPLE_JOB = Path(__file__).with_name("sample_job.py")
 FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "JAVA_TOOL_OPTIONS")
+VERSIONED = re.compile(r"META-INF/versions/\d+/(.+)\.class")
+LAMBDA, INVOKER = "@lambda-proxy ", "@lambda-form-invoker "
 SHOWN_CHARACTERS = 2000
 
 
@@ -34,6 +39,9 @@ def make_archive(java_home: Path) -> Path:
         folder = Path(name)
         classes, unfinished = folder / "classes", folder / archive.name
         class_path = _record_classes(java_home, folder, classes)
+        recorded = classes.read_text(encoding="utf-8").splitlines()
+        kept = archivable(recorded, _versioned_classes(class_path))
+        classes.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
         _run(
             [
                 *(str(java_home / "bin" / "java"), "-Xshare:dump", "-Xlog:disable"),
@@ -57,6 +65,29 @@ def _record_classes(java_home: Path, folder: Path, classes: Path) -> str:
     class_path = folder / "class-path"
     _run([sys.executable, str(SAMPLE_JOB), str(class_path)], variables)
     return class_path.read_text(encoding="utf-8")
+
+
+def archivable(recorded: Iterable[str], versioned: Container[str]) -> list[str]:
+    """Return the lines of a class list that an archive may hold.
+
+    A JVM that records itself or has an agent asks for the file of an archived class once more, and
+    Java 17 crashes if there is none: left out are the invokers that a JVM makes up, and the classes
+    (``versioned``, and their lambdas) that a jar keeps for newer versions of Java only.
+    """
+    return [
+        line
+        for line in recorded
+        if not line.startswith(INVOKER)
+        and line.removeprefix(LAMBDA).partition(" ")[0] not in versioned
+    ]
+
+
+def _versioned_classes(class_path: str) -> set[str]:
+    """Return the classes that some jar holds in ``META-INF/versions``."""
+    jars = [Path(jar) for jar in class_path.split(os.pathsep) if jar.endswith(".jar")]
+    files = [name for jar in jars for name in ZipFile(jar).namelist()]
+    found = (VERSIONED.fullmatch(name) for name in files)
+    return {match[1] for match in found if match}
 
 
 def _run(command: list[str], variables: dict[str, str]) -> None:

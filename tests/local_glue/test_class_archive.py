@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from local_glue.class_archive.archive import NO_CONF, archive_options, archive_path
+from local_glue.class_archive.make import archivable
 from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.spark import write_spark_conf
@@ -26,15 +27,19 @@ LOG = "-Xlog:class+load:file={}"
 def classes_of(tmp_path: Path):
     """Return a function that runs a small Spark program and tells where its classes came from."""
 
-    def run(**settings: str) -> list[str]:
+    def run(java_options: str = "", **settings: str) -> list[str]:
         home = Home.open(tmp_path / "home")
         log = tmp_path / "classes.log"
         run_folder = home.runs / "jr_1"
         run_folder.mkdir()
-        option = {"spark.driver.extraJavaOptions": f'"{LOG.format(log)}"'}
-        variables = write_spark_conf(run_folder, home, find_java_home(), {**option, **settings})
+        settings["spark.driver.extraJavaOptions"] = f"{LOG.format(log)} {java_options}"
+        variables = write_spark_conf(run_folder, home, find_java_home(), settings)
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=variables, capture_output=True, text=True
+            [sys.executable, "-c", PROGRAM],
+            cwd=run_folder,
+            env=variables,
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout == ""
@@ -76,3 +81,19 @@ def test_each_build_of_java_has_an_archive_of_its_own(tmp_path):
     (tmp_path / "release").write_text('JAVA_VERSION="17.0.9"', encoding="utf-8")
 
     assert archive_path(tmp_path) != before
+
+
+@pytest.mark.spark
+def test_job_that_records_itself_runs_with_the_archive(classes_of, tmp_path):
+    recording = tmp_path / "recording.jfr"
+
+    classes_of(f"-XX:StartFlightRecording:filename={recording} -Xlog:jfr+startup=off")
+
+    assert recording.is_file()
+
+
+def test_what_has_no_file_of_its_own_is_left_out_of_a_list():
+    kept = ["# made by Java", "a/Kept id: 1", "@lambda-proxy a/Kept run ()V"]
+    left_out = ["a/New id: 2", "@lambda-proxy a/New run ()V", "@lambda-form-invoker [LF] a L_L"]
+
+    assert archivable([*kept, *left_out], {"a/New"}) == kept
