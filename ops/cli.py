@@ -14,6 +14,7 @@ from ops.bookmark_cli import FORMAT, bookmark, explain, submit
 from ops.new_job_cli import new_job
 from ops.state_cli import state
 from ops.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from ops.watermark_cli import watermark
 
 FAILURE, USAGE = 1, 2
 PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
@@ -49,6 +50,7 @@ main.add_command(bookmark)
 main.add_command(explain)
 main.add_command(state)
 main.add_command(submit)
+main.add_command(watermark)
 main.add_command(new_job)
 
 

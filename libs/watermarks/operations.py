@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .cursors import Cursor
     from .history import HistoryEntry
     from .store import Store
-    from .windows import Bounds, Window
+    from .windows import Bounds, OpenWindow, Window
 
 _RACES = 20
 _RUNS_NAMED = 10
@@ -62,6 +62,18 @@ class Operations:
         check_name("job_id", job_id)
         head = self._store.read(job_id, HEAD)
         return islice(self._entries(job_id, head), limit)
+
+    def open_windows(self, job_id: str) -> list[OpenWindow]:
+        """Return the windows of a job that runs have opened and not committed, by cursor.
+
+        One strongly consistent read. The next run of the job takes each over as it stands.
+        """
+        from .windows import OpenWindow
+
+        check_name("job_id", job_id)
+        head = self._store.read(job_id, HEAD) or {}
+        windows = head.get("wmWindows", {"M": {}})["M"]
+        return [OpenWindow.from_attribute(windows[cursor]) for cursor in sorted(windows)]
 
     def committed_windows(self, job_id: str, cursor: str | None = None) -> list[tuple[str, int]]:
         """Return id and attempt of the windows whose data count now, in the order of the commits.

@@ -1,0 +1,127 @@
+"""The commands about watermarks: `watermark show|history|rewind`, here and in an account."""
+
+import getpass
+import json
+import sys
+from collections.abc import Callable
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from local_glue.errors import UsageError
+from local_glue.home import Home
+from ops.bookmark_cli import FORMAT, JSON_HELP
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from watermarks import Watermarks
+
+TABLE = "glue-watermarks"
+DEPLOYED_HELP = "In the AWS account and region of your credentials instead of this machine."
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add what every command here takes: the job, and where its watermarks are."""
+    for option in (
+        click.option("--deployed", is_flag=True, help=DEPLOYED_HELP),
+        click.option("--table", default=TABLE, show_default=True, help="The DynamoDB table."),
+        click.argument("job"),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def watermark() -> None:
+    """Look at the watermarks of a job, or rewind them to an earlier run."""
+
+
+@watermark.command()
+@_options
+@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+def show(job: str, table: str, deployed: bool, output: str) -> None:
+    """Show the watermarks of JOB and the windows that runs have open."""
+    from ops.watermarks import current_json, current_tables
+
+    with _opened(table, deployed) as watermarks:
+        latest, windows = watermarks.latest(job), watermarks.open_windows(job)
+    if output == "json":
+        _print_json(current_json(job, latest, windows))
+        return
+    for part in current_tables(job, latest, windows):
+        _console().print(part)
+
+
+@watermark.command()
+@_options
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
+@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+def history(job: str, table: str, deployed: bool, limit: int, output: str) -> None:
+    """Show what was done to the watermarks of JOB, newest first, and the runs to rewind to."""
+    from ops.watermarks import history_json, history_table
+
+    with _opened(table, deployed) as watermarks:
+        found = list(watermarks.history(job, limit))
+    if output == "json":
+        _print_json(history_json(found))
+    else:
+        _console().print(history_table(job, found))
+
+
+@watermark.command()
+@_options
+@click.option("--run", metavar="ID", help="The run whose watermarks are to hold again.")
+@click.option("--to-beginning", is_flag=True, help="Let the next run load everything.")
+@click.option("--reason", required=True, help="Why, for the record.")
+@click.option("--actor", default=getpass.getuser, help="Who asks; your user name if not given.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def rewind(
+    job: str,
+    table: str,
+    deployed: bool,
+    run: str | None,
+    to_beginning: bool,
+    reason: str,
+    actor: str,
+    yes: bool,
+) -> None:
+    """Make the watermarks of an earlier run of JOB hold again, and record who asked and why.
+
+    Open windows are discarded, and runs in flight can no longer commit.
+    """
+    from ops.watermarks import what_changes
+
+    if (run is None) != to_beginning:
+        raise UsageError(
+            "say where to: either --run ID, one of `tidemark watermark history`, or --to-beginning"
+        )
+    with _opened(table, deployed) as watermarks:
+        now, then = what_changes(watermarks, job, run)
+        click.echo(f"watermarks of {job}: now {now}")
+        click.echo(f"after the rewind: {then}")
+        if not yes:
+            click.confirm(f"Let the next run of {job} read from there?", abort=True)
+        latest = watermarks.rewind(job, to_run=run, reason=reason, actor=actor)
+    click.echo(f"rewound: version {latest.version}")
+    click.echo("what was written to targets stays: repeated input is written again")
+
+
+def _opened(table: str, deployed: bool) -> "AbstractContextManager[Watermarks]":
+    from ops.watermarks import open_watermarks
+
+    return open_watermarks(None if deployed else Home.from_environment(), table)
+
+
+def _print_json(answer: Any) -> None:
+    click.echo(json.dumps(answer, indent=2, default=_json_value))
+
+
+def _json_value(value: Any) -> str:
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _console() -> Console:
+    return Console() if sys.stdout.isatty() else Console(width=180)

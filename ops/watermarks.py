@@ -1,0 +1,157 @@
+"""Opens the watermarks of this machine or of an account, and shows them."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from local_glue.commands import region
+from local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+from local_glue.errors import GlueLocalError, UsageError
+from local_glue.home import Home
+
+LIBS = Path(__file__).parents[1] / "libs"
+if str(LIBS) not in sys.path:
+    sys.path.append(str(LIBS))  # jobs have it in their zip, and know by it what rows mean
+
+from watermarks import (  # noqa: E402
+    WatermarkCorruptError,
+    Watermarks,
+    WatermarksError,
+    WatermarkTableNotFoundError,
+)
+from watermarks.rows import DEFAULT_KEY  # noqa: E402
+
+if TYPE_CHECKING:
+    from watermarks import Latest
+    from watermarks.history import HistoryEntry
+    from watermarks.windows import OpenWindow
+
+
+@contextmanager
+def open_watermarks(home: Home | None, table: str) -> Iterator[Watermarks]:
+    """Yield the watermarks in a table.
+
+    Args:
+        home: where local runs keep them; None means the account and region of your credentials.
+        table: name of the table.
+
+    Raises:
+        UsageError: there is no such table, or what is asked of it cannot be.
+        GlueLocalError: AWS refuses.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        if home is None:
+            yield Watermarks(table)
+        else:
+            with (
+                dynamodb_endpoint(home) as endpoint,
+                dynamodb_client(endpoint, region()) as dynamodb,
+            ):
+                yield Watermarks(table, dynamodb)
+    except WatermarkTableNotFoundError as error:
+        where = "in this account and region" if home is None else f"in {home.root}"
+        raise UsageError(
+            f"there is no table {table!r} {where}: check --table, and whether --deployed is meant"
+        ) from error
+    except (WatermarksError, ValueError) as error:
+        raise UsageError(str(error)) from error
+    except (BotoCoreError, ClientError) as error:
+        raise GlueLocalError(f"AWS refuses: {error}; check your credentials and region") from error
+
+
+def what_changes(watermarks: Watermarks, job: str, run: str | None) -> tuple[str, str]:
+    """Return the watermarks of a job as they are, and as they would be after a rewind, as texts.
+
+    Raises:
+        WatermarksError: there is no such run, or its row has expired.
+    """
+    try:
+        latest = watermarks.latest(job)
+        now = values_text(latest.watermarks) if latest else "none"
+    except WatermarkCorruptError:
+        latest, now = None, "not readable"
+    if run is None:
+        return now, "none: the next run loads everything"
+    key = latest.key if latest else DEFAULT_KEY
+    return now, values_text(watermarks.get_watermark_values(job, run, key))
+
+
+def values_text(values: Mapping[str, Any]) -> str:
+    """Return values as ``name=value``, the names of nested ones joined by dots."""
+    found = []
+    for name, value in sorted(values.items()):
+        if isinstance(value, Mapping):
+            found += [f"{name}.{inner}" for inner in values_text(value).split(", ") if inner]
+        else:
+            found.append(f"{name}={value}")
+    return ", ".join(found)
+
+
+def range_text(low: Any, high: Any) -> str:
+    """Return the range of a window, from the beginning if it has no lower bound."""
+    return f"{'the beginning' if low is None else low} to {high}"
+
+
+def current_tables(
+    job: str, latest: "Latest | None", windows: Sequence["OpenWindow"]
+) -> list[Table]:
+    """Return the tables of `tidemark watermark show`: what holds, and what runs have open."""
+    current = Table(title=f"Watermarks of {job}", title_justify="left")
+    for name in ("version", "watermarks", "run id"):
+        current.add_column(name, overflow="fold")
+    if latest is None:
+        current.add_row("-", "none: the next run loads everything", "-")
+    else:
+        current.add_row(str(latest.version), values_text(latest.watermarks), latest.run_id or "-")
+    if not windows:
+        return [current]
+    opened = Table(
+        title="Open windows, which the next run takes over as they stand", title_justify="left"
+    )
+    for name in ("cursor", "range", "attempt", "opened by"):
+        opened.add_column(name, overflow="fold")
+    for window in windows:
+        where = range_text(window.low, window.high)
+        opened.add_row(window.cursor, where, str(window.attempt), window.run_id)
+    return [current, opened]
+
+
+def history_table(job: str, history: Sequence["HistoryEntry"]) -> Table:
+    """Return the table of `tidemark watermark history`, newest first."""
+    table = Table(title=f"History of {job}", title_justify="left")
+    for name in ("version", "at", "what", "watermarks", "run id", "who and why"):
+        table.add_column(name, overflow="fold")
+    for entry in history:
+        at = f"{entry.committed_at:%Y-%m-%d %H:%M:%S}Z" if entry.committed_at else "-"
+        why = f"{entry.actor}: {entry.reason}" if entry.actor else "-"
+        table.add_row(
+            *(str(entry.version), at, entry.kind, values_text(entry.watermarks) or "none"),
+            *(entry.run_id or "the beginning", why),
+        )
+    return table
+
+
+def current_json(
+    job: str, latest: "Latest | None", windows: Sequence["OpenWindow"]
+) -> dict[str, Any]:
+    """Return what `tidemark watermark show --format json` prints."""
+    names = ("cursor", "low", "high", "window_id", "attempt", "run_id")
+    return {
+        "job": job,
+        "version": latest.version if latest else None,
+        "run_id": latest.run_id if latest else None,
+        "watermarks": latest.watermarks if latest else None,
+        "open_windows": [{name: getattr(window, name) for name in names} for window in windows],
+    }
+
+
+def history_json(history: Sequence["HistoryEntry"]) -> list[dict[str, Any]]:
+    """Return what `tidemark watermark history --format json` prints, newest first."""
+    return [asdict(entry) for entry in history]
