@@ -114,5 +114,5 @@ def _carry_bookmark(step: Step, store: Store) -> str:
         case Action.RENAME_CTX:
             return rename_ctx(store, step.job, step.ctx, step.to_ctx, now_ms)
         case Action.FORGET_CTX:
-            return forget_ctx(store, step.job, step.ctx, step.places, now_ms)
+            return forget_ctx(store, step.job, step.ctx, step.places, step.keys, now_ms)
     return ""

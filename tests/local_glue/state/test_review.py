@@ -168,6 +168,20 @@ def test_rename_of_a_ctx_does_not_hide_another_place():
     assert [(f.kind, f.ctx) for f in found.unacknowledged] == [(Kind.SOURCE_MOVED, "y")]
 
 
+def test_ctx_that_takes_the_name_of_a_renamed_one_is_refused():
+    # Carried out twice, the second rename would take away what the first has made.
+    found = reviewed(
+        {"j": job("x", "y")},
+        {"j": job("y", "z")},
+        entry_document("rename_ctx", job="j", from_="y", to="z", bookmark_on_aws="reread"),
+        entry_document("rename_ctx", job="j", from_="x", to="y", bookmark_on_aws="reread"),
+    )
+
+    ((entry, why),) = found.unused
+    assert entry.document["rename_ctx"]["from"] == "y"
+    assert "job 'j' has the ctx 'y' still" in why
+
+
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
