@@ -27,12 +27,14 @@ class JobState:
         bookmark: its job-bookmark-option.
         watermark_table: the table of its watermarks; empty if it keeps none.
         sources: what its script reads through the bookmark; None if the script is not known.
+        cursors: the names of its watermarks, as far as its script tells.
     """
 
     resource: str
     bookmark: str = DISABLE
     watermark_table: str = ""
     sources: tuple[ScriptSource, ...] | None = ()
+    cursors: tuple[str, ...] = ()
 
     @property
     def has_bookmark(self) -> bool:
@@ -120,7 +122,8 @@ class Manifest:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(
                 f"{name} is no state manifest ({type(error).__name__}: {error}); restore the one "
-                "that was committed, or delete it and run `make state` to begin anew"
+                "that was committed, after a merge that of the branch you merge into, and run "
+                "`make state`"
             ) from error
 
 
@@ -131,11 +134,13 @@ def read_manifest(path: Path) -> Manifest | None:
         UsageError: it cannot be read, or holds something else.
     """
     try:
-        return Manifest.from_text(path.read_text(encoding="utf-8"), path.name)
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; make it readable") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", error)
+        raise UsageError(f"cannot read {path}: {reason}; restore the file") from error
+    return Manifest.from_text(text, path.name)
 
 
 def _job_json(job: JobState) -> dict[str, Any]:
@@ -144,6 +149,7 @@ def _job_json(job: JobState) -> dict[str, Any]:
         "resource": job.resource,
         "bookmark": job.bookmark,
         "watermark_table": job.watermark_table or None,
+        **({"cursors": list(job.cursors)} if job.cursors else {}),
         "sources": None if sources is None else [_source_json(source) for source in sources],
     }
 
@@ -155,6 +161,7 @@ def _job(document: Mapping[str, Any]) -> JobState:
         bookmark=document["bookmark"],
         watermark_table=document["watermark_table"] or "",
         sources=None if sources is None else tuple(_source(source) for source in sources),
+        cursors=tuple(document.get("cursors", ())),
     )
 
 

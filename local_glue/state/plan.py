@@ -115,8 +115,9 @@ def read_plan(path: Path) -> tuple[PlanEntry, ...]:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return ()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; make it readable") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", error)
+        raise UsageError(f"cannot read {path}: {reason}; restore the file") from error
     try:
         document = json.loads(text)
     except ValueError as error:

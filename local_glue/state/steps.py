@@ -15,6 +15,7 @@ from local_glue.state.plan import (
     final_name,
     in_order,
 )
+from local_glue.state.script_values import is_certain
 
 # Places that a local position names by the very text that the script gives.
 _PLAIN = ("jdbc", "mysql", "oracle", "postgresql", "sqlserver")
@@ -127,7 +128,7 @@ def _reread(entry: Reread, job: str, app: Manifest, on_aws: bool) -> Step:
         )
         return Step(Action.NOTHING, text, job)
     read = state.places_of(ctx)
-    if not all(kind in _PLAIN or place.startswith("s3://") for kind, place, _ in read):
+    if not all(_is_known(kind, place) for kind, place, _ in read):
         text = (
             f"where {ctx} of {job} reads is known to its runs only; once, before the next run: "
             f"tidemark bookmark reset {job}"
@@ -137,3 +138,9 @@ def _reread(entry: Reread, job: str, app: Manifest, on_aws: bool) -> Step:
     places = frozenset(place for _, place, _ in read)
     keys = next((keys for _, _, keys in read if keys), ())
     return Step(Action.FORGET_CTX, text, job, ctx=ctx, places=places, keys=keys)
+
+
+def _is_known(kind: str, place: str) -> bool:
+    """Return whether a local position, made at this place, names it by the same text."""
+    is_plain = kind in _PLAIN or place.startswith("s3://")
+    return is_plain and is_certain(place) and "{--" not in place

@@ -86,5 +86,13 @@ def test_file_that_is_no_json_is_refused(tmp_path):
         read_plan(path)
 
 
+def test_file_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / "state-carry-over.json"
+    path.write_bytes(b"\xff")
+
+    with pytest.raises(UsageError, match=r"cannot read .*; restore the file"):
+        read_plan(path)
+
+
 def test_chain_of_renames_may_stay_in_the_plan():
     assert len(parse_plan([rename("b", "c"), rename("a", "b")], "plan")) == 2

@@ -84,3 +84,23 @@ def test_position_of_other_bookmark_keys_is_forgotten(tmp_path, keys, is_forgott
         forget_ctx(store, step.job, step.ctx, step.places, step.keys, 2)
 
         assert ("z" not in latest_bookmark(store, "c").states) is is_forgotten
+
+
+@pytest.mark.parametrize(
+    ("place", "action"),
+    [
+        ("s3://in/", Action.FORGET_CTX),
+        ("s3://in/<day>/", Action.NOTHING),
+        ("s3://in/{--day}/", Action.NOTHING),
+        ("db.orders", Action.NOTHING),
+    ],
+)
+def test_position_is_forgotten_only_where_its_place_is_known(place, action):
+    # Otherwise the position that the job made at its new place would be forgotten too.
+    plan = [entry_document("reread", job="c", ctx="z", reason="moved")]
+
+    (step,) = steps_of(
+        parse_plan(plan, "plan"), app("c", ScriptSource("z", "s3", (place,))), on_aws=False
+    )
+
+    assert step.action is action
