@@ -1,5 +1,6 @@
 """Lints one script, or the script of every job of an assembly with what the job passes to it."""
 
+import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,7 +128,11 @@ def _sources(folder: Path) -> Iterator[Path]:
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
+        with tokenize.open(file) as script:  # by its coding line, as Python reads it
+            return script.read()
+    except (OSError, SyntaxError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"cannot read the script {file}: {reason}") from error
+        raise UsageError(
+            f"cannot read the script {file}: {reason}; name scripts in UTF-8, one by one or as "
+            "glue_jobs/*.py"
+        ) from error

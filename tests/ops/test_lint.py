@@ -82,9 +82,23 @@ def test_json_holds_every_finding_of_all_scripts(tmp_path):
     }
 
 
+def test_script_is_read_by_its_coding_line(tmp_path):
+    script = tmp_path / "job.py"
+    script.write_bytes(b"# -*- coding: latin-1 -*-\nname = 'caf\xe9'\n")
+
+    assert tidemark(str(script)).exit_code == 0
+
+
+def test_folder_is_refused_with_what_to_name_instead(tmp_path):
+    result = tidemark(str(tmp_path))
+
+    assert result.exit_code == 2
+    assert "Is a directory; name scripts in UTF-8, one by one or as" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("content", "part"),
-    [(None, "No such file"), (b"print 'x'", "line 1: not Python 3"), (b"\xff", "utf-8")],
+    [(None, "No such file"), (b"print 'x'", "line 1: not Python 3"), (b"\xff", "encoding")],
 )
 def test_what_is_no_script_exits_with_2(tmp_path, content, part):
     script = tmp_path / "job.py"
