@@ -134,5 +134,5 @@ def _read(file: Path) -> str:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(
             f"cannot read the script {file}: {reason}; name scripts in UTF-8, one by one or as "
-            "glue_jobs/*.py"
+            "FOLDER/*.py"
         ) from error

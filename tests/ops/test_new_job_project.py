@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.new_job_files import MANIFEST
+from local_glue.state.manifest import MANIFEST
 from tests.infra.conftest import Assembly
 from tests.projects import PROJECT, copy_project, guide, shell
 
