@@ -41,8 +41,9 @@ def check(app: Path | None, context: tuple[str, ...], since: str | None, output:
     else:
         for line in review_lines(found):
             click.echo(line)
-        for line in since_lines(before, since) if before and since else ():
-            click.echo(line)
+        if before and since and found.is_safe:
+            for line in since_lines(before, since):
+                click.echo(line)
     is_safe = found.is_safe and found.is_current and (before is None or before.is_safe)
     sys.exit(0 if is_safe else 1)
 

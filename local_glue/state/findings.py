@@ -22,7 +22,7 @@ class Kind(Enum):
     WATERMARK_GONE = "watermark gone"
     WATERMARK_RENAMED = "watermark left under the old job name"
     WATERMARK_MOVED = "watermark table changed"
-    CURSOR_GONE = "watermark renamed or gone:"
+    CURSOR_GONE = "watermark gone for cursor"
     RESOURCE_GONE = "resource gone"
     RESOURCE_REPLACED = "resource replaced"
     RESOURCE_NOT_RETAINED = "resource not retained"

@@ -4,6 +4,7 @@ It says nothing of an account, a stage or a machine, and changes only if the sta
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +109,7 @@ class Manifest:
             UsageError: it is something else, or of another version.
         """
         try:
-            document = json.loads(text)
+            document = parse_json(text)
             if document["version"] != VERSION:
                 raise UsageError(
                     f"{name} has version {document['version']!r}, this Tidemark knows {VERSION}; "
@@ -141,6 +142,22 @@ def read_manifest(path: Path) -> Manifest | None:
         reason = getattr(error, "strerror", error)
         raise UsageError(f"cannot read {path}: {reason}; restore the file") from error
     return Manifest.from_text(text, path.name)
+
+
+def parse_json(text: str) -> Any:
+    """Return JSON values; of a key that is there twice, as after a merge, none may be dropped.
+
+    Raises:
+        ValueError: it is not JSON, or a key is there twice.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        for name, count in Counter(name for name, _ in pairs).items():
+            if count > 1:
+                raise ValueError(f"the key {name!r} is there {count} times in one object")
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=unique)
 
 
 def _job_json(job: JobState) -> dict[str, Any]:

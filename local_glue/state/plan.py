@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from local_glue.errors import UsageError
+from local_glue.state.manifest import parse_json
 
 PLAN = "state-carry-over.json"
 REREAD = "reread"
@@ -119,7 +120,7 @@ def read_plan(path: Path) -> tuple[PlanEntry, ...]:
         reason = getattr(error, "strerror", error)
         raise UsageError(f"cannot read {path}: {reason}; restore the file") from error
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except ValueError as error:
         raise UsageError(f"{path.name} is not JSON: {error}; correct it") from error
     return parse_plan(document, path.name)

@@ -86,6 +86,14 @@ def test_file_that_is_no_json_is_refused(tmp_path):
         read_plan(path)
 
 
+def test_entry_that_is_hidden_by_another_of_its_kind_is_refused(tmp_path):
+    path = tmp_path / "state-carry-over.json"
+    path.write_text('[{"discard": {"job": "a"}, "discard": {"job": "b"}}]', encoding="utf-8")
+
+    with pytest.raises(UsageError, match="the key 'discard' is there 2 times"):
+        read_plan(path)
+
+
 def test_file_that_is_not_text_is_refused(tmp_path):
     path = tmp_path / "state-carry-over.json"
     path.write_bytes(b"\xff")
