@@ -89,6 +89,18 @@ def test_script_is_read_by_its_coding_line(tmp_path):
     assert tidemark(str(script)).exit_code == 0
 
 
+def test_a_file_that_is_no_script_hides_nothing_of_the_others(tmp_path):
+    bad, none = tmp_path / "bad.py", tmp_path / "none.py"
+    bad.write_text("gc.getSource('s3')\n")
+    none.write_text("print 'x'\n")
+
+    result = tidemark(str(none), str(bad))
+
+    assert result.exit_code == 2
+    assert f"{bad}:1: error ctx-missing" in result.stdout
+    assert result.stderr.startswith(f"error: {none}, line 1: not Python 3")
+
+
 def test_folder_is_refused_with_what_to_name_instead(tmp_path):
     result = tidemark(str(tmp_path))
 
