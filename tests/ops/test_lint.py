@@ -231,4 +231,5 @@ def test_the_sample_jobs_by_themselves_have_no_finding():
 
     result = tidemark("--strict", *scripts)
 
-    assert (result.exit_code, len(scripts)) == (0, 4), result.output
+    assert result.exit_code == 0, result.output
+    assert f"{len(scripts)} scripts: 0 errors, 0 warnings" in result.output
