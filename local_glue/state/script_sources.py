@@ -59,18 +59,22 @@ def state_of_script(text: str, name: str) -> ScriptState:
         name: what people know it by.
 
     Raises:
-        UsageError: the text is not Python.
+        UsageError: the text is not Python, or nested too deeply.
     """
     try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(f"the script of job {name} is not Python: {error}; mend it") from error
-    try:
+        module = _parsed(text, name)
         script = Script(module)
         sources, cursors = set(_sources(script, module)), set(_cursors(script))
     except RecursionError as error:
         raise UsageError(f"the script of job {name} is nested too deeply; split it") from error
     return ScriptState(tuple(sorted(sources)), tuple(sorted(cursors)))
+
+
+def _parsed(text: str, name: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"the script of job {name} is not Python: {error}; mend it") from error
 
 
 def _sources(script: Script, module: ast.Module) -> Iterator[ScriptSource]:

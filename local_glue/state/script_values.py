@@ -8,8 +8,9 @@ a function of its own. What a run is given stands as ``{--name}``, and what only
 
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, TypeAlias
 
 from local_glue.lint.literals import attributes, bindings, changed_names
@@ -92,9 +93,8 @@ class Script:
         known = self._known(node, place, bound, depth)
         if known is not None:
             return known
-        tree = ast.parse(ast.unparse(node), mode="eval").body
-        filled = _Filled(lambda part: self._known(part, place, bound, depth + 1)).visit(tree)
-        return f"<{ast.unparse(filled)}>"
+        filled = _Filled(lambda part: self._known(part, place, bound, depth + 1))
+        return f"<{ast.unparse(filled.visit(deepcopy(node)))}>"
 
     def _known(self, node: ast.expr, place: Place, bound: Bound, depth: int) -> Any:
         """Return what a value is, None if that is not certain."""
@@ -178,7 +178,8 @@ def is_certain(value: Any) -> bool:
 
 def given_to(parameters: Sequence[str], call: ast.Call) -> dict[str, ast.expr]:
     """Return what a call gives for each parameter."""
-    given = dict(zip(parameters, call.args, strict=False))
+    certain = takewhile(lambda value: not isinstance(value, ast.Starred), call.args)
+    given = dict(zip(parameters, certain, strict=False))
     return given | {word.arg: word.value for word in call.keywords if word.arg}
 
 

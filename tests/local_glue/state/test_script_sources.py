@@ -242,6 +242,15 @@ def b(ctx):
     assert read(text) == (ScriptSource("<ctx>", "catalog", ("d.t",)),)
 
 
+def test_text_that_is_nested_too_deeply_is_refused_by_name():
+    with pytest.raises(UsageError, match="the script of job ingest is nested too deeply"):
+        read("x = " + " + ".join("a" * 3_000))
+
+
+def test_options_that_only_a_run_knows_tell_nothing():
+    assert read("gc.create_dynamic_frame.from_options(*args, **options)") == ()
+
+
 def test_text_that_is_no_python_is_refused_by_name():
     with pytest.raises(UsageError, match="the script of job ingest is not Python"):
         read("def :")
