@@ -7,7 +7,6 @@ from typing import Any
 from rich.text import Text
 
 from local_glue.assembly import read_assembly
-from local_glue.commands import load
 from local_glue.errors import UsageError
 from local_glue.lint.findings import Finding
 from local_glue.lint.linter import Linted, lint_file, lint_jobs
@@ -41,7 +40,7 @@ def lint_app(assembly: Path) -> list[Linted]:
     Raises:
         GlueLocalError: the assembly cannot be read, or one of its scripts is not Python.
     """
-    return lint_jobs(read_assembly(assembly), load(assembly), Path.cwd())
+    return lint_jobs(read_assembly(assembly), Path.cwd())
 
 
 def findings_of(linted: Sequence[Linted]) -> list[Finding]:

@@ -233,3 +233,60 @@ def test_the_sample_jobs_by_themselves_have_no_finding():
 
     assert result.exit_code == 0, result.output
     assert f"{len(scripts)} scripts: 0 errors, 0 warnings" in result.output
+
+
+ASKS = GOOD.replace('["JOB_NAME"]', '["JOB_NAME", "source_path"]')
+
+
+def lint_with(write_assembly, script: str, command: str = "glueetl", **properties) -> Result:
+    """Lint an app of one job with these properties, which a trigger starts beside a crawler."""
+    folder = write_assembly({"ingest": script})
+    path = folder / "template.json"
+    template = json.loads(path.read_text(encoding="utf-8"))
+    template["Resources"]["ingest"]["Properties"] |= properties
+    template["Resources"]["ingest"]["Properties"]["Command"]["Name"] = command
+    template["Resources"]["Start"]["Properties"]["Actions"].append({"CrawlerName": "crawl"})
+    path.write_text(json.dumps(template), encoding="utf-8")
+    return tidemark("--app", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("version", "rule"),
+    [
+        ("5.1", "warning argument-abbreviated: job ingest passes --source"),
+        ("6.0", "error argument-not-passed: --source_path is required"),
+    ],
+)
+def test_what_an_abbreviation_does_depends_on_the_version_of_glue(write_assembly, version, rule):
+    arguments = {"--source": "s3://a/", "--job-bookmark-option": "job-bookmark-enable"}
+
+    result = lint_with(write_assembly, ASKS, GlueVersion=version, DefaultArguments=arguments)
+
+    assert rule in result.output
+    assert result.exit_code == (1 if rule.startswith("error") else 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "rules"), [("glueetl", ["commit-missing"]), ("pythonshell", [])]
+)
+def test_only_spark_jobs_have_bookmarks(write_assembly, command, rules):
+    arguments = {"--job-bookmark-option": "job-bookmark-enable"}
+
+    result = lint_with(write_assembly, WITHOUT_COMMIT, command, DefaultArguments=arguments)
+
+    assert [rule for rule in ("commit-missing",) if rule in result.output] == rules
+
+
+def test_jobs_in_scala_are_left_alone(write_assembly):
+    arguments = {"--job-language": "scala"}
+
+    result = lint_with(write_assembly, "object Ingest {}", DefaultArguments=arguments)
+
+    assert (result.exit_code, result.output) == (0, "0 scripts: 0 errors, 0 warnings\n")
+
+
+def test_an_app_without_jobs_is_refused(write_assembly):
+    result = tidemark("--app", str(write_assembly({})))
+
+    assert result.exit_code == 2
+    assert "the assembly defines no AWS::Glue::Job" in result.stderr
