@@ -47,6 +47,16 @@ class Script:
             for name, values in attributes(module).items()
             if len(values) == 1 and values[0] is not None and name not in changed
         }
+        self._functions_of = {
+            node: function for function in self._locals for node in ast.walk(function)
+        }
+        self._called_as = {
+            function: class_.name
+            for class_ in ast.walk(module)
+            if isinstance(class_, ast.ClassDef)
+            for function in class_.body
+            if isinstance(function, FUNCTION) and function.name == "__init__"
+        }
 
     def bindings(self, place: Place, depth: int = 0) -> Iterator[Bound]:
         """Yield what parameters and loop variables stand for, once for each way to a place."""
@@ -68,17 +78,18 @@ class Script:
             yield {}
             return
         function = functions[-1]
+        name = self._called_as.get(function, function.name)
         calls = [
             (call, place)
             for call, place in self.calls
-            if function not in place.functions and _callee(call) == function.name
+            if function not in place.functions and _callee(call) == name
         ]
         if not calls or depth >= DEEPEST:
             yield {}
             return
-        names = [*function.args.posonlyargs, *function.args.args]
+        names = [word.arg for word in (*function.args.posonlyargs, *function.args.args)]
         for call, place in calls:
-            given = given_to(_without_self([name.arg for name in names], call), call)
+            given = given_to(names[names[:1] == ["self"] :], call)
             for bound in self.bindings(place, depth + 1):
                 values = {n: self.read(node, Place(), {}) for n, node in _defaults(function)}
                 values |= {name: self.read(node, place, bound) for name, node in given.items()}
@@ -102,8 +113,7 @@ class Script:
             case ast.Name(id=name):
                 return self._name(name, place, bound, depth)
             case ast.Attribute(attr=name) if name in self._attributes and depth < DEEPEST:
-                value = self.read(self._attributes[name], Place(), {}, depth + 1)
-                return value if is_certain(value) else None
+                return self._attribute(node, self._attributes[name], depth + 1)
             case (
                 ast.Subscript(value=owner, slice=ast.Constant(value=key))
                 | ast.Call(
@@ -112,6 +122,16 @@ class Script:
             ):
                 return _part(self._known(owner, place, bound, depth), key)
         return _written(node, lambda inner: self.read(inner, place, bound, depth))
+
+    def _attribute(self, node: ast.expr, value: ast.expr, depth: int) -> Any:
+        """Return what an attribute is; of several objects, the values that it has in them."""
+        function = self._functions_of.get(value)
+        place = Place((function,) if function else ())
+        each = [self.read(value, place, bound, depth) for bound in self.bindings(place, depth)]
+        if not all(map(is_certain, each)):
+            return None
+        texts = sorted(set(map(str, each)))
+        return each[0] if len(texts) == 1 else f"<{ast.unparse(node)}: {', '.join(texts)}>"
 
     def _name(self, name: str, place: Place, bound: Bound, depth: int) -> Any:
         if name in bound:
@@ -246,11 +266,6 @@ def _callee(call: ast.Call) -> str:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
     return ""
-
-
-def _without_self(names: Sequence[str], call: ast.Call) -> Sequence[str]:
-    is_method = isinstance(call.func, ast.Attribute) and names[:1] == ["self"]
-    return names[1:] if is_method else names
 
 
 def _bound_once(body: Sequence[ast.stmt], changed: Collection[str]) -> dict[str, ast.expr | None]:

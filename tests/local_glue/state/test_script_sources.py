@@ -144,6 +144,13 @@ for table in tables():
         'gc.create_dynamic_frame.from_catalog(database="d", **O)',
         "class A:\n    CTX = 'a'\n    def read(self):\n"
         "        gc.create_dynamic_frame.from_catalog('d', 't', transformation_ctx=self.CTX)",
+        "class A:\n    def __init__(self, table, ctx='a'):\n"
+        "        self.ctx = ctx\n    def read(self):\n"
+        "        gc.create_dynamic_frame.from_catalog('d', 't', transformation_ctx=self.ctx)\n"
+        "A('t').read()",
+        "class A:\n    def __init__(self, table, *, ctx):\n        self.table = table\n"
+        "        self.ctx = ctx\n    def read(self):\n        gc.create_dynamic_frame.from_catalog("
+        "'d', self.table, transformation_ctx=self.ctx)\nA('t', ctx='a').read()",
         "async def read(ctx):\n"
         "    gc.create_dynamic_frame.from_catalog('d', 't', transformation_ctx=ctx)\nread('a')",
         "def outer():\n    ctx = 'a'\n    def inner():\n"
@@ -197,6 +204,20 @@ gc.create_dynamic_frame.from_catalog("d", "t", transformation_ctx={ctx})
 """
 
     assert read(text) == (ScriptSource(stands_as, "catalog", ("d.t",)),)
+
+
+def test_attribute_of_several_objects_stands_with_all_its_values():
+    text = """
+class Source:
+    def __init__(self, ctx):
+        self.ctx = ctx
+    def read(self):
+        gc.create_dynamic_frame.from_catalog("d", "t", transformation_ctx=self.ctx)
+Source("b").read()
+Source("a").read()
+"""
+
+    assert read(text) == (ScriptSource("<self.ctx: a, b>", "catalog", ("d.t",)),)
 
 
 def test_parameter_that_is_bound_again_is_not_certain():
