@@ -70,7 +70,8 @@ diff: setup ## Compare the deployed stage with this code; fail if it would lose 
 bootstrap: setup ## Prepare an account and region for the CDK (once)
 	@npx cdk bootstrap -c stage=$(STAGE)
 
-deploy: setup ## Deploy a stage: make deploy STAGE=dev
+deploy: setup ## Deploy a stage, unless that would lose state: make deploy STAGE=dev
+	@tidemark state check -c stage=$(STAGE)
 	@npx cdk deploy --all -c stage=$(STAGE)
 
 destroy: setup ## Remove a stage's jobs and triggers; table and buckets are kept

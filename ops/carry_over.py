@@ -62,7 +62,7 @@ def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step,
             dynamodb = stack.enter_context(dynamodb_client(endpoint, region()))
         for step in steps:
             if dynamodb is not None and step.action is Action.CARRY_WATERMARKS:
-                yield step, _carry_watermarks(step, dynamodb)
+                yield step, _carry_watermarks(step, dynamodb, on_aws=False)
             else:
                 yield step, _carry_bookmark(step, store)
 
@@ -81,7 +81,8 @@ def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
         dynamodb = boto3.client("dynamodb")
         for step in steps:
             is_done_there = step.action is Action.CARRY_WATERMARKS
-            yield step, _carry_watermarks(step, dynamodb) if is_done_there else ""
+            outcome = _carry_watermarks(step, dynamodb, on_aws=True) if is_done_there else ""
+            yield step, outcome
     except (BotoCoreError, ClientError) as error:
         raise GlueLocalError(
             f"AWS refuses: {error}; use credentials and a region of the account of the stage, then "
@@ -89,14 +90,20 @@ def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
         ) from error
 
 
-def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient") -> str:
+def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -> str:
     if str(LIBS) not in sys.path:
         sys.path.append(str(LIBS))  # jobs have it in their zip, and know by it what rows mean
     from watermarks import Watermarks, WatermarksError, WatermarkTableNotFoundError
 
     try:
         latest = Watermarks(step.table, dynamodb).carry_over(step.job, step.to_job)
-    except WatermarkTableNotFoundError:
+    except WatermarkTableNotFoundError as error:
+        if on_aws:
+            raise GlueLocalError(
+                f"there is no table {step.table} in {dynamodb.meta.region_name} of this account, "
+                "so nothing was carried over; use credentials and a region of the stage (where it "
+                "was never deployed, there is nothing to carry over)"
+            ) from error
         return f"nothing to do: there is no table {step.table}"
     except WatermarksError as error:
         raise GlueLocalError(str(error)) from error
@@ -114,5 +121,5 @@ def _carry_bookmark(step: Step, store: Store) -> str:
         case Action.RENAME_CTX:
             return rename_ctx(store, step.job, step.ctx, step.to_ctx, now_ms)
         case Action.FORGET_CTX:
-            return forget_ctx(store, step.job, step.ctx, step.places, now_ms)
+            return forget_ctx(store, step.job, step.ctx, step.places, step.keys, now_ms)
     return ""

@@ -128,18 +128,20 @@ def lint(
     if scripts:
         if app is not None or context:
             raise UsageError("scripts are linted by themselves: leave out --app and --context")
-        linted = lint_scripts(scripts, bookmark)
+        linted, refused = lint_scripts(scripts, bookmark)
     elif bookmark is not None:
         raise UsageError("the template says which jobs have bookmarks: leave out --bookmark")
     else:
-        linted = lint_app(assembly_folder(Console(stderr=True), app, context))
+        linted, refused = lint_app(assembly_folder(Console(stderr=True), app, context)), []
     if output == "json":
         click.echo(json.dumps(lint_json(linted), indent=2))
     else:
         for line in lint_lines(linted):
             Console().print(line, highlight=False, soft_wrap=True)
+    for error in refused:
+        click.echo(f"error: {error}", err=True)
     is_failure = count(linted, "error") or (strict and count(linted, "warning"))
-    sys.exit(FAILURE if is_failure else 0)
+    sys.exit(USAGE if refused else FAILURE if is_failure else 0)
 
 
 @main.command()

@@ -7,21 +7,31 @@ from typing import Any
 from rich.text import Text
 
 from local_glue.assembly import read_assembly
-from local_glue.commands import load
+from local_glue.errors import UsageError
 from local_glue.lint.findings import Finding
 from local_glue.lint.linter import Linted, lint_file, lint_jobs
 
 STYLES = {"error": "bold red", "warning": "yellow"}
 
 
-def lint_scripts(scripts: Sequence[Path], bookmark: str | None) -> list[Linted]:
-    """Return what is found in scripts by themselves; ``bookmark`` is enable, disable or pause.
+def lint_scripts(
+    scripts: Sequence[Path], bookmark: str | None
+) -> tuple[list[Linted], list[UsageError]]:
+    """Return what is found in scripts by themselves, and why others are none.
 
-    Raises:
-        UsageError: a file is missing or not Python.
+    Args:
+        scripts: the files.
+        bookmark: enable, disable or pause; None if that is not known.
     """
     option = f"job-bookmark-{bookmark}" if bookmark else None
-    return [lint_file(script, option) for script in scripts]
+    linted: list[Linted] = []
+    refused: list[UsageError] = []
+    for script in scripts:
+        try:
+            linted.append(lint_file(script, option))
+        except UsageError as error:
+            refused.append(error)
+    return linted, refused
 
 
 def lint_app(assembly: Path) -> list[Linted]:
@@ -30,7 +40,7 @@ def lint_app(assembly: Path) -> list[Linted]:
     Raises:
         GlueLocalError: the assembly cannot be read, or one of its scripts is not Python.
     """
-    return lint_jobs(read_assembly(assembly), load(assembly), Path.cwd())
+    return lint_jobs(read_assembly(assembly), Path.cwd())
 
 
 def findings_of(linted: Sequence[Linted]) -> list[Finding]:

@@ -1,15 +1,20 @@
 """Puts a scaffolded job into a project: all of its files or none, and the reviewed template."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from local_glue.errors import GlueLocalError, UsageError
+from local_glue.state.manifest import MANIFEST
 from ops.scaffold import STACK, NewJob, script_of, stack_with, unit_test_of
+from ops.state import write_manifest
+from ops.synth import synthesize
 
-MANIFEST = "state-manifest.json"
+SNAPSHOT_STAGE = "dev"
 SNAPSHOT_TEST = "tests/infra/test_snapshot.py"
 UPDATE_SNAPSHOT = f"pytest {SNAPSHOT_TEST} --snapshot-update"
 
@@ -51,19 +56,23 @@ def put_files(project: Path, files: Mapping[str, str]) -> list[str]:
     Raises:
         GlueLocalError: a file cannot be written, or the app cannot be synthesized with the job.
     """
-    stack = (project / STACK).read_text(encoding="utf-8")
-    manifest = project / MANIFEST
-    recorded = manifest.read_bytes() if manifest.exists() else None
+    before = _reviewed(project)
     write_files(project, files)
     try:
-        return [*update_manifest(project), *update_snapshot(project)]
-    except BaseException:  # also when it is interrupted
-        (project / STACK).write_text(stack, encoding="utf-8")
-        if recorded is not None:
-            manifest.write_bytes(recorded)
-        for path in files.keys() - {STACK}:
-            (project / path).unlink()
+        update_reviewed(project)
+    except BaseException as error:  # also when it is interrupted
+        for path in _reviewed(project).keys() - before.keys():
+            path.unlink()
+        for path, content in before.items():
+            path.write_bytes(content)
+        for name in files.keys() - {STACK}:
+            (project / name).unlink()
+        if isinstance(error, GlueLocalError):
+            raise GlueLocalError(f"with the job, {error}\nso nothing was changed") from error
         raise
+    after = _reviewed(project)
+    changed = {str(path.relative_to(project)) for path in after if before.get(path) != after[path]}
+    return sorted(changed - {STACK})
 
 
 def stage_of(project: Path) -> str:
@@ -105,55 +114,46 @@ def write_files(project: Path, files: Mapping[str, str]) -> None:
         ) from error
 
 
-def update_manifest(project: Path) -> list[str]:
-    """Record in the state manifest what the job keeps; return the manifest if that changed it.
+def update_reviewed(project: Path) -> None:
+    """Synthesize the app, and record its templates and what it keeps, as far as the project does.
 
     Raises:
-        GlueLocalError: the app cannot be synthesized with the job.
+        GlueLocalError: it cannot be synthesized, or loses state that is recorded.
     """
-    manifest = project / MANIFEST
-    if not manifest.exists():
-        return []
-    before = manifest.read_bytes()
-    command = [sys.executable, "-m", "ops", "state", "write"]
-    run = subprocess.run(command, cwd=project, capture_output=True, text=True)  # noqa: S603 (ours)
-    if run.returncode != 0:
-        raise GlueLocalError(
-            f"with the job, `tidemark state write` fails, so nothing was changed:\n"
-            f"{run.stdout}{run.stderr}"
-        )
-    return [MANIFEST] if manifest.read_bytes() != before else []
+    has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / SNAPSHOT_TEST).exists()
+    if not (has_manifest or has_snapshot):
+        return
+    with TemporaryDirectory() as folder:
+        assembly = synthesize(project, {"stage": SNAPSHOT_STAGE}, Path(folder))
+        if has_manifest:
+            write_manifest(project, assembly)
+        if has_snapshot:
+            update_snapshot(project, assembly)
 
 
-def update_snapshot(project: Path) -> list[str]:
-    """Rewrite the templates that the snapshot test compares with; return the files that changed.
-
-    Returns:
-        Paths in the project; none if it has no snapshot test.
+def update_snapshot(project: Path, assembly: Path) -> None:
+    """Rewrite the templates that the snapshot test compares with.
 
     Raises:
-        GlueLocalError: the app cannot be synthesized with the job.
+        GlueLocalError: the test fails.
     """
-    if not (project / SNAPSHOT_TEST).exists():
-        return []
-    folder = project / SNAPSHOT_TEST
-    before = _contents(folder.parent / "__snapshots__")
     command = [sys.executable, "-m", *UPDATE_SNAPSHOT.split(), "-q", "-p", "no:cacheprovider"]
     run = subprocess.run(  # noqa: S603 (the project's own test)
-        command, cwd=project, capture_output=True, text=True
+        command,
+        cwd=project,
+        env={**os.environ, "TIDEMARK_TEST_ASSEMBLY": str(assembly)},
+        capture_output=True,
+        text=True,
     )
     if run.returncode != 0:
-        raise GlueLocalError(
-            f"with the job, `{UPDATE_SNAPSHOT}` fails, so nothing was changed:\n"
-            f"{run.stdout}{run.stderr}"
-        )
-    after = _contents(folder.parent / "__snapshots__")
-    changed = sorted(path for path, text in after.items() if before.get(path) != text)
-    return [str(path.relative_to(project)) for path in changed]
+        raise GlueLocalError(f"`{UPDATE_SNAPSHOT}` fails:\n{run.stdout}{run.stderr}")
 
 
-def _contents(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def _reviewed(project: Path) -> dict[Path, bytes]:
+    """Return the files that a job changes, with what is in them."""
+    snapshots = (project / SNAPSHOT_TEST).parent / "__snapshots__"
+    paths = [project / STACK, project / MANIFEST, *snapshots.rglob("*")]
+    return {path: path.read_bytes() for path in paths if path.is_file()}
 
 
 def _formatted(project: Path, path: str, text: str) -> str:

@@ -1,11 +1,12 @@
 """Shows what a change of the app would lose of its state, and keeps the state manifest."""
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from local_glue.errors import GlueLocalError
+from local_glue.errors import GlueLocalError, UsageError
 from local_glue.state.findings import Finding
 from local_glue.state.manifest import MANIFEST, Manifest, read_manifest
 from local_glue.state.plan import PLAN, PlanEntry, read_plan
@@ -44,6 +45,36 @@ def review_project(project: Path, assembly: Path, *, may_begin: bool = False) ->
         )
     app = read_app_folder(assembly, stage_names(project))
     return review(old or Manifest(), app, read_plan(project / PLAN))
+
+
+def review_since(project: Path, assembly: Path, revision: str) -> Review:
+    """Compare an assembly with the manifest that a revision of Git has, and the plan of a project.
+
+    A manifest that was deleted, edited or reverted together with the app hides nothing from this.
+
+    Raises:
+        UsageError: Git does not know the revision, or one of the files is not what it should be.
+    """
+    known = _git(project, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    if known.returncode != 0:
+        raise UsageError(
+            f"--since {revision!r} is no commit that Git knows in {project}"
+            f"{': ' if known.stderr else ''}{known.stderr.strip()}; name a branch or a commit, and "
+            "fetch it first"
+        )
+    found = _git(project, "show", f"{known.stdout.strip()}:./{MANIFEST}")
+    name = f"{MANIFEST} of {revision}"
+    old = Manifest.from_text(found.stdout, name) if found.returncode == 0 else Manifest()
+    app = read_app_folder(assembly, stage_names(project))
+    return review(old, app, read_plan(project / PLAN))
+
+
+def _git(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = ["git", *words]
+    try:
+        return subprocess.run(command, cwd=project, capture_output=True, text=True)  # noqa: S603
+    except OSError as error:
+        raise UsageError(f"cannot run git: {error.strerror}; install it") from error
 
 
 def write_manifest(project: Path, assembly: Path) -> str:
@@ -88,14 +119,21 @@ def _finding_json(finding: Finding) -> dict[str, str]:
     }
 
 
+def since_lines(found: Review, revision: str) -> Iterator[str]:
+    """Yield what `tidemark state check --since` prints of the review since a revision."""
+    if found.is_safe:
+        yield f"nothing is lost since {revision}"
+        return
+    yield from _findings(found)
+    yield (
+        f"lost since {revision}, and the plan does not say so: `git checkout {revision} -- "
+        f"{MANIFEST}`, decide in {PLAN}, then `make state`: see docs/state.md"
+    )
+
+
 def review_lines(found: Review) -> Iterator[str]:
     """Yield what `tidemark state check` prints."""
-    for finding in found.unacknowledged:
-        yield f"✗ {_title(finding)}\n    lost: {finding.lost}\n    do:   {finding.remedy}"
-    for finding, entry in found.acknowledged:
-        yield f"✓ {_title(finding)}, acknowledged by {entry.text}"
-    for entry, why in found.unused:
-        yield _unused(entry, why)
+    yield from _findings(found)
     if not found.is_safe:
         yield (
             f"losses that nobody acknowledged: {len(found.unacknowledged)}; decide on each in "
@@ -106,6 +144,15 @@ def review_lines(found: Review) -> Iterator[str]:
         yield f"{MANIFEST} is out of date, and nothing is lost: run `make state` and commit it"
     else:
         yield f"{MANIFEST} is up to date: nothing is lost"
+
+
+def _findings(found: Review) -> Iterator[str]:
+    for finding in found.unacknowledged:
+        yield f"✗ {_title(finding)}\n    lost: {finding.lost}\n    do:   {finding.remedy}"
+    for finding, entry in found.acknowledged:
+        yield f"✓ {_title(finding)}, acknowledged by {entry.text}"
+    for entry, why in found.unused:
+        yield _unused(entry, why)
 
 
 def _title(finding: Finding) -> str:

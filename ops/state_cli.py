@@ -11,6 +11,7 @@ from ops.bookmark_cli import FORMAT
 from ops.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 
 DEPLOYED_HELP = "Carry over in the AWS account and region of your credentials instead of locally."
+SINCE_HELP = "Also compare with the manifest of this commit or branch, as CI does with a request."
 APP = click.option(
     "--app", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help=APP_HELP
 )
@@ -25,18 +26,26 @@ def state() -> None:
 @state.command()
 @APP
 @CONTEXT
+@click.option("--since", metavar="REVISION", help=SINCE_HELP)
 @click.option("--format", "output", type=FORMAT, default="table", help="Print lines, or JSON.")
-def check(app: Path | None, context: tuple[str, ...], output: str) -> None:
+def check(app: Path | None, context: tuple[str, ...], since: str | None, output: str) -> None:
     """Tell what the app would lose of what state-manifest.json records; exit 1 if anything."""
-    from ops.state import review_json, review_lines, review_project
+    from ops.state import review_json, review_lines, review_project, review_since, since_lines
 
-    found = review_project(Path.cwd(), assembly_folder(Console(stderr=True), app, context))
+    project, assembly = Path.cwd(), assembly_folder(Console(stderr=True), app, context)
+    found = review_project(project, assembly)
+    before = review_since(project, assembly, since) if since else None
     if output == "json":
-        click.echo(json.dumps(review_json(found), indent=2))
+        document = review_json(found) | ({"since": review_json(before)} if before else {})
+        click.echo(json.dumps(document, indent=2))
     else:
         for line in review_lines(found):
             click.echo(line)
-    sys.exit(0 if found.is_safe and found.is_current else 1)
+        if before and since and found.is_safe:
+            for line in since_lines(before, since):
+                click.echo(line)
+    is_safe = found.is_safe and found.is_current and (before is None or before.is_safe)
+    sys.exit(0 if is_safe else 1)
 
 
 @state.command()

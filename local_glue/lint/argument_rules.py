@@ -43,6 +43,7 @@ class Start:
     by: str  # such as trigger nightly
     arguments: Mapping[str, str]
     is_in_workflow: bool = False
+    is_abbreviating: bool = True  # Glue up to 5.1 takes the beginning of a name for the name
 
     @property
     def names(self) -> set[str]:
@@ -78,7 +79,7 @@ def argument_findings(facts: Facts, starts: tuple[Start, ...]) -> Iterator[Findi
 
 def _of_start(facts: Facts, start: Start) -> Iterator[tuple[str, Finding]]:
     asks = [ask for ask in facts.asks if ask.names is not None]
-    short = {name: ask for ask in asks for name in _meant(ask, start.names).values()}
+    short = {name: ask for ask in asks for name in _meant(ask, start).values()}
     for ask in asks:
         yield from _abbreviated(ask, start)
         for name in ask.names or ():
@@ -89,7 +90,7 @@ def _of_start(facts: Facts, start: Start) -> Iterator[tuple[str, Finding]]:
     if facts.reads_argv_itself or len(asks) < len(facts.asks) or not asks:
         return
     read = {name for ask in asks for name in ask.names or ()} | facts.mentioned | SPECIAL
-    shortened = {name for ask in asks for name in _meant(ask, start.names)}
+    shortened = {name for ask in asks for name in _meant(ask, start)}
     for name in sorted(start.names - read - shortened):
         text = f"{start.by} passes --{name}, which the script does not read"
         yield name, warning("argument-not-read", asks[0].place, text)
@@ -100,9 +101,11 @@ def _options(ask: Ask) -> set[str]:
     return {*(ask.names or ()), *REFUSED, *NEVER_REQUIRED}
 
 
-def _meant(ask: Ask, passed: set[str]) -> dict[str, str]:
+def _meant(ask: Ask, start: Start) -> dict[str, str]:
     """Return the passed names that Glue up to 5.1 takes for one that was asked for."""
-    options = _options(ask)
+    if not start.is_abbreviating:
+        return {}
+    options, passed = _options(ask), start.names
     meant = {
         name: [option for option in options if option.startswith(name)] for name in passed - options
     }
@@ -110,8 +113,10 @@ def _meant(ask: Ask, passed: set[str]) -> dict[str, str]:
 
 
 def _abbreviated(ask: Ask, start: Start) -> Iterator[tuple[str, Finding]]:
+    if not start.is_abbreviating:
+        return
     options, names = _options(ask), start.names
-    short = _meant(ask, names)
+    short = _meant(ask, start)
     for name, meant in sorted(short.items()):
         rivals = [other for other in short if short[other] == meant and other != name]
         if rivals or meant in names:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from local_glue.lint.facts import Facts
 from local_glue.lint.findings import Place
+from local_glue.lint.job_calls import asked_options, is_ask
 from local_glue.lint.literals import changed_names, literal
 from local_glue.lint.names import Names, identifier
 from local_glue.lint.operators import place_of
@@ -35,7 +36,7 @@ def _reads_argv_itself(tree: ast.Module) -> bool:
     """Return whether sys.argv is read but by getResolvedOptions or to look for a name."""
     known: set[ast.AST] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and identifier(node.func) == "getResolvedOptions":
+        if isinstance(node, ast.Call) and is_ask(node):
             known.update(node.args[:1], (keyword.value for keyword in node.keywords))
         elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
             known.update(node.comparators)
@@ -65,10 +66,9 @@ def _results(tree: ast.Module, names: Names) -> dict[str, set[str]]:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.append(node.id)
         match node:
-            case ast.Assign(
-                targets=[ast.Name(id=name)], value=ast.Call(func=function, args=[_, options])
-            ) if identifier(function) == "getResolvedOptions":
-                asked = literal(options, names.constants)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if is_ask(call):
+                options = asked_options(call)
+                asked = literal(options, names.constants) if options is not None else None
                 if isinstance(asked, tuple):
                     found[name] = {item.replace("-", "_") for item in asked}
     changed = changed_names(tree)

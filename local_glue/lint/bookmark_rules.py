@@ -17,6 +17,9 @@ def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
     if facts.is_entry and not facts.has_hidden_job:
         yield from _init(facts)
         yield from _commit(facts)
+    for place in facts.inits_without_args:
+        text = "job.init is not given the job's arguments: bookmarks are off, every run reads all"
+        yield error("init-without-args", place, text)
     for place in facts.commits_in_finally:
         text = "job.commit() in a finally block marks as read what a failed run did not process"
         yield error("commit-in-finally", place, text)
@@ -108,8 +111,11 @@ def _duplicates(facts: Facts) -> Iterator[Finding]:
 def _dataframe_reader(facts: Facts) -> Iterator[Finding]:
     has_source = any(opened.operator.is_source for opened in facts.opened)
     if facts.spark_reads and not has_source and not facts.has_hidden_source:
-        text = "spark.read knows no bookmark and the script opens no other source: it reads all"
-        yield error("dataframe-reader", min(facts.spark_reads, key=_line), f"{text} in every run")
+        text = (
+            "Spark's own readers know no bookmark and the script opens no other source: it reads "
+            "all in every run"
+        )
+        yield error("dataframe-reader", min(facts.spark_reads, key=_line), text)
 
 
 def _line(place: Place) -> int:

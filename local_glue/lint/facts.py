@@ -39,6 +39,7 @@ class Facts:
     opened: list[Opened] = field(default_factory=list)
     spark_reads: list[Place] = field(default_factory=list)
     inits: list[Place] = field(default_factory=list)
+    inits_without_args: list[Place] = field(default_factory=list)
     commits: list[Place] = field(default_factory=list)
     commits_before_init: list[Place] = field(default_factory=list)
     commits_in_finally: list[Place] = field(default_factory=list)

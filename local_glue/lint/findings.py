@@ -12,6 +12,9 @@ REMEDIES = {
         "source is read in full"
     ),
     "init-not-on-every-path": "call job.init(args['JOB_NAME'], args) once, first and unconditional",
+    "init-without-args": (
+        "pass what getResolvedOptions returned: job.init(args['JOB_NAME'], args)"
+    ),
     "commit-missing": "make job.commit() the last statement of the job",
     "commit-not-on-every-path": "call job.commit() there too, or let the run fail by an exception",
     "commit-in-finally": "move job.commit() behind the block, as the last statement of the job",

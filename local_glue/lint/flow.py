@@ -6,7 +6,16 @@ from dataclasses import replace
 
 from local_glue.lint.names import identifier
 from local_glue.lint.operators import place_of
-from local_glue.lint.paths import NOWHERE, Jumps, Point, Swallowed, answered, join, swallowed
+from local_glue.lint.paths import (
+    NOWHERE,
+    Jumps,
+    Point,
+    Swallowed,
+    answered,
+    dealt_with,
+    join,
+    swallowed,
+)
 
 BROAD = {"Exception", "BaseException"}
 NEVER_RAISES = (ast.Break, ast.Continue, ast.Pass)
@@ -149,6 +158,9 @@ class Flow:
     def _on_With(self, node: ast.With | ast.AsyncWith, point: Point) -> Point:  # noqa: N802
         for item in node.items:
             point = self.expression(item.context_expr, point)
+        if caught := _suppressed(node):
+            handler = ast.copy_location(ast.ExceptHandler(caught, None, [ast.Pass()]), node)
+            return self._with_handlers(ast.Try(node.body, [handler], [], []), point)
         return self.block(node.body, point)
 
     _on_AsyncWith = _on_With  # noqa: N815
@@ -201,7 +213,8 @@ class Flow:
                 place = place_of(handler)
                 told = Swallowed(replace(place, end_line=place.line), _touched(node, handler))
                 begin = failed.each(swallowed(told))
-            ends.append(self.block(handler.body, begin))
+            ended = self.block(handler.body, begin)
+            ends.append(ended.each(dealt_with) if _raises(handler) else ended)
         return join(*ends)
 
     def tells(self, handler: ast.ExceptHandler) -> bool:
@@ -209,6 +222,23 @@ class Flow:
         return any(
             isinstance(node, ast.Return) and node.value is not None for node in ast.walk(handler)
         )
+
+
+def _suppressed(node: ast.With | ast.AsyncWith) -> ast.expr | None:
+    """Return the exceptions that ``with suppress(…)`` catches, None if that is not what it is."""
+    caught = [
+        value
+        for item in node.items
+        if isinstance(item.context_expr, ast.Call)
+        and identifier(item.context_expr.func) == "suppress"
+        for value in item.context_expr.args
+    ]
+    return ast.Tuple(caught, ast.Load()) if caught else None
+
+
+def _raises(handler: ast.ExceptHandler) -> bool:
+    """Return whether a handler raises on some way: what goes on was expected, or is a retry."""
+    return any(isinstance(node, ast.Raise) for node in ast.walk(handler))
 
 
 def is_broad(handler: ast.ExceptHandler) -> bool:

@@ -18,6 +18,13 @@ def is_job_call(node: ast.Call, method: str, names: Names) -> bool:
     return bool(node.args) if method == "init" else not (node.args or node.keywords)
 
 
+def is_init_without_args(node: ast.Call) -> bool:
+    """Return whether a call of ``init`` is given a name and nothing else."""
+    is_open = any(isinstance(value, ast.Starred) for value in node.args)
+    words = {word.arg for word in node.keywords}
+    return len(node.args) < 2 and not is_open and not words & {"args", None}
+
+
 def is_of_a_job(node: ast.Call, names: Names) -> bool:
     """Return whether a call is a method of what is known to be a Job."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else node

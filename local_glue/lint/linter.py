@@ -1,20 +1,21 @@
 """Lints one script, or the script of every job of an assembly with what the job passes to it."""
 
+import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from local_glue.arguments import bookmark_option, overlaid
+from local_glue.arguments import bookmark_option
 from local_glue.assembly import Assembly, FileAsset
-from local_glue.definitions import Deployment, JobDefinition
 from local_glue.errors import UsageError
+from local_glue.lint.app import AppJob, read_jobs
 from local_glue.lint.argument_rules import Start, argument_findings, own_argument_findings
 from local_glue.lint.bookmark_rules import bookmark_findings
 from local_glue.lint.findings import Finding, Place, warning
 from local_glue.lint.ignores import ignores_of, without_ignored
 from local_glue.lint.script import read_script
 
-ENABLE = "job-bookmark-enable"
+ENABLE, DISABLE = "job-bookmark-enable", "job-bookmark-disable"
 NOT_SOURCES = {"cdk.out", "node_modules", "site-packages"}
 
 
@@ -60,51 +61,34 @@ def lint_file(file: Path, option: str | None) -> Linted:
     return lint_text(_read(file), str(file), option)
 
 
-def lint_jobs(assembly: Assembly, deployment: Deployment, project: Path) -> list[Linted]:
+def lint_jobs(assembly: Assembly, project: Path) -> list[Linted]:
     """Return what is found in the script of each job, as its template starts it.
 
     Args:
-        assembly: holds the scripts.
-        deployment: the jobs and triggers of the assembly.
+        assembly: the jobs, their triggers and scripts.
         project: where the scripts came from; a finding names the file there that is the same.
+
+    Raises:
+        UsageError: the assembly has no job, or one of its scripts is not Python.
     """
     assets = {asset.key: asset for asset in assembly.assets if not asset.is_zipped}
-    return [_lint_job(job, deployment, assets, project) for job in deployment.jobs.values()]
+    return [_lint_job(one, assets, project) for one in read_jobs(assembly)]
 
 
-def _lint_job(
-    job: JobDefinition, deployment: Deployment, assets: Mapping[str, FileAsset], project: Path
-) -> Linted:
+def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Linted:
+    job = one.job
     location = job.script_location
     asset = assets.get(location.removeprefix("s3://").partition("/")[2])
     if asset is None:
         text = f"the script of the job is {location}, which the assembly does not hold"
         linted = Linted(location, None, (warning("script-not-in-assembly", Place(1, 1), text),))
     else:
-        starts = starts_of(job, deployment)
-        options = {bookmark_option(start.arguments) for start in starts}
-        option = ENABLE if ENABLE in options else min(options)
+        options = {bookmark_option(start.arguments) for start in one.starts}
+        option = ENABLE if ENABLE in options and one.has_bookmarks else DISABLE
         text = _read(asset.source)
-        linted = lint_text(text, _original(asset.source, text, project), option, starts)
+        linted = lint_text(text, _original(asset.source, text, project), option, one.starts)
     findings = tuple(replace(found, file=linted.file, job=job.name) for found in linted.findings)
     return Linted(linted.file, job.name, findings)
-
-
-def starts_of(job: JobDefinition, deployment: Deployment) -> tuple[Start, ...]:
-    """Return every way in which triggers start a job; without a trigger, the job by itself."""
-    found = [
-        Start(
-            f"trigger {trigger.name}",
-            overlaid(job, action.arguments),
-            trigger.workflow_name is not None,
-        )
-        for trigger in deployment.triggers
-        for action in trigger.actions
-        if action.job_name == job.name
-    ]
-    if len(found) == 1 or len({tuple(sorted(start.names)) for start in found}) == 1:
-        found = [replace(start, by=f"job {job.name}") for start in found]
-    return tuple(found) or (Start(f"job {job.name}", overlaid(job, {})),)
 
 
 def _original(source: Path, text: str, project: Path) -> str:
@@ -127,7 +111,11 @@ def _sources(folder: Path) -> Iterator[Path]:
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
+        with tokenize.open(file) as script:  # by its coding line, as Python reads it
+            return script.read()
+    except (OSError, SyntaxError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"cannot read the script {file}: {reason}") from error
+        raise UsageError(
+            f"cannot read the script {file}: {reason}; name scripts in UTF-8, one by one or as "
+            "FOLDER/*.py"
+        ) from error

@@ -67,7 +67,7 @@ def _sum(left: Literal, right: Literal) -> Literal:
 def module_constants(tree: ast.Module) -> dict[str, Literal]:
     """Return the names of a module, and ``.attributes`` of its classes, with what they hold."""
     known: dict[str, Literal] = {f".{name}": None for name in changed_names(tree)}
-    for name, values in _attributes(tree).items():
+    for name, values in attributes(tree).items():
         known.setdefault(f".{name}", _only(values, known))
     return known | _constants(tree.body, known, changed_names(tree))
 
@@ -79,7 +79,7 @@ def local_constants(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Sco
 
 def _constants(body: list[ast.stmt], scope: Scope, changed: set[str]) -> dict[str, Literal]:
     bound: dict[str, list[ast.expr | None]] = {}
-    for name, value in _bindings(body):
+    for name, value in bindings(body):
         bound.setdefault(name, []).append(value)
     known: dict[str, Literal] = dict.fromkeys(bound)
     for name, values in bound.items():
@@ -92,7 +92,7 @@ def _only(values: list[ast.expr | None], scope: Scope) -> Literal:
     return literal(values[0], scope) if len(values) == 1 and values[0] is not None else None
 
 
-def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
+def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
     """Yield the names that statements bind in their own scope, with the value if it is one."""
     left = [*body][::-1]
     while left:
@@ -102,6 +102,10 @@ def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 yield name, value
                 inner = [value]
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(
+                names
+            ) == len(values):
+                inner = [ast.Assign([name], value) for name, value in zip(names, values)]  # noqa: B905 (as many)
             case ast.AnnAssign(target=ast.Name(id=name), value=value) if value:
                 yield name, value
                 inner = [value]
@@ -112,12 +116,12 @@ def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
         left += [*inner][::-1]
 
 
-def _attributes(tree: ast.Module) -> dict[str, list[ast.expr | None]]:
+def attributes(tree: ast.Module) -> dict[str, list[ast.expr | None]]:
     """Return what attributes are bound to: in the body of a class, or as ``self.name = …``."""
     found: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            for name, value in _bindings(node.body):
+            for name, value in bindings(node.body):
                 found.setdefault(name, []).append(value)
         elif isinstance(node, ast.Assign):
             for target in node.targets:

@@ -146,9 +146,12 @@ def _variables(node: ast.expr) -> Iterator[str]:
             yield part.id
 
 
-def is_spark_read(call: ast.Call) -> bool:
-    """Return whether a call reads with ``spark.read``, whatever the session is called."""
-    return identifier(call.func) in SPARK_READS and "read" in _chain(call)
+def is_spark_read(call: ast.Call, names: Names) -> bool:
+    """Return whether a call reads with Spark, whatever the session is called."""
+    chain = _chain(call)
+    if identifier(call.func) in {"sql", "table"} and "read" not in chain:
+        return bool(call.args) and len(chain) > 1 and chain[-1] not in names.imports
+    return identifier(call.func) in SPARK_READS and "read" in chain
 
 
 def is_write(call: ast.Call) -> bool:

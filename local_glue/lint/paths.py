@@ -83,6 +83,11 @@ def swallowed(by: Swallowed) -> Callable[[Path], Path]:
     return lambda path: replace(path, swallowed=by) if path.has_read else path
 
 
+def dealt_with(path: Path) -> Path:
+    """Return a path after a handler that raises what it does not expect."""
+    return replace(path, swallowed=None)
+
+
 def answered(names: Iterable[str]) -> Callable[[Path], Path]:
     """Return what a test of names does: a failure that one of them tells of is dealt with."""
     asked = frozenset(names)

@@ -14,6 +14,7 @@ from local_glue.lint.job_calls import (
     hands_the_context_out,
     is_ask,
     is_exit,
+    is_init_without_args,
     is_job_call,
     is_of_a_job,
 )
@@ -89,7 +90,10 @@ class Script(Flow):
         facts.ends = [End(place, written) for place, written in self._ends.items()]
         facts.always_asked = join(*(point for _, point in exits)).asked
         note_arguments(self._tree, self._names, facts)
-        for places in (facts.inits, facts.commits, facts.commits_in_finally):
+        for places in (
+            *(facts.inits, facts.inits_without_args),
+            *(facts.commits, facts.commits_in_finally),
+        ):
             places[:] = sorted(set(places), key=lambda place: place.line)
         return facts
 
@@ -104,7 +108,7 @@ class Script(Flow):
                 facts.has_hidden_job = True
             if is_ask(call):
                 facts.asks.append(Ask(place_of(call), None))
-            if is_spark_read(call):
+            if is_spark_read(call, self._names):
                 facts.spark_reads.append(place_of(call))
 
     def _hidden_calls(self) -> Iterator[ast.Call]:
@@ -133,7 +137,10 @@ class Script(Flow):
 
     def _init(self, node: ast.Call, point: Point) -> Point:
         self._facts.inits.append(place_of(node))
-        return point.each(paths.initialized)
+        if is_init_without_args(node) and is_of_a_job(node, self._names):
+            self._facts.inits_without_args.append(place_of(node))
+        # It loads the stored bookmark, so a ctx that was used before starts afresh.
+        return Point(point.each(paths.initialized).paths, frozenset(), point.asked)
 
     def _commit(self, node: ast.Call, point: Point) -> Point:
         place, facts = place_of(node), self._facts
@@ -158,7 +165,7 @@ class Script(Flow):
             known = names if isinstance(names, tuple) else None
             self._facts.asks.append(Ask(place_of(node), known))
             return Point(point.paths, point.opened, point.asked | set(known or ()))
-        if is_spark_read(node):
+        if is_spark_read(node, self._names):
             self._facts.spark_reads.append(place_of(node))
         if is_write(node):
             self._writes += 1

@@ -4,7 +4,7 @@ Each is one transaction on the condition that nothing newer is in the way, and d
 changes nothing. A run that is going on meanwhile fails at its commit.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from local_glue.bookmarks.versions import (
@@ -67,14 +67,20 @@ def rename_ctx(store: Store, job: str, ctx: str, to_ctx: str, at_ms: int) -> str
     return f"carried over as version {version}"
 
 
-def forget_ctx(store: Store, job: str, ctx: str, places: Collection[str], at_ms: int) -> str:
-    """Forget the position of a ctx if it is that of another place; return what was done.
+def forget_ctx(
+    store: Store, job: str, ctx: str, places: Collection[str], keys: Sequence[str], at_ms: int
+) -> str:
+    """Forget the position of a ctx if it is that of another place or of other keys.
+
+    Returns:
+        In words what was done.
 
     Args:
         store: the state of a home.
         job: the job.
         ctx: its transformation_ctx.
         places: what the ctx reads now; a position that was made there is left alone.
+        keys: its bookmark keys now; none leaves a position of whatever keys alone.
         at_ms: now, in epoch milliseconds.
     """
     with store.transaction():
@@ -82,7 +88,8 @@ def forget_ctx(store: Store, job: str, ctx: str, places: Collection[str], at_ms:
         state = latest.states.get(ctx) if latest else None
         if latest is None or state is None:
             return "nothing to do: it has no position"
-        if _places(state) == set(places):
+        has_its_keys = not keys or state.get("keys", list(keys)) == list(keys)
+        if _places(state) == set(places) and has_its_keys:
             return "nothing to do: its position is that of its new place"
         states = {name: kept for name, kept in latest.states.items() if name != ctx}
         version = add_version(store, latest, states, at_ms).version

@@ -22,6 +22,7 @@ class Kind(Enum):
     WATERMARK_GONE = "watermark gone"
     WATERMARK_RENAMED = "watermark left under the old job name"
     WATERMARK_MOVED = "watermark table changed"
+    CURSOR_GONE = "watermark gone for cursor"
     RESOURCE_GONE = "resource gone"
     RESOURCE_REPLACED = "resource replaced"
     RESOURCE_NOT_RETAINED = "resource not retained"
@@ -34,7 +35,8 @@ class Finding:
     Attributes:
         kind: what happens to it.
         subject: the job, by its new name if it was renamed; or the resource.
-        ctx: the transformation_ctx, by its old name; empty if it is not about one.
+        ctx: the transformation_ctx, by its old name, or the cursor of the watermark; empty if it
+            is about neither.
         lost: what that means, in words.
         remedy: what to do, in words.
     """
@@ -152,6 +154,18 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
             f"its watermarks in {was.watermark_table} are those of {name}",
             "run `tidemark state carry-over` before the job runs",
         )
+    for cursor in was.cursors if now.watermark_table else ():
+        if cursor not in now.cursors:
+            reread = _add("reread", job=job, ctx=cursor, reason="...")
+            yield Finding(
+                Kind.CURSOR_GONE,
+                job,
+                f"the script opens windows of {', '.join(now.cursors) or 'no cursor'}, and the "
+                f"watermark of {cursor} is used no more: another cursor begins anew and loads "
+                "everything",
+                f"keep the cursor's name, or {reread}",
+                cursor,
+            )
 
 
 def _of_sources(

@@ -4,6 +4,7 @@ It says nothing of an account, a stage or a machine, and changes only if the sta
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,12 +28,14 @@ class JobState:
         bookmark: its job-bookmark-option.
         watermark_table: the table of its watermarks; empty if it keeps none.
         sources: what its script reads through the bookmark; None if the script is not known.
+        cursors: the names of its watermarks, as far as its script tells.
     """
 
     resource: str
     bookmark: str = DISABLE
     watermark_table: str = ""
     sources: tuple[ScriptSource, ...] | None = ()
+    cursors: tuple[str, ...] = ()
 
     @property
     def has_bookmark(self) -> bool:
@@ -106,7 +109,7 @@ class Manifest:
             UsageError: it is something else, or of another version.
         """
         try:
-            document = json.loads(text)
+            document = parse_json(text)
             if document["version"] != VERSION:
                 raise UsageError(
                     f"{name} has version {document['version']!r}, this Tidemark knows {VERSION}; "
@@ -120,7 +123,8 @@ class Manifest:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(
                 f"{name} is no state manifest ({type(error).__name__}: {error}); restore the one "
-                "that was committed, or delete it and run `make state` to begin anew"
+                "that was committed, after a merge that of the branch you merge into, and run "
+                "`make state`"
             ) from error
 
 
@@ -131,11 +135,29 @@ def read_manifest(path: Path) -> Manifest | None:
         UsageError: it cannot be read, or holds something else.
     """
     try:
-        return Manifest.from_text(path.read_text(encoding="utf-8"), path.name)
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; make it readable") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", error)
+        raise UsageError(f"cannot read {path}: {reason}; restore the file") from error
+    return Manifest.from_text(text, path.name)
+
+
+def parse_json(text: str) -> Any:
+    """Return JSON values; of a key that is there twice, as after a merge, none may be dropped.
+
+    Raises:
+        ValueError: it is not JSON, or a key is there twice.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        for name, count in Counter(name for name, _ in pairs).items():
+            if count > 1:
+                raise ValueError(f"the key {name!r} is there {count} times in one object")
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=unique)
 
 
 def _job_json(job: JobState) -> dict[str, Any]:
@@ -144,6 +166,7 @@ def _job_json(job: JobState) -> dict[str, Any]:
         "resource": job.resource,
         "bookmark": job.bookmark,
         "watermark_table": job.watermark_table or None,
+        **({"cursors": list(job.cursors)} if job.cursors else {}),
         "sources": None if sources is None else [_source_json(source) for source in sources],
     }
 
@@ -155,6 +178,7 @@ def _job(document: Mapping[str, Any]) -> JobState:
         bookmark=document["bookmark"],
         watermark_table=document["watermark_table"] or "",
         sources=None if sources is None else tuple(_source(source) for source in sources),
+        cursors=tuple(document.get("cursors", ())),
     )
 
 

@@ -1,15 +1,16 @@
 """The carry-over plan: what people decided about state that a change would lose.
 
-A JSON list; each entry is one decision, and the order is that in which they are carried out.
+A JSON list; each entry is one decision, in whatever order.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from local_glue.errors import UsageError
+from local_glue.state.manifest import parse_json
 
 PLAN = "state-carry-over.json"
 REREAD = "reread"
@@ -115,10 +116,11 @@ def read_plan(path: Path) -> tuple[PlanEntry, ...]:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return ()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; make it readable") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", error)
+        raise UsageError(f"cannot read {path}: {reason}; restore the file") from error
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except ValueError as error:
         raise UsageError(f"{path.name} is not JSON: {error}; correct it") from error
     return parse_plan(document, path.name)
@@ -197,13 +199,47 @@ def _check_together(entries: Sequence[Entry]) -> None:
         if entries.count(entry) > 1:
             raise ValueError(f"the entry {entry} is there twice; leave one out")
     jobs = [(e.from_job, e.to_job) for e in entries if isinstance(e, RenameJob)]
+    _check_renames(jobs)
+    following = dict(jobs)
     ctxs = [
-        (f"{e.job}: {e.from_ctx}", f"{e.job}: {e.to_ctx}")
+        (f"{name}: {e.from_ctx}", f"{name}: {e.to_ctx}")
         for e in entries
         if isinstance(e, RenameCtx)
+        for name in [final_name(e.job, following)]
     ]
-    _check_renames(jobs)
     _check_renames(ctxs)
+
+
+def in_order(entries: Sequence[Entry]) -> list[Entry]:
+    """Return entries as they are to be carried out: jobs, their ctxs, all else.
+
+    Of renames one after the other, that of the oldest name comes first.
+    """
+    following = {e.from_job: e.to_job for e in entries if isinstance(e, RenameJob)}
+    jobs = {new: old for old, new in following.items()}
+    ctxs = {
+        (final_name(e.job, following), e.to_ctx): (final_name(e.job, following), e.from_ctx)
+        for e in entries
+        if isinstance(e, RenameCtx)
+    }
+
+    def rank(entry: Entry) -> tuple[int, int]:
+        match entry:
+            case RenameJob(from_job=name):
+                return 0, _length(name, jobs)
+            case RenameCtx(job=job, from_ctx=ctx):
+                return 1, _length((final_name(job, following), ctx), ctxs)
+        return 2, 0
+
+    return sorted(entries, key=rank)
+
+
+def _length(name: Hashable, origins: Mapping[Any, Any]) -> int:
+    """Return how many renames led to a name."""
+    count = 0
+    while name in origins:
+        name, count = origins[name], count + 1
+    return count
 
 
 def _check_renames(renames: Sequence[tuple[str, str]]) -> None:

@@ -1,6 +1,7 @@
 """Reads out of a cloud assembly what the app keeps outside of its code."""
 
 import re
+import tokenize
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from local_glue.assembly import Assembly, FileAsset, Stack, read_assembly
 from local_glue.errors import UsageError
 from local_glue.intrinsics import Scope
 from local_glue.state.manifest import JobState, Manifest, StatefulResource
-from local_glue.state.script_sources import ScriptSource, sources_of_script
+from local_glue.state.script_sources import ScriptSource, state_of_script
 from local_glue.template import resolve_stacks, stack_resources
 
 STATEFUL = ("AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::S3::Bucket")
@@ -77,44 +78,45 @@ def _job_state(name: str, properties: Mapping[str, Any], assets: Collection[File
         bookmark=bookmark_option(arguments),
         watermark_table=arguments.get(WATERMARK_ARGUMENT, ""),
     )
-    if not job.has_bookmark:
+    if not (job.has_bookmark or job.watermark_table):
         return job
-    sources = _sources(name, properties["Command"].get("ScriptLocation", ""), assets)
-    if sources is None:
-        return replace(job, sources=None)
-    return replace(job, sources=tuple(_given(source, arguments) for source in sources))
+    text = _script(name, properties["Command"].get("ScriptLocation", ""), assets)
+    if text is None:
+        return replace(job, sources=None) if job.has_bookmark else job
+    state = state_of_script(text, name)
+    if job.has_bookmark:
+        job = replace(job, sources=tuple(_given(source, arguments) for source in state.sources))
+    if job.watermark_table:
+        cursors = {_with_values(cursor, arguments) for cursor in state.cursors}
+        job = replace(job, cursors=tuple(sorted(cursors)))
+    return job
 
 
-def _sources(
-    name: str, location: str, assets: Collection[FileAsset]
-) -> tuple[ScriptSource, ...] | None:
-    """Return the sources of a job's script; None if the script is not part of the assembly."""
+def _script(name: str, location: str, assets: Collection[FileAsset]) -> str | None:
+    """Return the text of a job's script; None if the script is not part of the assembly."""
     found = [asset.source for asset in assets if location.endswith(f"/{asset.key}")]
     if not found:
         return None
     try:
-        text = found[0].read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        with tokenize.open(found[0]) as file:
+            return file.read()
+    except (OSError, SyntaxError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"cannot read the script of job {name}, {found[0]}: {error}; synthesize the app again"
+            f"cannot read the script of job {name}, {found[0]}: {error}; save it as UTF-8"
         ) from error
-    return sources_of_script(text, name)
+
+
+def _with_values(text: str, arguments: Mapping[str, Any]) -> str:
+    """Return a text with the values that the template gives to the job's arguments."""
+    return re.sub(r"\{(--[^}]+)\}", lambda match: str(arguments.get(match[1], match[0])), text)
 
 
 def _given(source: ScriptSource, arguments: Mapping[str, Any]) -> ScriptSource:
-    """Return a source with the values that the template gives to the job's arguments."""
-
-    def value(match: re.Match[str]) -> str:
-        return str(arguments.get(match[1], match[0]))
-
-    def text(with_names: str) -> str:
-        return re.sub(r"\{(--[^}]+)\}", value, with_names)
-
     return ScriptSource(
-        text(source.transformation_ctx),
-        source.kind,
-        tuple(sorted(map(text, source.places))),
-        tuple(map(text, source.keys)),
+        _with_values(source.transformation_ctx, arguments),
+        _with_values(source.kind, arguments),
+        tuple(sorted(_with_values(place, arguments) for place in source.places)),
+        tuple(_with_values(key, arguments) for key in source.keys),
     )
 
 

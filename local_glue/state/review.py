@@ -1,6 +1,6 @@
 """Tells which decisions of the carry-over plan cover what a change would lose."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from local_glue.errors import GlueLocalError
@@ -15,10 +15,11 @@ from local_glue.state.plan import (
     RenameCtx,
     RenameJob,
     Reread,
+    final_name,
 )
 
 _REREAD_OF_JOB = {Kind.BOOKMARK_DISABLED, Kind.BOOKMARK_RENAMED, Kind.JOB_REPLACED}
-_REREAD_OF_CTX = {Kind.CTX_GONE, Kind.SOURCE_MOVED}
+_REREAD_OF_CTX = {Kind.CTX_GONE, Kind.SOURCE_MOVED, Kind.CURSOR_GONE}
 _DISCARD_OF_JOB = {
     *(Kind.BOOKMARK_GONE, Kind.BOOKMARK_DISABLED, Kind.JOB_REPLACED),
     *(Kind.WATERMARK_GONE, Kind.WATERMARK_MOVED),
@@ -61,7 +62,8 @@ def review(old: Manifest, app: Manifest, plan: Sequence[PlanEntry]) -> Review:
     An entry that the manifest has recorded has done that work: it covers nothing else, and stays
     in the plan until it has been carried out in every stage.
     """
-    problems = {entry.text: why for entry in plan if (why := _problem(entry, old, app))}
+    renames = {e.entry.from_job: e.entry.to_job for e in plan if isinstance(e.entry, RenameJob)}
+    problems = {entry.text: why for entry in plan if (why := _problem(entry, old, app, renames))}
     usable = [
         entry
         for entry in plan
@@ -138,9 +140,13 @@ def changes(old: Manifest, new: Manifest) -> list[str]:
     return lines
 
 
-def _problem(entry: PlanEntry, old: Manifest, app: Manifest) -> str:
+def _problem(entry: PlanEntry, old: Manifest, app: Manifest, renames: Mapping[str, str]) -> str:
     """Return why an entry cannot be what it says, empty if it may be."""
     match entry.entry:
+        case RenameCtx(job=job, from_ctx=ctx):
+            now = app.jobs.get(final_name(job, renames))
+            if now and ctx in now.ctxs:
+                return f"job {job!r} has the ctx {ctx!r} still, whose position would be taken away"
         case RenameJob(from_job=name) if name in app.jobs:
             return f"the app has a job {name!r}, whose state would be taken away"
         case RenameJob(from_job=name, to_job=job) if entry.document not in old.carry_over:

@@ -13,7 +13,9 @@ from local_glue.state.plan import (
     RenameJob,
     Reread,
     final_name,
+    in_order,
 )
+from local_glue.state.script_values import is_certain
 
 # Places that a local position names by the very text that the script gives.
 _PLAIN = ("jdbc", "mysql", "oracle", "postgresql", "sqlserver")
@@ -43,6 +45,7 @@ class Step:
         ctx: the transformation_ctx, by its old name.
         to_ctx: its new name.
         places: what a ctx reads now.
+        keys: its jobBookmarkKeys, as far as the script states them.
     """
 
     action: Action
@@ -53,17 +56,21 @@ class Step:
     ctx: str = ""
     to_ctx: str = ""
     places: frozenset[str] = frozenset()
+    keys: tuple[str, ...] = ()
 
 
 def steps_of(plan: Sequence[PlanEntry], app: Manifest, *, on_aws: bool) -> list[Step]:
-    """Return the steps of a plan: job renames first, for all else speaks of new names.
+    """Return the steps of a plan, in an order that may be repeated whatever was done before.
+
+    Jobs are renamed first, then their ctxs, oldest names first; all else speaks of what they are
+    called then.
 
     Args:
         plan: its entries.
         app: what the app keeps, with the names that are in force where the plan is carried out.
         on_aws: whether that is AWS, where no bookmark can be written.
     """
-    entries = sorted((e.entry for e in plan), key=lambda entry: not isinstance(entry, RenameJob))
+    entries = in_order([entry.entry for entry in plan])
     renames = {e.from_job: e.to_job for e in entries if isinstance(e, RenameJob)}
     return [step for entry in entries for step in _steps(entry, app, renames, on_aws)]
 
@@ -72,7 +79,8 @@ def _steps(entry: Entry, app: Manifest, renames: dict[str, str], on_aws: bool) -
     match entry:
         case RenameJob():
             yield from _rename_job(entry, app, final_name(entry.to_job, renames), on_aws)
-        case RenameCtx(job=job, from_ctx=ctx, to_ctx=to_ctx):
+        case RenameCtx(from_ctx=ctx, to_ctx=to_ctx):
+            job = final_name(entry.job, renames)
             if on_aws:
                 text = f"{_NO_API}: {job} reads all of {to_ctx} again"
                 yield Step(Action.NOTHING, text, job)
@@ -80,7 +88,7 @@ def _steps(entry: Entry, app: Manifest, renames: dict[str, str], on_aws: bool) -
                 text = f"the position of {ctx} of {job} goes on under {to_ctx}"
                 yield Step(Action.RENAME_CTX, text, job, ctx=ctx, to_ctx=to_ctx)
         case Reread():
-            yield _reread(entry, app, on_aws)
+            yield _reread(entry, final_name(entry.job, renames), app, on_aws)
         case Discard(job=job, ctx=ctx, resource=resource, reason=reason):
             subject = resource or (f"{ctx} of {job}" if ctx else job)
             yield Step(Action.NOTHING, f"{subject} is given up: {reason}", job)
@@ -107,8 +115,9 @@ def _rename_job(entry: RenameJob, app: Manifest, name: str, on_aws: bool) -> Ite
         yield Step(Action.CARRY_BOOKMARK, text, old, new)
 
 
-def _reread(entry: Reread, app: Manifest, on_aws: bool) -> Step:
-    job, ctx = entry.job, entry.ctx
+def _reread(entry: Reread, job: str, app: Manifest, on_aws: bool) -> Step:
+    """Return the step of an entry about a job whose name in the app is `job`."""
+    ctx = entry.ctx
     state = app.jobs.get(job)
     if not ctx or state is None or ctx not in state.ctxs:
         return Step(Action.NOTHING, f"{ctx or job} is read again by itself: {entry.reason}", job)
@@ -119,13 +128,19 @@ def _reread(entry: Reread, app: Manifest, on_aws: bool) -> Step:
         )
         return Step(Action.NOTHING, text, job)
     read = state.places_of(ctx)
-    if not all(kind in _PLAIN or place.startswith("s3://") for kind, place, _ in read):
+    if not all(_is_known(kind, place) for kind, place, _ in read):
         text = (
             f"where {ctx} of {job} reads is known to its runs only; once, before the next run: "
             f"tidemark bookmark reset {job}"
         )
         return Step(Action.NOTHING, text, job)
     text = f"the position of {ctx} of {job} at another place is forgotten"
-    return Step(
-        Action.FORGET_CTX, text, job, ctx=ctx, places=frozenset(place for _, place, _ in read)
-    )
+    places = frozenset(place for _, place, _ in read)
+    keys = next((keys for _, _, keys in read if keys), ())
+    return Step(Action.FORGET_CTX, text, job, ctx=ctx, places=places, keys=keys)
+
+
+def _is_known(kind: str, place: str) -> bool:
+    """Return whether a local position, made at this place, names it by the same text."""
+    is_plain = kind in _PLAIN or place.startswith("s3://")
+    return is_plain and is_certain(place) and "{--" not in place

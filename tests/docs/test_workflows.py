@@ -47,3 +47,12 @@ def test_prod_waits_for_dev_and_each_deploys_its_own_stage():
         assert job["environment"] == stage
         runs = [step["run"] for step in job["steps"] if "run" in step]
         assert runs == [f"make diff STAGE={stage}", f"make deploy STAGE={stage}"]
+
+
+def test_requests_are_compared_with_the_manifest_of_their_base():
+    steps = jobs(PROJECT / ".github" / "workflows" / "ci.yml")["gate"]["steps"]
+
+    (guard,) = (step for step in steps if "state check" in step.get("run", ""))
+    assert guard["if"] == "github.event_name == 'pull_request'"
+    assert guard["run"].endswith("tidemark state check --since HEAD^1")
+    assert steps[0]["with"]["fetch-depth"] == 2

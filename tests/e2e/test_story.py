@@ -38,7 +38,7 @@ def recorder(tmp_path_factory) -> FileRecorder:
 
 @pytest.fixture(scope="module")
 def requests() -> list:
-    """What the jobs ask of services by boto3, while the story is told."""
+    """What ingest-flights asks of services by boto3, while the story is told."""
     return []
 
 
@@ -57,7 +57,11 @@ def told(assembly, tmp_path_factory, console, recorder, requests) -> Story:
         patch.setenv("JAVA_TOOL_OPTIONS", options)
         story = Story(console, assembly, home)
         tell(story, SMALL)
-        requests += recorded
+        requests += [
+            (service, operation, body)
+            for service, operation, body in recorded
+            if service != "DynamoDB" or "'ingest-flights'" in str(body)
+        ]
     return story
 
 
@@ -160,6 +164,11 @@ JUSTIFIED = {
 }
 
 
+def is_of_the_story(job: dict) -> bool:
+    """Return whether a job is one of the sample, which nobody has scaffolded."""
+    return job["Properties"]["Name"] in SAMPLE_JOBS
+
+
 @pytest.fixture(scope="module")
 def roles(assembly) -> dict[str, list]:
     """Return the resolved policy statements of each job's role."""
@@ -171,7 +180,7 @@ def roles(assembly) -> dict[str, list]:
             if "Export" in output:
                 exports[scope.resolve(output["Export"]["Name"])] = scope.resolve(output["Value"])
         for resource in resources.values():
-            if resource["Type"] == "AWS::Glue::Job":
+            if resource["Type"] == "AWS::Glue::Job" and is_of_the_story(resource):
                 role = resources[resource["Properties"]["Role"]["Fn::GetAtt"][0]]
                 (policy,) = role["Properties"]["Policies"]
                 name = resource["Properties"]["Name"]
@@ -184,7 +193,8 @@ def calls(told, recorder, requests, roles) -> list[Call]:
     """Return what the jobs were seen to ask of AWS, and what follows from it."""
     home = told.folder("MartBucketName").parents[1]
     job_of_run = {run.run_id: run.job_name for _, result in told.runs for run in result.job_runs}
-    seen = recorder.calls(Home.open(home), job_of_run, find_java_home() / "bin" / "jfr")
+    recorded = recorder.calls(Home.open(home), job_of_run, find_java_home() / "bin" / "jfr")
+    seen = {call for call in recorded if call.job in roles}
     (table,) = {
         arn
         for statement in roles["ingest-flights"]

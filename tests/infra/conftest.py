@@ -111,6 +111,8 @@ def run_app(tmp_path_factory: pytest.TempPathFactory) -> Synth:
 def synth(run_app: Synth) -> Synth:
     """Return a function that synthesizes a context, each context once."""
     known: dict[str, Assembly] = {}
+    if folder := os.environ.get("TIDEMARK_TEST_ASSEMBLY"):  # `tidemark new-job` has made it
+        known[json.dumps({"stage": "dev"})] = Assembly(Path(folder))
 
     def once(**context: object) -> Assembly:
         key = json.dumps(context, sort_keys=True)

@@ -26,10 +26,7 @@ def test_no_job_of_a_stage_has_a_finding(assembly, monkeypatch):
 
     assert findings_of(linted) == []
     assert {one.file: one.job for one in linted} == {
-        "glue_jobs/curate_flights.py": "curate-flights",
-        "glue_jobs/ingest_flights.py": "ingest-flights",
-        "glue_jobs/ingest_weather.py": "ingest-weather",
-        "glue_jobs/publish_delays.py": "publish-delays",
+        f"glue_jobs/{name.replace('-', '_')}.py": name for name in assembly.jobs()
     }
 
 

@@ -8,7 +8,6 @@ from infra.dashboard import Shown, dashboard_body
 
 pytestmark = pytest.mark.synth
 
-JOBS = ["ingest-flights", "ingest-weather", "curate-flights", "publish-delays"]
 STAGE = {
     "account": None,
     "region": None,
@@ -46,6 +45,29 @@ def metric(alarm, number=0):
     return alarm["Metrics"][number]["MetricStat"]
 
 
+def jobs_with(assembly, argument, value=None):
+    """Return the names of the jobs that get an argument, or that get it with a value."""
+    return sorted(
+        name
+        for name, job in assembly.jobs().items()
+        if argument in job["DefaultArguments"]
+        and value in (None, job["DefaultArguments"][argument])
+    )
+
+
+def waited_for(assembly):
+    """Return the names of the jobs that a trigger waits for."""
+    names = {
+        id_.split("/")[1]: job["Properties"]["Name"]
+        for id_, job in assembly.resources("AWS::Glue::Job").items()
+    }
+    return {
+        names[condition["JobName"]["Ref"]]
+        for trigger in assembly.resources("AWS::Glue::Trigger").values()
+        for condition in trigger["Properties"].get("Predicate", {}).get("Conditions", [])
+    }
+
+
 def test_one_encrypted_topic_gets_every_alarm_and_a_mail_address_gets_the_topic(watched):
     ((id_, topic),) = watched.resources("AWS::SNS::Topic").items()
     (subscription,) = watched.resources("AWS::SNS::Subscription").values()
@@ -78,7 +100,7 @@ def test_failed_and_late_runs_of_every_job_are_told_with_what_to_do(watched):
     assert failed["EventPattern"]["detail"]["state"] == ["FAILED", "TIMEOUT", "ERROR"]
     for rule in (failed, late):
         assert rule["EventPattern"]["source"] == ["aws.glue"]
-        assert rule["EventPattern"]["detail"]["jobName"] == JOBS
+        assert sorted(rule["EventPattern"]["detail"]["jobName"]) == sorted(watched.jobs())
     (target,) = failed["Targets"]
     text = json.loads(target["InputTransformer"]["InputTemplate"])
     assert "tidemark explain <job>" in text
@@ -96,7 +118,8 @@ def test_a_pipeline_has_stalled_when_no_last_job_succeeded_for_long(watched):
     rule = metric(alarm)["Metric"]["Dimensions"][0]["Value"]["Ref"]
     pattern = watched.resources()[f"tidemark-watched-flights/{rule}"]["Properties"]["EventPattern"]
 
-    assert pattern["detail"] == {"jobName": ["publish-delays"], "state": ["SUCCEEDED"]}
+    assert pattern["detail"]["state"] == ["SUCCEEDED"]
+    assert set(pattern["detail"]["jobName"]) == watched.jobs().keys() - waited_for(watched)
     assert metric(alarm)["Metric"]["MetricName"] == "MatchedEvents"
     assert (alarm["EvaluationPeriods"], metric(alarm)["Period"]) == (26, 3600)
     assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
@@ -104,21 +127,22 @@ def test_a_pipeline_has_stalled_when_no_last_job_succeeded_for_long(watched):
 
 
 def test_a_watermark_is_stale_when_it_did_not_move(watched):
-    (alarm,) = about(watched, "did not move")
+    found = about(watched, "did not move")
 
-    assert metric(alarm)["Metric"] == {
-        "Namespace": "Tidemark",
-        "MetricName": "WatermarkCommits",
-        "Dimensions": [{"Name": "JobName", "Value": "ingest-flights"}],
-    }
-    assert alarm["TreatMissingData"] == "breaching"
+    metrics = [metric(alarm)["Metric"] for alarm in found]
+    names = [dimension["Value"] for one in metrics for dimension in one.pop("Dimensions")]
+    assert sorted(names) == jobs_with(watched, "--watermark_table")
+    assert all(
+        one == {"Namespace": "Tidemark", "MetricName": "WatermarkCommits"} for one in metrics
+    )
+    assert {alarm["TreatMissingData"] for alarm in found} == {"breaching"}
 
 
 def test_unusual_bytes_are_an_alarm_for_every_bookmarked_job(watched):
     found = about(watched, "its bookmark may be stuck or lost")
 
     names = [metric(alarm)["Metric"]["Dimensions"][0]["Value"] for alarm in found]
-    assert sorted(names) == ["curate-flights", "ingest-weather", "publish-delays"]
+    assert sorted(names) == jobs_with(watched, "--job-bookmark-option", "job-bookmark-enable")
     for alarm in found:
         assert metric(alarm)["Metric"]["MetricName"] == "glue.driver.aggregate.bytesRead"
         assert alarm["ThresholdMetricId"] == "band"
@@ -128,7 +152,7 @@ def test_unusual_bytes_are_an_alarm_for_every_bookmarked_job(watched):
 def test_dpu_hours_count_executors_and_driver_by_the_size_of_a_worker(watched):
     found = about(watched, "DPU-hours in a day")
 
-    assert len(found) == len(JOBS)
+    assert len(found) == len(watched.jobs())
     # Two DPUs for half a minute per report.
     hours = {alarm["Metrics"][2]["Expression"] for alarm in found}
     assert hours == {"(executors + drivers) * 0.0166667"}

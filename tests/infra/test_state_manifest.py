@@ -44,8 +44,10 @@ def test_manifest_names_no_stage_and_no_account():
     assert not re.search(r"\b(dev|prod)\b|[0-9]{12}", text)
 
 
-def test_diff_looks_for_losses_before_it_compares_with_what_is_deployed():
-    recipe = re.search(r"^diff:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)[1].splitlines()
+@pytest.mark.parametrize("target", ["diff", "deploy"])
+def test_losses_are_looked_for_before_anything_is_compared_or_deployed(target):
+    recipe = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)[1].splitlines()
 
     assert [line.split()[0] for line in recipe] == ["@tidemark", "@npx"]
-    assert "state check" in recipe[0]
+    assert recipe[0].endswith("tidemark state check -c stage=$(STAGE)")
+    assert f"cdk {target} " in recipe[1]

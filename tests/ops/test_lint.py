@@ -82,9 +82,35 @@ def test_json_holds_every_finding_of_all_scripts(tmp_path):
     }
 
 
+def test_script_is_read_by_its_coding_line(tmp_path):
+    script = tmp_path / "job.py"
+    script.write_bytes(b"# -*- coding: latin-1 -*-\nname = 'caf\xe9'\n")
+
+    assert tidemark(str(script)).exit_code == 0
+
+
+def test_a_file_that_is_no_script_hides_nothing_of_the_others(tmp_path):
+    bad, none = tmp_path / "bad.py", tmp_path / "none.py"
+    bad.write_text("gc.getSource('s3')\n")
+    none.write_text("print 'x'\n")
+
+    result = tidemark(str(none), str(bad))
+
+    assert result.exit_code == 2
+    assert f"{bad}:1: error ctx-missing" in result.stdout
+    assert result.stderr.startswith(f"error: {none}, line 1: not Python 3")
+
+
+def test_folder_is_refused_with_what_to_name_instead(tmp_path):
+    result = tidemark(str(tmp_path))
+
+    assert result.exit_code == 2
+    assert "Is a directory; name scripts in UTF-8, one by one or as" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("content", "part"),
-    [(None, "No such file"), (b"print 'x'", "line 1: not Python 3"), (b"\xff", "utf-8")],
+    [(None, "No such file"), (b"print 'x'", "line 1: not Python 3"), (b"\xff", "encoding")],
 )
 def test_what_is_no_script_exits_with_2(tmp_path, content, part):
     script = tmp_path / "job.py"
@@ -205,4 +231,62 @@ def test_the_sample_jobs_by_themselves_have_no_finding():
 
     result = tidemark("--strict", *scripts)
 
-    assert (result.exit_code, len(scripts)) == (0, 4), result.output
+    assert result.exit_code == 0, result.output
+    assert f"{len(scripts)} scripts: 0 errors, 0 warnings" in result.output
+
+
+ASKS = GOOD.replace('["JOB_NAME"]', '["JOB_NAME", "source_path"]')
+
+
+def lint_with(write_assembly, script: str, command: str = "glueetl", **properties) -> Result:
+    """Lint an app of one job with these properties, which a trigger starts beside a crawler."""
+    folder = write_assembly({"ingest": script})
+    path = folder / "template.json"
+    template = json.loads(path.read_text(encoding="utf-8"))
+    template["Resources"]["ingest"]["Properties"] |= properties
+    template["Resources"]["ingest"]["Properties"]["Command"]["Name"] = command
+    template["Resources"]["Start"]["Properties"]["Actions"].append({"CrawlerName": "crawl"})
+    path.write_text(json.dumps(template), encoding="utf-8")
+    return tidemark("--app", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("version", "rule"),
+    [
+        ("5.1", "warning argument-abbreviated: job ingest passes --source"),
+        ("6.0", "error argument-not-passed: --source_path is required"),
+    ],
+)
+def test_what_an_abbreviation_does_depends_on_the_version_of_glue(write_assembly, version, rule):
+    arguments = {"--source": "s3://a/", "--job-bookmark-option": "job-bookmark-enable"}
+
+    result = lint_with(write_assembly, ASKS, GlueVersion=version, DefaultArguments=arguments)
+
+    assert rule in result.output
+    assert result.exit_code == (1 if rule.startswith("error") else 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "rules"), [("glueetl", ["commit-missing"]), ("pythonshell", [])]
+)
+def test_only_spark_jobs_have_bookmarks(write_assembly, command, rules):
+    arguments = {"--job-bookmark-option": "job-bookmark-enable"}
+
+    result = lint_with(write_assembly, WITHOUT_COMMIT, command, DefaultArguments=arguments)
+
+    assert [rule for rule in ("commit-missing",) if rule in result.output] == rules
+
+
+def test_jobs_in_scala_are_left_alone(write_assembly):
+    arguments = {"--job-language": "scala"}
+
+    result = lint_with(write_assembly, "object Ingest {}", DefaultArguments=arguments)
+
+    assert (result.exit_code, result.output) == (0, "0 scripts: 0 errors, 0 warnings\n")
+
+
+def test_an_app_without_jobs_is_refused(write_assembly):
+    result = tidemark("--app", str(write_assembly({})))
+
+    assert result.exit_code == 2
+    assert "the assembly defines no AWS::Glue::Job" in result.stderr

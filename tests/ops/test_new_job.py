@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from local_glue.errors import UsageError
+from local_glue.state.manifest import Manifest
 from ops.cli import main
 from ops.next_steps import commands
 from ops.scaffold import KINDS, LONGEST_NAME, MARKER, STACK, Declared, NewJob, stack_with
@@ -236,18 +237,73 @@ def test_the_key_of_a_merge_is_in_its_script(project):
     assert '\nKEY = ("origin", "time_hour")\n' in scripts["glue_jobs/made_up_hours.py"]
 
 
+def write_snapshot_test(project: Path, body: str) -> None:
+    (project / "tests" / "infra" / "__snapshots__").mkdir(parents=True)
+    (project / "tests" / "infra" / "__snapshots__" / "flights.json").write_text("{}")
+    test = project / "tests" / "infra" / "test_snapshot.py"
+    test.write_text(f"from pathlib import Path\n\n\ndef test_template(snapshot):\n{body}")
+
+
 def test_a_job_with_which_the_snapshot_cannot_be_updated_leaves_nothing_behind(project):
-    (project / "tests" / "infra").mkdir()
-    failing = "def test_template(snapshot):\n    raise ValueError('no synthesis today')\n"
-    (project / "tests" / "infra" / "test_snapshot.py").write_text(failing, encoding="utf-8")
+    (project / "app.py").write_text("")
+    written = "Path(__file__).parent / '__snapshots__'"
+    write_snapshot_test(
+        project,
+        f"    ({written} / 'flights.json').write_text('half')\n"
+        f"    ({written} / 'new.json').write_text('half')\n"
+        "    raise ValueError('no synthesis today')\n",
+    )
     before = texts(project)
 
     result = new_job("made-up")
 
     assert result.exit_code == 1
-    assert "--snapshot-update` fails, so nothing was changed" in result.stderr
+    assert "--snapshot-update` fails:" in result.stderr
     assert "no synthesis today" in result.stderr
+    assert result.stderr.endswith("so nothing was changed\n")
     assert texts(project) == before
+
+
+def test_a_job_with_which_the_app_fails_leaves_nothing_behind(project):
+    (project / "app.py").write_text("raise SystemExit('error: two jobs write the same data')")
+    write_snapshot_test(project, "    pass\n")
+    before = texts(project)
+
+    result = new_job("made-up")
+
+    assert result.exit_code == 1
+    assert "with the job, the CDK app failed" in result.stderr
+    assert "error: two jobs write the same data" in result.stderr
+    assert texts(project) == before
+
+
+EMPTY_APP = """
+import os
+from pathlib import Path
+
+folder = Path(os.environ["CDK_OUTDIR"])
+folder.mkdir(exist_ok=True)
+(folder / "manifest.json").write_text('{"artifacts": {}}')
+with open("synthesized", "a") as log:
+    log.write("once ")
+"""
+
+
+def test_the_app_is_synthesized_once_for_manifest_and_snapshot(project):
+    (project / "app.py").write_text(EMPTY_APP)
+    (project / "state-manifest.json").write_text(Manifest().to_text())
+    write_snapshot_test(
+        project,
+        "    import os\n\n"
+        "    assert (Path(os.environ['TIDEMARK_TEST_ASSEMBLY']) / 'manifest.json').is_file()\n"
+        "    (Path(__file__).parent / '__snapshots__' / 'flights.json').write_text('new')\n",
+    )
+
+    result = new_job("made-up")
+
+    assert result.exit_code == 0, result.output
+    assert (project / "synthesized").read_text() == "once "
+    assert "updated tests/infra/__snapshots__/flights.json" in result.stdout
 
 
 @pytest.mark.parametrize("kind", KINDS)

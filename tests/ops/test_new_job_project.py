@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.new_job_files import MANIFEST
+from local_glue.state.manifest import MANIFEST
 from tests.infra.conftest import Assembly
 from tests.projects import PROJECT, copy_project, guide, shell
 
@@ -62,6 +62,20 @@ def test_what_was_scaffolded_passes_the_checks(project: Path) -> None:
     shell(project, "ruff check")
     shell(project, "ruff format --check")
     shell(project, f"mypy --cache-dir {MYPY_CACHE} {scripts}")
+
+
+def test_tests_that_look_at_every_job_of_the_app_pass_with_those_that_were_scaffolded(
+    project: Path,
+) -> None:
+    tests = " ".join(
+        [
+            *("tests/infra/test_lint.py", "tests/infra/test_operations.py"),
+            *("tests/infra/test_state_manifest.py", "tests/ops/test_lint.py"),
+            "tests/local_glue/state/test_script_sources.py",
+        ]
+    )
+
+    assert " passed" in shell(project, f"pytest -q -p no:cacheprovider {tests}")
 
 
 def test_the_manifest_holds_every_job_that_was_scaffolded(project: Path) -> None:

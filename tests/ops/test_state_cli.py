@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
@@ -284,6 +285,24 @@ def test_account_without_credentials_is_one_clear_error(project, app, monkeypatc
     assert "use credentials and a region" in result.stderr
 
 
+def test_account_without_the_table_is_an_error_and_not_a_success(project, app, home, monkeypatch):
+    tidemark("write", "--app", app("ingest"))
+    plan(project, RENAME)
+    with dynamodb_endpoint(Home.open(home)) as endpoint:
+        for name, value in {
+            "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
+            "AWS_ACCESS_KEY_ID": "local",
+            "AWS_SECRET_ACCESS_KEY": "local",
+            "AWS_DEFAULT_REGION": "eu-west-1",
+        }.items():
+            monkeypatch.setenv(name, value)
+
+        result = tidemark("carry-over", "--app", app("load"), "--deployed")
+
+    assert result.exit_code == 1
+    assert "there is no table glue-watermarks in eu-west-1 of this account" in result.stderr
+
+
 def test_job_that_ran_under_its_new_name_too_early_is_not_overwritten(project, app, home):
     folder = app("ingest")
     tidemark("write", "--app", folder)
@@ -327,6 +346,64 @@ def test_table_that_aws_names_is_refused_for_an_account(project, app):
 
     assert result.exit_code == 2
     assert "set its TableName" in result.stderr
+
+
+def git(project: Path, *words: str) -> None:
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    subprocess.run(["git", *who, *words], cwd=project, check=True, capture_output=True)
+
+
+@pytest.fixture
+def recorded(project, app):
+    """Return the project, with the manifest of the job `ingest` in its first commit."""
+    tidemark("write", "--app", app("ingest"))
+    git(project, "init", "-q")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "Begin")
+    return project
+
+
+def test_manifest_that_was_made_anew_hides_no_loss_since_a_commit(recorded, app):
+    (recorded / "state-manifest.json").unlink()
+    assert tidemark("write", "--app", app("load")).exit_code == 0
+    assert tidemark("check", "--app", app("load")).exit_code == 0
+
+    result = tidemark("check", "--app", app("load"), "--since", "HEAD")
+    document = tidemark("check", "--app", app("load"), "--since", "HEAD", "--format", "json")
+
+    assert result.exit_code == document.exit_code == 1
+    assert "✗ ingest: bookmark gone" in result.output
+    assert "`git checkout HEAD -- state-manifest.json`, decide in" in result.output
+    assert json.loads(document.stdout)["is_safe"]
+    assert not json.loads(document.stdout)["since"]["is_safe"]
+
+
+def test_what_the_plan_says_is_no_loss_since_a_commit(recorded, app):
+    plan(recorded, RENAME)
+    assert tidemark("write", "--app", app("load")).exit_code == 0
+
+    result = tidemark("check", "--app", app("load"), "--since", "HEAD")
+
+    assert result.exit_code == 0, result.output
+    assert result.output.endswith("\nnothing is lost since HEAD\n")
+    git(recorded, "add", ".")
+    git(recorded, "commit", "-qm", "Rename")
+    assert tidemark("check", "--app", app("load"), "--since", "HEAD").exit_code == 0
+
+
+def test_commit_without_a_manifest_had_nothing_to_lose(project, app):
+    git(project, "init", "-q")
+    git(project, "commit", "-qm", "Begin", "--allow-empty")
+    tidemark("write", "--app", app("ingest"))
+
+    assert tidemark("check", "--app", app("ingest"), "--since", "HEAD").exit_code == 0
+
+
+def test_revision_that_git_does_not_know_is_refused(recorded, app):
+    result = tidemark("check", "--app", app("ingest"), "--since", "nowhere")
+
+    assert result.exit_code == 2
+    assert "--since 'nowhere' is no commit that Git knows" in result.stderr
 
 
 def test_without_a_plan_there_is_nothing_to_do(project, app):

@@ -34,7 +34,7 @@ def rename(glue, ctx="weather", to="rain"):
 
 def forget(glue, *places):
     with Store(glue.home.database) as store:
-        return forget_ctx(store, "ingest", "weather", places, glue.clock.now_ms)
+        return forget_ctx(store, "ingest", "weather", places, (), glue.clock.now_ms)
 
 
 def test_renamed_job_reads_only_what_is_new(glue):

@@ -162,6 +162,12 @@ def test_a_key_that_was_not_asked_for_is_found(find):
     assert find(text, DISABLE) == [("argument-not-requested", "error", 3)]
 
 
+def test_a_key_that_was_not_asked_for_by_name_is_found(find):
+    text = "args = getResolvedOptions(args=sys.argv, options=['JOB_NAME'])\nargs['day']\n"
+
+    assert find(text, DISABLE) == [("argument-not-requested", "error", 2)]
+
+
 @pytest.mark.parametrize(
     "more",
     [

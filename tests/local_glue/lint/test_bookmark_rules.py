@@ -188,6 +188,26 @@ BAD = {
         '    orders, "s3", {"path": "s3://a/"}, transformation_ctx="o"\n)\nCOMMIT',
         [("ctx-duplicate", "warning", 2)],
     ),
+    "init gets no arguments": (
+        'job.init(args["JOB_NAME"])\nORDERS\nWRITE\nCOMMIT',
+        [("init-without-args", "error", 0)],
+    ),
+    "init gets no arguments, by name": (
+        'job.init(job_name="x")\nORDERS\nWRITE\nCOMMIT',
+        [("init-without-args", "error", 0)],
+    ),
+    "a suppressed error is committed": (
+        "INIT\nORDERS\nwith suppress(Exception):\n    WRITE\nCOMMIT",
+        [("commit-after-error", "error", 2)],
+    ),
+    "only spark.sql reads": (
+        'INIT\ndf = gc.spark_session.sql("SELECT * FROM db.t")\nCOMMIT',
+        [("dataframe-reader", "error", 1)],
+    ),
+    "only spark.table reads": (
+        'INIT\ndf = spark.table("db.t")\nCOMMIT',
+        [("dataframe-reader", "error", 1)],
+    ),
     "only spark.read reads": (
         'INIT\ndf = gc.spark_session.read.format("csv").load("s3://a/")\nCOMMIT',
         [("dataframe-reader", "error", 1)],
@@ -236,6 +256,23 @@ GOOD = {
         "INIT\nORDERS\nerrors = []\ntry:\n    WRITE\nexcept Exception as e:\n    errors.append(e)\n"
         "if errors:\n    sys.exit(1)\nCOMMIT"
     ),
+    "a write is tried again": (
+        "INIT\nORDERS\nfor attempt in range(3):\n    try:\n        WRITE\n        break\n"
+        "    except Exception:\n        if attempt == 2:\n            raise\nCOMMIT"
+    ),
+    "what is not expected is raised again": (
+        "INIT\nORDERS\ntry:\n    WRITE\nexcept Exception as error:\n"
+        "    if 'NoSuchKey' not in str(error):\n        raise\nCOMMIT"
+    ),
+    "a narrow exception is suppressed": (
+        "INIT\nORDERS\nwith suppress(FileExistsError):\n    WRITE\nCOMMIT"
+    ),
+    "each slice of a backlog has its own init": (
+        "while args:\n    INIT\n    ORDERS\n    WRITE\n    COMMIT"
+    ),
+    "init gets its arguments by name": 'job.init(args=args, job_name="x")\nORDERS\nCOMMIT',
+    "init gets its arguments in a list": "job.init(*both)\nORDERS\nCOMMIT",
+    "a module is asked with SQL": "import duckdb\nINIT\nduckdb.sql('SELECT 1')\nCOMMIT",
     "a narrow exception is expected": (
         "INIT\nORDERS\ntry:\n    WRITE\nexcept FileExistsError:\n    pass\nCOMMIT"
     ),

@@ -12,6 +12,10 @@ def rename(old, new, **more):
     return {"rename_job": {"from": old, "to": new, **more}}
 
 
+def rename_ctx(job, old, new):
+    return {"rename_ctx": {"job": job, "from": old, "to": new, "bookmark_on_aws": "reread"}}
+
+
 def test_entries_are_read_in_order():
     ctx = {"job": "b", "from": "x", "to": "y", "bookmark_on_aws": "reread"}
     plan = parse_plan(
@@ -63,6 +67,10 @@ def test_missing_file_is_an_empty_plan(tmp_path):
         ([rename("a", "b"), rename("b", "a")], "lead from 'a' back to it"),
         ([rename("x", "a"), rename("a", "b"), rename("b", "a")], "two renames|back to it"),
         ([rename("a", "b"), rename("a", "b")], "is there twice"),
+        (
+            [rename_ctx("a", "x", "y"), rename("a", "b"), rename_ctx("b", "y", "x")],
+            "lead from 'b: x' back to it",
+        ),
     ],
 )
 def test_entry_that_cannot_be_carried_out_is_refused_with_what_is_allowed(document, message):
@@ -75,6 +83,22 @@ def test_file_that_is_no_json_is_refused(tmp_path):
     path.write_text("[", encoding="utf-8")
 
     with pytest.raises(UsageError, match=r"state-carry-over.json is not JSON"):
+        read_plan(path)
+
+
+def test_entry_that_is_hidden_by_another_of_its_kind_is_refused(tmp_path):
+    path = tmp_path / "state-carry-over.json"
+    path.write_text('[{"discard": {"job": "a"}, "discard": {"job": "b"}}]', encoding="utf-8")
+
+    with pytest.raises(UsageError, match="the key 'discard' is there 2 times"):
+        read_plan(path)
+
+
+def test_file_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / "state-carry-over.json"
+    path.write_bytes(b"\xff")
+
+    with pytest.raises(UsageError, match=r"cannot read .*; restore the file"):
         read_plan(path)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local_glue.errors import UsageError
-from local_glue.state.manifest import JobState, Manifest, StatefulResource
+from local_glue.state.manifest import JobState, Manifest, StatefulResource, read_manifest
 from local_glue.state.read_app import read_app_folder
 from local_glue.state.script_sources import ScriptSource
 
@@ -74,6 +74,16 @@ def test_tables_buckets_and_keys_are_read_with_what_replaces_them(write_app):
     }
 
 
+def test_job_with_watermarks_is_read_with_its_cursors(write_app, job_resource):
+    script = 'marks.windows(job_id=job, run_id=run, cursor=args["cursor"], high=high)'
+    job = job_resource("a", watermark_table="marks", cursor="updated_at")
+
+    app = read_app_folder(write_app({"app": {"Job": job}}, {"script.py": script}))
+
+    assert app.jobs["a"].cursors == ("updated_at",)
+    assert Manifest.from_text(app.to_text(), "m") == app
+
+
 def test_job_without_a_bookmark_has_no_bookmarked_sources(write_app, job_resource):
     app = read_app_folder(write_app({"app": {"Job": job_resource("a")}}))
 
@@ -119,11 +129,21 @@ def test_manifest_comes_back_from_its_file_and_says_nothing_of_this_machine(
     assert "000000000000" not in text
 
 
+def test_file_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / "state-manifest.json"
+    path.write_bytes(b"\xff")
+
+    with pytest.raises(UsageError, match=r"cannot read .*; restore the file"):
+        read_manifest(path)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("{", "is no state manifest"),
         ("[]", "is no state manifest"),
+        ("<<<<<<< HEAD", "after a merge that of the branch you merge into, and run `make state`"),
+        ('{"version": 1, "jobs": {"a": 1, "a": 2}}', "the key 'a' is there 2 times in one object"),
         ('{"version": 1}', "is no state manifest"),
         ('{"version": 7}', "has version 7, this Tidemark knows 1"),
     ],

@@ -28,6 +28,10 @@ def job(*ctxs, bookmark=ENABLE, table="", resource="app/Job"):
     return JobState(resource, bookmark, table, sources)
 
 
+def windows(*cursors):
+    return replace(job(table="t", bookmark=DISABLE), cursors=cursors)
+
+
 def kinds(old, app):
     found = findings_of(Manifest(old), Manifest(app))
     return [(finding.kind, finding.subject, finding.ctx) for finding in found]
@@ -61,6 +65,10 @@ A, AB = job("a"), job("a", "b")
         (A, job(source("a", keys=("id",))), [(Kind.SOURCE_MOVED, "a")]),
         (job(table="t"), job(), [(Kind.WATERMARK_GONE, "")]),
         (job(table="t"), job(table="u"), [(Kind.WATERMARK_MOVED, "")]),
+        (windows("id"), windows("id", "rev"), []),
+        (windows("id"), windows("rev"), [(Kind.CURSOR_GONE, "id")]),
+        (windows("id"), windows(), [(Kind.CURSOR_GONE, "id")]),
+        (windows(), windows("id"), []),
     ],
 )
 def test_every_way_to_lose_state_of_a_job_is_found(old, app, found):
@@ -168,6 +176,20 @@ def test_rename_of_a_ctx_does_not_hide_another_place():
     assert [(f.kind, f.ctx) for f in found.unacknowledged] == [(Kind.SOURCE_MOVED, "y")]
 
 
+def test_ctx_that_takes_the_name_of_a_renamed_one_is_refused():
+    # Carried out twice, the second rename would take away what the first has made.
+    found = reviewed(
+        {"j": job("x", "y")},
+        {"j": job("y", "z")},
+        entry_document("rename_ctx", job="j", from_="y", to="z", bookmark_on_aws="reread"),
+        entry_document("rename_ctx", job="j", from_="x", to="y", bookmark_on_aws="reread"),
+    )
+
+    ((entry, why),) = found.unused
+    assert entry.document["rename_ctx"]["from"] == "y"
+    assert "job 'j' has the ctx 'y' still" in why
+
+
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
@@ -272,6 +294,7 @@ JOBS = st.builds(
     st.lists(SOURCES, max_size=3, unique_by=lambda s: s.transformation_ctx).map(
         lambda found: tuple(sorted(found))
     ),
+    st.lists(st.sampled_from(["id", "rev"]), max_size=2, unique=True).map(tuple),
 )
 RESOURCES = st.builds(
     StatefulResource,
@@ -293,6 +316,7 @@ def kept(app):
     for name, state in app.jobs.items():
         if state.watermark_table:
             facts.add(("watermark", name, state.watermark_table))
+            facts |= {("cursor", name, cursor) for cursor in state.cursors}
         if state.has_bookmark:
             facts.add(("bookmark", name, state.resource))
             for found in state.sources:
