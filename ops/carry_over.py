@@ -1,6 +1,5 @@
 """Carries out a carry-over plan: on this machine, or in the account of your credentials."""
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -20,8 +19,6 @@ from ops.state import review_project
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-LIBS = Path(__file__).parents[1] / "libs"
 
 
 def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[Step]:
@@ -91,8 +88,7 @@ def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
 
 
 def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -> str:
-    if str(LIBS) not in sys.path:
-        sys.path.append(str(LIBS))  # jobs have it in their zip, and know by it what rows mean
+    from ops.watermarks import values_text  # which finds the library
     from watermarks import Watermarks, WatermarksError, WatermarkTableNotFoundError
 
     try:
@@ -109,8 +105,8 @@ def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -
         raise GlueLocalError(str(error)) from error
     if latest is None:
         return "nothing to do: the old name never had any"
-    values = ", ".join(f"{name}={value}" for name, value in sorted(latest.watermarks.items()))
-    return f"carried over: version {latest.version}, {values or 'windows only'}"
+    values = values_text(latest.watermarks) or "windows only"
+    return f"carried over: version {latest.version}, {values}"
 
 
 def _carry_bookmark(step: Step, store: Store) -> str:

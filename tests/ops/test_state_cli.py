@@ -16,8 +16,8 @@ from local_glue.commands import load
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
 from local_glue.store import Store
-from ops.carry_over import LIBS
 from ops.cli import main
+from ops.watermarks import LIBS
 from watermarks import Watermarks
 
 SCRIPT = """
