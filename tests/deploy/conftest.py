@@ -30,6 +30,7 @@ from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, Terminal, sy
 PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs")
 ACCOUNT = "210987654321"
 REGION = "eu-west-2"
+GITHUB = "token.actions.githubusercontent.com"
 READY_WITHIN_SECONDS = 30.0
 
 # These tests run in the venv of `make test-deploy`; `make test` leaves them out.
@@ -196,8 +197,23 @@ def restored(destroyed: Step, terminal: Terminal, base: Path) -> Step:
 
 
 @pytest.fixture(scope="session")
-def gone(restored: Step, terminal: Terminal, base: Path) -> Step:
-    return terminal.run("npx cdk destroy --all -c stage=dev", base)
+def from_github(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the assembly of the app with roles for GitHub Actions."""
+    stages = json.loads((PROJECT / "cdk.json").read_text())["context"]["tidemark:stages"]
+    stages["dev"] |= {"githubRepository": "acme/pipelines"}
+    return synthesize(PROJECT, tmp_path_factory.mktemp("github"), {"tidemark:stages": stages})
+
+
+@pytest.fixture(scope="session")
+def trusted(restored: Step, cloud: Cloud, terminal: Terminal, from_github: Path) -> Step:
+    """Deploy the roles for GitHub Actions, once the account knows GitHub."""
+    cloud.client("iam").create_open_id_connect_provider(Url=f"https://{GITHUB}")
+    return terminal.run("make deploy STAGE=dev", from_github)
+
+
+@pytest.fixture(scope="session")
+def gone(trusted: Step, terminal: Terminal, from_github: Path) -> Step:
+    return terminal.run("npx cdk destroy --all -c stage=dev", from_github)
 
 
 def _free_port() -> int:

@@ -67,8 +67,13 @@ class Terminal:
     home: Path
     commands: list[str] = field(default_factory=list)
 
-    def run(self, line: str, assembly: Path) -> Step:
-        """Run a documented command on an assembly, which saves synthesizing it each time."""
+    def run(
+        self, line: str, assembly: Path, credentials: Mapping[str, str] | None = None
+    ) -> Step:
+        """Run a documented command on an assembly, which saves synthesizing it each time.
+
+        Without credentials, as STS gives them, it runs with those of the account.
+        """
         self.commands.append(line)
         before = {stack: len(self.cloud.events(stack)) for stack in STACKS}
         program, *words = shlex.split(line)
@@ -77,7 +82,7 @@ class Terminal:
         done = subprocess.run(
             [program, *words],
             cwd=PROJECT,
-            env=self._environment(assembly),
+            env={**self._environment(assembly), **_variables(credentials or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -112,6 +117,15 @@ class Terminal:
             "CDK_REQUIRE_APPROVAL": "never",  # nobody is there to be asked
             "CDK_FORCE": "true",
         }
+
+
+def _variables(credentials: Mapping[str, str]) -> dict[str, str]:
+    names = {
+        "AccessKeyId": "AWS_ACCESS_KEY_ID",
+        "SecretAccessKey": "AWS_SECRET_ACCESS_KEY",
+        "SessionToken": "AWS_SESSION_TOKEN",
+    }
+    return {names[key]: value for key, value in credentials.items() if key in names}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What a pipeline tells the people who keep it running."""
 
 import json
+import re
 
 import pytest
 
@@ -180,31 +181,43 @@ def test_github_may_assume_the_roles_of_the_bootstrap_for_its_stage_and_nothing_
     watched, as_text
 ):
     roles = {
-        id_.split("/")[1]: role["Properties"]
+        id_.split("/")[1][:4]: role["Properties"]
         for id_, role in watched.resources("AWS::IAM::Role").items()
         if "tidemark-watched-github" in id_
     }
-    subjects = {
-        trust["Condition"]["StringEquals"]["token.actions.githubusercontent.com:sub"]
-        for role in roles.values()
-        for trust in role["AssumeRolePolicyDocument"]["Statement"]
-    }
-    granted = [
-        statement
-        for role in roles.values()
-        for policy in role["Policies"]
-        for statement in policy["PolicyDocument"]["Statement"]
-    ]
+    trusts = {}
+    assumed = {}
+    for name, role in roles.items():
+        (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+        assert trust["Action"] == "sts:AssumeRoleWithWebIdentity"
+        provider = as_text(trust["Principal"]["Federated"])
+        assert provider.endswith(":oidc-provider/token.actions.githubusercontent.com")
+        trusts[name] = trust["Condition"]
+        (policy,) = role["Policies"]
+        (statement,) = policy["PolicyDocument"]["Statement"]
+        assert statement["Action"] == "sts:AssumeRole"
+        arns = statement["Resource"]
+        texts = [as_text(arn) for arn in (arns if isinstance(arns, list) else [arns])]
+        assert "*" not in "".join(texts)
+        assumed[name] = [re.findall(r":role/cdk-hnb659fds-([a-z-]+-role)-", arn) for arn in texts]
 
-    assert subjects == {
-        "repo:acme/pipelines:environment:watched",
-        "repo:acme/pipelines:pull_request",
+    issuer = "token.actions.githubusercontent.com"
+    assert trusts == {
+        name: {"StringEquals": {f"{issuer}:aud": "sts.amazonaws.com", f"{issuer}:sub": subject}}
+        for name, subject in {
+            "Depl": "repo:acme/pipelines:environment:watched",
+            "Diff": "repo:acme/pipelines:pull_request",
+        }.items()
     }
-    assert {statement["Action"] for statement in granted} == {"sts:AssumeRole"}
-    for statement in granted:
-        for arn in statement["Resource"]:
-            assert ":role/cdk-hnb659fds-" in as_text(arn)
-            assert "*" not in as_text(arn)
+    # Who may assume deploy-role may pass the role that creates everything.
+    assert assumed == {
+        "Depl": [["deploy-role"], ["file-publishing-role"], ["lookup-role"]],
+        "Diff": [["lookup-role"]],
+    }
+
+
+def test_the_identity_provider_of_the_account_is_not_part_of_a_stage(watched):
+    assert watched.resources("AWS::IAM::OIDCProvider") == {}
 
 
 def test_the_dashboard_shows_runs_alarms_jobs_watermarks_and_errors():
