@@ -62,17 +62,10 @@ class Alerts(Construct):
                 protocol=sns.SubscriptionProtocol.EMAIL,
                 endpoint=email,
             )
-        self.topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[
-                    iam.ServicePrincipal("cloudwatch.amazonaws.com"),
-                    iam.ServicePrincipal("events.amazonaws.com"),
-                ],
-                actions=["sns:Publish"],
-                resources=[self.topic.topic_arn],
-                conditions={"StringEquals": {"aws:SourceAccount": cdk.Stack.of(self).account}},
-            )
-        )
+        account = cdk.Stack.of(self).account
+        self._let_publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": account}})
+        # EventBridge does not say for whom it publishes: with a condition nothing arrives.
+        self._let_publish("events", {})
         look = "Look: tidemark explain <job>. Set back: tidemark bookmark rewind <job>"
         self.failed_rule = self._rule(
             "RunFailed",
@@ -87,6 +80,16 @@ class Alerts(Construct):
         )
         self.succeeded_rule = self._rule(
             "RunSucceeded", _Pattern(STATE_CHANGE, last_jobs, ["SUCCEEDED"]), None
+        )
+
+    def _let_publish(self, service: str, conditions: dict[str, dict[str, str]]) -> None:
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions=conditions,
+            )
         )
 
     def _rule(self, id_: str, pattern: "_Pattern", text: str | None) -> str:

@@ -44,15 +44,21 @@ class StageKey(Construct):
                 conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
             )
         )
+        self._let_publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": stack.account}})
+        # With a condition on the source EventBridge cannot publish, and tells nobody.
+        self._let_publish("events", {})
+
+    def _let_publish(self, service: str, conditions: dict[str, dict[str, str]]) -> None:
+        """Let a service publish to topics that the key encrypts.
+
+        Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+        """
         self.key.add_to_resource_policy(
             iam.PolicyStatement(
-                principals=[
-                    iam.ServicePrincipal("cloudwatch.amazonaws.com"),
-                    iam.ServicePrincipal("events.amazonaws.com"),
-                ],
+                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
                 actions=["kms:Decrypt", "kms:GenerateDataKey*"],
                 resources=["*"],
-                conditions={"StringEquals": {"aws:SourceAccount": stack.account}},
+                conditions=conditions,
             )
         )
 

@@ -58,17 +58,33 @@ def test_one_encrypted_topic_gets_every_alarm_and_a_mail_address_gets_the_topic(
     assert subscription["Properties"]["Endpoint"] == "oncall@example.com"
 
 
-def test_only_cloudwatch_and_eventbridge_of_the_account_may_publish_and_only_by_tls(watched):
+OF_THE_ACCOUNT = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+# SNS: conditions on the source are not supported where EventBridge publishes to encrypted topics.
+PUBLISHERS = {"cloudwatch.amazonaws.com": OF_THE_ACCOUNT, "events.amazonaws.com": None}
+
+
+def test_only_cloudwatch_and_eventbridge_may_publish_and_only_by_tls(watched):
     (policy,) = watched.resources("AWS::SNS::TopicPolicy").values()
     statements = policy["Properties"]["PolicyDocument"]["Statement"]
-    (allowed,) = (s for s in statements if s["Effect"] == "Allow")
     (denied,) = (s for s in statements if s["Effect"] == "Deny")
+    allowed = [s for s in statements if s["Effect"] == "Allow"]
 
-    assert allowed["Principal"]["Service"] == ["cloudwatch.amazonaws.com", "events.amazonaws.com"]
-    assert allowed["Condition"] == {
-        "StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
-    }
+    assert {s["Principal"]["Service"]: s.get("Condition") for s in allowed} == PUBLISHERS
+    assert {s["Action"] for s in allowed} == {"sns:Publish"}
     assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_who_may_publish_may_use_the_key_of_the_topic(watched):
+    (key,) = watched.resources("AWS::KMS::Key").values()
+    services = {
+        s["Principal"]["Service"]: s
+        for s in key["Properties"]["KeyPolicy"]["Statement"]
+        if isinstance(s["Principal"].get("Service"), str)
+    }
+
+    for service, condition in PUBLISHERS.items():
+        assert services[service]["Action"] == ["kms:Decrypt", "kms:GenerateDataKey*"]
+        assert services[service].get("Condition") == condition
 
 
 def test_failed_and_late_runs_of_every_job_are_told_with_what_to_do(watched):
