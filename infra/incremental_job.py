@@ -25,6 +25,7 @@ from infra.job_arguments import (
     texts_of,
 )
 from infra.runtime import JobRuntime
+from infra.security import JobLogs
 from infra.shared_parts import SharedParts
 
 JOB_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -51,6 +52,7 @@ class IncrementalJob(Construct):
     Attributes:
         name: the Glue job name, by which its bookmark and its watermarks are kept.
         role: the role the job runs with.
+        logs: its log groups.
         resource: the job itself.
         runtime: what the job runs on.
         bookmark: whether Glue keeps a bookmark for the job.
@@ -150,6 +152,7 @@ class IncrementalJob(Construct):
                 ),
             ]
         )
+        self.logs = JobLogs(self, "Logs", security=shared.security, role_name=self.role.role_name)
         self.resource = self._resource(script_asset, shared, default_arguments, connections)
 
     def on(self, state: JobState) -> Ended:
@@ -239,6 +242,8 @@ class IncrementalJob(Construct):
             worker_type=runtime.worker_type,
             number_of_workers=runtime.number_of_workers,
         )
+        for group in self.logs.groups:  # a run would make them
+            resource.add_resource_dependency(group)
         resource.add_metadata(
             METADATA,
             {

@@ -34,7 +34,6 @@ class Operations(Construct):
         pipeline_name: str,
         stage: StageConfig,
         key: kms.IKey,
-        error_log: str,
         jobs: Mapping[str, IncrementalJob],
         waited_for: set[str],
     ) -> None:
@@ -46,7 +45,6 @@ class Operations(Construct):
             pipeline_name: the workflow.
             stage: limits, and who is told.
             key: encrypts what the topic carries.
-            error_log: log group of errors.
             jobs: by name; may grow until synthesis.
             waited_for: names of jobs that others wait for; likewise.
         """
@@ -54,7 +52,6 @@ class Operations(Construct):
         self._stage = stage
         self._jobs = jobs
         self._pipeline = pipeline_name
-        self._error_log = error_log
         self.alerts = Alerts(
             self,
             "Alerts",
@@ -103,7 +100,7 @@ class Operations(Construct):
             succeeded_rule=self.alerts.succeeded_rule,
             failed_rule=self.alerts.failed_rule,
             alarms=self.alarms.arns,
-            error_log=self._error_log,
+            error_logs=[job.logs.error for job in self._jobs.values()],
             has_metrics=self._stage.metrics,
         )
 

@@ -79,8 +79,8 @@ def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
 def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
     """Return the permission to write the log groups of a pipeline.
 
-    With a security configuration Glue may add its name to that of a log group, and associates the
-    key with a group that is not there yet.
+    They are named by the job's role, which its own policy cannot name. Glue associates the key with
+    a group that is not there yet.
 
     Args:
         stack: account and region.
@@ -89,7 +89,7 @@ def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
     groups = stack.format_arn(
         service="logs",
         resource="log-group",
-        resource_name=f"{prefix}*",
+        resource_name=f"{prefix}/*",
         arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
     )
     return [

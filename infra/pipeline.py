@@ -128,7 +128,6 @@ class Pipeline(Construct):
             pipeline_name=name,
             stage=stage,
             key=key,
-            error_log=f"{self.security.log_group_prefix}/error",
             jobs=self.jobs,
             waited_for=self._waited_for,
         )

@@ -67,9 +67,7 @@ class Terminal:
     home: Path
     commands: list[str] = field(default_factory=list)
 
-    def run(
-        self, line: str, assembly: Path, credentials: Mapping[str, str] | None = None
-    ) -> Step:
+    def run(self, line: str, assembly: Path, credentials: Mapping[str, str] | None = None) -> Step:
         """Run a documented command on an assembly, which saves synthesizing it each time.
 
         Without credentials, as STS gives them, it runs with those of the account.

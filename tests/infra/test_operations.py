@@ -245,7 +245,7 @@ def test_the_dashboard_shows_runs_alarms_jobs_watermarks_and_errors():
         succeeded_rule="good",
         failed_rule="bad",
         alarms=["arn:alarm"],
-        error_log="/logs/error",
+        error_logs=["/logs/a/error", "/logs/b/error"],
         has_metrics=True,
     )
 
@@ -260,4 +260,61 @@ def test_the_dashboard_shows_runs_alarms_jobs_watermarks_and_errors():
     assert len(set(places)) == len(places)
     (read,) = (w for w in widgets if w["properties"].get("title") == "Bytes read")
     assert [row[3] for row in read["properties"]["metrics"]] == ["a", "b"]
-    assert "SOURCE '/logs/error'" in widgets[-1]["properties"]["query"]
+    query = widgets[-1]["properties"]["query"]
+    assert query.startswith("SOURCE '/logs/a/error' | SOURCE '/logs/b/error' | fields ")
+
+
+def test_a_dashboard_of_many_jobs_stays_within_what_a_widget_can_show():
+    jobs = [f"job-{number}" for number in range(99)]
+    shown = Shown(
+        pipeline="flights",
+        region="eu-west-1",
+        jobs=jobs,
+        watermark_jobs=jobs,
+        succeeded_rule="good",
+        failed_rule="bad",
+        alarms=[f"arn:{number}" for number in range(250)],
+        error_logs=jobs,
+        has_metrics=True,
+    )
+
+    widgets = json.loads(dashboard_body(shown))["widgets"]
+
+    alarms = [w["properties"]["alarms"] for w in widgets if w["type"] == "alarm"]
+    queries = [w["properties"]["query"] for w in widgets if w["type"] == "log"]
+    assert [len(part) for part in alarms] == [100, 100, 50]
+    assert [arn for part in alarms for arn in part] == list(shown.alarms)
+    assert [query.count("SOURCE") for query in queries] == [50, 49]
+    assert all(widget.get("x", 0) + widget["width"] <= 24 for widget in widgets)
+
+
+def test_the_logs_of_a_job_are_where_glue_writes_them_encrypted_and_not_kept_for_ever(
+    watched, as_text
+):
+    groups = {
+        as_text(group["Properties"]["LogGroupName"]): group["Properties"]
+        for group in watched.resources("AWS::Logs::LogGroup").values()
+    }
+    # Glue: <prefix>/<security configuration>-role/<role>/error, and output.
+    expected = set()
+    for job in watched.jobs().values():
+        prefix = job["DefaultArguments"]["--custom-logGroup-prefix"]
+        configuration = watched.resources()[
+            f"tidemark-watched-flights/{job['SecurityConfiguration']['Ref']}"
+        ]["Properties"]["Name"]
+        role = f"{{{job['Role']['Fn::GetAtt'][0]}}}"
+        expected |= {f"{prefix}/{configuration}-role/{role}/{kind}" for kind in ("error", "output")}
+
+    assert groups.keys() == expected
+    assert {group["RetentionInDays"] for group in groups.values()} == {30}
+    assert all("KmsKeyId" in group for group in groups.values())
+    (dashboard,) = watched.resources("AWS::CloudWatch::Dashboard").values()
+    body = as_text(dashboard["Properties"]["DashboardBody"])
+    assert all(f"SOURCE '{name}'" in body for name in expected if name.endswith("/error"))
+
+
+def test_a_job_is_created_after_its_log_groups(watched):
+    for id_, job in watched.resources("AWS::Glue::Job").items():
+        stack = id_.split("/")[0]
+        types = [watched.resources()[f"{stack}/{other}"]["Type"] for other in job["DependsOn"]]
+        assert types.count("AWS::Logs::LogGroup") == 2

@@ -287,7 +287,7 @@ def test_only_watermark_jobs_touch_the_table_and_only_their_own_rows(assembly):
 
 
 def test_a_wildcard_stands_only_below_declared_data_and_the_log_groups(assembly, stage):
-    logs = f":/aws-glue/jobs/tidemark-{stage}-flights*"
+    logs = f":/aws-glue/jobs/tidemark-{stage}-flights/*"
     for name in sample_jobs(assembly):
         data = {f"{folder}/*" for folder in READS[name] | WRITES[name]}
         for statement in assembly.statements(name):
