@@ -1,5 +1,6 @@
 """Alarms on the metrics of a pipeline: stalled, stale, reading nothing or everything, expensive."""
 
+import math
 from collections.abc import Sequence
 
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -17,6 +18,7 @@ from infra.metrics import (
 from infra.runtime import JobRuntime
 
 HOUR_S, DAY_S = 3_600, 86_400
+MOST_DAYS = 7  # that an alarm looks back
 BAND = 3  # standard deviations around what is usual
 
 _Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
@@ -71,8 +73,25 @@ class Alarms(Construct):
             missing="ignore",
         )
 
+    def on_nothing_read(self, job_name: str, hours: int) -> None:
+        """Alarm when the runs of some hours, in whole days, read nothing at all.
+
+        Of days without a run nothing is known here; those are for `on_stall`.
+        """
+        days = min(MOST_DAYS, math.ceil(hours * HOUR_S / DAY_S))
+        self._alarm(
+            f"NothingRead-{job_name}",
+            f"{job_name} ran and read nothing for {days} days: nothing was delivered, or its "
+            f"bookmark is stuck. Look: tidemark explain {job_name}",
+            [_query(bytes_read(job_name), "bytes", DAY_S)],
+            operator="LessThanThreshold",
+            threshold=1,
+            periods=days,
+            missing="notBreaching",
+        )
+
     def on_unusual_bytes(self, job_name: str) -> None:
-        """Alarm when a bookmarked job reads unusually little, or everything again, in a day."""
+        """Alarm when a bookmarked job reads much less or much more than usual in a day."""
         self._alarm(
             f"BytesRead-{job_name}",
             f"{job_name} read unusually few or many bytes: its bookmark may be stuck or lost. "

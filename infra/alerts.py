@@ -50,7 +50,7 @@ class Alerts(Construct):
             key: encrypts what the topic carries.
             email: a subscriber, or None.
             jobs: returns the names of all jobs; called at synthesis.
-            last_jobs: returns the names of the jobs that no other waits for; likewise.
+            last_jobs: returns the names of the jobs that end a good run; likewise.
         """
         super().__init__(scope, id_)
         self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)

@@ -13,6 +13,7 @@ from infra.alarms import Alarms
 from infra.alerts import Alerts
 from infra.config import StageConfig
 from infra.dashboard import Shown, dashboard_body
+from infra.dependencies import After, last_jobs
 from infra.incremental_job import BookmarkOption, IncrementalJob
 
 PIPELINE_TAG = "tidemark:pipeline"
@@ -35,7 +36,7 @@ class Operations(Construct):
         stage: StageConfig,
         key: kms.IKey,
         jobs: Mapping[str, IncrementalJob],
-        waited_for: set[str],
+        waits: Mapping[str, After | None],
     ) -> None:
         """Declare them.
 
@@ -46,7 +47,7 @@ class Operations(Construct):
             stage: limits, and who is told.
             key: encrypts what the topic carries.
             jobs: by name; may grow until synthesis.
-            waited_for: names of jobs that others wait for; likewise.
+            waits: what each job waits for, by name; likewise.
         """
         super().__init__(scope, id_)
         self._stage = stage
@@ -59,7 +60,7 @@ class Operations(Construct):
             key=key,
             email=stage.alert_email,
             jobs=lambda: list(jobs),
-            last_jobs=lambda: [name for name in jobs if name not in waited_for],
+            last_jobs=lambda: last_jobs(waits),
         )
         self.alarms = Alarms(
             self,
@@ -87,6 +88,8 @@ class Operations(Construct):
             self.alarms.on_stale_watermark(job.name, stage.freshness_hours)
         if job.bookmark is BookmarkOption.ENABLE and stage.metrics:
             self.alarms.on_unusual_bytes(job.name)
+            if stage.freshness_hours:
+                self.alarms.on_nothing_read(job.name, stage.freshness_hours)
         if stage.metrics and stage.dpu_hours_per_day:
             self.alarms.on_dpu_hours(job.name, job.runtime, stage.dpu_hours_per_day)
 

@@ -121,7 +121,7 @@ class Pipeline(Construct):
             workflow_name=self.workflow.ref,
             actions=self._start_actions,
         )
-        self._waited_for: set[str] = set()
+        self._waits: dict[str, After | None] = {}
         self.operations = Operations(
             self,
             "Operations",
@@ -129,7 +129,7 @@ class Pipeline(Construct):
             stage=stage,
             key=key,
             jobs=self.jobs,
-            waited_for=self._waited_for,
+            waits=self._waits,
         )
         cdk.Tags.of(self).add(PIPELINE_TAG, name)
         check_graph_at_synth(self)
@@ -214,10 +214,10 @@ class Pipeline(Construct):
             run_properties=run_properties,
         )
         self.jobs[name] = job
+        self._waits[name] = waits_for
         self.operations.watch(job, max_watermark_age_hours)
         action = glue.CfnTrigger.ActionProperty(job_name=job.resource.ref)
         if waits_for:
-            self._waited_for.update(ended.job.name for ended in waits_for.conditions)
             self._add_trigger(f"{id_}Trigger", action, waits_for)
         else:
             self._start_actions.append(action)

@@ -256,6 +256,24 @@ def test_an_old_watermark_is_an_alarm_where_a_job_asks_for_it(add):
     assert alarm["Metrics"][0]["MetricStat"]["Metric"]["MetricName"] == "WatermarkAge"
 
 
+def test_the_end_of_a_run_is_the_last_job_of_a_good_one(add):
+    from infra.dependencies import JobState, all_of, any_of
+
+    first = add("first")
+    second = add("second", after=[first])
+    tidy = add("tidy", after=all_of(second, on=JobState.FAILED))
+    add("report", after=[tidy])
+    add("either", after=any_of(first, second.on(JobState.FAILED)))
+
+    (pattern,) = (
+        rule["EventPattern"]["detail"]
+        for rule in add.properties("AWS::Events::Rule")
+        if rule["EventPattern"]["detail"].get("state") == ["SUCCEEDED"]
+    )
+    # second ends a good run, although tidy waits for its failure.
+    assert pattern["jobName"] == ["second", "either"]
+
+
 def test_more_names_than_an_event_pattern_holds_are_refused(add):
     for number in range(30):
         add(f"{'long-' * 15}{number}")

@@ -142,6 +142,28 @@ def test_unusual_bytes_are_an_alarm_for_every_bookmarked_job(watched):
         assert alarm["Metrics"][1]["Expression"] == "ANOMALY_DETECTION_BAND(bytes, 3)"
 
 
+def test_a_bookmarked_job_that_runs_and_reads_nothing_is_an_alarm(watched):
+    found = about(watched, "ran and read nothing for 2 days")
+
+    names = [metric(alarm)["Metric"]["Dimensions"][0]["Value"] for alarm in found]
+    assert sorted(names) == ["curate-flights", "ingest-weather", "publish-delays"]
+    for alarm in found:
+        assert metric(alarm)["Metric"]["MetricName"] == "glue.driver.aggregate.bytesRead"
+        assert (alarm["EvaluationPeriods"], metric(alarm)["Period"]) == (2, 86_400)
+        assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
+        assert alarm["TreatMissingData"] == "notBreaching"
+
+
+def test_no_alarm_looks_back_further_than_cloudwatch_does(synth):
+    longest = {**STAGE, "freshnessHours": 168}
+    assembly = synth(stage="watched", **{"tidemark:stages": {"watched": longest}})
+
+    for alarm in alarms(assembly):
+        seconds = alarm["EvaluationPeriods"] * metric(alarm)["Period"]
+        assert seconds <= 7 * 86_400
+        assert metric(alarm)["Period"] >= 3_600  # shorter ones may look back for a day only
+
+
 def test_dpu_hours_count_executors_and_driver_by_the_size_of_a_worker(watched):
     found = about(watched, "DPU-hours in a day")
 
