@@ -110,6 +110,27 @@ def use_key(key_arn: str) -> list[Statement]:
     return [_allow(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], [key_arn])]
 
 
+def use_data_keys(key_arns: Sequence[str], *, may_write: bool) -> list[Statement]:
+    """Return the permission to decrypt, and if asked to encrypt, data of other keys, if any."""
+    encrypt = ["kms:GenerateDataKey"] if may_write else []
+    return [_allow(["kms:Decrypt", *encrypt], key_arns)] if key_arns else []
+
+
+def read_wheels(stack: cdk.Stack, modules: Sequence[str]) -> list[Statement]:
+    """Return the permission to read the Python modules that are objects of S3, if any.
+
+    Args:
+        stack: partition.
+        modules: `name==version` or `s3://bucket/key.whl`.
+    """
+    places = [m.removeprefix("s3://").partition("/") for m in modules if m.startswith("s3://")]
+    arns = [
+        stack.format_arn(service="s3", region="", account="", resource=bucket, resource_name=key)
+        for bucket, _, key in places
+    ]
+    return read_objects(arns) if arns else []
+
+
 def use_run_properties(stack: cdk.Stack, workflow_name: str, *, may_put: bool) -> list[Statement]:
     """Return the permission to read, and if asked to put, the run properties of one workflow."""
     arn = stack.format_arn(service="glue", resource="workflow", resource_name=workflow_name)

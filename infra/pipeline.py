@@ -172,9 +172,11 @@ class Pipeline(Construct):
             tables: tables of the Data Catalog that the job may read, each as `database.table`;
                 their data is declared in `reads`.
             temp: data the job may write while it runs; the script gets it as `TempDir`.
-            python_modules: packages that Glue installs, each with its version: `pyarrow==21.0.0`.
+            python_modules: packages that Glue installs, each with its version,
+                `pyarrow==21.0.0`, or wheels in S3, which the job may read.
             connections: Glue connections; the job joins their network.
-            secrets: names of secrets in Secrets Manager that the job may read.
+            secrets: names of secrets in Secrets Manager that the job may read. The policy of a
+                key of their own must allow the job's role to decrypt.
             run_properties: whether the job may read, or also put, those of the workflow.
             max_watermark_age_hours: raises an alarm when the newest data of a run is older; for
                 watermarks that are times. None: no alarm.
