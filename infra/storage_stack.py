@@ -85,7 +85,6 @@ class StorageStack(cdk.Stack):
         """Return a private, encrypted, logged bucket and put its name into the outputs."""
         versions = s3.LifecycleRule(
             noncurrent_version_expiration=cdk.Duration.days(keep_replaced_days),
-            expired_object_delete_marker=True,
         )
         bucket = s3.Bucket(
             self,

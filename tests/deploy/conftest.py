@@ -30,6 +30,16 @@ from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, Terminal, sy
 PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs")
 ACCOUNT = "210987654321"
 REGION = "eu-west-2"
+TABLE = "glue-watermarks"
+THEIR_ROW = {"jobName": {"S": "theirs"}, "runId": {"S": "jr_1"}, "watermarks": {"M": {}}}
+ADOPTING = (
+    f"aws dynamodb update-table --table-name {TABLE} --billing-mode PAY_PER_REQUEST "
+    "--deletion-protection-enabled",
+    f"aws dynamodb update-time-to-live --table-name {TABLE} --time-to-live-specification "
+    "Enabled=true,AttributeName=expiresAt",
+    f"aws dynamodb update-continuous-backups --table-name {TABLE} "
+    "--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true",
+)
 GITHUB = "token.actions.githubusercontent.com"
 READY_WITHIN_SECONDS = 30.0
 
@@ -214,6 +224,33 @@ def trusted(restored: Step, cloud: Cloud, terminal: Terminal, from_github: Path)
 @pytest.fixture(scope="session")
 def gone(trusted: Step, terminal: Terminal, from_github: Path) -> Step:
     return terminal.run("npx cdk destroy --all -c stage=dev", from_github)
+
+
+@pytest.fixture(scope="session")
+def deployed_over_what_was_kept(gone: Step, terminal: Terminal, base: Path) -> Step:
+    return terminal.run("make deploy STAGE=dev", base)
+
+
+@pytest.fixture(scope="session")
+def adopted(
+    deployed_over_what_was_kept: Step, cloud: Cloud, terminal: Terminal, base: Path
+) -> Step:
+    """Deploy where a table of somebody else has the name, as its class makes it."""
+    terminal.aws("aws glue delete-database --name tidemark_dev")
+    dynamodb, table = cloud.client("dynamodb"), {"TableName": TABLE}
+    dynamodb.update_table(**table, DeletionProtectionEnabled=False)
+    dynamodb.delete_table(**table)
+    keys = (("jobName", "HASH"), ("runId", "RANGE"))
+    dynamodb.create_table(
+        **table,
+        KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys],
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name, _ in keys],
+        ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 1},
+    )
+    dynamodb.put_item(**table, Item=THEIR_ROW)
+    for line in ADOPTING:
+        terminal.aws(line)
+    return terminal.run("npx cdk deploy --all -c stage=dev --import-existing-resources", base)
 
 
 def _free_port() -> int:

@@ -96,6 +96,19 @@ class Terminal:
             events={stack: self.cloud.events(stack)[before[stack] :] for stack in STACKS},
         )
 
+    def aws(self, line: str) -> None:
+        """Do what the AWS command line does with a documented command, which need not be here."""
+        self.commands.append(line)
+        _, service, operation, *words = shlex.split(line)
+        options: dict[str, Any] = {}
+        for word in words:
+            if word.startswith("--"):
+                name = "".join(part.capitalize() for part in word[2:].split("-"))
+                options[name] = True
+            else:
+                options[name] = _value(word)
+        getattr(self.cloud.client(service), operation.replace("-", "_"))(**options)
+
     def _environment(self, assembly: Path) -> dict[str, str]:
         """Return the environment of a command: nothing of the user's, the CDK's options apart."""
         return {
@@ -115,6 +128,13 @@ class Terminal:
             "CDK_REQUIRE_APPROVAL": "never",  # nobody is there to be asked
             "CDK_FORCE": "true",
         }
+
+
+def _value(word: str) -> Any:
+    """Return the value of an option: a text, or an object written as `Key=value,Key=value`."""
+    if "=" not in word:
+        return word == "true" if word in ("true", "false") else word
+    return {name: _value(value) for name, value in (part.split("=") for part in word.split(","))}
 
 
 def _variables(credentials: Mapping[str, str]) -> dict[str, str]:
