@@ -24,6 +24,8 @@ REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
 POLICY_NAME = re.compile(r"[\w+=,.@/-]{1,128}", re.ASCII)
 JDBC_URL = re.compile(r"jdbc:\S+")
+# `password=` among the parameters, or `user:password@host`, or Oracle's `thin:user/password@`.
+JDBC_PASSWORD = re.compile(r"(password|pwd)=|//[^/@]*:[^/@]*@|thin:[^/@]+/[^@]*@", re.IGNORECASE)
 NOT_EMPTY = re.compile(r"\S+")
 SECRET_NAME = re.compile(r"[\w/+=.@-]+", re.ASCII)  # what Secrets Manager allows; an ARN has colons
 # What CloudWatch Logs takes as RetentionInDays.
@@ -215,5 +217,10 @@ def _flights_source(value: object) -> FilesSource | JdbcSource:
                 "null or the name (no ARN) of a secret in Secrets Manager",
             ),
         )
+        if JDBC_PASSWORD.search(source.url):  # an error that shows it would spread it
+            raise ConfigError(
+                "flightsSource has a url with a password, which the template and the job's "
+                "arguments would show; put it into a secret and name that as secretName"
+            )
     fields.refuse_the_rest()
     return source

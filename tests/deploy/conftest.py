@@ -190,7 +190,7 @@ def back(scheduled: Step, terminal: Terminal, base: Path) -> Step:
 @pytest.fixture(scope="session")
 def data(back: Step, cloud: Cloud) -> Data:
     """Put a row into every table and an object into every bucket."""
-    row = {"jobName": {"S": "ingest-flights"}, "runId": {"S": "kept"}}
+    row = {"jobName": {"S": "somebody-elses"}, "runId": {"S": "kept"}}
     kept = Data(cloud, row, back.names["tables"], back.names["buckets"])
     kept.put()
     return kept

@@ -96,12 +96,15 @@ def test_the_difference_shows_a_job_that_was_added(different: Step) -> None:
     assert different.status == 0
     assert re.findall(r"^\[(.)\] AWS::(\w+::\w+) ", different.said, re.MULTILINE) == [
         ("+", "IAM::Role"),
+        ("+", "Logs::LogGroup"),
+        ("+", "Logs::LogGroup"),
         ("+", "Glue::Job"),
         ("+", "Glue::Trigger"),
         ("~", "Glue::Trigger"),  # the order of creation
         ("~", "Events::Rule"),
         ("~", "Events::Rule"),
         ("~", "Events::Rule"),
+        ("~", "CloudWatch::Dashboard"),
     ]
     assert "Number of stacks with differences: 1" in different.said
 

@@ -134,3 +134,29 @@ def test_a_bad_context_ends_with_one_line_and_code_2(given, message, monkeypatch
     assert message in err
     assert err.count("\n") == 1
     assert err.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "jdbc:postgresql://db/air?user=me&password=hunter2",
+        "jdbc:sqlserver://db;databaseName=air;PASSWORD=hunter2",
+        "jdbc:mysql://me:hunter2@db/air",
+        "jdbc:oracle:thin:me/hunter2@//db:1521/air",
+    ],
+)
+def test_a_password_in_an_address_is_refused_and_not_repeated(url):
+    with pytest.raises(ValueError, match="put it into a secret and name that as secretName") as it:
+        StageConfig.from_context(context(flightsSource=JDBC | {"url": url}))
+
+    assert "hunter2" not in str(it.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["jdbc:postgresql://db:5432/air?ssl=true", "jdbc:oracle:thin:@//db:1521/air", "jdbc:derby:a"],
+)
+def test_an_address_without_a_password_is_taken(url):
+    stage = StageConfig.from_context(context(flightsSource=JDBC | {"url": url}))
+
+    assert stage.flights_source.url == url

@@ -196,21 +196,37 @@ def test_the_budget_is_mailed_when_it_is_passed_or_will_be(watched):
     assert kinds == ["ACTUAL", "FORECASTED"]
 
 
-def test_everything_carries_the_tags_of_stage_and_pipeline(watched):
-    job = watched.jobs()["ingest-flights"]
-    (table,) = watched.resources("AWS::DynamoDB::Table").values()
+# CloudFormation has no tags for these; what they belong to has.
+UNTAGGED = {
+    "AWS::Glue::Database",
+    "AWS::Glue::SecurityConfiguration",
+    "AWS::KMS::Alias",
+    "AWS::S3::BucketPolicy",
+    "AWS::SNS::Subscription",
+    "AWS::SNS::TopicPolicy",
+}
 
-    assert job["Tags"] == {
-        "owner": "data",
-        "tidemark:pipeline": "flights",
-        "tidemark:stage": "watched",
-    }
-    assert {"Key": "owner", "Value": "data"} in table["Properties"]["Tags"]
+
+def tags_of(resource):
+    properties = resource["Properties"]
+    tags = properties.get("Tags", properties.get("ResourceTags", []))
+    return tags if isinstance(tags, dict) else {tag["Key"]: tag["Value"] for tag in tags}
+
+
+def test_everything_carries_the_tags_of_stage_and_pipeline(watched):
+    stage = {"owner": "data", "tidemark:stage": "watched"}
+    for id_, resource in watched.resources().items():
+        if resource["Type"] in UNTAGGED:
+            assert tags_of(resource) == {}
+            continue
+        of_pipeline = {"tidemark:pipeline": "flights"} if "-flights/" in id_ else {}
+        assert tags_of(resource) == stage | of_pipeline, id_
 
 
 def test_every_role_has_the_boundary_of_the_stage(watched, as_text):
     roles = watched.resources("AWS::IAM::Role").values()
 
+    assert len(roles) == len(JOBS) + 2  # and those for GitHub
     boundaries = {as_text(role["Properties"]["PermissionsBoundary"]) for role in roles}
     assert boundaries == {"arn:{AWS::Partition}:iam::{AWS::AccountId}:policy/bounds"}
 
