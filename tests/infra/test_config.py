@@ -160,3 +160,33 @@ def test_an_address_without_a_password_is_taken(url):
     stage = StageConfig.from_context(context(flightsSource=JDBC | {"url": url}))
 
     assert stage.flights_source.url == url
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        {"aws:owner": "data"},
+        {"AWS:owner": "data"},
+        {"tidemark:stage": "mine"},
+        {"tidemark:pipeline": "mine"},
+        {"k" * 129: "v"},
+        {"k": "v" * 257},
+        {"k;": "v"},
+        {"k": "<v>"},
+    ],
+    ids=range(8),
+)
+def test_a_tag_that_aws_refuses_or_that_is_ours_is_refused(tags):
+    with pytest.raises(ValueError, match=r"has the tag .* allowed: names of 1 to 128 and values"):
+        StageConfig.from_context(context(tags=tags))
+
+
+def test_more_tags_than_a_resource_may_have_are_refused():
+    with pytest.raises(ValueError, match="has 49 tags; allowed: 48; remove some"):
+        StageConfig.from_context(context(tags={f"k{number}": "v" for number in range(49)}))
+
+
+def test_tags_of_any_language_are_taken():
+    tags = {"Kostenstelle": "Grün 7", "a/b:c=d+e-f@g.h_i": ""}
+
+    assert StageConfig.from_context(context(tags=tags)).tags == tags
