@@ -66,17 +66,18 @@ class Alerts(Construct):
         self._let_publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": account}})
         # EventBridge does not say for whom it publishes: with a condition nothing arrives.
         self._let_publish("events", {})
-        look = "Look: tidemark explain <job>. Set back: tidemark bookmark rewind <job>"
+        look = "Look: aws glue get-job-run --job-name <job> --run-id <run>"
         self.failed_rule = self._rule(
             "RunFailed",
             _Pattern(STATE_CHANGE, jobs, FAILED_STATES),
-            f"<job> of {pipeline_name} ended <state>: <message> (run <run>). {look}",
+            f"<job> of {pipeline_name} ended <state>: <message>. {look}. Nothing that it did "
+            "not commit counts: mend the cause, then aws glue start-workflow-run --name "
+            f"{pipeline_name}",
         )
         self._rule(
             "RunLate",
             _Pattern(DELAY, jobs),
-            f"<job> of {pipeline_name} runs longer than expected: <state> (run <run>). Look: "
-            "tidemark status",
+            f"<job> of {pipeline_name} runs longer than expected: <state>. {look}",
         )
         self.succeeded_rule = self._rule(
             "RunSucceeded", _Pattern(STATE_CHANGE, last_jobs, ["SUCCEEDED"]), None

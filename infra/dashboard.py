@@ -48,8 +48,8 @@ class Shown:
 def dashboard_body(shown: Shown) -> str:
     """Return the JSON text of a dashboard, two widgets to a row."""
     text = (
-        f"# {shown.pipeline}\nLook: `tidemark status`, `tidemark explain JOB`. Set back: "
-        "`tidemark bookmark rewind JOB`."
+        f"# {shown.pipeline}\nRuns: `aws glue get-workflow-runs --name {shown.pipeline}`. Set a "
+        "bookmark back: `aws glue reset-job-bookmark --job-name JOB --run-id LAST_GOOD_RUN`."
     )
     widgets = [
         _metrics(

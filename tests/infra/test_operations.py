@@ -3,6 +3,7 @@
 import json
 import re
 
+import boto3
 import pytest
 
 from infra.dashboard import Shown, dashboard_body
@@ -98,8 +99,27 @@ def test_failed_and_late_runs_of_every_job_are_told_with_what_to_do(watched):
         assert rule["EventPattern"]["detail"]["jobName"] == JOBS
     (target,) = failed["Targets"]
     text = json.loads(target["InputTransformer"]["InputTemplate"])
-    assert "tidemark explain <job>" in text
+    assert "aws glue get-job-run --job-name <job> --run-id <run>" in text
+    assert text.endswith("aws glue start-workflow-run --name flights")
     assert target["InputTransformer"]["InputPathsMap"]["job"] == "$.detail.jobName"
+
+
+def test_what_is_told_in_aws_names_commands_that_look_there(watched, as_text):
+    texts = [alarm["AlarmDescription"] for alarm in alarms(watched)]
+    texts += [
+        target["InputTransformer"]["InputTemplate"]
+        for rule in watched.resources("AWS::Events::Rule").values()
+        for target in rule["Properties"].get("Targets", [])
+    ]
+    (dashboard,) = watched.resources("AWS::CloudWatch::Dashboard").values()
+    texts.append(as_text(dashboard["Properties"]["DashboardBody"]))
+
+    # `tidemark status` and its like know the runs of this machine only.
+    assert [text for text in texts if re.search(r"tidemark [a-z]", text)] == []
+    named = {found for text in texts for found in re.findall(r"aws glue ([a-z-]+)", text)}
+    operations = boto3.client("glue", region_name="eu-west-1").meta.method_to_api_mapping
+    assert named
+    assert {name.replace("-", "_") for name in named} <= operations.keys()
 
 
 def test_a_run_is_late_after_half_its_timeout(watched):
