@@ -162,7 +162,14 @@ def different(same: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
 
 
 @pytest.fixture(scope="session")
-def failed(different: Step, cloud: Cloud, terminal: Terminal, with_a_job_more: Path) -> Step:
+def unanswered(different: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
+    """Deploy new permissions where nobody can be asked, and nothing says not to ask."""
+    asking = {"CDK_REQUIRE_APPROVAL": "broadening"}
+    return terminal.run("make deploy STAGE=dev", with_a_job_more, asking)
+
+
+@pytest.fixture(scope="session")
+def failed(unanswered: Step, cloud: Cloud, terminal: Terminal, with_a_job_more: Path) -> Step:
     """Deploy a job whose name is taken."""
     glue = cloud.client("glue")
     glue.create_job(Name=ADDED, Role="somebody-elses", Command={"Name": "glueetl"})
@@ -217,7 +224,9 @@ def from_github(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def trusted(restored: Step, cloud: Cloud, terminal: Terminal, from_github: Path) -> Step:
     """Deploy the roles for GitHub Actions, once the account knows GitHub."""
-    cloud.client("iam").create_open_id_connect_provider(Url=f"https://{GITHUB}")
+    cloud.client("iam").create_open_id_connect_provider(
+        Url=f"https://{GITHUB}", ClientIDList=["sts.amazonaws.com"]
+    )
     return terminal.run("make deploy STAGE=dev", from_github)
 
 

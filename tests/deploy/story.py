@@ -67,10 +67,10 @@ class Terminal:
     home: Path
     commands: list[str] = field(default_factory=list)
 
-    def run(self, line: str, assembly: Path, credentials: Mapping[str, str] | None = None) -> Step:
+    def run(self, line: str, assembly: Path, variables: Mapping[str, str] | None = None) -> Step:
         """Run a documented command on an assembly, which saves synthesizing it each time.
 
-        Without credentials, as STS gives them, it runs with those of the account.
+        Variables are put on top of the environment, whose credentials are those of the account.
         """
         self.commands.append(line)
         before = {stack: len(self.cloud.events(stack)) for stack in STACKS}
@@ -80,7 +80,7 @@ class Terminal:
         done = subprocess.run(
             [program, *words],
             cwd=PROJECT,
-            env={**self._environment(assembly), **_variables(credentials or {})},
+            env={**self._environment(assembly), **(variables or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -137,7 +137,8 @@ def _value(word: str) -> Any:
     return {name: _value(value) for name, value in (part.split("=") for part in word.split(","))}
 
 
-def _variables(credentials: Mapping[str, str]) -> dict[str, str]:
+def variables_of(credentials: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables for credentials as STS gives them."""
     names = {
         "AccessKeyId": "AWS_ACCESS_KEY_ID",
         "SecretAccessKey": "AWS_SECRET_ACCESS_KEY",

@@ -109,6 +109,12 @@ def test_the_difference_shows_a_job_that_was_added(different: Step) -> None:
     assert "Number of stacks with differences: 1" in different.said
 
 
+def test_new_permissions_are_not_granted_where_nobody_can_be_asked(unanswered: Step) -> None:
+    assert unanswered.status != 0
+    assert "terminal (TTY) is not attached" in unanswered.said
+    assert unanswered.events == {stack: [] for stack in STACKS}
+
+
 def test_a_deployment_that_fails_leaves_everything_as_it_was(
     deployed: Step, failed: Step, base: Path
 ) -> None:

@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 
 from tests.deploy.cloud import Cloud
 from tests.deploy.conftest import GITHUB
-from tests.deploy.story import STACKS, Step, Terminal
+from tests.deploy.story import STACKS, Step, Terminal, variables_of
 
 Assume = Callable[..., Mapping[str, str]]
 REPOSITORY = "repo:acme/pipelines"
@@ -76,7 +76,7 @@ def test_a_job_of_the_environment_deploys(
 ) -> None:
     credentials = assume("DeployRoleArn", f"{REPOSITORY}:environment:dev")
 
-    done = terminal.run("make deploy STAGE=dev", from_github, credentials)
+    done = terminal.run("make deploy STAGE=dev", from_github, variables_of(credentials))
 
     assert done.status == 0, done.said
     assert done.said.count("(no changes)") == len(STACKS) + 1
@@ -87,9 +87,9 @@ def test_a_pull_request_shows_the_difference_and_cannot_deploy_it(
 ) -> None:
     credentials = assume("DiffRoleArn", f"{REPOSITORY}:pull_request")
 
-    same = terminal.run("make diff STAGE=dev", from_github, credentials)
-    different = terminal.run("make diff STAGE=dev", with_a_job_more, credentials)
-    refused = terminal.run("make deploy STAGE=dev", with_a_job_more, credentials)
+    same = terminal.run("make diff STAGE=dev", from_github, variables_of(credentials))
+    different = terminal.run("make diff STAGE=dev", with_a_job_more, variables_of(credentials))
+    refused = terminal.run("make deploy STAGE=dev", with_a_job_more, variables_of(credentials))
 
     assert same.status == different.status == 0, same.said + different.said
     assert "[+] AWS::Glue::Job" in different.said
