@@ -1,5 +1,6 @@
 """Alarms on the metrics of a pipeline: stalled, stale, reading nothing or everything, expensive."""
 
+import math
 from collections.abc import Sequence
 
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -17,6 +18,7 @@ from infra.metrics import (
 from infra.runtime import JobRuntime
 
 HOUR_S, DAY_S = 3_600, 86_400
+MOST_DAYS = 7  # that an alarm looks back
 BAND = 3  # standard deviations around what is usual
 
 _Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
@@ -39,7 +41,8 @@ class Alarms(Construct):
         """Alarm when for some hours no last job of the pipeline succeeded."""
         self._alarm(
             "Stalled",
-            f"No run of {self._pipeline} reached its end for {hours} hours. Look: tidemark status",
+            f"No run of {self._pipeline} reached its end for {hours} hours. Look: aws glue "
+            f"get-workflow-runs --name {self._pipeline}",
             [_query(matched_events(rule_name, "ended"), "ended", HOUR_S)],
             operator="LessThanThreshold",
             threshold=1,
@@ -51,7 +54,7 @@ class Alarms(Construct):
         """Alarm when a watermark did not move for some hours."""
         self._alarm(
             f"Stale-{job_name}",
-            f"The watermark of {job_name} did not move for {hours} hours. Look: tidemark status",
+            f"The watermark of {job_name} did not move for {hours} hours. {_runs_of(job_name)}",
             [_query(watermark_commits(job_name), "commits", HOUR_S)],
             operator="LessThanThreshold",
             threshold=1,
@@ -64,19 +67,36 @@ class Alarms(Construct):
         self._alarm(
             f"Old-{job_name}",
             f"{job_name} reads data that is older than {hours} hours: its source is late, or it "
-            "does not keep up. Look: tidemark status",
+            f"does not keep up. {_runs_of(job_name)}",
             [_query(watermark_age(job_name), "age", HOUR_S)],
             operator="GreaterThanThreshold",
             threshold=hours * HOUR_S,
             missing="ignore",
         )
 
+    def on_nothing_read(self, job_name: str, hours: int) -> None:
+        """Alarm when the runs of some hours, in whole days, read nothing at all.
+
+        Of days without a run nothing is known here; those are for `on_stall`.
+        """
+        days = min(MOST_DAYS, math.ceil(hours * HOUR_S / DAY_S))
+        self._alarm(
+            f"NothingRead-{job_name}",
+            f"{job_name} ran and read nothing for {days} days: nothing was delivered, or its "
+            f"bookmark is stuck. {_bookmark_of(job_name)}",
+            [_query(bytes_read(job_name), "bytes", DAY_S)],
+            operator="LessThanThreshold",
+            threshold=1,
+            periods=days,
+            missing="notBreaching",
+        )
+
     def on_unusual_bytes(self, job_name: str) -> None:
-        """Alarm when a bookmarked job reads unusually little, or everything again, in a day."""
+        """Alarm when a bookmarked job reads much less or much more than usual in a day."""
         self._alarm(
             f"BytesRead-{job_name}",
             f"{job_name} read unusually few or many bytes: its bookmark may be stuck or lost. "
-            f"Look: tidemark explain {job_name}",
+            f"{_bookmark_of(job_name)}",
             [
                 _query(bytes_read(job_name), "bytes", DAY_S),
                 _Query(id="band", expression=f"ANOMALY_DETECTION_BAND(bytes, {BAND})"),
@@ -94,7 +114,7 @@ class Alarms(Construct):
         hours = REPORTED_EVERY_S / HOUR_S * runtime.dpus_of_worker
         self._alarm(
             f"DpuHours-{job_name}",
-            f"{job_name} used more than {limit} DPU-hours in a day. Look: tidemark status",
+            f"{job_name} used more than {limit} DPU-hours in a day. {_runs_of(job_name)}",
             [
                 _query(executors(job_name, "Sum"), "executors", DAY_S, is_shown=False),
                 _query(executors(job_name, "SampleCount"), "drivers", DAY_S, is_shown=False),
@@ -134,6 +154,17 @@ class Alarms(Construct):
             ok_actions=[self._topic_arn],
         )
         self.arns.append(alarm.attr_arn)
+
+
+def _runs_of(job_name: str) -> str:
+    return f"Look: aws glue get-job-runs --job-name {job_name}"
+
+
+def _bookmark_of(job_name: str) -> str:
+    return (
+        f"Look: aws glue get-job-bookmark --job-name {job_name}. Set back: aws glue "
+        f"reset-job-bookmark --job-name {job_name} --run-id <last good run>"
+    )
 
 
 def _query(metric: Metric, id_: str, period_s: int, *, is_shown: bool = True) -> _Query:

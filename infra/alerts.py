@@ -50,7 +50,7 @@ class Alerts(Construct):
             key: encrypts what the topic carries.
             email: a subscriber, or None.
             jobs: returns the names of all jobs; called at synthesis.
-            last_jobs: returns the names of the jobs that no other waits for; likewise.
+            last_jobs: returns the names of the jobs that end a good run; likewise.
         """
         super().__init__(scope, id_)
         self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
@@ -62,31 +62,35 @@ class Alerts(Construct):
                 protocol=sns.SubscriptionProtocol.EMAIL,
                 endpoint=email,
             )
-        self.topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[
-                    iam.ServicePrincipal("cloudwatch.amazonaws.com"),
-                    iam.ServicePrincipal("events.amazonaws.com"),
-                ],
-                actions=["sns:Publish"],
-                resources=[self.topic.topic_arn],
-                conditions={"StringEquals": {"aws:SourceAccount": cdk.Stack.of(self).account}},
-            )
-        )
-        look = "Look: tidemark explain <job>. Set back: tidemark bookmark rewind <job>"
+        account = cdk.Stack.of(self).account
+        self._let_publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": account}})
+        # EventBridge does not say for whom it publishes: with a condition nothing arrives.
+        self._let_publish("events", {})
+        look = "Look: aws glue get-job-run --job-name <job> --run-id <run>"
         self.failed_rule = self._rule(
             "RunFailed",
             _Pattern(STATE_CHANGE, jobs, FAILED_STATES),
-            f"<job> of {pipeline_name} ended <state>: <message> (run <run>). {look}",
+            f"<job> of {pipeline_name} ended <state>: <message>. {look}. Nothing that it did "
+            "not commit counts: mend the cause, then aws glue start-workflow-run --name "
+            f"{pipeline_name}",
         )
         self._rule(
             "RunLate",
             _Pattern(DELAY, jobs),
-            f"<job> of {pipeline_name} runs longer than expected: <state> (run <run>). Look: "
-            "tidemark status",
+            f"<job> of {pipeline_name} runs longer than expected: <state>. {look}",
         )
         self.succeeded_rule = self._rule(
             "RunSucceeded", _Pattern(STATE_CHANGE, last_jobs, ["SUCCEEDED"]), None
+        )
+
+    def _let_publish(self, service: str, conditions: dict[str, dict[str, str]]) -> None:
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions=conditions,
+            )
         )
 
     def _rule(self, id_: str, pattern: "_Pattern", text: str | None) -> str:

@@ -24,8 +24,13 @@ REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
 POLICY_NAME = re.compile(r"[\w+=,.@/-]{1,128}", re.ASCII)
 JDBC_URL = re.compile(r"jdbc:\S+")
+# `password=` among the parameters, or `user:password@host`, or Oracle's `thin:user/password@`.
+JDBC_PASSWORD = re.compile(r"(password|pwd)=|//[^/@]*:[^/@]*@|thin:[^/@]+/[^@]*@", re.IGNORECASE)
 NOT_EMPTY = re.compile(r"\S+")
 SECRET_NAME = re.compile(r"[\w/+=.@-]+", re.ASCII)  # what Secrets Manager allows; an ARN has colons
+TAG_NAME = re.compile(r"(?!aws:|tidemark:)[\w .:/=+@-]{1,128}", re.IGNORECASE)
+TAG_VALUE = re.compile(r"[\w .:/=+@-]{0,256}")
+MOST_TAGS = 48  # of AWS's 50; two are ours
 # What CloudWatch Logs takes as RetentionInDays.
 RETENTION_DAYS = (
     *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557),
@@ -142,7 +147,7 @@ class StageConfig:
             github_repository=fields.optional_text(
                 "githubRepository", REPOSITORY, "null or owner/name of a GitHub repository"
             ),
-            tags=fields.texts("tags"),
+            tags=_tags(fields, name),
             flights_source=_flights_source(context.get("flightsSource", stage_source)),
         )
         fields.refuse_the_rest()
@@ -176,6 +181,23 @@ def _runtime(fields: Fields, stage: str) -> JobRuntime:
         )
     except JobDefinitionError as error:
         raise ConfigError(f"stage '{stage}': {error}") from error
+
+
+def _tags(fields: Fields, stage: str) -> dict[str, str]:
+    """Return the tags that AWS takes for any resource."""
+    tags = fields.texts("tags")
+    if len(tags) > MOST_TAGS:
+        raise ConfigError(
+            f"stage '{stage}' has {len(tags)} tags; allowed: {MOST_TAGS}; remove some in cdk.json"
+        )
+    for tag, value in tags.items():
+        if not (TAG_NAME.fullmatch(tag) and TAG_VALUE.fullmatch(value)):
+            raise ConfigError(
+                f"stage '{stage}' has the tag {show(tag)} with the value {show(value)}; allowed: "
+                "names of 1 to 128 and values of up to 256 letters, digits, spaces and _.:/=+-@, "
+                "no name that begins with aws: or tidemark:; correct it in cdk.json"
+            )
+    return tags
 
 
 def _refuse_misspelt(context: Mapping[str, object]) -> None:
@@ -215,5 +237,10 @@ def _flights_source(value: object) -> FilesSource | JdbcSource:
                 "null or the name (no ARN) of a secret in Secrets Manager",
             ),
         )
+        if JDBC_PASSWORD.search(source.url):  # an error that shows it would spread it
+            raise ConfigError(
+                "flightsSource has a url with a password, which the template and the job's "
+                "arguments would show; put it into a secret and name that as secretName"
+            )
     fields.refuse_the_rest()
     return source

@@ -15,6 +15,7 @@ from infra.metrics import (
 
 HOUR_S = 3_600
 WIDTH, HEIGHT = 12, 6  # of a widget, on a grid of 24 columns
+MOST_ALARMS, MOST_LOGS = 100, 50  # that one widget shows, and one query asks
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Shown:
         succeeded_rule: rule that matches runs of last jobs that succeeded.
         failed_rule: rule that matches runs that did not.
         alarms: ARNs.
-        error_log: log group of errors.
+        error_logs: log groups of errors.
         has_metrics: whether Glue publishes metrics of the jobs.
     """
 
@@ -40,15 +41,15 @@ class Shown:
     succeeded_rule: str
     failed_rule: str
     alarms: Sequence[str]
-    error_log: str
+    error_logs: Sequence[str]
     has_metrics: bool
 
 
 def dashboard_body(shown: Shown) -> str:
     """Return the JSON text of a dashboard, two widgets to a row."""
     text = (
-        f"# {shown.pipeline}\nLook: `tidemark status`, `tidemark explain JOB`. Set back: "
-        "`tidemark bookmark rewind JOB`."
+        f"# {shown.pipeline}\nRuns: `aws glue get-workflow-runs --name {shown.pipeline}`. Set a "
+        "bookmark back: `aws glue reset-job-bookmark --job-name JOB --run-id LAST_GOOD_RUN`."
     )
     widgets = [
         _metrics(
@@ -59,7 +60,7 @@ def dashboard_body(shown: Shown) -> str:
                 matched_events(shown.failed_rule, "failed"),
             ],
         ),
-        *([_alarms(shown.alarms)] if shown.alarms else []),
+        *map(_alarms, _chunks(shown.alarms, MOST_ALARMS)),
         *(
             [
                 _metrics(shown, "Bytes read", map(bytes_read, shown.jobs)),
@@ -74,7 +75,7 @@ def dashboard_body(shown: Shown) -> str:
             if shown.watermark_jobs
             else []
         ),
-        _errors(shown),
+        *(_errors(shown.region, groups) for groups in _chunks(shown.error_logs, MOST_LOGS)),
     ]
     placed = [
         {"x": WIDTH * (number % 2), "y": 2 + HEIGHT * (number // 2), "width": WIDTH, **widget}
@@ -99,10 +100,19 @@ def _alarms(arns: Sequence[str]) -> dict[str, object]:
     return {"type": "alarm", "height": HEIGHT, "properties": {"title": "Alarms", "alarms": arns}}
 
 
-def _errors(shown: Shown) -> dict[str, object]:
-    query = (
-        f"SOURCE '{shown.error_log}' | fields @timestamp, @logStream, @message "
-        "| filter @message like /ERROR|Traceback/ | sort @timestamp desc | limit 50"
+def _errors(region: str, groups: Sequence[str]) -> dict[str, object]:
+    query = " | ".join(
+        [
+            *(f"SOURCE '{group}'" for group in groups),
+            "fields @timestamp, @logStream, @message",
+            "filter @message like /ERROR|Traceback/",
+            "sort @timestamp desc",
+            "limit 50",
+        ]
     )
-    properties = {"title": "Errors", "region": shown.region, "view": "table", "query": query}
+    properties = {"title": "Errors", "region": region, "view": "table", "query": query}
     return {"type": "log", "height": HEIGHT, "properties": properties}
+
+
+def _chunks(items: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]

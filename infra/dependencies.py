@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -87,6 +87,25 @@ def after_of(after: object) -> After | None:
             "add_job returned"
         )
     return all_of(*after) if after else None
+
+
+def last_jobs(waits: Mapping[str, After | None]) -> list[str]:
+    """Return the jobs that end a run in which every job succeeds.
+
+    A job that waits for a failure is not reached then, and what waits for it neither.
+
+    Args:
+        waits: what each job waits for, by name, in the order in which jobs were added.
+    """
+    reached: dict[str, set[str]] = {}  # to the jobs that had to succeed for it
+    for name, after in waits.items():
+        conditions = after.conditions if after else ()
+        good = [e.job.name for e in conditions if e.state is JobState.SUCCEEDED]
+        met = [job for job in good if job in reached]
+        if after is None or (met if after.logical == "ANY" else len(met) == len(conditions)):
+            reached[name] = set(met)
+    waited_for = set().union(*reached.values())
+    return [name for name in reached if name not in waited_for]
 
 
 def _conditions(jobs: Iterable[IncrementalJob | Ended], on: JobState) -> tuple[Ended, ...]:

@@ -12,9 +12,10 @@ from constructs import IValidation
 CONTEXT_KEY = "tidemark:explain"
 RULE = "AwsSolutions::AwsSolutions-IAM5"
 WILDCARDS = (
-    "No action has a wildcard. A resource has one below the prefixes that the job declares, in "
-    "the names of its log groups, which Glue extends, and where an action knows no resource: "
-    "PutMetricData, bound to the namespace of Glue, and the network descriptions of EC2."
+    "No action has a wildcard. A resource has one below the prefixes that the job declares; in "
+    "the names of its log groups, which end in the name of this role; where an action knows no "
+    "resource (PutMetricData, bound to the namespace of Glue, and the descriptions of EC2); and "
+    "for the network interfaces that Glue makes for a connection, in the connection's subnet."
 )
 
 

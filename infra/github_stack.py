@@ -9,17 +9,20 @@ from constructs import Construct
 
 ISSUER = "token.actions.githubusercontent.com"
 AUDIENCE = "sts.amazonaws.com"
-# The roles of `cdk bootstrap`, which do the work; a deployment may use all, a comparison one.
+# The roles of `cdk bootstrap`, which do the work.
 DEPLOYING = ("deploy-role", "file-publishing-role", "lookup-role")
-COMPARING = ("lookup-role", "deploy-role")
+COMPARING = ("lookup-role",)
 
 
 class GithubStack(cdk.Stack):
-    """Creates the identity provider of GitHub and two roles that its workflows assume.
+    """Creates the two roles that the workflows of a GitHub repository assume.
 
     The deploying role is for jobs of the GitHub environment named like the stage, which a person
-    approves; the comparing one is for pull requests. Neither may do more than assume roles of
-    the CDK's bootstrap stack, and `make diff` needs no more than to read.
+    approves; the comparing one is for pull requests, whose code nobody has approved yet, so it can
+    read and no more. Neither may do more than assume roles of the CDK's bootstrap stack.
+
+    GitHub's identity provider belongs to the account, not to a stage: there can be one only, and
+    other repositories use it too. It is expected to be there, and stays when the stack goes.
     """
 
     def __init__(
@@ -37,30 +40,22 @@ class GithubStack(cdk.Stack):
         super().__init__(
             scope, id_, env=env, description=f"Tidemark {stage_name}: roles for GitHub Actions"
         )
-        provider = iam.CfnOIDCProvider(
-            self, "Provider", url=f"https://{ISSUER}", client_id_list=[AUDIENCE]
-        )
         subject = f"repo:{repository}"
-        self._role("Deploy", provider.ref, f"{subject}:environment:{stage_name}", DEPLOYING)
-        self._role("Diff", provider.ref, f"{subject}:pull_request", COMPARING)
+        self._role("Deploy", f"{subject}:environment:{stage_name}", DEPLOYING)
+        self._role("Diff", f"{subject}:pull_request", COMPARING)
 
-    def _role(self, id_: str, provider_arn: str, subject: str, bootstrap: tuple[str, ...]) -> None:
-        """Return a role and put its ARN into the stack's outputs."""
+    def _role(self, id_: str, subject: str, bootstrap: tuple[str, ...]) -> None:
+        """Create a role and put its ARN into the stack's outputs."""
         qualifier = cdk.DefaultStackSynthesizer.DEFAULT_QUALIFIER
         arns = [
-            self.format_arn(
-                service="iam",
-                region="",
-                resource="role",
-                resource_name=f"cdk-{qualifier}-{name}-{self.account}-{self.region}",
-            )
+            self._iam_arn("role", f"cdk-{qualifier}-{name}-{self.account}-{self.region}")
             for name in bootstrap
         ]
         role = iam.Role(
             self,
             id_,
             assumed_by=iam.FederatedPrincipal(
-                provider_arn,
+                self._iam_arn("oidc-provider", ISSUER),
                 {"StringEquals": {f"{ISSUER}:aud": AUDIENCE, f"{ISSUER}:sub": subject}},
                 "sts:AssumeRoleWithWebIdentity",
             ),
@@ -72,3 +67,6 @@ class GithubStack(cdk.Stack):
             },
         )
         cdk.CfnOutput(self, f"{id_}RoleArn", value=role.role_arn)
+
+    def _iam_arn(self, resource: str, name: str) -> str:
+        return self.format_arn(service="iam", region="", resource=resource, resource_name=name)

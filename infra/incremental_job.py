@@ -25,6 +25,7 @@ from infra.job_arguments import (
     texts_of,
 )
 from infra.runtime import JobRuntime
+from infra.security import JobLogs
 from infra.shared_parts import SharedParts
 
 JOB_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -51,6 +52,7 @@ class IncrementalJob(Construct):
     Attributes:
         name: the Glue job name, by which its bookmark and its watermarks are kept.
         role: the role the job runs with.
+        logs: its log groups.
         resource: the job itself.
         runtime: what the job runs on.
         bookmark: whether Glue keeps a bookmark for the job.
@@ -99,9 +101,11 @@ class IncrementalJob(Construct):
             tables: tables of the Data Catalog that the job may read, each as `database.table`;
                 their data is declared in `reads`.
             temp: data the job may write while it runs; the script gets it as `TempDir`.
-            python_modules: packages that Glue installs, each with its version: `pyarrow==21.0.0`.
+            python_modules: packages that Glue installs, each with its version,
+                `pyarrow==21.0.0`, or wheels in S3, which the job may read.
             connections: Glue connections; the job joins their network.
-            secrets: names of secrets in Secrets Manager that the job may read.
+            secrets: names of secrets in Secrets Manager that the job may read. The policy of a
+                key of their own must allow the job's role to decrypt.
             run_properties: whether the job may read, or also put, those of its workflow.
 
         Raises:
@@ -138,7 +142,8 @@ class IncrementalJob(Construct):
         self.role = self._role(
             [
                 *self._common(script_asset, shared),
-                *self._data([*self.writes, temp] if temp else self.writes),
+                *self._data([*self.writes, temp] if temp else self.writes, shared),
+                *permissions.read_wheels(stack, python_modules),
                 *(permissions.put_metrics() if shared.metrics else []),
                 *permissions.read_tables(stack, tables),
                 *permissions.use_connections(stack, connections),
@@ -150,6 +155,7 @@ class IncrementalJob(Construct):
                 ),
             ]
         )
+        self.logs = JobLogs(self, "Logs", security=shared.security, role_name=self.role.role_name)
         self.resource = self._resource(script_asset, shared, default_arguments, connections)
 
     def on(self, state: JobState) -> Ended:
@@ -182,12 +188,16 @@ class IncrementalJob(Construct):
             *(permissions.use_watermarks(table_arn, self.name) if table_arn else []),
         ]
 
-    def _data(self, written: Sequence[Dataset]) -> list[permissions.Statement]:
+    def _data(self, written: Sequence[Dataset], shared: SharedParts) -> list[permissions.Statement]:
         statements = []
         for data in self.reads:
             statements += permissions.read_prefix(data.bucket.bucket_arn, data.prefix)
         for data in written:
             statements += permissions.write_prefix(data.bucket.bucket_arn, data.prefix)
+        for may_write, datasets in ((False, self.reads), (True, written)):
+            used = [data.bucket.encryption_key for data in datasets]
+            others = {key.key_arn for key in used if key} - {shared.security.key_arn}
+            statements += permissions.use_data_keys(sorted(others), may_write=may_write)
         return statements
 
     def _role(self, statements: Sequence[permissions.Statement]) -> iam.Role:
@@ -239,6 +249,8 @@ class IncrementalJob(Construct):
             worker_type=runtime.worker_type,
             number_of_workers=runtime.number_of_workers,
         )
+        for group in self.logs.groups:  # a run would make them
+            resource.add_resource_dependency(group)
         resource.add_metadata(
             METADATA,
             {

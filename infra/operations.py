@@ -13,6 +13,7 @@ from infra.alarms import Alarms
 from infra.alerts import Alerts
 from infra.config import StageConfig
 from infra.dashboard import Shown, dashboard_body
+from infra.dependencies import After, last_jobs
 from infra.incremental_job import BookmarkOption, IncrementalJob
 
 PIPELINE_TAG = "tidemark:pipeline"
@@ -34,9 +35,8 @@ class Operations(Construct):
         pipeline_name: str,
         stage: StageConfig,
         key: kms.IKey,
-        error_log: str,
         jobs: Mapping[str, IncrementalJob],
-        waited_for: set[str],
+        waits: Mapping[str, After | None],
     ) -> None:
         """Declare them.
 
@@ -46,15 +46,13 @@ class Operations(Construct):
             pipeline_name: the workflow.
             stage: limits, and who is told.
             key: encrypts what the topic carries.
-            error_log: log group of errors.
             jobs: by name; may grow until synthesis.
-            waited_for: names of jobs that others wait for; likewise.
+            waits: what each job waits for, by name; likewise.
         """
         super().__init__(scope, id_)
         self._stage = stage
         self._jobs = jobs
         self._pipeline = pipeline_name
-        self._error_log = error_log
         self.alerts = Alerts(
             self,
             "Alerts",
@@ -62,7 +60,7 @@ class Operations(Construct):
             key=key,
             email=stage.alert_email,
             jobs=lambda: list(jobs),
-            last_jobs=lambda: [name for name in jobs if name not in waited_for],
+            last_jobs=lambda: last_jobs(waits),
         )
         self.alarms = Alarms(
             self,
@@ -90,6 +88,8 @@ class Operations(Construct):
             self.alarms.on_stale_watermark(job.name, stage.freshness_hours)
         if job.bookmark is BookmarkOption.ENABLE and stage.metrics:
             self.alarms.on_unusual_bytes(job.name)
+            if stage.freshness_hours:
+                self.alarms.on_nothing_read(job.name, stage.freshness_hours)
         if stage.metrics and stage.dpu_hours_per_day:
             self.alarms.on_dpu_hours(job.name, job.runtime, stage.dpu_hours_per_day)
 
@@ -103,7 +103,7 @@ class Operations(Construct):
             succeeded_rule=self.alerts.succeeded_rule,
             failed_rule=self.alerts.failed_rule,
             alarms=self.alarms.arns,
-            error_log=self._error_log,
+            error_logs=[job.logs.error for job in self._jobs.values()],
             has_metrics=self._stage.metrics,
         )
 

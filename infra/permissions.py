@@ -79,8 +79,8 @@ def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
 def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
     """Return the permission to write the log groups of a pipeline.
 
-    With a security configuration Glue may add its name to that of a log group, and associates the
-    key with a group that is not there yet.
+    They are named by the job's role, which its own policy cannot name. Glue associates the key with
+    a group that is not there yet.
 
     Args:
         stack: account and region.
@@ -89,7 +89,7 @@ def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
     groups = stack.format_arn(
         service="logs",
         resource="log-group",
-        resource_name=f"{prefix}*",
+        resource_name=f"{prefix}/*",
         arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
     )
     return [
@@ -108,6 +108,27 @@ def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
 def use_key(key_arn: str) -> list[Statement]:
     """Return the permission to encrypt and decrypt data and bookmarks with one key."""
     return [_allow(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], [key_arn])]
+
+
+def use_data_keys(key_arns: Sequence[str], *, may_write: bool) -> list[Statement]:
+    """Return the permission to decrypt, and if asked to encrypt, data of other keys, if any."""
+    encrypt = ["kms:GenerateDataKey"] if may_write else []
+    return [_allow(["kms:Decrypt", *encrypt], key_arns)] if key_arns else []
+
+
+def read_wheels(stack: cdk.Stack, modules: Sequence[str]) -> list[Statement]:
+    """Return the permission to read the Python modules that are objects of S3, if any.
+
+    Args:
+        stack: partition.
+        modules: `name==version` or `s3://bucket/key.whl`.
+    """
+    places = [m.removeprefix("s3://").partition("/") for m in modules if m.startswith("s3://")]
+    arns = [
+        stack.format_arn(service="s3", region="", account="", resource=bucket, resource_name=key)
+        for bucket, _, key in places
+    ]
+    return read_objects(arns) if arns else []
 
 
 def use_run_properties(stack: cdk.Stack, workflow_name: str, *, may_put: bool) -> list[Statement]:

@@ -121,16 +121,15 @@ class Pipeline(Construct):
             workflow_name=self.workflow.ref,
             actions=self._start_actions,
         )
-        self._waited_for: set[str] = set()
+        self._waits: dict[str, After | None] = {}
         self.operations = Operations(
             self,
             "Operations",
             pipeline_name=name,
             stage=stage,
             key=key,
-            error_log=f"{self.security.log_group_prefix}/error",
             jobs=self.jobs,
-            waited_for=self._waited_for,
+            waits=self._waits,
         )
         cdk.Tags.of(self).add(PIPELINE_TAG, name)
         check_graph_at_synth(self)
@@ -173,9 +172,11 @@ class Pipeline(Construct):
             tables: tables of the Data Catalog that the job may read, each as `database.table`;
                 their data is declared in `reads`.
             temp: data the job may write while it runs; the script gets it as `TempDir`.
-            python_modules: packages that Glue installs, each with its version: `pyarrow==21.0.0`.
+            python_modules: packages that Glue installs, each with its version,
+                `pyarrow==21.0.0`, or wheels in S3, which the job may read.
             connections: Glue connections; the job joins their network.
-            secrets: names of secrets in Secrets Manager that the job may read.
+            secrets: names of secrets in Secrets Manager that the job may read. The policy of a
+                key of their own must allow the job's role to decrypt.
             run_properties: whether the job may read, or also put, those of the workflow.
             max_watermark_age_hours: raises an alarm when the newest data of a run is older; for
                 watermarks that are times. None: no alarm.
@@ -215,10 +216,10 @@ class Pipeline(Construct):
             run_properties=run_properties,
         )
         self.jobs[name] = job
+        self._waits[name] = waits_for
         self.operations.watch(job, max_watermark_age_hours)
         action = glue.CfnTrigger.ActionProperty(job_name=job.resource.ref)
         if waits_for:
-            self._waited_for.update(ended.job.name for ended in waits_for.conditions)
             self._add_trigger(f"{id_}Trigger", action, waits_for)
         else:
             self._start_actions.append(action)

@@ -13,8 +13,9 @@ from infra.storage_stack import StorageStack
 class PipelineSet:
     """Makes a stack per pipeline, `tidemark-<stage>-<name>`.
 
-    A workflow has at most 100 jobs and triggers, and a job makes fewer than ten resources, so a
-    pipeline always fits into the 500 resources of a stack; adding a job touches its own stack.
+    Adding a job touches its own stack. A workflow has at most 100 jobs and triggers. A job makes
+    five resources and up to five alarms, so 45 jobs fit into the 500 resources of a stack whatever
+    they declare; the CDK refuses to synthesize a stack with more.
 
     Attributes:
         pipelines: what was added, by name.

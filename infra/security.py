@@ -44,48 +44,57 @@ class StageKey(Construct):
                 conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
             )
         )
+        self._let_publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": stack.account}})
+        # With a condition on the source EventBridge cannot publish, and tells nobody.
+        self._let_publish("events", {})
+
+    def _let_publish(self, service: str, conditions: dict[str, dict[str, str]]) -> None:
+        """Let a service publish to topics that the key encrypts.
+
+        Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+        """
         self.key.add_to_resource_policy(
             iam.PolicyStatement(
-                principals=[
-                    iam.ServicePrincipal("cloudwatch.amazonaws.com"),
-                    iam.ServicePrincipal("events.amazonaws.com"),
-                ],
+                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
                 actions=["kms:Decrypt", "kms:GenerateDataKey*"],
                 resources=["*"],
-                conditions={"StringEquals": {"aws:SourceAccount": stack.account}},
+                conditions=conditions,
             )
         )
 
 
 class JobSecurity(Construct):
-    """Creates the security configuration of a pipeline and its two log groups.
+    """Creates the security configuration of a pipeline.
 
     Jobs that share a network can reach each other's clusters unless they have different security
     configurations, so each pipeline has its own.
-    Sources: https://docs.aws.amazon.com/glue/latest/dg/encryption-security-configuration.html,
-    https://docs.aws.amazon.com/glue/latest/dg/monitor-continuous-logging.html
+    Source: https://docs.aws.amazon.com/glue/latest/dg/encryption-security-configuration.html
 
     Attributes:
         configuration_name: the security configuration, for jobs.
+        name: of the security configuration, as a plain text.
         key_arn: the key.
-        log_group_prefix: `--custom-logGroup-prefix` of the jobs; Glue adds `/error` and `/output`.
+        log_group_prefix: `--custom-logGroup-prefix` of the jobs.
+        log_retention_days: how long their logs are kept.
     """
 
     def __init__(
         self, scope: Construct, id_: str, *, name: str, key_arn: str, log_retention_days: int
     ) -> None:
-        """Declare them.
+        """Declare it.
 
         Args:
-            scope: the construct that owns them.
+            scope: the construct that owns it.
             id_: construct id.
             name: of the security configuration, also part of the names of the log groups.
             key_arn: the key to encrypt with.
             log_retention_days: how long logs are kept, one of the numbers CloudWatch Logs knows.
         """
         super().__init__(scope, id_)
+        self.name = name
         self.key_arn = key_arn
         self.log_group_prefix = f"{LOG_GROUPS}{name}"
+        self.log_retention_days = log_retention_days
         kms_mode = "SSE-KMS"
         configuration = glue.CfnSecurityConfiguration(
             self,
@@ -106,13 +115,36 @@ class JobSecurity(Construct):
             ),
         )
         self.configuration_name = configuration.ref
-        for id_, kind in (("ErrorLog", "error"), ("OutputLog", "output")):
-            group = logs.CfnLogGroup(
+
+
+class JobLogs(Construct):
+    """Creates the two log groups of a job, encrypted and kept for as long as the stage says.
+
+    With a security configuration that encrypts logs, Glue names them by it and by the job's role,
+    and makes them itself, to be kept for ever, where they are not there yet.
+    Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuous-logging.html
+
+    Attributes:
+        error: name of the group with what Glue, Spark and the logger write.
+        groups: both groups; what the script prints is in the other one.
+    """
+
+    def __init__(
+        self, scope: Construct, id_: str, *, security: JobSecurity, role_name: str
+    ) -> None:
+        super().__init__(scope, id_)
+        prefix = f"{security.log_group_prefix}/{security.name}-role/{role_name}"
+        self.error = f"{prefix}/error"
+        self.groups = [
+            logs.CfnLogGroup(
                 self,
-                id_,
-                log_group_name=f"{self.log_group_prefix}/{kind}",
-                kms_key_id=key_arn,
-                retention_in_days=log_retention_days,
+                kind.capitalize(),
+                log_group_name=f"{prefix}/{kind}",
+                kms_key_id=security.key_arn,
+                retention_in_days=security.log_retention_days,
             )
+            for kind in ("error", "output")
+        ]
+        for group in self.groups:
             # A name can only be taken again after the group is gone.
             group.apply_removal_policy(cdk.RemovalPolicy.DESTROY)

@@ -11,6 +11,7 @@ from infra.security import StageKey
 from infra.watermark_table import WatermarkTable
 
 ACCESS_LOG_DAYS = 365
+REPLACED_DAYS = 90  # how long a delivery that was replaced or deleted can be had back
 UNVERSIONED = (
     "jobs replace what they wrote, which can be made again from what was delivered; versions would "
     "keep every replaced file"
@@ -25,7 +26,7 @@ class StorageStack(cdk.Stack):
 
     Attributes:
         key: the KMS key of the stage.
-        landing: what others deliver, as they deliver it.
+        landing: what others deliver, as they deliver it; replaced files are kept for 90 days.
         raw: increments, as they were read.
         curated: one row per key, joined and corrected.
         mart: what people query.
@@ -57,9 +58,10 @@ class StorageStack(cdk.Stack):
         skip_checkov(
             self._access_logs,
             CKV_AWS_18="a log of the log would need a log",
-            CKV_AWS_21=UNVERSIONED,
+            CKV_AWS_21="S3 only adds to it, and what is in it is deleted after a year",
         )
-        self.landing = self._bucket("Landing")
+        # Nobody here can make again what was delivered.
+        self.landing = self._bucket("Landing", keep_replaced_days=REPLACED_DAYS)
         self.raw = self._bucket("Raw")
         self.curated = self._bucket("Curated")
         self.mart = self._bucket("Mart")
@@ -79,8 +81,11 @@ class StorageStack(cdk.Stack):
         cdk.CfnOutput(self, "WatermarkTableName", value=table.table_name)
         cdk.CfnOutput(self, "DatabaseName", value=self.database.ref)
 
-    def _bucket(self, id_: str) -> s3.Bucket:
+    def _bucket(self, id_: str, *, keep_replaced_days: int = 0) -> s3.Bucket:
         """Return a private, encrypted, logged bucket and put its name into the outputs."""
+        versions = s3.LifecycleRule(
+            noncurrent_version_expiration=cdk.Duration.days(keep_replaced_days),
+        )
         bucket = s3.Bucket(
             self,
             id_,
@@ -91,9 +96,12 @@ class StorageStack(cdk.Stack):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             server_access_logs_bucket=self._access_logs,
             server_access_logs_prefix=f"{id_.lower()}/",
+            versioned=bool(keep_replaced_days),
+            lifecycle_rules=[versions] if keep_replaced_days else None,
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )
-        skip_checkov(bucket, CKV_AWS_21=UNVERSIONED)
+        if not keep_replaced_days:
+            skip_checkov(bucket, CKV_AWS_21=UNVERSIONED)
         self._export(bucket.bucket_name, bucket.bucket_arn)
         cdk.CfnOutput(self, f"{id_}BucketName", value=bucket.bucket_name)
         return bucket

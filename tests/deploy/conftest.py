@@ -30,6 +30,17 @@ from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, Terminal, sy
 PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs")
 ACCOUNT = "210987654321"
 REGION = "eu-west-2"
+TABLE = "glue-watermarks"
+THEIR_ROW = {"jobName": {"S": "theirs"}, "runId": {"S": "jr_1"}, "watermarks": {"M": {}}}
+ADOPTING = (
+    f"aws dynamodb update-table --table-name {TABLE} --billing-mode PAY_PER_REQUEST "
+    "--deletion-protection-enabled",
+    f"aws dynamodb update-time-to-live --table-name {TABLE} --time-to-live-specification "
+    "Enabled=true,AttributeName=expiresAt",
+    f"aws dynamodb update-continuous-backups --table-name {TABLE} "
+    "--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true",
+)
+GITHUB = "token.actions.githubusercontent.com"
 READY_WITHIN_SECONDS = 30.0
 
 # These tests run in the venv of `make test-deploy`; `make test` leaves them out.
@@ -151,7 +162,14 @@ def different(same: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
 
 
 @pytest.fixture(scope="session")
-def failed(different: Step, cloud: Cloud, terminal: Terminal, with_a_job_more: Path) -> Step:
+def unanswered(different: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
+    """Deploy new permissions where nobody can be asked, and nothing says not to ask."""
+    asking = {"CDK_REQUIRE_APPROVAL": "broadening"}
+    return terminal.run("make deploy STAGE=dev", with_a_job_more, asking)
+
+
+@pytest.fixture(scope="session")
+def failed(unanswered: Step, cloud: Cloud, terminal: Terminal, with_a_job_more: Path) -> Step:
     """Deploy a job whose name is taken."""
     glue = cloud.client("glue")
     glue.create_job(Name=ADDED, Role="somebody-elses", Command={"Name": "glueetl"})
@@ -179,7 +197,7 @@ def back(scheduled: Step, terminal: Terminal, base: Path) -> Step:
 @pytest.fixture(scope="session")
 def data(back: Step, cloud: Cloud) -> Data:
     """Put a row into every table and an object into every bucket."""
-    row = {"jobName": {"S": "ingest-flights"}, "runId": {"S": "kept"}}
+    row = {"jobName": {"S": "somebody-elses"}, "runId": {"S": "kept"}}
     kept = Data(cloud, row, back.names["tables"], back.names["buckets"])
     kept.put()
     return kept
@@ -196,8 +214,52 @@ def restored(destroyed: Step, terminal: Terminal, base: Path) -> Step:
 
 
 @pytest.fixture(scope="session")
-def gone(restored: Step, terminal: Terminal, base: Path) -> Step:
-    return terminal.run("npx cdk destroy --all -c stage=dev", base)
+def from_github(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the assembly of the app with roles for GitHub Actions."""
+    stages = json.loads((PROJECT / "cdk.json").read_text())["context"]["tidemark:stages"]
+    stages["dev"] |= {"githubRepository": "acme/pipelines"}
+    return synthesize(PROJECT, tmp_path_factory.mktemp("github"), {"tidemark:stages": stages})
+
+
+@pytest.fixture(scope="session")
+def trusted(restored: Step, cloud: Cloud, terminal: Terminal, from_github: Path) -> Step:
+    """Deploy the roles for GitHub Actions, once the account knows GitHub."""
+    cloud.client("iam").create_open_id_connect_provider(
+        Url=f"https://{GITHUB}", ClientIDList=["sts.amazonaws.com"]
+    )
+    return terminal.run("make deploy STAGE=dev", from_github)
+
+
+@pytest.fixture(scope="session")
+def gone(trusted: Step, terminal: Terminal, from_github: Path) -> Step:
+    return terminal.run("npx cdk destroy --all -c stage=dev", from_github)
+
+
+@pytest.fixture(scope="session")
+def deployed_over_what_was_kept(gone: Step, terminal: Terminal, base: Path) -> Step:
+    return terminal.run("make deploy STAGE=dev", base)
+
+
+@pytest.fixture(scope="session")
+def adopted(
+    deployed_over_what_was_kept: Step, cloud: Cloud, terminal: Terminal, base: Path
+) -> Step:
+    """Deploy where a table of somebody else has the name, as its class makes it."""
+    terminal.aws("aws glue delete-database --name tidemark_dev")
+    dynamodb, table = cloud.client("dynamodb"), {"TableName": TABLE}
+    dynamodb.update_table(**table, DeletionProtectionEnabled=False)
+    dynamodb.delete_table(**table)
+    keys = (("jobName", "HASH"), ("runId", "RANGE"))
+    dynamodb.create_table(
+        **table,
+        KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys],
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name, _ in keys],
+        ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 1},
+    )
+    dynamodb.put_item(**table, Item=THEIR_ROW)
+    for line in ADOPTING:
+        terminal.aws(line)
+    return terminal.run("npx cdk deploy --all -c stage=dev --import-existing-resources", base)
 
 
 def _free_port() -> int:

@@ -67,8 +67,11 @@ class Terminal:
     home: Path
     commands: list[str] = field(default_factory=list)
 
-    def run(self, line: str, assembly: Path) -> Step:
-        """Run a documented command on an assembly, which saves synthesizing it each time."""
+    def run(self, line: str, assembly: Path, variables: Mapping[str, str] | None = None) -> Step:
+        """Run a documented command on an assembly, which saves synthesizing it each time.
+
+        Variables are put on top of the environment, whose credentials are those of the account.
+        """
         self.commands.append(line)
         before = {stack: len(self.cloud.events(stack)) for stack in STACKS}
         program, *words = shlex.split(line)
@@ -77,7 +80,7 @@ class Terminal:
         done = subprocess.run(
             [program, *words],
             cwd=PROJECT,
-            env=self._environment(assembly),
+            env={**self._environment(assembly), **(variables or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -92,6 +95,19 @@ class Terminal:
             names=self.cloud.names(),
             events={stack: self.cloud.events(stack)[before[stack] :] for stack in STACKS},
         )
+
+    def aws(self, line: str) -> None:
+        """Do what the AWS command line does with a documented command, which need not be here."""
+        self.commands.append(line)
+        _, service, operation, *words = shlex.split(line)
+        options: dict[str, Any] = {}
+        for word in words:
+            if word.startswith("--"):
+                name = "".join(part.capitalize() for part in word[2:].split("-"))
+                options[name] = True
+            else:
+                options[name] = _value(word)
+        getattr(self.cloud.client(service), operation.replace("-", "_"))(**options)
 
     def _environment(self, assembly: Path) -> dict[str, str]:
         """Return the environment of a command: nothing of the user's, the CDK's options apart."""
@@ -112,6 +128,23 @@ class Terminal:
             "CDK_REQUIRE_APPROVAL": "never",  # nobody is there to be asked
             "CDK_FORCE": "true",
         }
+
+
+def _value(word: str) -> Any:
+    """Return the value of an option: a text, or an object written as `Key=value,Key=value`."""
+    if "=" not in word:
+        return word == "true" if word in ("true", "false") else word
+    return {name: _value(value) for name, value in (part.split("=") for part in word.split(","))}
+
+
+def variables_of(credentials: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables for credentials as STS gives them."""
+    names = {
+        "AccessKeyId": "AWS_ACCESS_KEY_ID",
+        "SecretAccessKey": "AWS_SECRET_ACCESS_KEY",
+        "SessionToken": "AWS_SESSION_TOKEN",
+    }
+    return {names[key]: value for key, value in credentials.items() if key in names}
 
 
 @dataclass(frozen=True)

@@ -96,14 +96,23 @@ def test_the_difference_shows_a_job_that_was_added(different: Step) -> None:
     assert different.status == 0
     assert re.findall(r"^\[(.)\] AWS::(\w+::\w+) ", different.said, re.MULTILINE) == [
         ("+", "IAM::Role"),
+        ("+", "Logs::LogGroup"),
+        ("+", "Logs::LogGroup"),
         ("+", "Glue::Job"),
         ("+", "Glue::Trigger"),
         ("~", "Glue::Trigger"),  # the order of creation
         ("~", "Events::Rule"),
         ("~", "Events::Rule"),
         ("~", "Events::Rule"),
+        ("~", "CloudWatch::Dashboard"),
     ]
     assert "Number of stacks with differences: 1" in different.said
+
+
+def test_new_permissions_are_not_granted_where_nobody_can_be_asked(unanswered: Step) -> None:
+    assert unanswered.status != 0
+    assert "terminal (TTY) is not attached" in unanswered.said
+    assert unanswered.events == {stack: [] for stack in STACKS}
 
 
 def test_a_deployment_that_fails_leaves_everything_as_it_was(

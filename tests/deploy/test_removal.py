@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.deploy.cloud import Cloud
+from tests.deploy.conftest import TABLE, THEIR_ROW
 from tests.deploy.story import FLIGHTS, PROJECT, STORAGE, Data, Step, Terminal, wrong
 
 
@@ -43,7 +44,29 @@ def test_destroying_both_stacks_keeps_the_data(
         cloud.client("glue").get_workflow(Name="flights")
 
 
-@pytest.mark.usefixtures("gone")
+def test_a_stage_that_was_removed_cannot_be_deployed_over_what_it_kept(
+    deployed_over_what_was_kept: Step, data: Data
+) -> None:
+    assert deployed_over_what_was_kept.status != 0
+    assert "already exists" in deployed_over_what_was_kept.said
+    assert data.is_there()
+
+
+def test_a_table_that_is_there_is_taken_over_with_its_rows(
+    adopted: Step, cloud: Cloud, base: Path
+) -> None:
+    assert adopted.status == 0, adopted.said
+    (line,) = wrong(adopted, base)  # an import changes nothing
+    assert line.endswith("Tags: asked for [{'Key': 'tidemark:stage', 'Value': 'dev'}], found []")
+    (table,) = adopted.of_type("AWS::DynamoDB::Table").values()
+    assert table.id == TABLE
+    found = cloud.client("dynamodb").get_item(
+        TableName=TABLE, Key={name: THEIR_ROW[name] for name in ("jobName", "runId")}
+    )
+    assert found["Item"] == THEIR_ROW
+
+
+@pytest.mark.usefixtures("adopted")
 def test_every_command_of_the_document_was_run_here(terminal: Terminal) -> None:
     document = (PROJECT / "docs" / "deploy.md").read_text(encoding="utf-8")
     documented = {
@@ -53,4 +76,6 @@ def test_every_command_of_the_document_was_run_here(terminal: Terminal) -> None:
         if line
     }
 
-    assert documented == set(terminal.commands)
+    inline = "aws glue delete-database --name tidemark_dev"
+    assert inline in " ".join(document.split())
+    assert documented | {inline} == set(terminal.commands)

@@ -38,6 +38,42 @@ def test_no_job_has_a_key_and_only_those_that_ask_aws_get_a_token(path):
         assert job["timeout-minutes"] <= 60
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_action_of_others_is_pinned_to_a_commit(path):
+    used = [step["uses"] for job in jobs(path).values() for step in job["steps"] if "uses" in step]
+
+    assert used
+    assert [uses for uses in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", uses)] == []
+
+
+def test_the_gate_goes_from_the_cheap_to_the_dear():
+    gate = jobs(PROJECT / ".github" / "workflows" / "ci.yml")["gate"]
+    targets = [step["run"].split()[1] for step in gate["steps"] if "run" in step][1:]
+
+    assert targets == ["setup", "check", "lint", "test", "test-ministack", "test-deploy", "demo"]
+
+
+def test_checkov_looks_at_both_stages():
+    steps = jobs(PROJECT / ".github" / "workflows" / "ci.yml")["checkov"]["steps"]
+
+    runs = {step["run"] for step in steps if "run" in step}
+    assert runs == {f"make checkov STAGE={stage}" for stage in STAGES}
+
+
+def test_a_pull_request_of_a_fork_asks_aws_for_nothing():
+    diff = jobs(PROJECT / ".github" / "workflows" / "ci.yml")["diff"]
+
+    assert "pull_request.head.repo.full_name == github.repository" in diff["if"]
+
+
+def test_nobody_is_asked_at_a_terminal_and_an_approval_holds_up_its_own_stage_only():
+    workflow = yaml.safe_load((PROJECT / ".github" / "workflows" / "deploy.yml").read_text())
+
+    assert workflow["env"] == {"CDK_REQUIRE_APPROVAL": "never"}
+    groups = {stage: job["concurrency"]["group"] for stage, job in workflow["jobs"].items()}
+    assert groups == {stage: f"deploy-{stage}" for stage in STAGES}
+
+
 def test_prod_waits_for_dev_and_each_deploys_its_own_stage():
     deploy = jobs(PROJECT / ".github" / "workflows" / "deploy.yml")
 

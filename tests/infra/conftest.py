@@ -78,6 +78,8 @@ def as_text(value: object) -> str:
             return text
         case {"Ref": name}:
             return f"{{{name}}}"
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"{{{name}.{attribute}}}"
         case {"Fn::ImportValue": export}:
             found = re.fullmatch(
                 r".*:ExportsOutput(?:Ref|FnGetAtt)([A-Za-z]+?)(?:Table)?[0-9A-F]{8}.*", export

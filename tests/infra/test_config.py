@@ -134,3 +134,59 @@ def test_a_bad_context_ends_with_one_line_and_code_2(given, message, monkeypatch
     assert message in err
     assert err.count("\n") == 1
     assert err.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "jdbc:postgresql://db/air?user=me&password=hunter2",
+        "jdbc:sqlserver://db;databaseName=air;PASSWORD=hunter2",
+        "jdbc:mysql://me:hunter2@db/air",
+        "jdbc:oracle:thin:me/hunter2@//db:1521/air",
+    ],
+)
+def test_a_password_in_an_address_is_refused_and_not_repeated(url):
+    with pytest.raises(ValueError, match="put it into a secret and name that as secretName") as it:
+        StageConfig.from_context(context(flightsSource=JDBC | {"url": url}))
+
+    assert "hunter2" not in str(it.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["jdbc:postgresql://db:5432/air?ssl=true", "jdbc:oracle:thin:@//db:1521/air", "jdbc:derby:a"],
+)
+def test_an_address_without_a_password_is_taken(url):
+    stage = StageConfig.from_context(context(flightsSource=JDBC | {"url": url}))
+
+    assert stage.flights_source.url == url
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        {"aws:owner": "data"},
+        {"AWS:owner": "data"},
+        {"tidemark:stage": "mine"},
+        {"tidemark:pipeline": "mine"},
+        {"k" * 129: "v"},
+        {"k": "v" * 257},
+        {"k;": "v"},
+        {"k": "<v>"},
+    ],
+    ids=range(8),
+)
+def test_a_tag_that_aws_refuses_or_that_is_ours_is_refused(tags):
+    with pytest.raises(ValueError, match=r"has the tag .* allowed: names of 1 to 128 and values"):
+        StageConfig.from_context(context(tags=tags))
+
+
+def test_more_tags_than_a_resource_may_have_are_refused():
+    with pytest.raises(ValueError, match="has 49 tags; allowed: 48; remove some"):
+        StageConfig.from_context(context(tags={f"k{number}": "v" for number in range(49)}))
+
+
+def test_tags_of_any_language_are_taken():
+    tags = {"Kostenstelle": "Grün 7", "a/b:c=d+e-f@g.h_i": ""}
+
+    assert StageConfig.from_context(context(tags=tags)).tags == tags

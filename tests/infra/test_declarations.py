@@ -10,6 +10,7 @@ import app
 from infra.errors import JobDefinitionError
 from infra.runtime import JobRuntime
 from infra.schedules import finest_step
+from tests.infra.conftest import as_list
 
 pytestmark = pytest.mark.synth
 
@@ -188,8 +189,46 @@ def test_modules_temp_connections_and_secrets_become_arguments_and_permissions(a
     assert len(connections["Resource"]) == 3  # the catalog and both
     (secrets,) = statement_about(add, "secretsmanager:GetSecretValue")
     assert len(secrets["Resource"]) == 2
+    read = [arn for s in statement_about(add, "s3:GetObject") for arn in as_list(s["Resource"])]
+    wheel = ["arn:", {"Ref": "AWS::Partition"}, ":s3:::lake/mine-1.0-py3-none-any.whl"]
+    assert {"Fn::Join": ["", wheel]} in read
     (writes,) = statement_about(add, "s3:PutObject")
     assert "lake/temp/*" in json.dumps(writes["Resource"])
+
+
+def test_a_job_may_decrypt_what_it_reads_and_encrypt_what_it_writes_with_the_keys_of_the_buckets(
+    add,
+):
+    from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_s3 as s3
+
+    from infra.dataset import Dataset
+
+    def bucket(name):
+        arn = f"arn:aws:kms:eu-west-1:123456789012:key/{name}"
+        return s3.Bucket.from_bucket_attributes(
+            add.stack,
+            name,
+            bucket_arn=f"arn:aws:s3:::{name}",
+            encryption_key=kms.Key.from_key_arn(add.stack, f"{name}-key", arn),
+        )
+
+    add(
+        "one",
+        reads=[Dataset(bucket("theirs"), "in/", delivered=True)],
+        writes=[Dataset(bucket("ours"), "out/", published=True)],
+    )
+
+    allowed = {
+        (action, statement["Resource"].rpartition("/")[2])
+        for statement in statement_about(add, "kms:")
+        for action in as_list(statement["Action"])
+    }
+    assert allowed == {
+        *(("kms:Decrypt", key) for key in ("k", "ours", "theirs")),
+        *(("kms:GenerateDataKey", key) for key in ("k", "ours")),
+        ("kms:Encrypt", "k"),
+    }
 
 
 def test_a_job_reads_the_tables_it_declares_and_no_other(add):
@@ -254,6 +293,24 @@ def test_an_old_watermark_is_an_alarm_where_a_job_asks_for_it(add):
     (alarm,) = add.properties("AWS::CloudWatch::Alarm")
     assert alarm["Threshold"] == 6 * 3600
     assert alarm["Metrics"][0]["MetricStat"]["Metric"]["MetricName"] == "WatermarkAge"
+
+
+def test_the_end_of_a_run_is_the_last_job_of_a_good_one(add):
+    from infra.dependencies import JobState, all_of, any_of
+
+    first = add("first")
+    second = add("second", after=[first])
+    tidy = add("tidy", after=all_of(second, on=JobState.FAILED))
+    add("report", after=[tidy])
+    add("either", after=any_of(first, second.on(JobState.FAILED)))
+
+    (pattern,) = (
+        rule["EventPattern"]["detail"]
+        for rule in add.properties("AWS::Events::Rule")
+        if rule["EventPattern"]["detail"].get("state") == ["SUCCEEDED"]
+    )
+    # second ends a good run, although tidy waits for its failure.
+    assert pattern["jobName"] == ["second", "either"]
 
 
 def test_more_names_than_an_event_pattern_holds_are_refused(add):

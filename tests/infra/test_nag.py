@@ -1,4 +1,4 @@
-"""cdk-nag's rules of AWS solutions over both stages: every finding has a written reason."""
+"""cdk-nag's rules of AWS solutions: every finding has a written reason."""
 
 import json
 import os
@@ -28,11 +28,36 @@ sys.exit(app.main())
 """
 
 
-@pytest.fixture(scope="module", params=["dev", "prod"])
-def report(request, tmp_path_factory):
+DATABASE = {
+    "kind": "jdbc",
+    "url": "jdbc:postgresql://db/air",
+    "table": "flights",
+    "driver": "org.postgresql.Driver",
+    "connectionName": "air-network",
+    "secretName": "air/reader",
+}
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """Return the context of a stage that asks for all there is."""
+    stages = json.loads((ROOT / "cdk.json").read_text())["context"]["tidemark:stages"]
+    stages["prod"] |= {
+        "alertEmail": "oncall@example.com",
+        "monthlyBudgetUsd": 100,
+        "githubRepository": "acme/pipelines",
+        "permissionsBoundary": "bounds",
+        "flightsSource": DATABASE,
+    }
+    return {"stage": "prod", "tidemark:stages": stages}
+
+
+@pytest.fixture(scope="module", params=["dev", "prod", "everything"])
+def report(request, everything, tmp_path_factory):
     """Return how the app ended with cdk-nag, and the findings that nobody gave a reason for."""
     out = tmp_path_factory.mktemp("nag")
-    context = {"stage": request.param, "tidemark:explain": True}
+    asked = everything if request.param == "everything" else {"stage": request.param}
+    context = {**asked, "tidemark:explain": True}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=ROOT,

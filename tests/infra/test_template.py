@@ -139,6 +139,33 @@ def test_every_bucket_is_encrypted_private_and_logged(assembly, as_text):
         assert "BucketName" not in properties
 
 
+def test_a_delivery_that_was_replaced_or_deleted_can_be_had_back(assembly):
+    versioned = {
+        id_.split("/")[1]: bucket["Properties"]
+        for id_, bucket in assembly.resources("AWS::S3::Bucket").items()
+        if "VersioningConfiguration" in bucket["Properties"]
+    }
+
+    ((id_, landing),) = versioned.items()
+    assert id_.startswith("Landing")
+    assert landing["VersioningConfiguration"] == {"Status": "Enabled"}
+    (rule,) = landing["LifecycleConfiguration"]["Rules"]
+    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 90}
+
+
+def test_no_check_of_an_unversioned_bucket_is_skipped_for_a_reason_of_another(assembly):
+    reasons = {
+        id_.split("/")[1]: skip["comment"]
+        for id_, bucket in assembly.resources("AWS::S3::Bucket").items()
+        for skip in bucket.get("Metadata", {}).get("checkov", {}).get("skip", [])
+        if skip["id"] == "CKV_AWS_21"
+    }
+
+    assert not any(id_.startswith("Landing") for id_ in reasons)
+    assert reasons.pop(ACCESS_LOGS).startswith("S3 only adds to it")
+    assert all(text.startswith("jobs replace what they wrote") for text in reasons.values())
+
+
 def test_every_bucket_refuses_requests_without_tls(assembly):
     buckets = {id_.split("/")[1] for id_ in assembly.resources("AWS::S3::Bucket")}
     policies = assembly.resources("AWS::S3::BucketPolicy").values()
@@ -287,7 +314,7 @@ def test_only_watermark_jobs_touch_the_table_and_only_their_own_rows(assembly):
 
 
 def test_a_wildcard_stands_only_below_declared_data_and_the_log_groups(assembly, stage):
-    logs = f":/aws-glue/jobs/tidemark-{stage}-flights*"
+    logs = f":/aws-glue/jobs/tidemark-{stage}-flights/*"
     for name in sample_jobs(assembly):
         data = {f"{folder}/*" for folder in READS[name] | WRITES[name]}
         for statement in assembly.statements(name):
