@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
-from infra.schedules import FINEST_MINUTES, finest_step
+from infra.schedules import CRON, CRON_FORM, FINEST_MINUTES, finest_step
 
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
@@ -47,7 +47,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class Trigger:
-    """One Glue trigger; `at` is where its resource stands; crawlers are named `CRAWLER` + name."""
+    """One Glue trigger; `at` is where its resource stands; crawlers are named `CRAWLER` + name.
+
+    Attributes:
+        schedule: cron fields, None without a schedule, empty if only a deployment knows it.
+    """
 
     at: str
     name: str
@@ -90,8 +94,11 @@ RULES: Mapping[str, str] = {
     "unknown-job": "A trigger names a job that this stage does not define.",
     "watched-and-started": "A trigger starts a job that it watches.",
     "inactive-trigger": "A trigger is created inactive, so it never fires.",
+    "active-on-demand": "An ON_DEMAND trigger is to be active, which CloudFormation refuses.",
+    "starts-nothing": "A trigger starts nothing, which Glue refuses.",
     "incomplete-condition": "A predicate lacks what Glue or CloudFormation wants.",
     "trigger-limit": "A trigger starts more than Glue allows.",
+    "bad-schedule": "A SCHEDULED trigger has no schedule that Glue understands.",
     "schedule-too-fine": "A schedule is finer than Glue's five minutes.",
     "trigger-in-two-workflows": "A trigger belongs to two workflows.",
     "two-starts": "A workflow has more than one start trigger.",
@@ -157,6 +164,13 @@ def _of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
             f"the trigger starts the job '{name}' that it watches, which Glue refuses",
             "let the job retry instead (MaxRetries), or start another job",
         )
+    yield from _activation(trigger)
+    yield from _incomplete(trigger)
+    yield from _schedule(trigger)
+    yield from _beyond_limits(trigger)
+
+
+def _activation(trigger: Trigger) -> Iterator[Problem]:
     if trigger.kind in (CONDITIONAL, "SCHEDULED") and not trigger.is_active:
         yield Problem(
             "inactive-trigger",
@@ -164,11 +178,23 @@ def _of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
             f"the {trigger.kind} trigger is created inactive and will never fire",
             "set StartOnCreation to true",
         )
-    yield from _incomplete(trigger)
-    yield from _beyond_limits(trigger)
+    if trigger.kind == "ON_DEMAND" and trigger.is_active:
+        yield Problem(
+            "active-on-demand",
+            trigger.at,
+            "the ON_DEMAND trigger has StartOnCreation, which CloudFormation refuses",
+            "leave StartOnCreation out; StartTrigger or StartWorkflowRun starts it",
+        )
 
 
 def _incomplete(trigger: Trigger) -> Iterator[Problem]:
+    if not trigger.starts:
+        yield Problem(
+            "starts-nothing",
+            trigger.at,
+            "the trigger starts no job, which Glue refuses",
+            "add a job: one without after= if this starts a pipeline",
+        )
     lacks = None
     if trigger.kind == CONDITIONAL and not trigger.conditions:
         lacks = "no condition", "name at least one job in Predicate.Conditions"
@@ -193,12 +219,24 @@ def _beyond_limits(trigger: Trigger) -> Iterator[Problem]:
                 f"the trigger starts {count} {what}; Glue allows {limit}",
                 "start some of them after others, or split the pipeline in two",
             )
-    step = finest_step(trigger.schedule) if trigger.schedule else None
-    if step is not None and step < FINEST_MINUTES:
+
+
+def _schedule(trigger: Trigger) -> Iterator[Problem]:
+    schedule = trigger.schedule
+    if trigger.kind != "SCHEDULED" or schedule == "":
+        return
+    if schedule is None or not CRON.fullmatch(schedule):
+        yield Problem(
+            "bad-schedule",
+            trigger.at,
+            f"the SCHEDULED trigger has the schedule {schedule!r}; allowed: {CRON_FORM}",
+            "correct Schedule, or the schedule of the stage",
+        )
+    elif (step := finest_step(schedule)) is not None and step < FINEST_MINUTES:
         yield Problem(
             "schedule-too-fine",
             trigger.at,
-            f"the schedule {trigger.schedule} fires {step} minutes apart; Glue allows "
+            f"the schedule {schedule} fires {step} minutes apart; Glue allows "
             f"{FINEST_MINUTES} or more",
             f"write a minute field such as 0 or 0/{FINEST_MINUTES}",
         )

@@ -91,9 +91,20 @@ def test_every_problem_says_what_is_wrong_and_what_to_do():
             [("trigger-in-two-workflows", "s/start")],
         ),
         (graph(jobs=""), [("no-start", "s/workflow")]),
+        (graph(start(), jobs=""), [("starts-nothing", "s/start")]),
+        (graph(replace(start("a"), kind="ON_DEMAND"), jobs="a"), [("active-on-demand", "s/start")]),
+        (graph(replace(start("a"), schedule=None), jobs="a"), [("bad-schedule", "s/start")]),
+        (
+            graph(replace(start("a"), schedule="rate(5 minutes)"), jobs="a"),
+            [("bad-schedule", "s/start")],
+        ),
+        (
+            graph(replace(start("a"), schedule="cron(99 * * * ? *)"), jobs="a"),
+            [("bad-schedule", "s/start")],
+        ),
         (graph(start("a"), after("b", "c"), jobs="abc"), [("unreachable-job", "s/b-trigger")]),
     ],
-    ids=range(12),
+    ids=range(17),
 )
 def test_a_broken_rule_is_found_where_it_is_broken(bad, expected):
     assert found(bad) == expected
@@ -169,6 +180,11 @@ def test_a_crawler_may_start_a_job():
         ("cron(0/5 * * * ? *)", False),
         ("cron(*/15 * * * ? *)", False),
         ("cron(0,30 * * * ? *)", False),
+        ("cron(0,58 6 * * ? *)", False),
+        ("cron(0,58 6,8 * * ? *)", False),
+        ("cron(0,58 6-8 * * ? *)", True),
+        ("cron(0,58 * * * ? *)", True),
+        ("cron(2,58 0,23 * * ? *)", True),
         ("cron(* * * * ? *)", True),
         ("cron(*/4 * * * ? *)", True),
         ("cron(0/1 * * * ? *)", True),

@@ -36,26 +36,22 @@ def project(tmp_path_factory):
     return root
 
 
-def new_pipeline(cdk, project, **changes):
+def new_pipeline(cdk, project, context=None):
     """Return a pipeline in a stack of an app of its own."""
-    from aws_cdk import aws_kms as kms
-
     from infra.config import StageConfig
     from infra.pipeline import Pipeline
     from infra.runtime import JobRuntime
-    from infra.watermark_table import WatermarkTable
 
     out = mkdtemp(dir=project)
-    stack = cdk.Stack(cdk.App(analytics_reporting=False, outdir=out), "stack")
+    stack = cdk.Stack(cdk.App(analytics_reporting=False, outdir=out, context=context), "stack")
     return Pipeline(
         stack,
         "Orders",
         name="orders",
         root=project,
         stage=StageConfig("dev", None, None, None, JobRuntime()),
-        watermarks=WatermarkTable(stack, "Watermarks"),
-        key=kms.Key.from_key_arn(stack, "Key", KEY),
-        **changes,
+        watermarks=new_table(stack),
+        key=key_of(stack),
     )
 
 
@@ -163,19 +159,8 @@ def test_a_warning_is_shown_and_fails_nothing(cdk, project):
 
 
 def test_two_pipelines_with_a_job_of_one_name_are_refused(cdk, project):
-    from infra.pipeline import Pipeline
-
     one = new_pipeline(cdk, project)
-    stack = cdk.Stack.of(one)
-    two = Pipeline(
-        stack,
-        "Returns",
-        name="returns",
-        root=project,
-        stage=one._stage,
-        watermarks=one._shared.watermarks,
-        key=stack.node.find_child("Key"),
-    )
+    two = another(one, cdk.Stack.of(one), project)
     disable(one, "same")
     disable(two, "same")
 
@@ -185,6 +170,118 @@ def test_two_pipelines_with_a_job_of_one_name_are_refused(cdk, project):
     ((path, text, _),) = shown_by(one)
     assert path == "stack/Returns/Same/Resource"
     assert text.startswith("the job name 'same' is taken by stack/OrdersSame")
+
+
+def staged(cdk, project, env=None):
+    """Return the app of two stages with the same pipeline."""
+    from infra.pipeline import Pipeline
+
+    pipeline = new_pipeline(cdk, project)
+    root = cdk.App(analytics_reporting=False, outdir=mkdtemp(dir=project))
+    for name in ("Dev", "Prod"):
+        stack = cdk.Stack(cdk.Stage(root, name, env=env), "Etl")
+        copy = Pipeline(
+            stack,
+            "Orders",
+            name="orders",
+            root=project,
+            stage=pipeline._stage,
+            watermarks=new_table(stack),
+            key=key_of(stack),
+        )
+        disable(copy, "same")
+    return root
+
+
+def new_table(scope):
+    from infra.watermark_table import WatermarkTable
+
+    return WatermarkTable(scope, "Watermarks")
+
+
+def key_of(scope):
+    from aws_cdk import aws_kms as kms
+
+    return kms.Key.from_key_arn(scope, "Key", KEY)
+
+
+def test_stages_whose_accounts_are_not_known_yet_are_not_taken_for_one(cdk, project):
+    assert staged(cdk, project).synth().stacks_recursively
+
+
+def test_stages_of_one_account_cannot_have_a_job_of_one_name(cdk, project):
+    env = cdk.Environment(account="123456789012", region="cn-north-1")
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        staged(cdk, project, env).synth()
+
+
+@pytest.mark.parametrize("references", ["strong", "weak"])
+def test_what_another_stack_writes_is_known_however_stacks_refer_to_each_other(
+    cdk, project, references
+):
+    from aws_cdk import aws_glue as glue
+    from aws_cdk import aws_s3 as s3
+
+    from infra.dataset import Dataset
+
+    flag = "@aws-cdk/core:defaultCrossStackReferences"
+    pipeline = new_pipeline(cdk, project, {flag: references})
+    app_ = pipeline.node.root
+    lake = s3.Bucket(cdk.Stack(app_, "lake"), "Raw")
+    raw = Dataset(lake, "raw/")
+    first = disable(pipeline, "first", writes=[raw])
+    other = another(pipeline, cdk.Stack(app_, "other"), project)
+    disable(other, "second", reads=[raw])
+    glue.CfnTrigger(
+        cdk.Stack(app_, "third"),
+        "ByHand",
+        type="ON_DEMAND",
+        actions=[glue.CfnTrigger.ActionProperty(job_name=first.resource.ref)],
+    )
+
+    app_.synth()
+
+    assert shown_by(pipeline) == []
+
+
+def another(pipeline, stack, project):
+    """Return a second pipeline with what the first has."""
+    from infra.pipeline import Pipeline
+
+    return Pipeline(
+        stack,
+        "Returns",
+        name="returns",
+        root=project,
+        stage=pipeline._stage,
+        watermarks=pipeline._shared.watermarks,
+        key=stack.node.try_find_child("Key") or key_of(stack),
+    )
+
+
+def test_what_only_a_deployment_knows_is_not_judged(cdk, project):
+    from aws_cdk import aws_glue as glue
+
+    pipeline = new_pipeline(cdk, project)
+    first = disable(pipeline, "first")
+    stack = cdk.Stack.of(pipeline)
+    schedule = cdk.CfnParameter(stack, "Schedule")
+    cdk.CfnParameter(stack, "Runs", type="Number")
+    first.resource.add_property_override("ExecutionProperty.MaxConcurrentRuns", {"Ref": "Runs"})
+    glue.CfnTrigger(
+        stack,
+        "ByHand",
+        type="SCHEDULED",
+        schedule=schedule.value_as_string,
+        start_on_creation=True,
+        actions=[glue.CfnTrigger.ActionProperty(job_name=first.resource.ref)],
+    )
+    chosen = glue.CfnTrigger(stack, "Chosen", type="ON_DEMAND", actions=[])
+    cdk.CfnCondition(stack, "If", expression=cdk.Fn.condition_equals("a", "b"))
+    chosen.add_property_override("Actions", {"Fn::If": ["If", [{"JobName": "x"}], []]})
+
+    assert synthesized(pipeline)["Resources"]
 
 
 def test_the_app_ends_with_one_line_when_it_does_not_validate(tmp_path, monkeypatch, capsys):
