@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import app
-from infra.graph import RULES
+from infra.graph import RULES, problems
+from infra.graph_template import read_graph
 from local_glue.template import _trigger as trigger_of
 from local_glue.triggers import triggers_to_fire
 
@@ -305,16 +306,16 @@ def problem_of(at):
 
 @st.composite
 def plans(draw):
-    """Return a valid plan: job name to None, or to AND or ANY and the states of earlier jobs."""
+    """Return a valid plan: job name to None, or to AND or ANY and earlier jobs with states."""
     names = [f"job-{chr(97 + number)}" for number in range(draw(st.integers(1, 7)))]
     plan = {}
     for number, name in enumerate(names):
-        watched = (
-            draw(st.dictionaries(st.sampled_from(names[:number]), st.sampled_from(STATES)))
-            if number
-            else {}
-        )
-        plan[name] = (draw(st.sampled_from(["AND", "ANY"])), watched) if watched else None
+        logical = draw(st.sampled_from(["AND", "ANY"]))
+        conditions = st.tuples(st.sampled_from(names[:number] or [""]), st.sampled_from(STATES))
+        # All of them can only be one state of each job; any of them may be several.
+        once = {"unique_by": lambda condition: condition[0]} if logical == "AND" else {}
+        watched = draw(st.lists(conditions, max_size=5, unique=not once, **once)) if number else []
+        plan[name] = (logical, watched) if watched else None
     return plan
 
 
@@ -328,7 +329,7 @@ def started_by(plan, ends):
             for name, after in plan.items()
             if after is None
             or (any if after[0] == "ANY" else all)(
-                final.get(watched) == state for watched, state in after[1].items()
+                final.get(watched) == state for watched, state in after[1]
             )
         }
         if new == started:
@@ -361,24 +362,120 @@ def started_by_triggers(template, names, ends):
     return started
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
-@given(plan=plans(), data=st.data())
-def test_triggers_mean_what_the_plan_says(cdk, project, plan, data):
+def built(cdk, project, plan):
+    """Return the template of a plan."""
     from infra.dependencies import JobState, all_of, any_of
 
     pipeline = new_pipeline(cdk, project)
     jobs = {}
     for name, after in plan.items():
-        waits = (
-            [jobs[watched].on(JobState[state]) for watched, state in after[1].items()]
-            if after
-            else []
-        )
+        waits = [jobs[watched].on(JobState[state]) for watched, state in after[1]] if after else []
         combine = any_of if after and after[0] == "ANY" else all_of
         jobs[name] = disable(pipeline, name, after=combine(*waits) if waits else ())
+    return synthesized(pipeline)
 
-    template = synthesized(pipeline)
+
+ROUNDS = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@ROUNDS
+@given(plan=plans(), data=st.data())
+def test_triggers_mean_what_the_plan_says(cdk, project, plan, data):
+    template = built(cdk, project, plan)
 
     for _ in range(10):
         ends = {name: data.draw(st.sampled_from(STATES)) for name in plan}
         assert started_by_triggers(template, plan, ends) == started_by(plan, ends)
+
+
+def properties_of(template, kind, **wanted):
+    """Return the properties of a template's resources of one type that are as wanted."""
+    return [
+        resource["Properties"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == kind and wanted.items() <= resource["Properties"].items()
+    ]
+
+
+def add_trigger(template, trigger):
+    template["Resources"]["Added"] = {"Type": "AWS::Glue::Trigger", "Properties": trigger}
+
+
+def jobs_wait_for_each_other(template, start, trigger):
+    """Let what a trigger watches wait for what it starts."""
+    condition = {"JobName": trigger["Actions"][0]["JobName"], "LogicalOperator": "EQUALS"}
+    back = {"JobName": trigger["Predicate"]["Conditions"][0]["JobName"]}
+    conditions = [{**condition, "State": "SUCCEEDED"}]
+    add_trigger(template, {**trigger, "Actions": [back], "Predicate": {"Conditions": conditions}})
+
+
+def a_job_has_the_name_of_another(template, start, trigger):
+    one, other = properties_of(template, "AWS::Glue::Job")[:2]
+    other["Name"] = one["Name"]
+
+
+def a_bookmark_has_two_runs(template, start, trigger):
+    job = properties_of(template, "AWS::Glue::Job")[-1]
+    job["DefaultArguments"]["--job-bookmark-option"] = ENABLE
+    job["ExecutionProperty"]["MaxConcurrentRuns"] = 2
+
+
+def the_start_is_lost(template, start, trigger):
+    resources = template["Resources"]
+    del resources[next(id_ for id_, r in resources.items() if r.get("Properties") is start)]
+
+
+# What a hand can do to a valid template: the rule that must find it, given template, start trigger
+# and one conditional trigger.
+BROKEN = {
+    "duplicate-job-name": a_job_has_the_name_of_another,
+    "bookmark-concurrent": a_bookmark_has_two_runs,
+    "unknown-job": lambda t, start, trigger: trigger["Actions"].append({"JobName": "nobody"}),
+    "watched-and-started": lambda t, start, trigger: trigger["Actions"].append(
+        {"JobName": trigger["Predicate"]["Conditions"][-1]["JobName"]}
+    ),
+    "inactive-trigger": lambda t, start, trigger: trigger.pop("StartOnCreation"),
+    "active-on-demand": lambda t, start, trigger: start.update(Type="ON_DEMAND"),
+    "starts-nothing": lambda t, start, trigger: trigger.update(Actions=[]),
+    "incomplete-condition": lambda t, start, trigger: trigger["Predicate"]["Conditions"][0].pop(
+        "LogicalOperator"
+    ),
+    "trigger-limit": lambda t, start, trigger: trigger["Actions"].extend(
+        {"CrawlerName": f"crawler-{number}"} for number in range(3)
+    ),
+    "bad-schedule": lambda t, start, trigger: start.update(Schedule="rate(1 hour)"),
+    "schedule-too-fine": lambda t, start, trigger: start.update(Schedule="cron(0/3 * * * ? *)"),
+    "trigger-in-two-workflows": lambda t, start, trigger: (
+        start.update(Name="same"),
+        add_trigger(t, {**start, "WorkflowName": "other"}),
+    ),
+    "two-starts": lambda t, start, trigger: add_trigger(t, start),
+    "no-start": the_start_is_lost,
+    "too-many-nodes": lambda t, start, trigger: t["Resources"].update(
+        {f"More{n}": {"Type": "AWS::Glue::Trigger", "Properties": trigger} for n in range(100)}
+    ),
+    "cycle": jobs_wait_for_each_other,
+    "unreachable-job": lambda t, start, trigger: trigger.update(WorkflowName="other"),
+}
+
+
+def test_every_rule_that_is_an_error_is_broken_below():
+    assert set(RULES) - set(BROKEN) == {"output-never-read", "input-nobody-writes"}
+
+
+@ROUNDS
+@given(plan=plans().filter(lambda plan: any(plan.values())), data=st.data())
+def test_a_random_graph_that_is_broken_in_any_way_is_refused(cdk, project, plan, data):
+    text = json.dumps(built(cdk, project, plan))
+    assert problems(read_graph({"stack": json.loads(text)})) == []
+
+    for rule, break_it in BROKEN.items():
+        template = json.loads(text)
+        (start,) = properties_of(template, "AWS::Glue::Trigger", Type="SCHEDULED")
+        conditional = properties_of(template, "AWS::Glue::Trigger", Type="CONDITIONAL")
+        break_it(template, start, data.draw(st.sampled_from(conditional)))
+
+        found = problems(read_graph({"stack": template}))
+
+        assert rule in {problem.rule for problem in found if problem.is_error}
+        assert all(problem.at.startswith("stack/") and problem.fix for problem in found)
