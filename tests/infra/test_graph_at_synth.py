@@ -298,6 +298,21 @@ def test_the_app_ends_with_one_line_when_it_does_not_validate(tmp_path, monkeypa
     )
 
 
+def test_the_app_ends_with_one_line_when_a_construct_refuses_at_synthesis(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("infra.alerts.MOST_CHARACTERS", 10)
+    monkeypatch.setenv("CDK_OUTDIR", str(tmp_path))
+
+    assert app.main() == 2
+
+    err = capsys.readouterr().err
+    assert err.startswith("error: the names of 4 jobs make an event pattern of ")
+    assert err.endswith(
+        "EventBridge allows 10; give them shorter names, or split the pipeline in two\n"
+    )
+
+
 def problem_of(at):
     from infra.graph import Problem
 
