@@ -4,17 +4,24 @@ Sources: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html,
 https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from itertools import islice, product
+from typing import TypeAlias
 
 from infra.schedules import CRON, CRON_FORM, FINEST_MINUTES, finest_step
 
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
+MOST_WAYS = 200  # of starting a job; with more, one of them is taken to be possible
 CONDITIONAL = "CONDITIONAL"
 CRAWLER = "crawler "  # before the name of a crawler, where jobs and crawlers stand together
+
+
+Way: TypeAlias = frozenset[tuple[str, str]]
+"""Jobs and the states they ended in: one way in which a run comes to a job."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +112,7 @@ RULES: Mapping[str, str] = {
     "no-start": "A workflow has no start trigger.",
     "too-many-nodes": "A workflow has more than 100 jobs, crawlers and triggers.",
     "cycle": "Jobs wait for each other.",
-    "unreachable-job": "A job can never start.",
+    "unreachable-job": "A job can start in no run, whatever state each job ends in.",
     "output-never-read": "No job reads what a job writes (a warning).",
     "input-nobody-writes": "No job writes what a job reads (a warning).",
 }
@@ -275,14 +282,16 @@ def _of_workflow(graph: Graph, workflow: str | None) -> Iterator[Problem]:
                 f"{MAX_NODES} it may not be stopped or resumed",
                 "split the pipeline in two",
             )
-    if cycle := _cycle(triggers):
+    cycle = _cycle(triggers)
+    if cycle:
         yield Problem(
             "cycle",
             next(trigger.at for trigger in triggers if cycle[0] in trigger.starts),
             f"the jobs wait for each other: {' <- '.join(cycle)}",
             "remove one of these dependencies",
         )
-    yield from _unreachable(triggers)
+    else:
+        yield from _unreachable(triggers)
 
 
 def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Problem]:
@@ -304,55 +313,83 @@ def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Pro
         )
 
 
-def _cycle(triggers: Iterable[Trigger]) -> list[str]:
-    """Return jobs of which each waits for the one before, the last being the first again."""
+def _waits(triggers: Iterable[Trigger]) -> dict[str, set[str]]:
+    """Return every job that is started, and the jobs that its triggers watch."""
     waits_for: dict[str, set[str]] = defaultdict(set)
     for trigger in triggers:
         for name in trigger.starts:
             waits_for[name] |= {c.name for c in trigger.conditions if c.name != name}
+    return waits_for
+
+
+def _cycle(triggers: Iterable[Trigger]) -> list[str]:
+    """Return jobs of which each waits for the one before, the last being the first again."""
     try:
-        TopologicalSorter(waits_for).prepare()
+        TopologicalSorter(_waits(triggers)).prepare()
     except CycleError as error:
         return list(error.args[1])
     return []
 
 
 def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
-    """Yield the jobs that no chain from a start trigger reaches, the first of each chain only."""
-    reached: set[str] = set()
-    waiting = list(triggers)
-    while firing := [trigger for trigger in waiting if _can_fire(trigger, reached)]:
-        reached.update(name for trigger in firing for name in trigger.starts)
-        waiting = [trigger for trigger in waiting if trigger not in firing]
-    started = {name for trigger in triggers for name in trigger.starts}
-    for trigger in waiting:
-        missing = [c.name for c in trigger.conditions if c.name not in reached]
-        is_consequence = any(name in started for name in missing)
+    """Yield the jobs that no run of the workflow can start, the first of each chain only."""
+    waits_for = _waits(triggers)
+    ways: dict[str, set[Way]] = {}
+    for name in TopologicalSorter(waits_for).static_order():
+        starting = [trigger for trigger in triggers if name in trigger.starts]
+        ways[name] = _few(way for trigger in starting for way in _ways_of(trigger, ways))
+    for trigger in triggers:
+        missing = [c.name for c in trigger.conditions if not ways.get(c.name)]
+        is_consequence = any(name in waits_for for name in missing)
         for name in trigger.starts:
-            if name in reached or is_consequence or not trigger.conditions:
+            if ways[name] or is_consequence or not trigger.conditions:
                 continue
             reason = (
                 f"it waits for {', '.join(dict.fromkeys(missing))}, which nothing in its workflow "
                 "starts; runs that are started from outside fire no trigger"
                 if missing
-                else "its trigger wants one run to end in several states"
+                else "no run can end with "
+                + " and ".join(f"{c.name} {c.state}" for c in trigger.conditions)
             )
             yield Problem(
                 "unreachable-job",
                 trigger.at,
                 f"the job '{name}' can never start: {reason}",
-                "wait for a job of the same workflow that a start trigger leads to",
+                "wait for what can happen in one run that a start trigger of the workflow begins",
             )
 
 
-def _can_fire(trigger: Trigger, reached: set[str]) -> bool:
+def _ways_of(trigger: Trigger, ways: Mapping[str, set[Way]]) -> set[Way]:
+    """Return the ways in which a trigger fires, given those in which each job starts."""
     if trigger.kind != CONDITIONAL:
-        return True
-    met = [condition.name in reached for condition in trigger.conditions]
+        return {frozenset()}
+    met = [
+        {way | {(c.name, c.state)} for way in ways.get(c.name, ()) if _is_one_run(way, c)}
+        for c in trigger.conditions
+    ]
     if trigger.logical == "ANY":
-        return any(met)
-    once = Counter(name for name, _ in {(c.name, c.state) for c in trigger.conditions})
-    return bool(met) and all(met) and max(once.values()) == 1
+        return {way for each in met for way in each}
+    together: set[Way] = {frozenset()} if met else set()
+    for each in met:
+        together = _few(
+            way | other for way, other in product(together, each) if _agree(way | other)
+        )
+    return together
+
+
+def _is_one_run(way: Way, condition: Condition) -> bool:
+    return _agree(way | {(condition.name, condition.state)})
+
+
+def _agree(way: Way) -> bool:
+    """Return whether no job of a way ends in two states."""
+    return len({name for name, _ in way}) == len(way)
+
+
+def _few(ways: Iterable[Way]) -> set[Way]:
+    """Return the ways without repetition; where there are very many, as if there were no limit."""
+    found = set(islice(ways, MOST_WAYS))
+    return {frozenset()} if len(found) == MOST_WAYS else found
 
 
 def _data(graph: Graph) -> Iterator[Problem]:

@@ -2,11 +2,12 @@
 
 import json
 import os
+from itertools import product
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import app
@@ -331,7 +332,19 @@ def plans(draw):
         once = {"unique_by": lambda condition: condition[0]} if logical == "AND" else {}
         watched = draw(st.lists(conditions, max_size=5, unique=not once, **once)) if number else []
         plan[name] = (logical, watched) if watched else None
+    assume(set(plan) == can_start(plan))
     return plan
+
+
+def can_start(plan):
+    """Return the jobs that start in some run, found by trying all runs."""
+    states = {
+        name: {s for after in plan.values() if after for w, s in after[1] if w == name}
+        or {"FAILED"}
+        for name in plan
+    }
+    runs = product(*states.values())
+    return {name for run in runs for name in started_by(plan, dict(zip(states, run, strict=True)))}
 
 
 def started_by(plan, ends):
