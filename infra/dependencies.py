@@ -98,8 +98,8 @@ def after_of(after: object) -> After | None:
         return after
     if not isinstance(after, list | tuple):
         raise JobDefinitionError(
-            f"after is {after!r}; allowed: a list of jobs, all_of(...) or any_of(...); pass what "
-            "add_job returned"
+            f"after is {after!r}; allowed: a list of jobs, all_of(...) or any_of(...); write "
+            "[first] where first is what add_job returned"
         )
     return all_of(*after) if after else None
 

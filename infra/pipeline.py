@@ -53,7 +53,7 @@ class Pipeline(Construct):
         id_: str,
         *,
         name: str,
-        root: Path,
+        root: Path | str,
         stage: StageConfig,
         watermarks: WatermarkTable,
         key: kms.IKey,
@@ -84,10 +84,10 @@ class Pipeline(Construct):
             )
         self.name = name
         self.jobs: dict[str, IncrementalJob] = {}
-        self._root = root
+        self._root = Path(root)
         self._stage = stage
         self._last_trigger: glue.CfnTrigger | None = None
-        libs = root / "libs"
+        libs = self._root / "libs"
         if not libs.is_dir():
             raise JobDefinitionError(
                 f"pipeline '{name}' ships {str(libs)!r}, which is not a folder; "

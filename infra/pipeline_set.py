@@ -28,7 +28,7 @@ class PipelineSet:
         *,
         stage: StageConfig,
         storage: StorageStack,
-        root: Path,
+        root: Path | str,
         env: cdk.Environment,
     ) -> None:
         """Keep what the pipelines share.

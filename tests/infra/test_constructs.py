@@ -52,7 +52,7 @@ def add_pipeline(stack, tmp_path):
             name.capitalize(),
             run_properties=run_properties,
             name=name,
-            root=tmp_path,
+            root=str(tmp_path),
             stage=StageConfig("dev", None, None, None, runtime, **stage),
             watermarks=watermarks,
             key=key,
@@ -184,6 +184,13 @@ def test_a_dataset_of_a_bucket_that_is_only_a_name_is_refused():
         ValueError, match="dataset 'orders/' has the bucket 'lake'; allowed: a buck"
     ):
         Dataset("lake", "orders/")
+
+
+def test_a_job_that_is_not_in_a_list_is_refused_and_the_list_is_shown(pipeline, enable):
+    first = pipeline.add_job("first", script="job.py", bookmark=enable)
+
+    with pytest.raises(ValueError, match=r"allowed: a list of jobs, .*; write \[first\] where"):
+        pipeline.add_job("second", script="job.py", bookmark=enable, after=first)
 
 
 def test_a_run_property_that_is_no_text_is_refused(add_pipeline):
