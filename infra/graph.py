@@ -4,24 +4,15 @@ Sources: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html,
 https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
-from itertools import islice, product
-from typing import TypeAlias
 
+from infra.graph_ways import CONDITIONAL, cycle_of, ways_to_start
 from infra.schedules import CRON, CRON_FORM, FINEST_MINUTES, finest_step
 
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
-MOST_WAYS = 200  # of starting a job; with more, one of them is taken to be possible
-CONDITIONAL = "CONDITIONAL"
 CRAWLER = "crawler "  # before the name of a crawler, where jobs and crawlers stand together
-
-
-Way: TypeAlias = frozenset[tuple[str, str]]
-"""Jobs and the states they ended in: one way in which a run comes to a job."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +273,7 @@ def _of_workflow(graph: Graph, workflow: str | None) -> Iterator[Problem]:
                 f"{MAX_NODES} it may not be stopped or resumed",
                 "split the pipeline in two",
             )
-    cycle = _cycle(triggers)
+    cycle = cycle_of(triggers)
     if cycle:
         yield Problem(
             "cycle",
@@ -313,34 +304,13 @@ def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Pro
         )
 
 
-def _waits(triggers: Iterable[Trigger]) -> dict[str, set[str]]:
-    """Return every job that is started, and the jobs that its triggers watch."""
-    waits_for: dict[str, set[str]] = defaultdict(set)
-    for trigger in triggers:
-        for name in trigger.starts:
-            waits_for[name] |= {c.name for c in trigger.conditions if c.name != name}
-    return waits_for
-
-
-def _cycle(triggers: Iterable[Trigger]) -> list[str]:
-    """Return jobs of which each waits for the one before, the last being the first again."""
-    try:
-        TopologicalSorter(_waits(triggers)).prepare()
-    except CycleError as error:
-        return list(error.args[1])
-    return []
-
-
 def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
     """Yield the jobs that no run of the workflow can start, the first of each chain only."""
-    waits_for = _waits(triggers)
-    ways: dict[str, set[Way]] = {}
-    for name in TopologicalSorter(waits_for).static_order():
-        starting = [trigger for trigger in triggers if name in trigger.starts]
-        ways[name] = _few(way for trigger in starting for way in _ways_of(trigger, ways))
+    ways = ways_to_start(triggers)
+    started = {name for trigger in triggers for name in trigger.starts}
     for trigger in triggers:
         missing = [c.name for c in trigger.conditions if not ways.get(c.name)]
-        is_consequence = any(name in waits_for for name in missing)
+        is_consequence = any(name in started for name in missing)
         for name in trigger.starts:
             if ways[name] or is_consequence or not trigger.conditions:
                 continue
@@ -357,39 +327,6 @@ def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
                 f"the job '{name}' can never start: {reason}",
                 "wait for what can happen in one run that a start trigger of the workflow begins",
             )
-
-
-def _ways_of(trigger: Trigger, ways: Mapping[str, set[Way]]) -> set[Way]:
-    """Return the ways in which a trigger fires, given those in which each job starts."""
-    if trigger.kind != CONDITIONAL:
-        return {frozenset()}
-    met = [
-        {way | {(c.name, c.state)} for way in ways.get(c.name, ()) if _is_one_run(way, c)}
-        for c in trigger.conditions
-    ]
-    if trigger.logical == "ANY":
-        return {way for each in met for way in each}
-    together: set[Way] = {frozenset()} if met else set()
-    for each in met:
-        together = _few(
-            way | other for way, other in product(together, each) if _agree(way | other)
-        )
-    return together
-
-
-def _is_one_run(way: Way, condition: Condition) -> bool:
-    return _agree(way | {(condition.name, condition.state)})
-
-
-def _agree(way: Way) -> bool:
-    """Return whether no job of a way ends in two states."""
-    return len({name for name, _ in way}) == len(way)
-
-
-def _few(ways: Iterable[Way]) -> set[Way]:
-    """Return the ways without repetition; where there are very many, as if there were no limit."""
-    found = set(islice(ways, MOST_WAYS))
-    return {frozenset()} if len(found) == MOST_WAYS else found
 
 
 def _data(graph: Graph) -> Iterator[Problem]:

@@ -17,16 +17,7 @@ from infra.errors import JobDefinitionError
 from infra.explanations import explain_wildcards
 from infra.graph_template import METADATA
 from infra.job_arguments import Argument, own_arguments, texts_of
-from infra.job_checks import (
-    CONNECTION,
-    PINNED_MODULE,
-    SECRET,
-    TABLE,
-    check_kind,
-    check_list,
-    check_name,
-    check_texts,
-)
+from infra.job_checks import check_kind, check_list, check_name, check_uses
 from infra.runtime import JobRuntime
 from infra.shared_parts import SharedParts
 
@@ -116,7 +107,7 @@ class IncrementalJob(Construct):
         check_kind(name, "temp", temp, Dataset | None, "a Dataset")
         permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
         check_kind(name, "run_properties", run_properties, RunProperties | None, permitted)
-        _check_uses(
+        check_uses(
             name,
             tables=tables,
             python_modules=python_modules,
@@ -280,34 +271,3 @@ def _check(name: str, script: Path, bookmark: object, *, watermark: object) -> N
     options = ", ".join(f"BookmarkOption.{option.name}" for option in BookmarkOption)
     check_kind(name, "bookmark", bookmark, BookmarkOption, options)
     check_kind(name, "watermark", watermark, bool, "True, False")
-
-
-def _check_uses(
-    name: str,
-    *,
-    tables: Sequence[str],
-    python_modules: Sequence[str],
-    connections: Sequence[str],
-    secrets: Sequence[str],
-) -> None:
-    """Raise unless everything that the job uses is named so that it can be found, and only it."""
-    check_texts(
-        name, "tables", tables, TABLE, "each database.table, of lower case letters, digits, _ and -"
-    )
-    check_texts(
-        name,
-        "python_modules",
-        python_modules,
-        PINNED_MODULE,
-        "each name==version, since builds must be repeatable, or the s3:// address of a wheel",
-    )
-    check_texts(
-        name,
-        "connections",
-        connections,
-        CONNECTION,
-        "each the name of a Glue connection, no * ? : /",
-    )
-    check_texts(
-        name, "secrets", secrets, SECRET, "each the name (no ARN) of a secret in Secrets Manager"
-    )

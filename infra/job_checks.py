@@ -59,14 +59,45 @@ def check_list(job: str, key: str, values: object, kind: type, allowed: str) -> 
         )
 
 
-def check_texts(
-    job: str, key: str, values: Sequence[str], pattern: re.Pattern[str], allowed: str
+def check_uses(
+    name: str,
+    *,
+    tables: Sequence[str],
+    python_modules: Sequence[str],
+    connections: Sequence[str],
+    secrets: Sequence[str],
 ) -> None:
-    """Raise unless every value that a job declares as `key` has a form, or is known at deployment.
+    """Raise unless everything that the job uses is named so that it can be found, and only it.
 
     Raises:
-        JobDefinitionError: one has another form.
+        JobDefinitionError: something is named in another form.
     """
+    _check_texts(
+        name, "tables", tables, TABLE, "each database.table, of lower case letters, digits, _ and -"
+    )
+    _check_texts(
+        name,
+        "python_modules",
+        python_modules,
+        PINNED_MODULE,
+        "each name==version, since builds must be repeatable, or the s3:// address of a wheel",
+    )
+    _check_texts(
+        name,
+        "connections",
+        connections,
+        CONNECTION,
+        "each the name of a Glue connection, no * ? : /",
+    )
+    _check_texts(
+        name, "secrets", secrets, SECRET, "each the name (no ARN) of a secret in Secrets Manager"
+    )
+
+
+def _check_texts(
+    job: str, key: str, values: Sequence[str], pattern: re.Pattern[str], allowed: str
+) -> None:
+    """Raise unless every value declared as `key` has a form, or is known at deployment only."""
     check_list(job, key, values, str, f"texts, {allowed}")
     for value in values:
         if not pattern.fullmatch(value) and not cdk.Token.is_unresolved(value):
