@@ -20,6 +20,7 @@ from infra.errors import ConfigError, InputError
 
 ROOT = Path(__file__).resolve().parent
 OLDEST_NODE = 20
+AT_SYNTHESIS = "Resolution error: "
 
 
 def main() -> int:
@@ -133,9 +134,13 @@ def synthesize(stage: StageConfig, context: Mapping[str, object], outdir: Path) 
     try:
         app.synth()
     except RuntimeError as error:
-        if not str(error).startswith("ValidationFailed"):
+        text = str(error)
+        if text.startswith("ValidationFailed"):
+            raise InputError("the app does not validate; correct what is listed above") from error
+        if not text.startswith(AT_SYNTHESIS):
             raise
-        raise InputError("the app does not validate; correct what is listed above") from error
+        # What a construct refuses during synthesis comes back from Node as text only.
+        raise InputError(text.replace(AT_SYNTHESIS, "").removesuffix("...")) from error
 
 
 def _bundled_node() -> str | None:

@@ -10,15 +10,12 @@ from typing import Self
 from infra.errors import ConfigError, JobDefinitionError
 from infra.fields import Fields, show
 from infra.runtime import GLUE_VERSIONS, WORKER_TYPES, JobRuntime
-from infra.schedules import CRON, FINEST_MINUTES, finest_step
+from infra.schedules import CRON, CRON_FORM, FINEST_MINUTES, finest_step
 
 CONTEXT_KEYS = ("stage", "flightsSource", "tidemark:stages")
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,15}")
 ACCOUNT = re.compile(r"\d{12}")
 REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
-CRON_FORM = (
-    "null or six Glue cron fields with one ? for a day, such as cron(0 6 * * ? *) for 06:00 UTC"
-)
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
@@ -83,6 +80,10 @@ class StageConfig:
         github_repository: owner and name of the repository whose GitHub Actions deploy, or None.
         tags: tag name to value, for every resource.
         flights_source: where `ingest-flights` reads.
+
+    Raises:
+        ConfigError: the name cannot be part of others, the schedule is finer than Glue allows, or
+            a limit lacks what measures it or who is told.
     """
 
     name: str
@@ -101,6 +102,27 @@ class StageConfig:
     github_repository: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     flights_source: FilesSource | JdbcSource = FilesSource()
+
+    def __post_init__(self) -> None:
+        if not STAGE_NAME.fullmatch(self.name):
+            raise ConfigError(
+                f"stage name {show(self.name)} cannot be part of a resource name; allowed: up to "
+                "16 lower case letters and digits, a letter first; rename it in cdk.json"
+            )
+        if self.monthly_budget_usd and not self.alert_email:
+            raise ConfigError(
+                f"stage '{self.name}' has monthlyBudgetUsd and no alertEmail to mail to; add one"
+            )
+        if self.dpu_hours_per_day and not self.metrics:
+            raise ConfigError(
+                f"stage '{self.name}' has dpuHoursPerDay, which is measured by metrics only; set "
+                "metrics to true, or remove it"
+            )
+        if self.schedule and (finest_step(self.schedule) or 60) < FINEST_MINUTES:
+            raise ConfigError(
+                f"stage '{self.name}' has schedule {show(self.schedule)}, which is finer than the "
+                f"{FINEST_MINUTES} minutes that Glue allows; write a minute field such as 0/5"
+            )
 
     @classmethod
     def from_context(cls, context: Mapping[str, object]) -> Self:
@@ -121,18 +143,13 @@ class StageConfig:
                 f"unknown stage {show(name)}; allowed: {', '.join(sorted(stages)) or 'none yet'}; "
                 "choose one with -c stage=NAME, or add it to 'tidemark:stages' in cdk.json"
             )
-        if not STAGE_NAME.fullmatch(name):
-            raise ConfigError(
-                f"stage name {show(name)} cannot be part of a resource name; allowed: up to 16 "
-                "lower case letters and digits, a letter first; rename it in cdk.json"
-            )
         fields = Fields(stages[name], f"stage '{name}'")
         stage_source = fields.take("flightsSource", {"kind": "files"})
         stage = cls(
             name=name,
             account=fields.optional_text("account", ACCOUNT, "null or 12 digits in quotes"),
             region=fields.optional_text("region", REGION, "null or a region such as eu-west-1"),
-            schedule=fields.optional_text("schedule", CRON, CRON_FORM),
+            schedule=fields.optional_text("schedule", CRON, f"null or {CRON_FORM}"),
             runtime=_runtime(fields, name),
             termination_protection=fields.flag("terminationProtection"),
             metrics=fields.flag("metrics", default=False),
@@ -151,20 +168,6 @@ class StageConfig:
             flights_source=_flights_source(context.get("flightsSource", stage_source)),
         )
         fields.refuse_the_rest()
-        if stage.monthly_budget_usd and not stage.alert_email:
-            raise ConfigError(
-                f"stage '{name}' has monthlyBudgetUsd and no alertEmail to mail to; add one"
-            )
-        if stage.dpu_hours_per_day and not stage.metrics:
-            raise ConfigError(
-                f"stage '{name}' has dpuHoursPerDay, which is measured by metrics only; set "
-                "metrics to true, or remove it"
-            )
-        if stage.schedule and (finest_step(stage.schedule) or 60) < FINEST_MINUTES:
-            raise ConfigError(
-                f"stage '{name}' has schedule {show(stage.schedule)}, which is finer than the "
-                f"{FINEST_MINUTES} minutes that Glue allows; write a minute field such as 0/5"
-            )
         return stage
 
 

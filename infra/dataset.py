@@ -19,6 +19,9 @@ class Dataset:
         prefix: one or more folder names, each closed by a slash: `flights/`.
         delivered: True if others than the app's jobs write it.
         published: True if others than the app's jobs read it.
+
+    Raises:
+        JobDefinitionError: the bucket is none, or the prefix is no folder.
     """
 
     bucket: s3.IBucket
@@ -31,6 +34,11 @@ class Dataset:
             raise JobDefinitionError(
                 f"dataset prefix {self.prefix!r} is not a folder; allowed: letters, digits and "
                 "_.=- in names that each end with a slash; write it as 'flights/'"
+            )
+        if not hasattr(self.bucket, "bucket_arn"):
+            raise JobDefinitionError(
+                f"dataset {self.prefix!r} has the bucket {self.bucket!r}; allowed: a bucket; write "
+                "s3.Bucket.from_bucket_name(...) for one that others made"
             )
 
     @property

@@ -27,10 +27,17 @@ class JobState(Enum):
 
 @dataclass(frozen=True)
 class Ended:
-    """A job that has ended in one state; made by `IncrementalJob.on`."""
+    """A job that has ended in one state; made by `IncrementalJob.on`.
+
+    Raises:
+        JobDefinitionError: the state is none that a trigger can watch.
+    """
 
     job: IncrementalJob
     state: JobState
+
+    def __post_init__(self) -> None:
+        _check_state(f"job.on(...) of '{self.job.name}'", self.state)
 
 
 @dataclass(frozen=True)
@@ -68,9 +75,17 @@ def any_of(*jobs: IncrementalJob | Ended, on: JobState = JobState.SUCCEEDED) -> 
     The first that ends so starts the job; later ones do not start it again in the same run.
 
     Raises:
-        JobDefinitionError: no job is given, or something else than a job.
+        JobDefinitionError: no job is given, something else than a job, or one job twice in one
+            state.
     """
-    return After("ANY", _conditions(jobs, on))
+    after = After("ANY", _conditions(jobs, on))
+    for ended in after.conditions:
+        if after.conditions.count(ended) > 1:
+            raise JobDefinitionError(
+                f"any_of(...) names the job '{ended.job.name}' twice in the state "
+                f"{ended.state.value}; name it once, or with another state"
+            )
+    return after
 
 
 def after_of(after: object) -> After | None:
@@ -83,8 +98,8 @@ def after_of(after: object) -> After | None:
         return after
     if not isinstance(after, list | tuple):
         raise JobDefinitionError(
-            f"after is {after!r}; allowed: a list of jobs, all_of(...) or any_of(...); pass what "
-            "add_job returned"
+            f"after is {after!r}; allowed: a list of jobs, all_of(...) or any_of(...); write "
+            "[first] where first is what add_job returned"
         )
     return all_of(*after) if after else None
 
@@ -112,15 +127,18 @@ def _conditions(jobs: Iterable[IncrementalJob | Ended], on: JobState) -> tuple[E
     # Deferred, since jobs take an After.
     from infra.incremental_job import IncrementalJob
 
-    if not isinstance(on, JobState):
-        states = ", ".join(f"JobState.{state.name}" for state in JobState)
-        raise JobDefinitionError(f"on is {on!r}; allowed: {states}; pass one")
+    _check_state("on", on)
     ended = []
     for job in jobs:
         if isinstance(job, IncrementalJob):
             ended.append(Ended(job, on))
         elif isinstance(job, Ended):
             ended.append(job)
+        elif isinstance(job, After):
+            raise JobDefinitionError(
+                "all_of(...) and any_of(...) stand within one another, and a Glue trigger has one "
+                "level; let a job wait for the inner one, and wait for that job"
+            )
         else:
             raise JobDefinitionError(
                 f"{job!r} is no job that can be waited for; allowed: what add_job returned, or "
@@ -129,3 +147,9 @@ def _conditions(jobs: Iterable[IncrementalJob | Ended], on: JobState) -> tuple[E
     if not ended:
         raise JobDefinitionError("all_of() and any_of() name no job; pass at least one")
     return tuple(ended)
+
+
+def _check_state(what: str, state: object) -> None:
+    if not isinstance(state, JobState):
+        states = ", ".join(f"JobState.{state.name}" for state in JobState)
+        raise JobDefinitionError(f"{what} is {state!r}; allowed: {states}; pass one")

@@ -4,16 +4,14 @@ Sources: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html,
 https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
 
-from infra.schedules import FINEST_MINUTES, finest_step
+from infra.graph_ways import CONDITIONAL, cycle_of, ways_to_start
+from infra.schedules import CRON, CRON_FORM, FINEST_MINUTES, finest_step
 
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
-CONDITIONAL = "CONDITIONAL"
 CRAWLER = "crawler "  # before the name of a crawler, where jobs and crawlers stand together
 
 
@@ -47,7 +45,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class Trigger:
-    """One Glue trigger; `at` is where its resource stands; crawlers are named `CRAWLER` + name."""
+    """One Glue trigger; `at` is where its resource stands; crawlers are named `CRAWLER` + name.
+
+    Attributes:
+        schedule: cron fields, None without a schedule, empty if only a deployment knows it.
+    """
 
     at: str
     name: str
@@ -90,15 +92,18 @@ RULES: Mapping[str, str] = {
     "unknown-job": "A trigger names a job that this stage does not define.",
     "watched-and-started": "A trigger starts a job that it watches.",
     "inactive-trigger": "A trigger is created inactive, so it never fires.",
+    "active-on-demand": "An ON_DEMAND trigger is to be active, which CloudFormation refuses.",
+    "starts-nothing": "A trigger starts nothing, which Glue refuses.",
     "incomplete-condition": "A predicate lacks what Glue or CloudFormation wants.",
     "trigger-limit": "A trigger starts more than Glue allows.",
+    "bad-schedule": "A SCHEDULED trigger has no schedule that Glue understands.",
     "schedule-too-fine": "A schedule is finer than Glue's five minutes.",
     "trigger-in-two-workflows": "A trigger belongs to two workflows.",
     "two-starts": "A workflow has more than one start trigger.",
     "no-start": "A workflow has no start trigger.",
     "too-many-nodes": "A workflow has more than 100 jobs, crawlers and triggers.",
     "cycle": "Jobs wait for each other.",
-    "unreachable-job": "A job can never start.",
+    "unreachable-job": "A job can start in no run, whatever state each job ends in.",
     "output-never-read": "No job reads what a job writes (a warning).",
     "input-nobody-writes": "No job writes what a job reads (a warning).",
 }
@@ -157,6 +162,13 @@ def _of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
             f"the trigger starts the job '{name}' that it watches, which Glue refuses",
             "let the job retry instead (MaxRetries), or start another job",
         )
+    yield from _activation(trigger)
+    yield from _incomplete(trigger)
+    yield from _schedule(trigger)
+    yield from _beyond_limits(trigger)
+
+
+def _activation(trigger: Trigger) -> Iterator[Problem]:
     if trigger.kind in (CONDITIONAL, "SCHEDULED") and not trigger.is_active:
         yield Problem(
             "inactive-trigger",
@@ -164,11 +176,23 @@ def _of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
             f"the {trigger.kind} trigger is created inactive and will never fire",
             "set StartOnCreation to true",
         )
-    yield from _incomplete(trigger)
-    yield from _beyond_limits(trigger)
+    if trigger.kind == "ON_DEMAND" and trigger.is_active:
+        yield Problem(
+            "active-on-demand",
+            trigger.at,
+            "the ON_DEMAND trigger has StartOnCreation, which CloudFormation refuses",
+            "leave StartOnCreation out; StartTrigger or StartWorkflowRun starts it",
+        )
 
 
 def _incomplete(trigger: Trigger) -> Iterator[Problem]:
+    if not trigger.starts:
+        yield Problem(
+            "starts-nothing",
+            trigger.at,
+            "the trigger starts no job, which Glue refuses",
+            "add a job: one without after= if this starts a pipeline",
+        )
     lacks = None
     if trigger.kind == CONDITIONAL and not trigger.conditions:
         lacks = "no condition", "name at least one job in Predicate.Conditions"
@@ -193,12 +217,24 @@ def _beyond_limits(trigger: Trigger) -> Iterator[Problem]:
                 f"the trigger starts {count} {what}; Glue allows {limit}",
                 "start some of them after others, or split the pipeline in two",
             )
-    step = finest_step(trigger.schedule) if trigger.schedule else None
-    if step is not None and step < FINEST_MINUTES:
+
+
+def _schedule(trigger: Trigger) -> Iterator[Problem]:
+    schedule = trigger.schedule
+    if trigger.kind != "SCHEDULED" or schedule == "":
+        return
+    if schedule is None or not CRON.fullmatch(schedule):
+        yield Problem(
+            "bad-schedule",
+            trigger.at,
+            f"the SCHEDULED trigger has the schedule {schedule!r}; allowed: {CRON_FORM}",
+            "correct Schedule, or the schedule of the stage",
+        )
+    elif (step := finest_step(schedule)) is not None and step < FINEST_MINUTES:
         yield Problem(
             "schedule-too-fine",
             trigger.at,
-            f"the schedule {trigger.schedule} fires {step} minutes apart; Glue allows "
+            f"the schedule {schedule} fires {step} minutes apart; Glue allows "
             f"{FINEST_MINUTES} or more",
             f"write a minute field such as 0 or 0/{FINEST_MINUTES}",
         )
@@ -237,14 +273,16 @@ def _of_workflow(graph: Graph, workflow: str | None) -> Iterator[Problem]:
                 f"{MAX_NODES} it may not be stopped or resumed",
                 "split the pipeline in two",
             )
-    if cycle := _cycle(triggers):
+    cycle = cycle_of(triggers)
+    if cycle:
         yield Problem(
             "cycle",
             next(trigger.at for trigger in triggers if cycle[0] in trigger.starts),
             f"the jobs wait for each other: {' <- '.join(cycle)}",
             "remove one of these dependencies",
         )
-    yield from _unreachable(triggers)
+    else:
+        yield from _unreachable(triggers)
 
 
 def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Problem]:
@@ -266,55 +304,29 @@ def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Pro
         )
 
 
-def _cycle(triggers: Iterable[Trigger]) -> list[str]:
-    """Return jobs of which each waits for the one before, the last being the first again."""
-    waits_for: dict[str, set[str]] = defaultdict(set)
-    for trigger in triggers:
-        for name in trigger.starts:
-            waits_for[name] |= {c.name for c in trigger.conditions if c.name != name}
-    try:
-        TopologicalSorter(waits_for).prepare()
-    except CycleError as error:
-        return list(error.args[1])
-    return []
-
-
 def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
-    """Yield the jobs that no chain from a start trigger reaches, the first of each chain only."""
-    reached: set[str] = set()
-    waiting = list(triggers)
-    while firing := [trigger for trigger in waiting if _can_fire(trigger, reached)]:
-        reached.update(name for trigger in firing for name in trigger.starts)
-        waiting = [trigger for trigger in waiting if trigger not in firing]
+    """Yield the jobs that no run of the workflow can start, the first of each chain only."""
+    ways = ways_to_start(triggers)
     started = {name for trigger in triggers for name in trigger.starts}
-    for trigger in waiting:
-        missing = [c.name for c in trigger.conditions if c.name not in reached]
+    for trigger in triggers:
+        missing = [c.name for c in trigger.conditions if not ways.get(c.name)]
         is_consequence = any(name in started for name in missing)
         for name in trigger.starts:
-            if name in reached or is_consequence or not trigger.conditions:
+            if ways[name] or is_consequence or not trigger.conditions:
                 continue
             reason = (
                 f"it waits for {', '.join(dict.fromkeys(missing))}, which nothing in its workflow "
                 "starts; runs that are started from outside fire no trigger"
                 if missing
-                else "its trigger wants one run to end in several states"
+                else "no run can end with "
+                + " and ".join(f"{c.name} {c.state}" for c in trigger.conditions)
             )
             yield Problem(
                 "unreachable-job",
                 trigger.at,
                 f"the job '{name}' can never start: {reason}",
-                "wait for a job of the same workflow that a start trigger leads to",
+                "wait for what can happen in one run that a start trigger of the workflow begins",
             )
-
-
-def _can_fire(trigger: Trigger, reached: set[str]) -> bool:
-    if trigger.kind != CONDITIONAL:
-        return True
-    met = [condition.name in reached for condition in trigger.conditions]
-    if trigger.logical == "ANY":
-        return any(met)
-    once = Counter(name for name, _ in {(c.name, c.state) for c in trigger.conditions})
-    return bool(met) and all(met) and max(once.values()) == 1
 
 
 def _data(graph: Graph) -> Iterator[Problem]:

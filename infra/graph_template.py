@@ -20,17 +20,14 @@ def read_graph(templates: Templates) -> Graph:
     Resources stand at ``<stack>/<logical id>``. Names that only a deployment knows are replaced by
     texts that are equal if and only if the names will be.
     """
-    exports = {
-        json.dumps(output["Export"]["Name"]): (stack, output["Value"])
-        for stack, template in templates.items()
-        for output in template.get("Outputs", {}).values()
-        if "Export" in output
-    }
-    names = _Names(templates, exports)
+    names = _Names(templates)
     return Graph(
         jobs=tuple(_job(names, *found) for found in _resources(templates, "AWS::Glue::Job")),
         triggers=tuple(
-            _trigger(names, *found) for found in _resources(templates, "AWS::Glue::Trigger")
+            _trigger(names, stack, id_, resource)
+            for stack, id_, resource in _resources(templates, "AWS::Glue::Trigger")
+            # Whom an intrinsic starts only a deployment knows.
+            if isinstance(resource.get("Properties", {}).get("Actions"), list)
         ),
         workflows={
             names.own(stack, id_): f"{stack}/{id_}"
@@ -54,9 +51,16 @@ def _resources(templates: Templates, kind: str) -> Iterator[tuple[str, str, Mapp
 class _Names:
     """Tells which names are equal before a deployment gives them."""
 
-    def __init__(self, templates: Templates, exports: Mapping[str, tuple[str, Any]]) -> None:
+    def __init__(self, templates: Templates) -> None:
         self._templates = templates
-        self._exports = exports
+        self._exports: dict[str, tuple[str, Any]] = {}
+        self._outputs: dict[str, dict[str, Any]] = {}
+        for stack, template in templates.items():
+            for id_, output in template.get("Outputs", {}).items():
+                self._outputs.setdefault(id_, {})[stack] = output["Value"]
+                if "Export" in output:
+                    name = json.dumps(output["Export"]["Name"])
+                    self._exports[name] = stack, output["Value"]
 
     def own(self, stack: str, id_: str) -> str:
         """Return the name of a resource."""
@@ -71,17 +75,29 @@ class _Names:
                 return self.own(stack, str(id_))
             case {"Fn::ImportValue": export} if json.dumps(export) in self._exports:
                 return self.text(*self._exports[json.dumps(export)])
+            case {"Fn::GetStackOutput": {"OutputName": str(id_), "StackName": name}} if (
+                found := self._output(id_, name)
+            ):
+                return self.text(*found)
             case {"Fn::Join": [separator, parts]}:
                 return str(separator).join(self.text(stack, part) for part in parts)
             case str():
                 return value
         return f"{stack}.{json.dumps(value, sort_keys=True)}"
 
+    def _output(self, id_: str, stack_name: object) -> tuple[str, Any] | None:
+        """Return where an output stands and its value; a file may not be named like its stack."""
+        values = self._outputs.get(id_, {})
+        if stack_name in values:
+            return str(stack_name), values[str(stack_name)]
+        return next(iter(values.items())) if len(values) == 1 else None
+
 
 def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Job:
     properties = resource.get("Properties", {})
     known = resource.get("Metadata", {}).get(METADATA, {})
     arguments = properties.get("DefaultArguments", {})
+    concurrent = properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
 
     def uris(key: str, flag: str | None = None) -> tuple[str, ...]:
         data = [item for item in known.get(key, []) if flag is None or item.get(flag)]
@@ -91,9 +107,8 @@ def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Jo
         at=f"{stack}/{id_}",
         name=names.own(stack, id_),
         has_bookmark=arguments.get("--job-bookmark-option") == ENABLED,
-        max_concurrent_runs=int(
-            properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
-        ),
+        # An intrinsic is left to the deployment.
+        max_concurrent_runs=1 if isinstance(concurrent, Mapping) else int(concurrent),
         reads=uris("reads"),
         delivered=uris("reads", "delivered"),
         writes=uris("writes"),
@@ -106,6 +121,7 @@ def _trigger(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -
     workflow = properties.get("WorkflowName")
     actions: Sequence[Mapping[str, Any]] = properties.get("Actions", [])
     predicate = properties.get("Predicate", {})
+    schedule = properties.get("Schedule")
     return Trigger(
         at=f"{stack}/{id_}",
         name=names.own(stack, id_),
@@ -117,7 +133,7 @@ def _trigger(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -
             _condition(names, stack, condition) for condition in predicate.get("Conditions", [])
         ),
         is_active=properties.get("StartOnCreation") is True,
-        schedule=properties.get("Schedule"),
+        schedule="" if isinstance(schedule, Mapping) else schedule,
     )
 
 

@@ -1,6 +1,5 @@
 """One Glue job: its script, its role, its arguments."""
 
-import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
@@ -17,18 +16,11 @@ from infra.dependencies import Ended, JobState
 from infra.errors import JobDefinitionError
 from infra.explanations import explain_wildcards
 from infra.graph_template import METADATA
-from infra.job_arguments import (
-    Argument,
-    check_python_modules,
-    check_tables,
-    own_arguments,
-    texts_of,
-)
+from infra.job_arguments import Argument, own_arguments, texts_of
+from infra.job_checks import check_kind, check_list, check_name, check_uses
 from infra.runtime import JobRuntime
 from infra.security import JobLogs
 from infra.shared_parts import SharedParts
-
-JOB_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class BookmarkOption(Enum):
@@ -111,9 +103,21 @@ class IncrementalJob(Construct):
         Raises:
             JobDefinitionError: something of this cannot be deployed.
         """
-        _check(name, script, bookmark)
-        check_python_modules(name, python_modules)
-        check_tables(name, tables)
+        _check(name, script, bookmark, watermark=watermark)
+        check_list(name, "reads", reads, Dataset, "Dataset")
+        check_list(name, "writes", writes, Dataset, "Dataset")
+        check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        check_kind(name, "runtime", runtime, JobRuntime, "a JobRuntime")
+        check_kind(name, "temp", temp, Dataset | None, "a Dataset")
+        permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
+        check_kind(name, "run_properties", run_properties, RunProperties | None, permitted)
+        check_uses(
+            name,
+            tables=tables,
+            python_modules=python_modules,
+            connections=connections,
+            secrets=secrets,
+        )
         super().__init__(scope, id_)
         self.name = name
         self.runtime = runtime
@@ -268,20 +272,14 @@ class IncrementalJob(Construct):
         return resource
 
 
-def _check(name: str, script: Path, bookmark: BookmarkOption) -> None:
-    """Raise unless the job can be known by its name, run its script and keep its bookmark."""
-    if not JOB_NAME.fullmatch(name):
-        raise JobDefinitionError(
-            f"job name {name!r} is not in kebab case; allowed: lower case letters, digits and "
-            "single hyphens, a letter first; write it like 'ingest-orders'"
-        )
+def _check(name: str, script: Path, bookmark: object, *, watermark: object) -> None:
+    """Raise unless the job can be known by its name, run its script and keep its state."""
+    check_name("job", name)
     if not script.is_file():
         raise JobDefinitionError(
             f"job '{name}' has the script {str(script)!r}, which is not a file; "
             "create it, or correct the path in script="
         )
-    if not isinstance(bookmark, BookmarkOption):
-        raise JobDefinitionError(
-            f"job '{name}' has bookmark {bookmark!r}; allowed: "
-            f"{', '.join(f'BookmarkOption.{option.name}' for option in BookmarkOption)}; pass one"
-        )
+    options = ", ".join(f"BookmarkOption.{option.name}" for option in BookmarkOption)
+    check_kind(name, "bookmark", bookmark, BookmarkOption, options)
+    check_kind(name, "watermark", watermark, bool, "True, False")

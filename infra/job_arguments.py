@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 Argument: TypeAlias = Union[str, Dataset, "IncrementalJob"]
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
-# Names that Glue passes to every script, and argparse's own.
+# Names that Glue passes to every script or takes for itself, and argparse's own.
 RESERVED = {"--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID", "--WORKFLOW_NAME", "--WORKFLOW_RUN_ID"}
-RESERVED |= {"--TempDir", "--help", "--h"}
-TABLE = re.compile(r"[a-z0-9_-]+\.[a-z0-9_-]+")
-PINNED_MODULE = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://\S+\.whl", re.ASCII)
+RESERVED |= {"--SECURITY_CONFIGURATION", "--TempDir", "--RedshiftTempDir", "--scriptLocation"}
+RESERVED |= {"--class", "--conf", "--debug", "--endpoint", "--mode", "--help", "--h"}
 
 
 def own_arguments(
@@ -94,31 +93,3 @@ def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> st
             "neither reads nor writes; add it to reads= or writes="
         )
     return data.uri
-
-
-def check_python_modules(name: str, modules: Sequence[str]) -> None:
-    """Raise unless every module is a text that names one version: builds must be repeatable.
-
-    Raises:
-        JobDefinitionError: a module has no version.
-    """
-    for module in modules:
-        if not PINNED_MODULE.fullmatch(module):
-            raise JobDefinitionError(
-                f"job '{name}' has the Python module {module!r}; allowed: name==version, or the "
-                "s3:// address of a wheel; pin it"
-            )
-
-
-def check_tables(name: str, tables: Sequence[str]) -> None:
-    """Raise unless every table of the Data Catalog is named with its database.
-
-    Raises:
-        JobDefinitionError: a name has another form.
-    """
-    for table in tables:
-        if not TABLE.fullmatch(table):
-            raise JobDefinitionError(
-                f"job '{name}' has the table {table!r}; allowed: database.table, each of lower "
-                "case letters, digits, _ and -; correct it in tables="
-            )

@@ -15,6 +15,7 @@ from infra.dependencies import After, Ended, after_of
 from infra.errors import JobDefinitionError
 from infra.incremental_job import BookmarkOption, IncrementalJob, RunProperties
 from infra.job_arguments import Argument
+from infra.job_checks import check_kind, check_name
 from infra.operations import PIPELINE_TAG, Operations
 from infra.runtime import JobRuntime
 from infra.schedules import NEVER
@@ -52,7 +53,7 @@ class Pipeline(Construct):
         id_: str,
         *,
         name: str,
-        root: Path,
+        root: Path | str,
         stage: StageConfig,
         watermarks: WatermarkTable,
         key: kms.IKey,
@@ -63,7 +64,7 @@ class Pipeline(Construct):
         Args:
             scope: the construct that owns the pipeline.
             id_: construct id.
-            name: Glue workflow name.
+            name: Glue workflow name in kebab case; a part of other names.
             root: folder of the project: scripts are named relative to it, `libs/` is in it.
             stage: schedule, and what the jobs run on.
             watermarks: the table for jobs that keep watermarks.
@@ -71,19 +72,31 @@ class Pipeline(Construct):
             run_properties: what every run of the workflow begins with.
 
         Raises:
-            JobDefinitionError: there is no folder `libs` in the project.
+            JobDefinitionError: the name cannot be part of other names, there is no folder `libs`
+                in the project, a run property is no text, or the stack is a nested one.
         """
+        check_name("pipeline", name)
         super().__init__(scope, id_)
+        if cdk.Stack.of(self).nested_stack_parent is not None:
+            raise JobDefinitionError(
+                f"pipeline '{name}' is in the nested stack '{cdk.Stack.of(self).node.path}', whose "
+                "template no validation is shown; put it into a stack of the app or of a Stage"
+            )
         self.name = name
         self.jobs: dict[str, IncrementalJob] = {}
-        self._root = root
+        self._root = Path(root)
         self._stage = stage
         self._last_trigger: glue.CfnTrigger | None = None
-        libs = root / "libs"
+        libs = self._root / "libs"
         if not libs.is_dir():
             raise JobDefinitionError(
                 f"pipeline '{name}' ships {str(libs)!r}, which is not a folder; "
                 "create it, or correct root="
+            )
+        if not all(isinstance(text, str) for text in (run_properties or {}).values()):
+            raise JobDefinitionError(
+                f"pipeline '{name}' has run_properties {run_properties!r}; allowed: names to "
+                "texts; write the values in quotes"
             )
         self.security = JobSecurity(
             self,
@@ -188,11 +201,10 @@ class Pipeline(Construct):
             JobDefinitionError: the name is taken, a job is named that is not in this pipeline or
                 not waited for, or the job itself cannot be deployed.
         """
-        if max_watermark_age_hours is not None and not watermark:
-            raise JobDefinitionError(
-                f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
-                "watermark=True, or leave it out"
-            )
+        check_name("job", name)
+        check_kind(name, "script", script, str, "the path of a Python file in the project")
+        check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        _check_age(name, max_watermark_age_hours, watermark=watermark)
         waits_for = after_of(after)
         id_ = "".join(word.capitalize() for word in name.split("-"))
         self._check_place(name, id_, waits_for, arguments or {})
@@ -281,3 +293,19 @@ class Pipeline(Construct):
             self._start.remove_resource_dependency(self._last_trigger)
         self._start.add_resource_dependency(trigger)
         self._last_trigger = trigger
+
+
+def _check_age(name: str, hours: object, *, watermark: bool) -> None:
+    """Raise unless the age that raises an alarm is None, or hours of a job with a watermark."""
+    if hours is None:
+        return
+    if not watermark:
+        raise JobDefinitionError(
+            f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
+            "watermark=True, or leave it out"
+        )
+    if type(hours) is not int or hours < 1:
+        raise JobDefinitionError(
+            f"job '{name}' has max_watermark_age_hours {hours!r}; allowed: a whole number of hours "
+            "from 1; pass one, or leave it out"
+        )

@@ -5,7 +5,9 @@ from pathlib import Path
 import aws_cdk as cdk
 
 from infra.config import StageConfig
+from infra.errors import JobDefinitionError
 from infra.governance import apply_to_all
+from infra.job_checks import check_name
 from infra.pipeline import Pipeline
 from infra.storage_stack import StorageStack
 
@@ -27,7 +29,7 @@ class PipelineSet:
         *,
         stage: StageConfig,
         storage: StorageStack,
-        root: Path,
+        root: Path | str,
         env: cdk.Environment,
     ) -> None:
         """Keep what the pipelines share.
@@ -47,10 +49,24 @@ class PipelineSet:
         self._env = env
 
     def add(self, name: str) -> Pipeline:
-        """Return a new, empty pipeline in a stack of its own."""
+        """Return a new, empty pipeline in a stack of its own.
+
+        Args:
+            name: Glue workflow name in kebab case; a part of the stack's name.
+
+        Raises:
+            JobDefinitionError: the name is not in kebab case, or another stack has it.
+        """
+        check_name("pipeline", name)
+        stack_name = f"tidemark-{self._stage.name}-{name}"
+        if self._app.node.try_find_child(stack_name):
+            raise JobDefinitionError(
+                f"pipeline '{name}' would have the stack '{stack_name}', which the app has; give "
+                "it another name"
+            )
         stack = cdk.Stack(
             self._app,
-            f"tidemark-{self._stage.name}-{name}",
+            stack_name,
             env=self._env,
             description=f"Tidemark {self._stage.name}: the pipeline {name}",
         )

@@ -1,7 +1,8 @@
 """What a Glue job runs on: version, workers, limits.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/add-job.html,
-https://docs.aws.amazon.com/glue/latest/dg/auto-scaling.html
+https://docs.aws.amazon.com/glue/latest/dg/auto-scaling.html,
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-glue-job.html
 """
 
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ DPUS = {
 WORKER_TYPES = tuple(DPUS)
 FLEX_WORKER_TYPES = ("G.1X", "G.2X")
 MOST_MINUTES = 10_080
+MOST_WORKERS, MOST_G2X_WORKERS = 299, 149
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,10 @@ class JobRuntime:
     def __post_init__(self) -> None:
         _one_of("glue_version", self.glue_version, GLUE_VERSIONS)
         _one_of("worker_type", self.worker_type, WORKER_TYPES)
-        _between("number_of_workers", self.number_of_workers, 2, 299)
+        most = MOST_G2X_WORKERS if self.worker_type == "G.2X" else MOST_WORKERS
+        _between("number_of_workers", self.number_of_workers, 2, most)
+        _one_of("auto_scaling", self.auto_scaling, (True, False))
+        _one_of("flex", self.flex, (True, False))
         _between("timeout_minutes", self.timeout_minutes, 1, MOST_MINUTES)
         _between("max_retries", self.max_retries, 0, 10)
         if self.flex and self.worker_type not in FLEX_WORKER_TYPES:
@@ -70,9 +75,11 @@ class JobRuntime:
         return DPUS[self.worker_type]
 
 
-def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise JobDefinitionError(f"{name} is {value!r}; allowed: {', '.join(allowed)}; pass one")
+def _one_of(name: str, value: object, allowed: tuple[str | bool, ...]) -> None:
+    if value not in allowed or type(value) is not type(allowed[0]):  # 1 equals True
+        raise JobDefinitionError(
+            f"{name} is {value!r}; allowed: {', '.join(map(str, allowed))}; pass one"
+        )
 
 
 def _between(name: str, value: object, low: int, high: int) -> None:

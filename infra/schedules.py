@@ -4,35 +4,51 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-data-warehouse-schedu
 """
 
 import re
-from itertools import pairwise
 
 FINEST_MINUTES = 5
 NEVER = "cron(0 0 1 1 ? 2199)"  # the last year that the syntax knows
-# Six fields; of day-of-month (third) and day-of-week (fifth) exactly one is "?".
+CRON_FORM = "six Glue cron fields with one ? for a day, such as cron(0 6 * * ? *) for 06:00 UTC"
+
+
+def _numbers(number: str) -> str:
+    """Return the pattern of a field of numbers: lists of one, of a range, of steps."""
+    part = rf"(?:\*|(?:{number})(?:-(?:{number}))?)(?:/[1-9]\d?)?"
+    return rf"{part}(?:,{part})*"
+
+
+# Of day-of-month (third) and day-of-week (fifth) exactly one is "?".
 _FIELD = r"[0-9A-Z*/,#-]+"
+_MINUTE, _HOUR = _numbers(r"[0-5]?\d"), _numbers(r"[01]?\d|2[0-3]")
 CRON = re.compile(
-    rf"cron\({_FIELD} {_FIELD} (?:\? {_FIELD} {_FIELD}|{_FIELD} {_FIELD} \?) {_FIELD}\)"
+    rf"cron\((?P<minute>{_MINUTE}) (?P<hour>{_HOUR}) "
+    rf"(?:\? {_FIELD} {_FIELD}|{_FIELD} {_FIELD} \?) {_FIELD}\)",
+    re.ASCII,
 )
-_MINUTES = re.compile(r"(?P<low>\*|\d+)(?:-(?P<high>\d+))?(?:/(?P<step>\d+))?")
+_PART = re.compile(r"(?P<low>\*|\d+)(?:-(?P<high>\d+))?(?:/(?P<step>\d+))?")
 
 
 def finest_step(schedule: str) -> int | None:
-    """Return the minutes between the two closest firings within an hour; None if it fires once.
+    """Return the minutes between the two closest firings of a day, up to an hour.
 
-    A minute field that is not understood gives None; Glue refuses it at deployment.
+    None if they are further apart, or if the text is not a schedule.
     """
-    field = schedule.removeprefix("cron(").split(" ")[0]
-    minutes: set[int] = set()
-    for part in field.split(","):
-        match = _MINUTES.fullmatch(part)
-        if match is None:
-            return None
-        minutes |= _minutes(match["low"], match["high"], match["step"])
-    ordered = sorted(minutes)
-    return min((later - minute for minute, later in pairwise(ordered)), default=None)
+    fields = CRON.fullmatch(schedule)
+    if fields is None:
+        return None
+    hours = _values(fields["hour"], 24)
+    minutes = sorted(
+        60 * hour + minute for hour in hours for minute in _values(fields["minute"], 60)
+    )
+    following = [*minutes[1:], minutes[0] + 24 * 60]  # the first of the next day
+    step = min(later - minute for minute, later in zip(minutes, following, strict=True))
+    return step if step <= 60 else None
 
 
-def _minutes(low: str, high: str | None, step: str | None) -> set[int]:
-    first = 0 if low == "*" else int(low)
-    last = int(high) if high else 59 if low == "*" or step else first
-    return set(range(first, last + 1, max(1, int(step or 1))))
+def _values(field: str, count: int) -> set[int]:
+    found: set[int] = set()
+    for part in _PART.finditer(field):
+        low, high, step = part["low"], part["high"], part["step"]
+        first = 0 if low == "*" else int(low)
+        last = int(high) if high else count - 1 if low == "*" or step else first
+        found |= set(range(first, last + 1, int(step or 1)))
+    return found

@@ -48,9 +48,11 @@ class GraphChecks:
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
         """Return what is wrong with the synthesized templates."""
-        paths: dict[tuple[str | None, str | None], list[str]] = defaultdict(list)
+        paths: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
         for stack in context.stack_templates:
-            paths[stack.account_id, stack.region].append(stack.template_path)
+            path, place = stack.template_path, (stack.account_id, stack.region)
+            # Where the account is not known yet, every `Stage`, a folder, is taken for another one.
+            paths[place if all(place) else (*place, str(Path(path).parent))].append(path)
         violations = []
         is_good = True
         for together in paths.values():

@@ -46,12 +46,13 @@ def add_pipeline(stack, tmp_path):
     watermarks = WatermarkTable(stack, "Watermarks")
     key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:eu-west-1:123456789012:key/k")
 
-    def add(name="orders", **stage):
+    def add(name="orders", scope=stack, run_properties=None, **stage):
         return Pipeline(
-            stack,
+            scope,
             name.capitalize(),
+            run_properties=run_properties,
             name=name,
-            root=tmp_path,
+            root=str(tmp_path),
             stage=StageConfig("dev", None, None, None, runtime, **stage),
             watermarks=watermarks,
             key=key,
@@ -105,10 +106,11 @@ def test_a_job_added_after_others_joins_the_start_trigger(cdk, stack, pipeline, 
 
 
 @pytest.mark.parametrize(
-    "name", ["", "Ingest", "ingest_orders", "-a", "a-", "a--b", "1a", "ingest orders"]
+    "name",
+    ["", "Ingest", "ingest_orders", "-a", "a-", "a--b", "1a", "ingest orders", "a" * 256, None],
 )
 def test_a_job_name_that_is_not_kebab_case_is_refused(pipeline, enable, name):
-    with pytest.raises(ValueError, match="is not in kebab case; allowed: lower case letters"):
+    with pytest.raises(ValueError, match="is not in kebab case; allowed: up to 255 lower case"):
         pipeline.add_job(name, script="job.py", bookmark=enable)
 
 
@@ -167,6 +169,53 @@ def test_a_prefix_that_is_not_a_folder_is_refused(prefix):
 
     with pytest.raises(ValueError, match="is not a folder; allowed: letters"):
         Dataset(None, prefix)
+
+
+@pytest.mark.parametrize("name", ["", "Orders", "or ders", "or*", "a" * 65])
+def test_a_pipeline_name_that_no_log_group_can_contain_is_refused(add_pipeline, name):
+    with pytest.raises(ValueError, match=r"pipeline name .* allowed: up to 64 lower case"):
+        add_pipeline(name)
+
+
+def test_a_dataset_of_a_bucket_that_is_only_a_name_is_refused():
+    from infra.dataset import Dataset
+
+    with pytest.raises(
+        ValueError, match="dataset 'orders/' has the bucket 'lake'; allowed: a buck"
+    ):
+        Dataset("lake", "orders/")
+
+
+def test_a_job_that_is_not_in_a_list_is_refused_and_the_list_is_shown(pipeline, enable):
+    first = pipeline.add_job("first", script="job.py", bookmark=enable)
+
+    with pytest.raises(ValueError, match=r"allowed: a list of jobs, .*; write \[first\] where"):
+        pipeline.add_job("second", script="job.py", bookmark=enable, after=first)
+
+
+def test_a_run_property_that_is_no_text_is_refused(add_pipeline):
+    with pytest.raises(ValueError, match="allowed: names to texts; write the values in quotes"):
+        add_pipeline(run_properties={"day": 1})
+
+
+def test_a_pipeline_in_a_nested_stack_is_refused(cdk, stack, add_pipeline):
+    with pytest.raises(
+        ValueError, match="nested stack 'stack/Inner', whose template no validation"
+    ):
+        add_pipeline(scope=cdk.NestedStack(stack, "Inner"))
+
+
+def test_a_stage_that_code_makes_is_checked_like_one_of_the_context(add_pipeline):
+    with pytest.raises(
+        ValueError, match="stage 'dev' has dpuHoursPerDay, which is measured by met"
+    ):
+        add_pipeline(dpu_hours_per_day=1)
+
+
+def test_a_pipeline_without_a_job_is_refused_at_synth(stack, pipeline):
+    assert pipeline.jobs == {}
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        stack.node.root.synth()
 
 
 def test_a_project_without_libs_is_refused(stack):

@@ -14,6 +14,8 @@ from tests.infra.conftest import as_list
 
 pytestmark = pytest.mark.synth
 
+ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:air-a1b2c3"
+
 
 @pytest.fixture(scope="module")
 def cdk():
@@ -106,6 +108,9 @@ def test_a_job_may_have_a_runtime_of_its_own(add):
         ({"number_of_workers": True}, "number_of_workers is True"),
         ({"timeout_minutes": 0}, "timeout_minutes is 0; allowed"),
         ({"max_retries": 11}, "max_retries is 11; allowed"),
+        ({"worker_type": "G.2X", "number_of_workers": 150}, "from 2 to 149"),
+        ({"auto_scaling": "yes"}, "auto_scaling is 'yes'; allowed: True, False"),
+        ({"flex": 1}, "flex is 1; allowed: True, False"),
         ({"glue_version": "4.0"}, "glue_version is '4.0'; allowed: 5.1, 6.0"),
         ({"flex": True, "worker_type": "G.4X"}, "flexible execution class has G.1X and G.2X only"),
     ],
@@ -133,12 +138,42 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"arguments": {"a": 7}}, "value 7; allowed: a text"),
         (lambda first, data: {"arguments": {"JOB_NAME": "x"}}, "'JOB_NAME'; allowed: letters"),
         (lambda first, data: {"arguments": {"TempDir": "x"}}, "'TempDir'; allowed: letters"),
-        (lambda first, data: {"python_modules": ["pandas"]}, "Python module 'pandas'; allowed: na"),
-        (lambda first, data: {"tables": ["orders"]}, "table 'orders'; allowed: database.table"),
+        (lambda first, data: {"python_modules": ["pandas"]}, "'pandas' in python_modules; allowed"),
+        (
+            lambda first, data: {"tables": ["orders"]},
+            "'orders' in tables; allowed: each database.t",
+        ),
         (lambda first, data: {"max_watermark_age_hours": 3}, "keeps no watermark; set"),
         (lambda first, data: {"after": "first"}, "after is 'first'; allowed: a list of jobs"),
+        (lambda first, data: {"arguments": ["a"]}, r"arguments \['a'\]; allowed: a dict of names"),
+        (lambda first, data: {"arguments": {"conf": "x"}}, "'conf'; allowed: letters"),
+        (lambda first, data: {"connections": "net"}, "connections 'net'; allowed: a list of texts"),
+        (
+            lambda first, data: {"connections": ["*"]},
+            r"'\*' in connections; allowed: each the name",
+        ),
+        (lambda first, data: {"secrets": "air"}, "secrets 'air'; allowed: a list of texts"),
+        (lambda first, data: {"secrets": ["*"]}, r"'\*' in secrets; allowed: each the name"),
+        (lambda first, data: {"secrets": [ARN]}, r"in secrets; allowed: each the name \(no ARN\)"),
+        (lambda first, data: {"python_modules": None}, "python_modules None; allowed: a list"),
+        (
+            lambda first, data: {"reads": data("in/")},
+            "has reads Dataset.*; allowed: a list of Data",
+        ),
+        (
+            lambda first, data: {"writes": ["s3://lake/"]},
+            "has writes .*; allowed: a list of Dataset",
+        ),
+        (lambda first, data: {"temp": "s3://lake/"}, "temp 's3://lake/'; allowed: a Dataset"),
+        (lambda first, data: {"runtime": {"flex": True}}, "runtime .*; allowed: a JobRuntime"),
+        (lambda first, data: {"run_properties": "read"}, "allowed: RunProperties.READ, RunPropert"),
+        (lambda first, data: {"watermark": "no"}, "watermark 'no'; allowed: True, False"),
+        (
+            lambda first, data: {"max_watermark_age_hours": 0, "watermark": True},
+            "max_watermark_age_hours 0; allowed: a whole number of hours from 1",
+        ),
     ],
-    ids=range(9),
+    ids=range(24),
 )
 def test_what_cannot_be_deployed_is_refused_before_anything_is_created(add, data, declared, text):
     first = add("first", writes=[data("raw/")])
@@ -287,6 +322,42 @@ def test_conditions_that_cannot_be_are_refused(add):
         any_of(first, on="FAILED")
 
 
+def test_a_state_that_no_trigger_can_watch_is_refused(add):
+    with pytest.raises(JobDefinitionError, match=r"of 'first' is 'ERROR'; allowed: JobState\.SUCC"):
+        add("first").on("ERROR")
+
+
+def test_a_condition_that_is_named_twice_is_refused(add):
+    from infra.dependencies import any_of
+
+    first = add("first")
+
+    with pytest.raises(JobDefinitionError, match="names the job 'first' twice in the state SUCC"):
+        any_of(first, first)
+
+
+def test_conditions_of_conditions_are_refused_and_the_way_round_is_told(add):
+    from infra.dependencies import all_of, any_of
+
+    first, second = add("first"), add("second")
+
+    with pytest.raises(JobDefinitionError, match="let a job wait for the inner one, and wait for"):
+        add("third", after=[all_of(first, second)])
+    with pytest.raises(JobDefinitionError, match="a Glue trigger has one level"):
+        any_of(all_of(first, second), first)
+
+
+def test_a_connection_and_a_secret_may_be_known_at_deployment_only(add, cdk):
+    connection, secret = (cdk.CfnParameter(add.stack, id_) for id_ in ("Connection", "Secret"))
+
+    add("one", connections=[connection.value_as_string], secrets=[secret.value_as_string])
+
+    (job,) = add.properties("AWS::Glue::Job")
+    assert job["Connections"] == {"Connections": [{"Ref": "Connection"}]}
+    (read,) = statement_about(add, "secretsmanager:GetSecretValue")
+    assert {"Ref": "Secret"} in read["Resource"]["Fn::Join"][1]
+
+
 def test_an_old_watermark_is_an_alarm_where_a_job_asks_for_it(add):
     add("one", watermark=True, max_watermark_age_hours=6)
 
@@ -325,6 +396,7 @@ def test_more_names_than_an_event_pattern_holds_are_refused(add):
     ("schedule", "step"),
     [
         ("cron(0 6 * * ? *)", None),
+        ("cron(0 * * * ? *)", 60),
         ("cron(0/20 * * * ? *)", 20),
         ("cron(5-7 * * * ? *)", 1),
         ("cron(0,7,21 * * * ? *)", 7),

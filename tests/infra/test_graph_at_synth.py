@@ -2,15 +2,17 @@
 
 import json
 import os
+from itertools import product
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import app
-from infra.graph import RULES
+from infra.graph import RULES, problems
+from infra.graph_template import read_graph
 from local_glue.template import _trigger as trigger_of
 from local_glue.triggers import triggers_to_fire
 
@@ -36,26 +38,22 @@ def project(tmp_path_factory):
     return root
 
 
-def new_pipeline(cdk, project, **changes):
+def new_pipeline(cdk, project, context=None):
     """Return a pipeline in a stack of an app of its own."""
-    from aws_cdk import aws_kms as kms
-
     from infra.config import StageConfig
     from infra.pipeline import Pipeline
     from infra.runtime import JobRuntime
-    from infra.watermark_table import WatermarkTable
 
     out = mkdtemp(dir=project)
-    stack = cdk.Stack(cdk.App(analytics_reporting=False, outdir=out), "stack")
+    stack = cdk.Stack(cdk.App(analytics_reporting=False, outdir=out, context=context), "stack")
     return Pipeline(
         stack,
         "Orders",
         name="orders",
         root=project,
         stage=StageConfig("dev", None, None, None, JobRuntime()),
-        watermarks=WatermarkTable(stack, "Watermarks"),
-        key=kms.Key.from_key_arn(stack, "Key", KEY),
-        **changes,
+        watermarks=new_table(stack),
+        key=key_of(stack),
     )
 
 
@@ -163,19 +161,8 @@ def test_a_warning_is_shown_and_fails_nothing(cdk, project):
 
 
 def test_two_pipelines_with_a_job_of_one_name_are_refused(cdk, project):
-    from infra.pipeline import Pipeline
-
     one = new_pipeline(cdk, project)
-    stack = cdk.Stack.of(one)
-    two = Pipeline(
-        stack,
-        "Returns",
-        name="returns",
-        root=project,
-        stage=one._stage,
-        watermarks=one._shared.watermarks,
-        key=stack.node.find_child("Key"),
-    )
+    two = another(one, cdk.Stack.of(one), project)
     disable(one, "same")
     disable(two, "same")
 
@@ -185,6 +172,118 @@ def test_two_pipelines_with_a_job_of_one_name_are_refused(cdk, project):
     ((path, text, _),) = shown_by(one)
     assert path == "stack/Returns/Same/Resource"
     assert text.startswith("the job name 'same' is taken by stack/OrdersSame")
+
+
+def staged(cdk, project, env=None):
+    """Return the app of two stages with the same pipeline."""
+    from infra.pipeline import Pipeline
+
+    pipeline = new_pipeline(cdk, project)
+    root = cdk.App(analytics_reporting=False, outdir=mkdtemp(dir=project))
+    for name in ("Dev", "Prod"):
+        stack = cdk.Stack(cdk.Stage(root, name, env=env), "Etl")
+        copy = Pipeline(
+            stack,
+            "Orders",
+            name="orders",
+            root=project,
+            stage=pipeline._stage,
+            watermarks=new_table(stack),
+            key=key_of(stack),
+        )
+        disable(copy, "same")
+    return root
+
+
+def new_table(scope):
+    from infra.watermark_table import WatermarkTable
+
+    return WatermarkTable(scope, "Watermarks")
+
+
+def key_of(scope):
+    from aws_cdk import aws_kms as kms
+
+    return kms.Key.from_key_arn(scope, "Key", KEY)
+
+
+def test_stages_whose_accounts_are_not_known_yet_are_not_taken_for_one(cdk, project):
+    assert staged(cdk, project).synth().stacks_recursively
+
+
+def test_stages_of_one_account_cannot_have_a_job_of_one_name(cdk, project):
+    env = cdk.Environment(account="123456789012", region="cn-north-1")
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        staged(cdk, project, env).synth()
+
+
+@pytest.mark.parametrize("references", ["strong", "weak"])
+def test_what_another_stack_writes_is_known_however_stacks_refer_to_each_other(
+    cdk, project, references
+):
+    from aws_cdk import aws_glue as glue
+    from aws_cdk import aws_s3 as s3
+
+    from infra.dataset import Dataset
+
+    flag = "@aws-cdk/core:defaultCrossStackReferences"
+    pipeline = new_pipeline(cdk, project, {flag: references})
+    app_ = pipeline.node.root
+    lake = s3.Bucket(cdk.Stack(app_, "lake"), "Raw")
+    raw = Dataset(lake, "raw/")
+    first = disable(pipeline, "first", writes=[raw])
+    other = another(pipeline, cdk.Stack(app_, "other"), project)
+    disable(other, "second", reads=[raw])
+    glue.CfnTrigger(
+        cdk.Stack(app_, "third"),
+        "ByHand",
+        type="ON_DEMAND",
+        actions=[glue.CfnTrigger.ActionProperty(job_name=first.resource.ref)],
+    )
+
+    app_.synth()
+
+    assert shown_by(pipeline) == []
+
+
+def another(pipeline, stack, project):
+    """Return a second pipeline with what the first has."""
+    from infra.pipeline import Pipeline
+
+    return Pipeline(
+        stack,
+        "Returns",
+        name="returns",
+        root=project,
+        stage=pipeline._stage,
+        watermarks=pipeline._shared.watermarks,
+        key=stack.node.try_find_child("Key") or key_of(stack),
+    )
+
+
+def test_what_only_a_deployment_knows_is_not_judged(cdk, project):
+    from aws_cdk import aws_glue as glue
+
+    pipeline = new_pipeline(cdk, project)
+    first = disable(pipeline, "first")
+    stack = cdk.Stack.of(pipeline)
+    schedule = cdk.CfnParameter(stack, "Schedule")
+    cdk.CfnParameter(stack, "Runs", type="Number")
+    first.resource.add_property_override("ExecutionProperty.MaxConcurrentRuns", {"Ref": "Runs"})
+    glue.CfnTrigger(
+        stack,
+        "ByHand",
+        type="SCHEDULED",
+        schedule=schedule.value_as_string,
+        start_on_creation=True,
+        actions=[glue.CfnTrigger.ActionProperty(job_name=first.resource.ref)],
+    )
+    chosen = glue.CfnTrigger(stack, "Chosen", type="ON_DEMAND", actions=[])
+    cdk.CfnCondition(stack, "If", expression=cdk.Fn.condition_equals("a", "b"))
+    chosen.add_property_override("Actions", {"Fn::If": ["If", [{"JobName": "x"}], []]})
+
+    assert synthesized(pipeline)["Resources"]
 
 
 def test_the_app_ends_with_one_line_when_it_does_not_validate(tmp_path, monkeypatch, capsys):
@@ -200,6 +299,21 @@ def test_the_app_ends_with_one_line_when_it_does_not_validate(tmp_path, monkeypa
     )
 
 
+def test_the_app_ends_with_one_line_when_a_construct_refuses_at_synthesis(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("infra.alerts.MOST_CHARACTERS", 10)
+    monkeypatch.setenv("CDK_OUTDIR", str(tmp_path))
+
+    assert app.main() == 2
+
+    err = capsys.readouterr().err
+    assert err.startswith("error: the names of 4 jobs make an event pattern of ")
+    assert err.endswith(
+        "EventBridge allows 10; give them shorter names, or split the pipeline in two\n"
+    )
+
+
 def problem_of(at):
     from infra.graph import Problem
 
@@ -208,17 +322,29 @@ def problem_of(at):
 
 @st.composite
 def plans(draw):
-    """Return a valid plan: job name to None, or to AND or ANY and the states of earlier jobs."""
+    """Return a valid plan: job name to None, or to AND or ANY and earlier jobs with states."""
     names = [f"job-{chr(97 + number)}" for number in range(draw(st.integers(1, 7)))]
     plan = {}
     for number, name in enumerate(names):
-        watched = (
-            draw(st.dictionaries(st.sampled_from(names[:number]), st.sampled_from(STATES)))
-            if number
-            else {}
-        )
-        plan[name] = (draw(st.sampled_from(["AND", "ANY"])), watched) if watched else None
+        logical = draw(st.sampled_from(["AND", "ANY"]))
+        conditions = st.tuples(st.sampled_from(names[:number] or [""]), st.sampled_from(STATES))
+        # All of them can only be one state of each job; any of them may be several.
+        once = {"unique_by": lambda condition: condition[0]} if logical == "AND" else {}
+        watched = draw(st.lists(conditions, max_size=5, unique=not once, **once)) if number else []
+        plan[name] = (logical, watched) if watched else None
+    assume(set(plan) == can_start(plan))
     return plan
+
+
+def can_start(plan):
+    """Return the jobs that start in some run, found by trying all runs."""
+    states = {
+        name: {s for after in plan.values() if after for w, s in after[1] if w == name}
+        or {"FAILED"}
+        for name in plan
+    }
+    runs = product(*states.values())
+    return {name for run in runs for name in started_by(plan, dict(zip(states, run, strict=True)))}
 
 
 def started_by(plan, ends):
@@ -231,7 +357,7 @@ def started_by(plan, ends):
             for name, after in plan.items()
             if after is None
             or (any if after[0] == "ANY" else all)(
-                final.get(watched) == state for watched, state in after[1].items()
+                final.get(watched) == state for watched, state in after[1]
             )
         }
         if new == started:
@@ -264,24 +390,120 @@ def started_by_triggers(template, names, ends):
     return started
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
-@given(plan=plans(), data=st.data())
-def test_triggers_mean_what_the_plan_says(cdk, project, plan, data):
+def built(cdk, project, plan):
+    """Return the template of a plan."""
     from infra.dependencies import JobState, all_of, any_of
 
     pipeline = new_pipeline(cdk, project)
     jobs = {}
     for name, after in plan.items():
-        waits = (
-            [jobs[watched].on(JobState[state]) for watched, state in after[1].items()]
-            if after
-            else []
-        )
+        waits = [jobs[watched].on(JobState[state]) for watched, state in after[1]] if after else []
         combine = any_of if after and after[0] == "ANY" else all_of
         jobs[name] = disable(pipeline, name, after=combine(*waits) if waits else ())
+    return synthesized(pipeline)
 
-    template = synthesized(pipeline)
+
+ROUNDS = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@ROUNDS
+@given(plan=plans(), data=st.data())
+def test_triggers_mean_what_the_plan_says(cdk, project, plan, data):
+    template = built(cdk, project, plan)
 
     for _ in range(10):
         ends = {name: data.draw(st.sampled_from(STATES)) for name in plan}
         assert started_by_triggers(template, plan, ends) == started_by(plan, ends)
+
+
+def properties_of(template, kind, **wanted):
+    """Return the properties of a template's resources of one type that are as wanted."""
+    return [
+        resource["Properties"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == kind and wanted.items() <= resource["Properties"].items()
+    ]
+
+
+def add_trigger(template, trigger):
+    template["Resources"]["Added"] = {"Type": "AWS::Glue::Trigger", "Properties": trigger}
+
+
+def jobs_wait_for_each_other(template, start, trigger):
+    """Let what a trigger watches wait for what it starts."""
+    condition = {"JobName": trigger["Actions"][0]["JobName"], "LogicalOperator": "EQUALS"}
+    back = {"JobName": trigger["Predicate"]["Conditions"][0]["JobName"]}
+    conditions = [{**condition, "State": "SUCCEEDED"}]
+    add_trigger(template, {**trigger, "Actions": [back], "Predicate": {"Conditions": conditions}})
+
+
+def a_job_has_the_name_of_another(template, start, trigger):
+    one, other = properties_of(template, "AWS::Glue::Job")[:2]
+    other["Name"] = one["Name"]
+
+
+def a_bookmark_has_two_runs(template, start, trigger):
+    job = properties_of(template, "AWS::Glue::Job")[-1]
+    job["DefaultArguments"]["--job-bookmark-option"] = ENABLE
+    job["ExecutionProperty"]["MaxConcurrentRuns"] = 2
+
+
+def the_start_is_lost(template, start, trigger):
+    resources = template["Resources"]
+    del resources[next(id_ for id_, r in resources.items() if r.get("Properties") is start)]
+
+
+# What a hand can do to a valid template: the rule that must find it, given template, start trigger
+# and one conditional trigger.
+BROKEN = {
+    "duplicate-job-name": a_job_has_the_name_of_another,
+    "bookmark-concurrent": a_bookmark_has_two_runs,
+    "unknown-job": lambda t, start, trigger: trigger["Actions"].append({"JobName": "nobody"}),
+    "watched-and-started": lambda t, start, trigger: trigger["Actions"].append(
+        {"JobName": trigger["Predicate"]["Conditions"][-1]["JobName"]}
+    ),
+    "inactive-trigger": lambda t, start, trigger: trigger.pop("StartOnCreation"),
+    "active-on-demand": lambda t, start, trigger: start.update(Type="ON_DEMAND"),
+    "starts-nothing": lambda t, start, trigger: trigger.update(Actions=[]),
+    "incomplete-condition": lambda t, start, trigger: trigger["Predicate"]["Conditions"][0].pop(
+        "LogicalOperator"
+    ),
+    "trigger-limit": lambda t, start, trigger: trigger["Actions"].extend(
+        {"CrawlerName": f"crawler-{number}"} for number in range(3)
+    ),
+    "bad-schedule": lambda t, start, trigger: start.update(Schedule="rate(1 hour)"),
+    "schedule-too-fine": lambda t, start, trigger: start.update(Schedule="cron(0/3 * * * ? *)"),
+    "trigger-in-two-workflows": lambda t, start, trigger: (
+        start.update(Name="same"),
+        add_trigger(t, {**start, "WorkflowName": "other"}),
+    ),
+    "two-starts": lambda t, start, trigger: add_trigger(t, start),
+    "no-start": the_start_is_lost,
+    "too-many-nodes": lambda t, start, trigger: t["Resources"].update(
+        {f"More{n}": {"Type": "AWS::Glue::Trigger", "Properties": trigger} for n in range(100)}
+    ),
+    "cycle": jobs_wait_for_each_other,
+    "unreachable-job": lambda t, start, trigger: trigger.update(WorkflowName="other"),
+}
+
+
+def test_every_rule_that_is_an_error_is_broken_below():
+    assert set(RULES) - set(BROKEN) == {"output-never-read", "input-nobody-writes"}
+
+
+@ROUNDS
+@given(plan=plans().filter(lambda plan: any(plan.values())), data=st.data())
+def test_a_random_graph_that_is_broken_in_any_way_is_refused(cdk, project, plan, data):
+    text = json.dumps(built(cdk, project, plan))
+    assert problems(read_graph({"stack": json.loads(text)})) == []
+
+    for rule, break_it in BROKEN.items():
+        template = json.loads(text)
+        (start,) = properties_of(template, "AWS::Glue::Trigger", Type="SCHEDULED")
+        conditional = properties_of(template, "AWS::Glue::Trigger", Type="CONDITIONAL")
+        break_it(template, start, data.draw(st.sampled_from(conditional)))
+
+        found = problems(read_graph({"stack": template}))
+
+        assert rule in {problem.rule for problem in found if problem.is_error}
+        assert all(problem.at.startswith("stack/") and problem.fix for problem in found)

@@ -6,13 +6,14 @@ import os
 import pytest
 
 import app
+from infra.errors import InputError
 
 pytestmark = pytest.mark.synth
 
 
 @pytest.fixture(scope="module")
 def synthesize(tmp_path_factory):
-    """Return a function: numbers of jobs per pipeline to stack name to template."""
+    """Return a function: jobs per pipeline, their number or names, to stack name to template."""
     os.environ["JSII_NODE"] = app.find_node(os.environ.get("JSII_NODE"))
     import aws_cdk as cdk
 
@@ -31,9 +32,9 @@ def synthesize(tmp_path_factory):
         env = cdk.Environment()
         storage = StorageStack(cdk_app, "tidemark-prod-storage", stage=stage, env=env)
         pipelines = PipelineSet(cdk_app, stage=stage, storage=storage, root=app.ROOT, env=env)
-        for name, size in sizes.items():
+        for name, jobs in sizes.items():
             pipeline, before = pipelines.add(name), []
-            for number in range(size):
+            for number in range(jobs) if isinstance(jobs, int) else jobs:
                 data = Dataset(storage.raw, f"{name}/{number}/", delivered=True, published=True)
                 job = pipeline.add_job(
                     f"{name}-{number}",
@@ -68,6 +69,36 @@ def test_a_new_job_changes_the_stack_of_its_pipeline_only(synthesize):
     kinds = {old[id_]["Type"] for id_ in moved}
     # Those that name all jobs, or the last; no job, role or alarm of another job.
     assert kinds == {"AWS::CloudWatch::Dashboard", "AWS::Events::Rule", "AWS::Glue::Trigger"}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "gone"),
+    [("ab0cd", set()), ("acd", {"b"}), ("a0cd", {"b"})],
+    ids=["one in the middle", "one less", "one renamed"],
+)
+def test_a_job_in_the_middle_of_a_chain_moves_no_other(synthesize, jobs, gone):
+    old, new = (
+        json.loads(synthesize(orders=names)["tidemark-prod-orders"])["Resources"]
+        for names in ("abcd", jobs)
+    )
+
+    moved = {id_ for id_ in old if id_ in new and old[id_] != new[id_]}
+    assert {old[id_]["Type"] for id_ in moved} <= {
+        "AWS::CloudWatch::Dashboard",
+        "AWS::Events::Rule",
+        "AWS::Glue::Trigger",
+    }
+    # What is gone is of the job that is gone, and of no other.
+    lost = {id_.lower() for id_ in set(old) - set(new)}
+    assert {name for name in "abcd" for id_ in lost if f"orders{name}" in id_} == gone
+    assert all(any(f"orders{name}" in id_ for name in gone) for id_ in lost)
+
+
+def test_a_pipeline_whose_stack_is_taken_is_refused(synthesize):
+    with pytest.raises(InputError, match="'storage' would have the stack 'tidemark-prod-storage'"):
+        synthesize(storage=1)
+    with pytest.raises(InputError, match="pipeline name 'My_Orders' is not in kebab case"):
+        synthesize(My_Orders=1)
 
 
 def test_the_longest_pipeline_fits_into_a_stack(synthesize):

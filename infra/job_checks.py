@@ -1,0 +1,106 @@
+"""Refuses what a job cannot be declared with, before anything is created.
+
+Python takes a text for a list of letters and any value for a truth; Glue and IAM would deploy it.
+"""
+
+import re
+from collections.abc import Sequence
+from types import UnionType
+
+import aws_cdk as cdk
+
+from infra.errors import JobDefinitionError
+
+MOST_CHARACTERS = {"job": 255, "pipeline": 64}  # Glue's; and room in names with the stage
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+TABLE = re.compile(r"[a-z0-9_-]+\.[a-z0-9_-]+")
+PINNED_MODULE = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://\S+\.whl", re.ASCII)
+CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")  # a part of ARNs, where * and ? are wildcards
+SECRET = re.compile(
+    r"[\w/+=.@-]{1,512}", re.ASCII
+)  # what Secrets Manager allows; an ARN has colons
+
+
+def check_name(of: str, name: object) -> None:
+    """Raise unless a `job` or `pipeline` can be known by its name.
+
+    Raises:
+        JobDefinitionError: it is too long or not in kebab case.
+    """
+    most = MOST_CHARACTERS[of]
+    if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > most:
+        raise JobDefinitionError(
+            f"{of} name {name!r} is not in kebab case; allowed: up to {most} lower case letters, "
+            "digits and single hyphens, a letter first; write it like 'ingest-orders'"
+        )
+
+
+def check_kind(job: str, key: str, value: object, kind: type | UnionType, allowed: str) -> None:
+    """Raise unless the value that a job declares as `key` is of a kind.
+
+    Raises:
+        JobDefinitionError: it is not.
+    """
+    if not isinstance(value, kind):
+        raise JobDefinitionError(
+            f"job '{job}' has {key} {value!r}; allowed: {allowed}; correct {key}="
+        )
+
+
+def check_list(job: str, key: str, values: object, kind: type, allowed: str) -> None:
+    """Raise unless the values that a job declares as `key` are a list of a kind.
+
+    Raises:
+        JobDefinitionError: they are not.
+    """
+    if not isinstance(values, list | tuple) or not all(isinstance(v, kind) for v in values):
+        raise JobDefinitionError(
+            f"job '{job}' has {key} {values!r}; allowed: a list of {allowed}; correct {key}="
+        )
+
+
+def check_uses(
+    name: str,
+    *,
+    tables: Sequence[str],
+    python_modules: Sequence[str],
+    connections: Sequence[str],
+    secrets: Sequence[str],
+) -> None:
+    """Raise unless everything that the job uses is named so that it can be found, and only it.
+
+    Raises:
+        JobDefinitionError: something is named in another form.
+    """
+    _check_texts(
+        name, "tables", tables, TABLE, "each database.table, of lower case letters, digits, _ and -"
+    )
+    _check_texts(
+        name,
+        "python_modules",
+        python_modules,
+        PINNED_MODULE,
+        "each name==version, since builds must be repeatable, or the s3:// address of a wheel",
+    )
+    _check_texts(
+        name,
+        "connections",
+        connections,
+        CONNECTION,
+        "each the name of a Glue connection, no * ? : /",
+    )
+    _check_texts(
+        name, "secrets", secrets, SECRET, "each the name (no ARN) of a secret in Secrets Manager"
+    )
+
+
+def _check_texts(
+    job: str, key: str, values: Sequence[str], pattern: re.Pattern[str], allowed: str
+) -> None:
+    """Raise unless every value declared as `key` has a form, or is known at deployment only."""
+    check_list(job, key, values, str, f"texts, {allowed}")
+    for value in values:
+        if not pattern.fullmatch(value) and not cdk.Token.is_unresolved(value):
+            raise JobDefinitionError(
+                f"job '{job}' has {value!r} in {key}; allowed: {allowed}; correct it"
+            )
