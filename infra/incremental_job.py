@@ -15,7 +15,7 @@ from infra.dataset import Dataset
 from infra.dependencies import Ended, JobState
 from infra.errors import JobDefinitionError
 from infra.explanations import explain_wildcards
-from infra.graph_template import METADATA
+from infra.graph.template import METADATA
 from infra.job_arguments import Argument, own_arguments, texts_of
 from infra.job_checks import check_kind, check_list, check_name, check_uses
 from infra.runtime import JobRuntime

@@ -16,9 +16,8 @@ NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 TABLE = re.compile(r"[a-z0-9_-]+\.[a-z0-9_-]+")
 PINNED_MODULE = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://\S+\.whl", re.ASCII)
 CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")  # a part of ARNs, where * and ? are wildcards
-SECRET = re.compile(
-    r"[\w/+=.@-]{1,512}", re.ASCII
-)  # what Secrets Manager allows; an ARN has colons
+# What Secrets Manager allows; an ARN has colons.
+SECRET = re.compile(r"[\w/+=.@-]{1,512}", re.ASCII)
 
 
 def check_name(of: str, name: object) -> None:

@@ -13,6 +13,7 @@ from infra.config import StageConfig
 from infra.dataset import Dataset
 from infra.dependencies import After, Ended, after_of
 from infra.errors import JobDefinitionError
+from infra.graph.plugin import check_graph_at_synth
 from infra.incremental_job import BookmarkOption, IncrementalJob, RunProperties
 from infra.job_arguments import Argument
 from infra.job_checks import check_kind, check_name
@@ -21,7 +22,6 @@ from infra.runtime import JobRuntime
 from infra.schedules import NEVER
 from infra.security import JobSecurity
 from infra.shared_parts import SharedParts
-from infra.validation import check_graph_at_synth
 from infra.watermark_table import WatermarkTable
 
 # What stands beside the code must not change the zip.
@@ -34,7 +34,7 @@ class Pipeline(Construct):
     Jobs without `after` start together; the others start when what they wait for has happened. A
     job can only name jobs added before it, so the graph has no cycle. The triggers are created one
     after the other, since Glue refuses concurrent changes of one workflow, and the start trigger
-    last, so that no run begins in half a graph. Synthesis checks the graph: `infra.graph`.
+    last, so that no run begins in half a graph. Synthesis checks the graph: `infra.graph.rules`.
 
     The start trigger is SCHEDULED also where the stage has no schedule, with a date that does not
     come: a change of its type would create a second one before the first is gone, which Glue

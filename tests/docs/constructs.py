@@ -101,11 +101,11 @@ def _prose(docstring: str) -> str:
 
 
 def _rules(project: Path) -> dict[str, str]:
-    tree = ast.parse((project / "infra" / "graph.py").read_text(encoding="utf-8"))
+    tree = ast.parse((project / "infra" / "graph" / "rules.py").read_text(encoding="utf-8"))
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "RULES":
             return dict(ast.literal_eval(node.value)) if node.value else {}
-    raise LookupError("infra/graph.py has no RULES")
+    raise LookupError("infra/graph/rules.py has no RULES")
 
 
 if __name__ == "__main__":

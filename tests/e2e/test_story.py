@@ -292,3 +292,28 @@ def test_without_any_one_of_its_grants_a_job_could_not_do_what_it_does(calls, ro
         ]
 
     assert idle == []
+
+
+def test_after_an_operator_rewound_the_jobs_that_load_the_mart_is_the_same(
+    told, monkeypatch
+) -> None:
+    """The last test here, since the pipeline runs once more."""
+    from click.testing import CliRunner
+
+    from ops.cli import main
+
+    monkeypatch.setenv("TIDEMARK_HOME", str(told.folder("MartBucketName").parents[1]))
+    runs = {run.job_name: run.run_id for run in told.runs[0][1].job_runs}
+    for arguments in (
+        ["watermark", "rewind", "ingest-flights", "--reason", "bad rates"],
+        ["bookmark", "rewind", "ingest-weather"],
+    ):
+        command = [*arguments, "--run", runs[arguments[2]], "--yes"]
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 0, result.output
+
+    told.run("Run 4: what came after the first run, again")
+
+    second = rows_of(told, 1)
+    assert rows_of(told, 3) == second
+    told.prove()

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.graph import CRAWLER, RULES, Condition, Graph, Job, Trigger, problems
+from infra.graph.model import CRAWLER, Condition, Graph, Job, Trigger
+from infra.graph.rules import RULES, problems
 
 
 def start(*jobs, name="start", workflow="flights", **changes):

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import app
-from infra.graph import RULES, problems
-from infra.graph_template import read_graph
+from infra.graph.rules import RULES, problems
+from infra.graph.template import read_graph
 from local_glue.template import _trigger as trigger_of
 from local_glue.triggers import triggers_to_fire
 
@@ -288,7 +288,7 @@ def test_what_only_a_deployment_knows_is_not_judged(cdk, project):
 
 def test_the_app_ends_with_one_line_when_it_does_not_validate(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
-        "infra.validation.problems", lambda graph: [problem_of(graph.triggers[0].at)]
+        "infra.graph.plugin.problems", lambda graph: [problem_of(graph.triggers[0].at)]
     )
     monkeypatch.setenv("CDK_OUTDIR", str(tmp_path))
 
@@ -315,7 +315,7 @@ def test_the_app_ends_with_one_line_when_a_construct_refuses_at_synthesis(
 
 
 def problem_of(at):
-    from infra.graph import Problem
+    from infra.graph.model import Problem
 
     return Problem(next(iter(RULES)), at, "wrong", "mend it")
 

@@ -1,17 +1,13 @@
 """Follows the ways in which one run of a workflow comes to each job: pure, on plain data."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from infra.graph import Condition, Trigger
+from infra.graph.model import CONDITIONAL, Condition, Trigger
 
-CONDITIONAL = "CONDITIONAL"
 MOST_WAYS = 200  # of starting a job; with more, one of them is taken to be possible
 Way: TypeAlias = frozenset[tuple[str, str]]
 """Jobs and the states they ended in: one way in which a run comes to a job."""

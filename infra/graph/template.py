@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from infra.graph import CRAWLER, Condition, Graph, Job, Trigger
+from infra.graph.model import CRAWLER, Condition, Graph, Job, Trigger
 
 Templates = Mapping[str, Mapping[str, Any]]
 """Stack name to its synthesized template."""

@@ -5,85 +5,12 @@ https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
-from infra.graph_ways import CONDITIONAL, cycle_of, ways_to_start
-from infra.schedules import CRON, CRON_FORM, FINEST_MINUTES, finest_step
+from infra.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
+from infra.graph.trigger_rules import problems_of_trigger
+from infra.graph.ways import cycle_of, ways_to_start
 
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
-MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
-CRAWLER = "crawler "  # before the name of a crawler, where jobs and crawlers stand together
-
-
-@dataclass(frozen=True)
-class Job:
-    """One Glue job; `at` is where its resource stands.
-
-    Attributes:
-        reads: URIs of what it reads, `delivered` those of them that others deliver.
-        writes: URIs of what it writes, `published` those of them that others read.
-    """
-
-    at: str
-    name: str
-    has_bookmark: bool = False
-    max_concurrent_runs: int = 1
-    reads: tuple[str, ...] = ()
-    delivered: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    published: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One watched job or crawler and the state it must end in."""
-
-    name: str
-    state: str = "SUCCEEDED"
-    has_operator: bool = True
-
-
-@dataclass(frozen=True)
-class Trigger:
-    """One Glue trigger; `at` is where its resource stands; crawlers are named `CRAWLER` + name.
-
-    Attributes:
-        schedule: cron fields, None without a schedule, empty if only a deployment knows it.
-    """
-
-    at: str
-    name: str
-    kind: str
-    workflow: str | None = None
-    starts: tuple[str, ...] = ()
-    logical: str | None = "AND"
-    conditions: tuple[Condition, ...] = ()
-    is_active: bool = True
-    schedule: str | None = None
-
-
-@dataclass(frozen=True)
-class Graph:
-    """Everything of one account and region, the workflows by name with where they stand."""
-
-    jobs: tuple[Job, ...] = ()
-    triggers: tuple[Trigger, ...] = ()
-    workflows: Mapping[str, str] = field(default_factory=dict)
-
-    def triggers_of(self, workflow: str | None) -> list[Trigger]:
-        """Return the triggers of one workflow, or those of none."""
-        return [trigger for trigger in self.triggers if trigger.workflow == workflow]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong (`text`) with the resource `at`, by which rule, and what to do (`fix`)."""
-
-    rule: str
-    at: str
-    text: str
-    fix: str
-    is_error: bool = True
 
 
 RULES: Mapping[str, str] = {
@@ -113,7 +40,7 @@ def problems(graph: Graph) -> list[Problem]:
     """Return everything that is wrong with a graph, in the order of `RULES`."""
     found = [
         *_of_jobs(graph),
-        *(problem for trigger in graph.triggers for problem in _of_trigger(graph, trigger)),
+        *(problem for trigger in graph.triggers for problem in problems_of_trigger(graph, trigger)),
         *_shared_triggers(graph),
         *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
         *_data(graph),
@@ -142,102 +69,6 @@ def _of_jobs(graph: Graph) -> Iterator[Problem]:
                 f"{job.max_concurrent_runs}; the second of two runs fails at its commit",
                 "set MaxConcurrentRuns to 1, or disable the bookmark",
             )
-
-
-def _of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
-    known = {job.name for job in graph.jobs}
-    watched = [condition.name for condition in trigger.conditions]
-    for name in dict.fromkeys((*watched, *trigger.starts)):
-        if name not in known and not name.startswith(CRAWLER):
-            yield Problem(
-                "unknown-job",
-                trigger.at,
-                f"the trigger names the job '{name}', which this stage does not define",
-                "name a job of the same stage; jobs of other stages cannot be waited for",
-            )
-    for name in sorted(set(watched) & set(trigger.starts)):
-        yield Problem(
-            "watched-and-started",
-            trigger.at,
-            f"the trigger starts the job '{name}' that it watches, which Glue refuses",
-            "let the job retry instead (MaxRetries), or start another job",
-        )
-    yield from _activation(trigger)
-    yield from _incomplete(trigger)
-    yield from _schedule(trigger)
-    yield from _beyond_limits(trigger)
-
-
-def _activation(trigger: Trigger) -> Iterator[Problem]:
-    if trigger.kind in (CONDITIONAL, "SCHEDULED") and not trigger.is_active:
-        yield Problem(
-            "inactive-trigger",
-            trigger.at,
-            f"the {trigger.kind} trigger is created inactive and will never fire",
-            "set StartOnCreation to true",
-        )
-    if trigger.kind == "ON_DEMAND" and trigger.is_active:
-        yield Problem(
-            "active-on-demand",
-            trigger.at,
-            "the ON_DEMAND trigger has StartOnCreation, which CloudFormation refuses",
-            "leave StartOnCreation out; StartTrigger or StartWorkflowRun starts it",
-        )
-
-
-def _incomplete(trigger: Trigger) -> Iterator[Problem]:
-    if not trigger.starts:
-        yield Problem(
-            "starts-nothing",
-            trigger.at,
-            "the trigger starts no job, which Glue refuses",
-            "add a job: one without after= if this starts a pipeline",
-        )
-    lacks = None
-    if trigger.kind == CONDITIONAL and not trigger.conditions:
-        lacks = "no condition", "name at least one job in Predicate.Conditions"
-    elif len(trigger.conditions) > 1 and trigger.logical is None:
-        lacks = "several conditions and no Logical", "set Predicate.Logical to AND or ANY"
-    elif not all(condition.has_operator for condition in trigger.conditions):
-        lacks = "a condition without LogicalOperator", "set LogicalOperator to EQUALS"
-    if lacks:
-        yield Problem("incomplete-condition", trigger.at, f"the trigger has {lacks[0]}", lacks[1])
-
-
-def _beyond_limits(trigger: Trigger) -> Iterator[Problem]:
-    crawlers = sum(name.startswith(CRAWLER) for name in trigger.starts)
-    for count, limit, what in (
-        (len(trigger.starts) - crawlers, MAX_JOBS_OF_TRIGGER, "jobs"),
-        (crawlers, MAX_CRAWLERS_OF_TRIGGER, "crawlers"),
-    ):
-        if count > limit:
-            yield Problem(
-                "trigger-limit",
-                trigger.at,
-                f"the trigger starts {count} {what}; Glue allows {limit}",
-                "start some of them after others, or split the pipeline in two",
-            )
-
-
-def _schedule(trigger: Trigger) -> Iterator[Problem]:
-    schedule = trigger.schedule
-    if trigger.kind != "SCHEDULED" or schedule == "":
-        return
-    if schedule is None or not CRON.fullmatch(schedule):
-        yield Problem(
-            "bad-schedule",
-            trigger.at,
-            f"the SCHEDULED trigger has the schedule {schedule!r}; allowed: {CRON_FORM}",
-            "correct Schedule, or the schedule of the stage",
-        )
-    elif (step := finest_step(schedule)) is not None and step < FINEST_MINUTES:
-        yield Problem(
-            "schedule-too-fine",
-            trigger.at,
-            f"the schedule {schedule} fires {step} minutes apart; Glue allows "
-            f"{FINEST_MINUTES} or more",
-            f"write a minute field such as 0 or 0/{FINEST_MINUTES}",
-        )
 
 
 def _shared_triggers(graph: Graph) -> Iterator[Problem]:

@@ -9,14 +9,15 @@ import aws_cdk as cdk
 import jsii
 from constructs import Construct, IConstruct
 
-from infra.graph import RULES, Problem, problems
-from infra.graph_template import read_graph
+from infra.graph.model import Problem
+from infra.graph.rules import RULES, problems
+from infra.graph.template import read_graph
 
 _CHECKED: WeakSet[IConstruct] = WeakSet()
 
 
 def check_graph_at_synth(scope: Construct) -> None:
-    """Let synthesis of the app that owns `scope` fail on what `infra.graph` finds; done once.
+    """Let synthesis of the app that owns `scope` fail on what `infra.graph.rules` finds; done once.
 
     A finding is shown with the construct path and the remedy, and can be acknowledged:
     `Validations.of(scope).acknowledge(Acknowledgment(id="tidemark::<rule>", reason="..."))`.

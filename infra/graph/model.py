@@ -1,0 +1,78 @@
+"""A graph of Glue jobs and triggers as plain data, and what can be wrong with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+CONDITIONAL = "CONDITIONAL"
+CRAWLER = "crawler "  # before the name of a crawler, where jobs and crawlers stand together
+
+
+@dataclass(frozen=True)
+class Job:
+    """One Glue job; `at` is where its resource stands.
+
+    Attributes:
+        reads: URIs of what it reads, `delivered` those of them that others deliver.
+        writes: URIs of what it writes, `published` those of them that others read.
+    """
+
+    at: str
+    name: str
+    has_bookmark: bool = False
+    max_concurrent_runs: int = 1
+    reads: tuple[str, ...] = ()
+    delivered: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One watched job or crawler and the state it must end in."""
+
+    name: str
+    state: str = "SUCCEEDED"
+    has_operator: bool = True
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """One Glue trigger; `at` is where its resource stands; crawlers are named `CRAWLER` + name.
+
+    Attributes:
+        schedule: cron fields, None without a schedule, empty if only a deployment knows it.
+    """
+
+    at: str
+    name: str
+    kind: str
+    workflow: str | None = None
+    starts: tuple[str, ...] = ()
+    logical: str | None = "AND"
+    conditions: tuple[Condition, ...] = ()
+    is_active: bool = True
+    schedule: str | None = None
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Everything of one account and region, the workflows by name with where they stand."""
+
+    jobs: tuple[Job, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    workflows: Mapping[str, str] = field(default_factory=dict)
+
+    def triggers_of(self, workflow: str | None) -> list[Trigger]:
+        """Return the triggers of one workflow, or those of none."""
+        return [trigger for trigger in self.triggers if trigger.workflow == workflow]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong (`text`) with the resource `at`, by which rule, and what to do (`fix`)."""
+
+    rule: str
+    at: str
+    text: str
+    fix: str
+    is_error: bool = True
