@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
@@ -17,7 +16,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 REQUIREMENTS = "requirements-dev.txt"
 PIP = (sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation")
-CLASS_ARCHIVE = (sys.executable, "-m", "local_glue.class_archive.make")
 SHOWN_LINES = 15
 ONE_PER_PACKAGE = ("Collecting ", "Processing ", "Ignoring ", "Requirement already satisfied: ")
 NODE_TOOLS = {"npm": "npm-cli.js", "npx": "npx-cli.js"}
@@ -32,19 +30,12 @@ def main() -> int:
     console = Console()
     try:
         install_python_packages(console)
-        with console.status(
-            "Installing this project and the Node tools, and keeping a copy of "
-            "Spark's classes for a faster start of jobs"
-        ):
+        with console.status("Installing this project and the Node tools"):
             _check([*PIP, "--quiet", "--editable", "."])
             node_commands(Path(sys.executable).parent)
-            with ThreadPoolExecutor(1) as beside:
-                archive = beside.submit(_check, CLASS_ARCHIVE)
-                # Not `npm ci`: it refuses a lock without packages that some registries do not have.
-                _check(["npm", "install", "--no-save", "--no-fund", "--no-audit"])
-                problem = archive.exception()
-        if problem is not None:
-            console.print(f"Jobs will start slower: {problem}", markup=False, highlight=False)
+            # Not `npm ci`: it refuses a lock without packages that some registries do not have.
+            _check(["npm", "install", "--no-save", "--no-fund", "--no-audit"])
+        keep_class_archive(console)
     except SetUpError as error:
         console.print("[bold red]error:[/] ", end="")
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
@@ -102,6 +93,15 @@ def node_commands(folder: Path) -> None:
         text = f'#!/bin/sh\nexec "{wheel / "bin" / "node"}" "{cli}" "$@"\n'
         _replace(folder / name, text)
     os.environ["PATH"] = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
+
+
+def keep_class_archive(console: Console) -> None:
+    """Make the archive that halves the start of a job; say so if this Java cannot make one."""
+    try:
+        with console.status("Keeping Spark's classes for a faster start of jobs"):
+            _check([sys.executable, "-m", "local_glue.class_archive.make"])
+    except SetUpError as error:
+        console.print(f"Jobs will start slower: {error}", markup=False, highlight=False)
 
 
 def _replace(path: Path, text: str) -> None:
