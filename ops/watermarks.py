@@ -20,6 +20,7 @@ if str(LIBS) not in sys.path:
 
 from watermarks import (  # noqa: E402
     WatermarkCorruptError,
+    WatermarkNotFoundError,
     Watermarks,
     WatermarksError,
     WatermarkTableNotFoundError,
@@ -70,7 +71,7 @@ def what_changes(watermarks: Watermarks, job: str, run: str | None) -> tuple[str
     """Return the watermarks of a job as they are, and as they would be after a rewind, as texts.
 
     Raises:
-        WatermarksError: there is no such run, or its row has expired.
+        UsageError: there is no such run, or its row has expired.
     """
     try:
         latest = watermarks.latest(job)
@@ -80,7 +81,13 @@ def what_changes(watermarks: Watermarks, job: str, run: str | None) -> tuple[str
     if run is None:
         return now, "none: the next run loads everything"
     key = latest.key if latest else DEFAULT_KEY
-    return now, values_text(watermarks.get_watermark_values(job, run, key))
+    try:
+        return now, values_text(watermarks.get_watermark_values(job, run, key))
+    except WatermarkNotFoundError as error:
+        raise UsageError(
+            f"there is no watermark of run {run!r} of job {job!r}: it never committed, or its row "
+            f"has expired; `tidemark watermark history {job}` lists the runs to rewind to"
+        ) from error
 
 
 def values_text(values: Mapping[str, Any]) -> str:

@@ -119,7 +119,10 @@ def test_rewind_that_is_not_confirmed_changes_nothing(engine):
     [
         (["--reason", "why"], "either --run ID"),
         (["--reason", "why", "--run", "jr_1", "--to-beginning"], "either --run ID"),
-        (["--reason", "why", "--run", "jr_9"], "no watermark of run 'jr_9'"),
+        (
+            ["--reason", "why", "--run", "jr_9"],
+            f"`tidemark watermark history {JOB}` lists the runs",
+        ),
         (["--reason", "", "--run", "jr_1"], "reason"),
         (["--run", "jr_1"], "Missing option '--reason'"),
     ],
