@@ -121,7 +121,7 @@ def test_rewind_that_is_not_confirmed_changes_nothing(engine):
         (["--reason", "why", "--run", "jr_1", "--to-beginning"], "either --run ID"),
         (
             ["--reason", "why", "--run", "jr_9"],
-            f"`tidemark watermark history {JOB}` lists the runs",
+            "history ingest-orders` lists the runs",
         ),
         (["--reason", "", "--run", "jr_1"], "reason"),
         (["--run", "jr_1"], "Missing option '--reason'"),
