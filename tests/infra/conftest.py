@@ -13,6 +13,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 Synth = Callable[..., "Assembly"]
+DATABASE = {  # a flightsSource with everything that one may have
+    "kind": "jdbc",
+    "url": "jdbc:postgresql://db/air",
+    "table": "flights",
+    "driver": "org.postgresql.Driver",
+    "connectionName": "air-network",
+    "secretName": "air/reader",
+}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import app
+from tests.infra.conftest import DATABASE
 
 pytestmark = pytest.mark.synth
 
@@ -259,15 +260,7 @@ def test_the_storage_stack_is_the_same_whoever_uses_it(cdk, synth):
 
 @pytest.fixture(scope="module")
 def from_a_database(synth):
-    source = {
-        "kind": "jdbc",
-        "url": "jdbc:postgresql://db/air",
-        "table": "flights",
-        "driver": "org.postgresql.Driver",
-        "connectionName": "air-network",
-        "secretName": "air/reader",
-    }
-    return synth(flightsSource=json.dumps(source))
+    return synth(flightsSource=json.dumps(DATABASE))
 
 
 def test_a_stage_with_a_database_reads_flights_from_it(from_a_database, as_text):

@@ -6,17 +6,10 @@ from pathlib import Path
 import pytest
 
 from ops.lint import findings_of, lint_app
+from tests.infra.conftest import DATABASE
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.synth
-DATABASE = {
-    "kind": "jdbc",
-    "url": "jdbc:postgresql://db/air",
-    "table": "flights",
-    "driver": "org.postgresql.Driver",
-    "connectionName": "air-network",
-    "secretName": "air/reader",
-}
 
 
 def test_no_job_of_a_stage_has_a_finding(assembly, monkeypatch):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.infra.conftest import ROOT
+from tests.infra.conftest import DATABASE, ROOT
 
 pytestmark = pytest.mark.synth
 
@@ -26,16 +26,6 @@ def with_nag(**settings):
 cdk.App = with_nag
 sys.exit(app.main())
 """
-
-
-DATABASE = {
-    "kind": "jdbc",
-    "url": "jdbc:postgresql://db/air",
-    "table": "flights",
-    "driver": "org.postgresql.Driver",
-    "connectionName": "air-network",
-    "secretName": "air/reader",
-}
 
 
 @pytest.fixture(scope="module")

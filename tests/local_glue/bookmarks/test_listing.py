@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from local_glue.bookmarks.files import FileVersion
 from local_glue.bookmarks.listing import Filters, list_files
 from local_glue.errors import GlueLocalError
+
+NOBODY = 65534
 
 
 def put(path, content=b"x", modified_ms=1_357_000_000_123):
@@ -116,10 +121,37 @@ def test_files_at_or_before_the_mark_are_left_out_and_late_arrivals_counted(tmp_
     assert (listing.late, listing.late_count) == (["s3://b/in/old"], 1)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
-def test_folder_that_cannot_be_read_is_named_with_the_remedy(tmp_path):
-    put(tmp_path / "day=1" / "a")
-    (tmp_path / "day=1").chmod(0)
+@pytest.fixture
+def open_folder():
+    """Return a folder that every user may enter, as one who is not root, who may read anything."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
 
-    with pytest.raises(GlueLocalError, match="cannot list s3://b/in/day=1: Permission denied"):
-        list_files(tmp_path, "s3://b/in/", Filters())
+
+@contextmanager
+def without_privileges():
+    """Be nobody for a while, if the tests run as root."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_folder_that_cannot_be_read_is_named_with_the_remedy(open_folder):
+    put(open_folder / "day=1" / "a")
+    (open_folder / "day=1").chmod(0)
+
+    try:
+        with (
+            without_privileges(),
+            pytest.raises(GlueLocalError, match="cannot list s3://b/in/day=1: Permission denied"),
+        ):
+            list_files(open_folder, "s3://b/in/", Filters())
+    finally:
+        (open_folder / "day=1").chmod(0o755)
