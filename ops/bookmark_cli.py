@@ -37,7 +37,7 @@ def show(job: str, run: str | None, output: str) -> None:
     if output == "json":
         click.echo(json.dumps(answer, indent=2))
         return
-    console = _console()
+    console = console_for_tables()
     for table in bookmark_tables(answer["JobBookmarkEntry"], runs):
         console.print(table)
 
@@ -70,7 +70,7 @@ def _chosen_run(job: str) -> str:
         runs = successful_runs(store, job)
     if not runs:
         raise UsageError(f"job {job} has no run to rewind to: none has committed a bookmark")
-    _console().print(runs_table(runs))
+    console_for_tables().print(runs_table(runs))
     if not sys.stdin.isatty():
         raise UsageError("choose one of these runs: --run ID")
     number = click.prompt("Rewind to the end of run number", type=click.IntRange(1, len(runs)))
@@ -106,7 +106,7 @@ def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
     if output == "json":
         click.echo(json.dumps(explanation_json(job, run, explanations), indent=2))
         return
-    console = _console()
+    console = console_for_tables()
     for part in explanation_tables(job, run, explanations):
         console.print(part, highlight=False, soft_wrap=True)
 
@@ -142,5 +142,6 @@ def submit(script: Path, arguments: tuple[str, ...]) -> None:
         sys.exit(1)
 
 
-def _console() -> Console:
+def console_for_tables() -> Console:
+    """Return a console whose tables are not folded where nobody looks at them in a terminal."""
     return Console() if sys.stdout.isatty() else Console(width=180)

@@ -2,17 +2,15 @@
 
 import getpass
 import json
-import sys
 from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from local_glue.errors import UsageError
 from local_glue.home import Home
-from ops.bookmark_cli import FORMAT, JSON_HELP
+from ops.bookmark_cli import FORMAT, JSON_HELP, console_for_tables
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -52,7 +50,7 @@ def show(job: str, table: str, deployed: bool, output: str) -> None:
         _print_json(current_json(job, latest, windows))
         return
     for part in current_tables(job, latest, windows):
-        _console().print(part)
+        console_for_tables().print(part)
 
 
 @watermark.command()
@@ -68,7 +66,7 @@ def history(job: str, table: str, deployed: bool, limit: int, output: str) -> No
     if output == "json":
         _print_json(history_json(found))
     else:
-        _console().print(history_table(job, found))
+        console_for_tables().print(history_table(job, found))
 
 
 @watermark.command()
@@ -121,7 +119,3 @@ def _print_json(answer: Any) -> None:
 
 def _json_value(value: Any) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def _console() -> Console:
-    return Console() if sys.stdout.isatty() else Console(width=180)

@@ -7,7 +7,25 @@ from typing import Any
 
 import pytest
 
+from local_glue.definitions import TableDefinition
+
 WriteAssembly = Callable[..., Path]
+
+TABLE = TableDefinition(
+    "glue-watermarks",
+    {
+        "TableName": "glue-watermarks",
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [
+            {"AttributeName": "jobName", "KeyType": "HASH"},
+            {"AttributeName": "runId", "KeyType": "RANGE"},
+        ],
+        "AttributeDefinitions": [
+            {"AttributeName": "jobName", "AttributeType": "S"},
+            {"AttributeName": "runId", "AttributeType": "S"},
+        ],
+    },
+)
 
 
 @pytest.fixture

@@ -6,28 +6,14 @@ from rich.console import Console
 
 from local_glue.bookmarks.versions import Bookmark
 from local_glue.commands import JobStatus
-from local_glue.definitions import Deployment, JobDefinition, TableDefinition
+from local_glue.definitions import Deployment, JobDefinition
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
 from local_glue.store import JobRun
 from ops.status import bookmark_text, read_watermarks, status_table
+from tests.ops.conftest import TABLE
 from watermarks import Watermarks
 
-TABLE = TableDefinition(
-    "glue-watermarks",
-    {
-        "TableName": "glue-watermarks",
-        "BillingMode": "PAY_PER_REQUEST",
-        "KeySchema": [
-            {"AttributeName": "jobName", "KeyType": "HASH"},
-            {"AttributeName": "runId", "KeyType": "RANGE"},
-        ],
-        "AttributeDefinitions": [
-            {"AttributeName": "jobName", "AttributeType": "S"},
-            {"AttributeName": "runId", "AttributeType": "S"},
-        ],
-    },
-)
 TITLES = ("job", "last run", "state,", "rows in", "bookmark", "watermark")
 
 

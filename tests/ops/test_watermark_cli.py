@@ -9,25 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from local_glue.commands import region
-from local_glue.definitions import TableDefinition
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
 from ops.cli import main
+from tests.ops.conftest import TABLE
 from watermarks import Watermarks
 
-TABLE = "glue-watermarks"
 JOB = "ingest-orders"
-KEYS = {
-    "TableName": TABLE,
-    "BillingMode": "PAY_PER_REQUEST",
-    "AttributeDefinitions": [
-        {"AttributeName": name, "AttributeType": "S"} for name in ("jobName", "runId")
-    ],
-    "KeySchema": [
-        {"AttributeName": "jobName", "KeyType": "HASH"},
-        {"AttributeName": "runId", "KeyType": "RANGE"},
-    ],
-}
 DAYS = [datetime(2013, 1, day, 5, 15, tzinfo=UTC) for day in (1, 2, 3)]
 
 
@@ -43,8 +31,8 @@ def engine(home):
         dynamodb_endpoint(Home.from_environment()) as endpoint,
         dynamodb_client(endpoint, region()) as dynamodb,
     ):
-        create_tables(dynamodb, [TableDefinition(TABLE, KEYS)])
-        watermarks = Watermarks(TABLE, dynamodb)
+        create_tables(dynamodb, [TABLE])
+        watermarks = Watermarks(TABLE.name, dynamodb)
         for number, day in enumerate(DAYS[:2], start=1):
             request = {"job_id": JOB, "run_id": f"jr_{number}", "cursor": "updated_at"}
             with watermarks.window(**request, high=day):
