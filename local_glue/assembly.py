@@ -121,7 +121,7 @@ def publish(asset: FileAsset, bucket: str, home: Home) -> Path:
     Raises:
         UsageError: the assembly lacks the asset's source.
     """
-    target = home.lake / bucket / asset.key
+    target = home.local_path(f"s3://{bucket}/{asset.key}")
     if target.exists():
         return target
     if not asset.source.exists():

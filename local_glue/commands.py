@@ -66,7 +66,7 @@ def deploy(assembly_folder: Path, home: Home) -> Deployment:
     """Lay out buckets as folders, publish scripts and libraries, define the Data Catalog."""
     assembly, deployment = _read(assembly_folder)
     for bucket in deployment.buckets:
-        (home.lake / bucket).mkdir(exist_ok=True)
+        home.create_bucket(bucket)
     _publish_assets(assembly, deployment.region, home)
     if deployment.catalog_tables or deployment.catalog_connections:
         with Store(home.database) as store:

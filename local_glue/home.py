@@ -2,10 +2,12 @@
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from local_glue.errors import EntityNotFoundError, UsageError
@@ -13,6 +15,9 @@ from local_glue.errors import EntityNotFoundError, UsageError
 DEFAULT_HOME = ".tidemark"
 RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
 S3_SCHEMES = ("s3", "s3a", "s3n")
+BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # also what S3 allowed before 2018
+# Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+NEW_BUCKET_NAME = re.compile(r"(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 MARKER = "tidemark-home"
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
@@ -90,29 +95,60 @@ class Home:
         """Return the folder or file of this machine behind an ``s3://bucket/key`` URI.
 
         Raises:
-            UsageError: it is no such URI.
+            UsageError: it is no such URI, or its key has a part ``..``.
         """
         scheme, _, rest = uri.partition("://")
         bucket, _, key = rest.partition("/")
-        if scheme not in S3_SCHEMES or not bucket:
+        if scheme not in S3_SCHEMES or not BUCKET_NAME.fullmatch(bucket):
             raise UsageError(f"{uri!r} is no place in S3; write it as s3://bucket/key")
-        return self.lake / bucket / key
+        parts = key.split("/")
+        if ".." in parts:
+            raise UsageError(
+                f"{uri!r} has a part '..', which leads out of its folder; leave it out"
+            )
+        return self.lake.joinpath(bucket, *filter(None, parts))
 
     def existing_path(self, uri: str) -> Path:
         """Return `local_path`, for a bucket that exists.
 
         Raises:
-            EntityNotFoundError: there is no such bucket; the message names those that are there.
+            EntityNotFoundError: there is no such bucket; the text is the one of S3 and the remedy.
+            UsageError: the URI is no place in S3, or a symbolic link there leads out of the lake.
         """
         path = self.local_path(uri)
         bucket = path.relative_to(self.lake).parts[0]
         if not (self.lake / bucket).is_dir():
             buckets = sorted(folder.name for folder in self.lake.iterdir())
             raise EntityNotFoundError(
-                f"there is no bucket {bucket!r} behind {uri}; the local lake {self.lake} has "
-                f"{', '.join(buckets) or 'none'}"
+                "The specified bucket does not exist (Service: Amazon S3; Status Code: 404; Error "
+                f"Code: NoSuchBucket): s3://{bucket} has no folder in the local lake {self.lake}, "
+                f"which has {', '.join(buckets) or 'none'}; create it with `tidemark local bucket "
+                f"{bucket}`"
+            )
+        parent = _real_folder(path.parent)
+        real = path.resolve() if path.is_symlink() else parent / path.name
+        if not real.is_relative_to(_real_folder(self.lake)):
+            raise UsageError(
+                f"{uri} leads out of the lake by a symbolic link, to {real}; copy the files into "
+                f"the lake {self.lake}"
             )
         return path
+
+    def create_bucket(self, name: str) -> bool:
+        """Create a bucket, a folder of the lake; return False if it is there already.
+
+        Raises:
+            UsageError: S3 would not take the name.
+        """
+        if not NEW_BUCKET_NAME.fullmatch(name):
+            raise UsageError(
+                f"{name!r} cannot be the name of a bucket; allowed: 3 to 63 lower-case letters, "
+                "digits, hyphens and dots, with a letter or a digit at both ends"
+            )
+        folder = self.lake / name
+        is_new = not folder.is_dir()
+        folder.mkdir(exist_ok=True)
+        return is_new
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -147,3 +183,9 @@ class Home:
                 else:
                     entry.unlink()
         self._claim()
+
+
+@lru_cache(maxsize=4096)
+def _real_folder(folder: Path) -> Path:
+    """Return a folder without symbolic links; asked once, as the files of a source share theirs."""
+    return folder.resolve()

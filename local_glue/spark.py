@@ -1,7 +1,4 @@
-"""Writes the Spark configuration of a job process: s3:// paths are folders of the lake.
-
-Hadoop's ViewFileSystemOverloadScheme mounts each bucket, so scripts keep their ``s3://`` paths.
-"""
+"""Writes the Spark configuration of a job process: s3:// paths are folders of the lake."""
 
 import os
 import shlex
@@ -10,11 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from local_glue.class_archive.archive import NO_CONF, archive_options
-from local_glue.home import S3_SCHEMES, Home
+from local_glue.home import Home
+from local_glue.lake_fs.jar import hadoop_settings, lake_jar
 
-VIEW_FILE_SYSTEM = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
-# Without checksums: no .crc file beside each object, and files may be replaced by other tools.
-RAW_FILE_SYSTEM = "org.apache.hadoop.fs.RawLocalFileSystem"
 COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
 EVENTS_FOLDER = "spark-events"
 CONF_FILE = "spark.conf"
@@ -39,6 +34,7 @@ def write_spark_conf(
         "PYSPARK_SUBMIT_ARGS": shlex.join(["--properties-file", str(conf), "pyspark-shell"]),
         # A folder on the class path, which is to be the same for every run: see class_archive.
         "SPARK_CONF_DIR": str(NO_CONF),
+        "SPARK_DIST_CLASSPATH": str(lake_jar(java_home)),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "TZ": "UTC",  # as on Glue's workers
     }
@@ -66,7 +62,7 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, 
         "spark.sql.shuffle.partitions": str(2 * cores),
         # Listing more than 32 given paths would otherwise start a Spark job of up to 10,000 tasks.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1),
-        # Each file would start an `ls` process to learn the permissions that locality comes with.
+        # Each local file would start an `ls` to learn the permissions that locality comes with.
         "spark.sql.sources.ignoreDataLocality": "true",
         # Spark's guess for a cluster, a task per 32 small files, costs more than reading them.
         "spark.sql.files.openCostInBytes": str(64 * 1024),
@@ -74,20 +70,7 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, 
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),
         "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in java_options),
-        "spark.hadoop.fs.file.impl": RAW_FILE_SYSTEM,
         # Hadoop's defaults name a committer for s3a that PySpark does not ship.
         "spark.hadoop.mapreduce.outputcommitter.factory.scheme.s3a": COMMITTER_FACTORY,
-        **_mounts(home),
+        **{f"spark.hadoop.{name}": value for name, value in hadoop_settings(home.lake).items()},
     }
-
-
-def _mounts(home: Home) -> dict[str, str]:
-    settings: dict[str, str] = {}
-    for scheme in S3_SCHEMES:
-        settings[f"spark.hadoop.fs.{scheme}.impl"] = VIEW_FILE_SYSTEM
-        target = f"spark.hadoop.fs.viewfs.overload.scheme.target.{scheme}.impl"
-        settings[target] = RAW_FILE_SYSTEM
-    for bucket in sorted(path for path in home.lake.iterdir() if path.is_dir()):
-        mount = f"spark.hadoop.fs.viewfs.mounttable.{bucket.name}.linkFallback"
-        settings[mount] = bucket.as_uri()
-    return settings

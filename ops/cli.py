@@ -199,6 +199,17 @@ def reset(yes: bool) -> None:
     click.echo(f"{home.root} is empty")
 
 
+@local.command()
+@click.argument("name")
+def bucket(name: str) -> None:
+    """Make a bucket, a folder of the local lake, for scripts that expect it to be there."""
+    from local_glue.home import Home
+
+    home = Home.from_environment()
+    is_new = home.create_bucket(name)
+    click.echo(f"{'created' if is_new else 'already there'}: s3://{name} is {home.lake / name}")
+
+
 @main.group()
 def catalog() -> None:
     """Define the tables and connections of the local Data Catalog, and list the tables."""

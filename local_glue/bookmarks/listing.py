@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -27,6 +27,7 @@ class Filters:
         choose_folders: which of the folders of one level are entered; None enters all.
         newer_than_ms: leave out files modified at or before; None lists all.
         arrived_after_ms: count the left-out files that came into their folder after this moment.
+        check_link: raises for the URI of a symbolic link that may not be followed; None allows all.
     """
 
     recurse: bool = False
@@ -34,6 +35,7 @@ class Filters:
     choose_folders: ChooseFolders | None = None
     newer_than_ms: int | None = None
     arrived_after_ms: int | None = None
+    check_link: Callable[[str], object] | None = None
 
 
 @dataclass
@@ -84,10 +86,8 @@ def _list_folder(
     prefix = f"{relative}/" if relative else ""
     try:
         with os.scandir(f"{root}/{relative}") as entries:
-            for entry in entries:
+            for entry in _visible(entries, f"{root_uri}/{prefix}", filters):
                 name = entry.name
-                if is_hidden(name):
-                    continue
                 if entry.is_dir():
                     if filters.recurse or "=" in name:
                         folders.append(f"{prefix}{name}")
@@ -104,6 +104,18 @@ def _list_folder(
             "folder readable and run again, the bookmark is unchanged"
         ) from error
     return folders
+
+
+def _visible(
+    entries: Iterable["os.DirEntry[str]"], uri: str, filters: Filters
+) -> Iterator["os.DirEntry[str]"]:
+    """Yield the entries of a folder that Spark shows, each link checked."""
+    for entry in entries:
+        if is_hidden(entry.name):
+            continue
+        if filters.check_link and entry.is_symlink():
+            filters.check_link(f"{uri}{entry.name}")
+        yield entry
 
 
 def _add(listing: Listing, uri: str, stat: os.stat_result, filters: Filters) -> None:

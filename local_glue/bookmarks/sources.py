@@ -175,6 +175,7 @@ def list_source(
             choose_folders=_folder_chooser(predicate, seen),
             newer_than_ms=newer_than_ms,
             arrived_after_ms=arrived_after_ms,
+            check_link=folder_of,
         )
         listing = list_files(folder_of(path), path, filters)
         partitioned = [f for f in listing.files if _is_in_partition(f.path, path, predicate)]

@@ -1,21 +1,23 @@
 """Tells where the class archive is, and how a JVM is told to use it."""
 
 import hashlib
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
-FOLDER = Path(sys.prefix) / "share" / "tidemark"
+from local_glue.installation import FOLDER
+from local_glue.lake_fs.jar import jar_name
+
 # The class path of the archive and of every run begins with this folder, which stays empty: the
 # JVM wants the same class path, and no folder with files on it.
 NO_CONF = FOLDER / "no-conf"
 
 
 def archive_path(java_home: Path) -> Path:
-    """Return where the archive for a Java and the installed Spark is kept; it may not be there."""
+    """Return where the archive for a Java and the installed jars is kept; it may not be there."""
     release = java_home / "release"
     build = release.read_bytes() if release.is_file() else b""
-    parts = (str(java_home.resolve()).encode(), build, version("pyspark").encode())
+    jars = f"{version('pyspark')} {jar_name()}"
+    parts = (str(java_home.resolve()).encode(), build, jars.encode())
     return FOLDER / f"spark-classes-{hashlib.sha256(b'|'.join(parts)).hexdigest()[:16]}.jsa"
 
 

@@ -9,9 +9,10 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 from zipfile import ZipFile
 
-from local_glue.class_archive.archive import FOLDER, NO_CONF, archive_path
+from local_glue.class_archive.archive import NO_CONF, archive_path
 from local_glue.errors import GlueLocalError
 from local_glue.home import Home
+from local_glue.installation import FOLDER
 from local_glue.java import find_java_home
 from local_glue.spark import write_spark_conf
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from local_glue.errors import UsageError
+from local_glue.errors import EntityNotFoundError, UsageError
 from local_glue.home import Home
 
 HOLD = """
@@ -82,12 +82,74 @@ def test_uri_of_a_bucket_is_a_folder_of_the_lake(tmp_path, scheme):
     assert home.local_path(f"{scheme}://lake") == home.lake / "lake"
 
 
-@pytest.mark.parametrize("uri", ["job.py", "s3:/lake/a", "s3://", "hdfs://lake/a", ""])
+@pytest.mark.parametrize(
+    "uri",
+    ["job.py", "s3:/lake/a", "s3://", "hdfs://lake/a", "", "s3://../a", "s3://./a", "s3://a:b@c/d"],
+)
 def test_what_is_no_place_in_s3_is_refused(tmp_path, uri):
     with pytest.raises(
         UsageError, match=f"^'{uri}' is no place in S3; write it as s3://bucket/key"
     ):
         Home.open(tmp_path).local_path(uri)
+
+
+def test_absolute_key_is_below_its_bucket(tmp_path):
+    home = Home.open(tmp_path)
+
+    assert home.local_path("s3://lake//etc/passwd") == home.lake / "lake" / "etc" / "passwd"
+
+
+@pytest.mark.parametrize("key", ["..", "../a", "a/../../b", "a/.."])
+def test_key_that_leads_upwards_is_refused(tmp_path, key):
+    with pytest.raises(UsageError, match=r"has a part '\.\.'"):
+        Home.open(tmp_path).local_path(f"s3://lake/{key}")
+
+
+def test_bucket_without_a_folder_does_not_exist(tmp_path):
+    home = Home.open(tmp_path)
+
+    with pytest.raises(EntityNotFoundError, match=r"NoSuchBucket.*`tidemark local bucket lake`"):
+        home.existing_path("s3://lake/a")
+
+
+@pytest.mark.parametrize("key", ["", "a.json", "linked.json", "folder/a.json"])
+def test_link_that_leads_out_of_the_lake_is_refused(tmp_path, key):
+    home = Home.open(tmp_path / "home")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.json").write_text("{}", encoding="utf-8")
+    bucket = home.lake / "lake"
+    if key.startswith(("linked", "folder")):
+        bucket.mkdir()
+        (bucket / "linked.json").symlink_to(outside / "a.json")
+        (bucket / "folder").symlink_to(outside)
+    else:
+        bucket.symlink_to(outside)
+
+    with pytest.raises(UsageError, match=f"leads out of the lake by a symbolic link, to {outside}"):
+        home.existing_path(f"s3://lake/{key}")
+
+
+def test_link_to_another_place_of_the_lake_is_followed(tmp_path):
+    home = Home.open(tmp_path)
+    (home.lake / "lake").mkdir()
+    (home.lake / "lake" / "link").symlink_to(home.lake)
+
+    assert home.existing_path("s3://lake/link") == home.lake / "lake" / "link"
+
+
+def test_bucket_is_created_once(tmp_path):
+    home = Home.open(tmp_path)
+
+    assert home.create_bucket("a-bucket.1")
+    assert not home.create_bucket("a-bucket.1")
+    assert (home.lake / "a-bucket.1").is_dir()
+
+
+@pytest.mark.parametrize("name", ["", "..", "ab", "a/b", "Upper", "-ab", "a..b", "a" * 64, "a_b"])
+def test_name_that_s3_would_not_take_is_refused(tmp_path, name):
+    with pytest.raises(UsageError, match="cannot be the name of a bucket"):
+        Home.open(tmp_path).create_bucket(name)
 
 
 def test_home_in_use_is_refused_to_a_second_process_with_the_first_ones_id(tmp_path):

@@ -291,4 +291,4 @@ def test_spark_properties_of_the_job_come_last_in_the_configuration(home):
     assert [line for line in lines if line.startswith("spark.ui.enabled ")] == [
         "spark.ui.enabled true"
     ]
-    assert "spark.hadoop.fs.viewfs.mounttable.scripts.linkFallback" in conf.read_text("utf-8")
+    assert f"spark.hadoop.tidemark.lake {home.lake}" in lines

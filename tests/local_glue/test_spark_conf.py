@@ -12,8 +12,6 @@ from local_glue.spark import write_spark_conf
 def settings(tmp_path):
     """Return a maker of the written properties, each line split at its first space."""
     home = Home.open(tmp_path / "a home")
-    for bucket in ("landing", "mart"):
-        (home.lake / bucket).mkdir()
 
     def write(user_settings=None):
         write_spark_conf(tmp_path, home, tmp_path / "java", user_settings or {})
@@ -24,20 +22,11 @@ def settings(tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n"])
-def test_every_s3_scheme_is_a_view_of_folders(settings, scheme):
+def test_every_s3_scheme_is_the_lake(settings, tmp_path, scheme):
     found = settings()
 
-    view = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
-    assert found[f"spark.hadoop.fs.{scheme}.impl"] == view
-    assert f"spark.hadoop.fs.viewfs.overload.scheme.target.{scheme}.impl" in found
-
-
-def test_every_bucket_is_mounted_by_an_encoded_uri(settings, tmp_path):
-    found = settings()
-
-    for bucket in ("landing", "mart"):
-        mount = found[f"spark.hadoop.fs.viewfs.mounttable.{bucket}.linkFallback"]
-        assert mount == f"file://{tmp_path}/a%20home/lake/{bucket}"
+    assert found[f"spark.hadoop.fs.{scheme}.impl"] == "dev.tidemark.lake.LakeFileSystem"
+    assert found["spark.hadoop.tidemark.lake"] == f"{tmp_path}/a home/lake"
 
 
 def test_driver_listens_on_this_machine_only_and_reports_into_the_run_folder(settings, tmp_path):

@@ -227,6 +227,14 @@ def test_a_folder_that_is_no_state_folder_is_never_emptied(tmp_path, monkeypatch
     assert (tmp_path / "precious.txt").read_text(encoding="utf-8") == "keep"
 
 
+def test_local_bucket_makes_a_bucket_once(home) -> None:
+    assert tidemark("local", "bucket", "landing").output.startswith("created: s3://landing is ")
+    assert tidemark("local", "bucket", "landing").output.startswith("already there: s3://landing")
+    assert_one_clear_line(tidemark("local", "bucket", "../x"), 2, "'../x'", "3 to 63")
+
+    assert [path.name for path in (home.root / "lake").iterdir()] == ["landing"]
+
+
 def test_local_reset_empties_the_home_and_the_next_run_works(home, write_assembly) -> None:
     app = write_assembly({"first": ""})
     tidemark("run", "--app", str(app))

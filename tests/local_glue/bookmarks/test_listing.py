@@ -11,7 +11,7 @@ import pytest
 
 from local_glue.bookmarks.files import FileVersion
 from local_glue.bookmarks.listing import Filters, list_files
-from local_glue.errors import GlueLocalError
+from local_glue.errors import GlueLocalError, UsageError
 
 NOBODY = 65534
 
@@ -155,3 +155,25 @@ def test_folder_that_cannot_be_read_is_named_with_the_remedy(open_folder):
             list_files(open_folder, "s3://b/in/", Filters())
     finally:
         (open_folder / "day=1").chmod(0o755)
+
+
+def test_links_are_shown_to_the_check_before_they_are_followed(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "in" / "file.json").symlink_to(tmp_path / "in" / "a.json")
+    (tmp_path / "in" / "folder").symlink_to(tmp_path)
+    asked = []
+
+    list_files(tmp_path / "in", "s3://b/in/", Filters(check_link=asked.append))
+
+    assert sorted(asked) == ["s3://b/in/file.json", "s3://b/in/folder"]
+
+
+def test_link_that_the_check_refuses_stops_the_listing(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
+
+    def refuse(uri):
+        raise UsageError(uri)
+
+    with pytest.raises(UsageError, match="s3://b/in/link"):
+        list_files(tmp_path, "s3://b/in/", Filters(recurse=True, check_link=refuse))

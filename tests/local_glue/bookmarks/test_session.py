@@ -196,6 +196,6 @@ def test_a_bucket_that_does_not_exist_is_an_error_and_not_an_empty_source(tmp_pa
     monkeypatch.setenv("TIDEMARK_HOME", str(home.root))
 
     with pytest.raises(
-        EntityNotFoundError, match=r"no bucket 'landin' behind s3://landin/x/.*has landing"
+        EntityNotFoundError, match=r"NoSuchBucket.*s3://landin has no folder .* which has landing;"
     ):
         paths_read("s3://landin/x/")

@@ -1,0 +1,205 @@
+package dev.tidemark.lake;
+
+import java.io.File;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.net.URI;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.InvalidPathException;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.util.Progressable;
+
+/**
+ * Serves a bucket of S3 from the folder of its name in the local lake, and nothing else of this machine.
+ *
+ * The lake is the folder that the property `tidemark.lake` names. A bucket without a folder does not
+ * exist, a path that leads out of the lake is refused, and no bucket is ever made or removed here.
+ *
+ * Written for the compiler that Spark ships (Janino), which has no generics and no lambdas.
+ */
+public class LakeFileSystem extends FileSystem {
+    public static final String LAKE = "tidemark.lake";
+
+    private final RawLocalFileSystem local = new RawLocalFileSystem();
+    private URI uri;
+    private File lake;
+    private File bucket;
+    private Path workingDirectory;
+
+    public void initialize(URI name, Configuration conf) throws IOException {
+        super.initialize(name, conf);
+        setConf(conf);
+        String authority = name.getAuthority();
+        if (authority == null || !authority.matches("[A-Za-z0-9_-][A-Za-z0-9._-]*")) {
+            throw new InvalidPathException(name.toString(), "it names no bucket; write s3://bucket/key");
+        }
+        String folder = conf.get(LAKE);
+        if (folder == null) {
+            throw new IOException("the property " + LAKE + " is not set: only a local run has a lake");
+        }
+        uri = URI.create(name.getScheme() + "://" + authority);
+        lake = new File(folder).getCanonicalFile();
+        bucket = new File(lake, authority);
+        workingDirectory = new Path(uri.toString() + "/");
+        local.initialize(URI.create("file:///"), conf);
+        locate(workingDirectory);
+    }
+
+    /** Returns the file behind a path, which is inside of a bucket that exists. */
+    private File locate(Path path) throws IOException {
+        checkPath(path);
+        if (!bucket.isDirectory()) {
+            throw new NoSuchBucketException(uri, lake);
+        }
+        String key = makeQualified(path).toUri().getPath();
+        if (key.equals("/..") || key.startsWith("/../")) {
+            throw new InvalidPathException(path.toString(), "it leads out of its bucket");
+        }
+        File file = key.length() > 1 ? new File(bucket, key) : bucket;
+        File real = file.getCanonicalFile();
+        if (!real.toPath().startsWith(lake.toPath())) {
+            throw new InvalidPathException(
+                path.toString(),
+                "a symbolic link leads out of the lake, to " + real + "; copy the files into the lake");
+        }
+        return file;
+    }
+
+    private static Path localPath(File file) {
+        return new Path(file.toURI());
+    }
+
+    private boolean isBucket(File file) {
+        return file.equals(bucket);
+    }
+
+    private File existing(Path path) throws IOException {
+        File file = locate(path);
+        if (!file.exists()) {
+            throw new FileNotFoundException("No such file or directory: " + makeQualified(path));
+        }
+        return file;
+    }
+
+    private FileStatus status(File file, Path path) {
+        long block = getDefaultBlockSize(path);
+        boolean isFolder = file.isDirectory();
+        long size = isFolder ? 0 : file.length();
+        return new FileStatus(size, isFolder, 1, block, file.lastModified(), path);
+    }
+
+    public FileStatus getFileStatus(Path path) throws IOException {
+        return status(existing(path), makeQualified(path));
+    }
+
+    public FileStatus[] listStatus(Path path) throws IOException {
+        File folder = existing(path);
+        Path qualified = makeQualified(path);
+        if (!folder.isDirectory()) {
+            return new FileStatus[] {status(folder, qualified)};
+        }
+        String[] names = folder.list();
+        if (names == null) {
+            throw new IOException("cannot list " + qualified + ": " + folder + " is not readable");
+        }
+        FileStatus[] found = new FileStatus[names.length];
+        for (int i = 0; i < names.length; i++) {
+            // The constructor of three parts, because a name may hold a colon.
+            Path below = new Path(qualified, new Path(null, null, names[i]));
+            found[i] = status(new File(folder, names[i]), below);
+        }
+        return found;
+    }
+
+    public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+        File file = existing(path);
+        if (file.isDirectory()) {
+            throw new FileNotFoundException("Can't open " + makeQualified(path) + " because it is a directory");
+        }
+        return local.open(localPath(file), bufferSize);
+    }
+
+    public FSDataOutputStream create(
+        Path path,
+        FsPermission permission,
+        boolean overwrite,
+        int bufferSize,
+        short replication,
+        long blockSize,
+        Progressable progress) throws IOException {
+        File file = locate(path);
+        if (file.isDirectory() || (file.exists() && !overwrite)) {
+            throw new FileAlreadyExistsException(makeQualified(path) + " already exists");
+        }
+        return local.create(localPath(file), overwrite, bufferSize, replication, blockSize, progress);
+    }
+
+    public FSDataOutputStream append(Path path, int bufferSize, Progressable progress) {
+        throw new UnsupportedOperationException("append is not supported by S3: " + path);
+    }
+
+    public boolean rename(Path source, Path target) throws IOException {
+        File file = existing(source);
+        return !isBucket(file) && local.rename(localPath(file), localPath(locate(target)));
+    }
+
+    public boolean delete(Path path, boolean recursive) throws IOException {
+        File file = locate(path);
+        if (!isBucket(file)) {
+            return local.delete(localPath(file), recursive);
+        }
+        String[] names = file.list();
+        if (names.length > 0 && !recursive) {
+            throw new IOException("the bucket " + uri + " is not empty");
+        }
+        for (int i = 0; i < names.length; i++) {
+            local.delete(localPath(new File(file, names[i])), true);
+        }
+        return true;
+    }
+
+    public boolean mkdirs(Path path, FsPermission permission) throws IOException {
+        return local.mkdirs(localPath(locate(path)));
+    }
+
+    public URI getUri() {
+        return uri;
+    }
+
+    public String getScheme() {
+        return uri.getScheme();
+    }
+
+    public String getCanonicalServiceName() {
+        return null;
+    }
+
+    public void setWorkingDirectory(Path path) {
+        workingDirectory = makeQualified(path);
+    }
+
+    public Path getWorkingDirectory() {
+        return workingDirectory;
+    }
+
+    public Path getHomeDirectory() {
+        return new Path(uri.toString() + "/");
+    }
+
+    /** What S3 answers for a bucket that does not exist. */
+    public static class NoSuchBucketException extends IOException {
+        public NoSuchBucketException(URI uri, File lake) {
+            super(
+                "The specified bucket does not exist (Service: Amazon S3; Status Code: 404; Error Code: "
+                + "NoSuchBucket): " + uri + " has no folder in the local lake " + lake
+                + "; create it with `tidemark local bucket " + uri.getAuthority() + "`");
+        }
+    }
+}
