@@ -232,7 +232,7 @@ def test_local_bucket_makes_a_bucket_once(home) -> None:
     assert tidemark("local", "bucket", "landing").output.startswith("already there: s3://landing")
     assert_one_clear_line(tidemark("local", "bucket", "../x"), 2, "'../x'", "3 to 63")
 
-    assert [path.name for path in (home.root / "lake").iterdir()] == ["landing"]
+    assert [path.name for path in (home / "lake").iterdir()] == ["landing"]
 
 
 def test_local_reset_empties_the_home_and_the_next_run_works(home, write_assembly) -> None:
