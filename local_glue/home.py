@@ -3,10 +3,12 @@
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from local_glue.errors import EntityNotFoundError, UsageError
 
@@ -14,6 +16,7 @@ DEFAULT_HOME = ".tidemark"
 RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
 S3_SCHEMES = ("s3", "s3a", "s3n")
 MARKER = "tidemark-home"
+LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
 
@@ -122,19 +125,28 @@ class Home:
             UsageError: another process holds it; the message names its process id.
         """
         with (self.root / "lock").open("a+", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
+            if not _lock(lock):
                 lock.seek(0)
                 raise UsageError(
                     f"process {lock.read().strip() or 'unknown'} is using {self.root}; "
                     "wait for it, stop it, or set TIDEMARK_HOME to another folder"
-                ) from error
+                )
             lock.seek(0)
             lock.truncate()
             lock.write(str(os.getpid()))
             lock.flush()
             yield
+
+    def is_held(self) -> bool:
+        """Return whether a command holds the home now: the runs that count as RUNNING do run."""
+        try:
+            with (self.root / "lock").open(encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return False
 
     def reset(self) -> None:
         """Delete everything in the home: data, bookmarks, watermarks, runs and logs."""
@@ -147,3 +159,17 @@ class Home:
                 else:
                     entry.unlink()
         self._claim()
+
+
+def _lock(lock: TextIO) -> bool:
+    """Take the lock; return False if another process keeps it."""
+    deadline = time.monotonic() + LOCK_PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True

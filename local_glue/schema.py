@@ -53,8 +53,7 @@ CREATE TABLE IF NOT EXISTS catalog_connection (name TEXT PRIMARY KEY, definition
 """
 WARNINGS = """
 CREATE TABLE run_warning (
-    run_id TEXT NOT NULL, job_name TEXT NOT NULL, text TEXT NOT NULL, seen_at_ms INTEGER,
-    PRIMARY KEY (run_id, text)
+    run_id TEXT NOT NULL, text TEXT NOT NULL, seen_at_ms INTEGER, PRIMARY KEY (run_id, text)
 )
 """
 BAND_MS_OF_VERSION_1 = 900_000
@@ -71,26 +70,30 @@ def bring_up_to_date(connection: sqlite3.Connection, database: Path) -> None:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _version(connection)  # another process may have been faster
-        if version > SCHEMA_VERSION:
-            raise UsageError(
-                f"{database} has schema version {version}, this Tidemark knows up to "
-                f"{SCHEMA_VERSION}; a newer one wrote it: use that one, or set TIDEMARK_HOME to "
-                "another folder"
-            )
-        if version == 0:
-            for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS):
-                _execute_all(connection, script)
-        elif version < SCHEMA_VERSION:
-            keep_copy(database, f"schema-{version}")
-            for step in MIGRATIONS[version - 1 :]:
-                step(connection)
+        _change(connection, database)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _change(connection: sqlite3.Connection, database: Path) -> None:
+    version = _version(connection)  # another process may have been faster
+    if version > SCHEMA_VERSION:
+        raise UsageError(
+            f"{database} has schema version {version}, this Tidemark knows up to "
+            f"{SCHEMA_VERSION}; a newer one wrote it: use that one, or set TIDEMARK_HOME to "
+            "another folder"
+        )
+    if version == 0:
+        for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS):
+            _execute_all(connection, script)
+    elif version < SCHEMA_VERSION:
+        keep_copy(database, f"schema-{version}")
+        for step in MIGRATIONS[version - 1 :]:
+            step(connection)
 
 
 def keep_copy(database: Path, why: str) -> Path:

@@ -4,11 +4,15 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
 from local_glue.errors import UsageError
+
+if TYPE_CHECKING:
+    from local_glue.store import JobRun
 
 JSON_HELP = "Print a table for people, or JSON."
 FORMAT = click.Choice(["table", "json"])
@@ -120,25 +124,24 @@ def submit(script: Path, arguments: tuple[str, ...]) -> None:
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
     script.
     """
-    from local_glue.advice import warnings_of
     from local_glue.home import Home
-    from local_glue.store import Store
     from local_glue.submit import read_submission
     from local_glue.submit import submit as run_script
-    from ops.progress import JobProgress, print_failed_run, print_warnings
+    from ops.progress import JobProgress
+    from ops.script_output import ScriptOutput
 
     submission = read_submission(script, arguments)
     home = Home.from_environment()
-    console = Console()
-    with JobProgress(console) as progress:
-        run, job = run_script(submission, home, progress.observe)
-    with Store(home.database) as store:
-        warnings = warnings_of(store, run, job)
-    output = Path(run.log_path).with_name("stdout.log")
-    click.echo(output.read_text(encoding="utf-8", errors="replace"), nl=False)
-    print_warnings(console, run.job_name, warnings)
-    if run.state != "SUCCEEDED":
-        print_failed_run(console, run)
+    with JobProgress(Console()) as progress:
+        output = ScriptOutput(progress.stop_animation)
+
+        def observe(run: "JobRun | None") -> None:
+            if run is not None:
+                output.end_line()
+            progress.observe(run)
+
+        finished, _ = run_script(submission, home, observe, progress.warn, output.write)
+    if finished.state != "SUCCEEDED":
         sys.exit(1)
 
 

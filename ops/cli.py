@@ -32,7 +32,7 @@ class TidemarkGroup(click.Group):
             click.echo(f"error: {error}", err=True)
             sys.exit(USAGE if isinstance(error, UsageError) else FAILURE)
         except KeyboardInterrupt:
-            click.echo("stopped; `tidemark run` continues from what was committed", err=True)
+            click.echo("stopped; the next run continues from what was committed", err=True)
             sys.exit(128 + signal.SIGINT)
 
 
@@ -64,11 +64,9 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @click.option("--workflow", metavar="NAME", help="Workflow to run, if the app has several.")
 def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> None:
     """Run the whole workflow once, every job incrementally."""
-    from local_glue.advice import warnings_of
     from local_glue.commands import run_workflow
     from local_glue.home import Home
-    from local_glue.store import Store
-    from ops.progress import JobProgress, print_failures, print_recovered, print_warnings
+    from ops.progress import JobProgress, print_outcome, print_recovered
 
     console = Console()
     home = Home.from_environment()
@@ -80,12 +78,9 @@ def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> Non
             workflow,
             progress.observe,
             lambda runs: print_recovered(console, runs),
+            progress.warn,
         )
-    with Store(home.database) as store:
-        for job_run in result.job_runs:
-            warnings = warnings_of(store, job_run, result.jobs[job_run.job_name])
-            print_warnings(console, job_run.job_name, warnings)
-    print_failures(console, result)
+    print_outcome(console, result)
     sys.exit(0 if result.is_success else FAILURE)
 
 
@@ -93,8 +88,10 @@ def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> Non
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 def status(app: Path | None) -> None:
     """Show every job's last run, bookmark and watermark."""
-    from local_glue.commands import job_statuses, load
+    from local_glue.commands import job_statuses, load, show_earlier_warnings
     from local_glue.home import Home
+    from local_glue.workflow import KILLED
+    from ops.progress import print_killed, print_warnings
     from ops.status import read_watermarks, status_table
 
     deployment = load(app or Path("cdk.out"))
@@ -102,6 +99,9 @@ def status(app: Path | None) -> None:
     statuses = job_statuses(deployment, home)
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
     console.print(status_table(deployment, statuses, read_watermarks(deployment, home)))
+    runs = [status.last_run for status in statuses if status.last_run]
+    print_killed(console, [run for run in runs if run.error_message == KILLED])
+    show_earlier_warnings(home, lambda warnings: print_warnings(console, warnings))
 
 
 @main.command()

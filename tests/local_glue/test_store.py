@@ -211,7 +211,8 @@ def put_version_1(database, *versions):
         connection.executescript(VERSION_1)
         run = ("jr_1", "ingest", "wr_1", "start", 0, "RUNNING", 100, None, None)
         run += ("runs/jr_1/stderr.log", "job-bookmark-enable", None, None)
-        connection.execute(f"INSERT INTO job_run VALUES ({', '.join('?' * 13)})", run)
+        marks = ", ".join("?" * len(run))
+        connection.execute(f"INSERT INTO job_run VALUES ({marks})", run)  # noqa: S608
         for version in versions:
             connection.execute("INSERT INTO bookmark VALUES (?, ?, ?, ?, ?, ?, ?)", version)
         connection.commit()
@@ -244,7 +245,7 @@ def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
 
     with Store(database) as store:
         for table in ("catalog_table", "catalog_connection", "run_warning"):
-            assert store.query(f"SELECT * FROM {table}") == []
+            assert store.query(f"SELECT * FROM {table}") == []  # noqa: S608
 
 
 def test_migration_that_fails_leaves_the_older_state_as_it_is(database):
@@ -303,6 +304,7 @@ def test_folder_in_place_of_the_database_is_refused_with_the_way_out(database):
 
 FULL = """
 import os, subprocess, sys
+from dataclasses import replace
 from pathlib import Path
 from local_glue.errors import DiskFullError
 from local_glue.store import Store
@@ -318,7 +320,7 @@ with Store(disk / "glue.sqlite") as store:
         pass
     try:
         for number in range(1_000):
-            store.put_job_run(RUN.__class__(**{**RUN.__dict__, "run_id": f"jr_{number}" + "x" * 999}))
+            store.put_job_run(replace(RUN, run_id=f"jr_{number}" + "x" * 999))
     except DiskFullError as error:
         print(error)
     os.unlink(disk / "filler")

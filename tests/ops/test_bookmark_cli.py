@@ -85,7 +85,7 @@ def test_submitted_script_that_fails_shows_error_log_and_exit_code(script, put):
     failed = tidemark("submit", script, *ENABLE, "--fail")
 
     assert failed.exit_code == 1
-    assert "RuntimeError: as asked (ingest-orders.py, line" in failed.output
+    assert "RuntimeError: as asked (ingest_orders.py, line" in failed.output
     assert "stderr.log" in failed.output
     assert read(tidemark("submit", script, *ENABLE)) == [name]
 
