@@ -1,5 +1,6 @@
 """The state home: where the lake, the databases and the logs of local runs live."""
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -10,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from local_glue.errors import EntityNotFoundError, UsageError
+from local_glue.disk import full_disk_text, is_full
+from local_glue.errors import DiskFullError, EntityNotFoundError, UsageError
+from local_glue.restored import finish_restore, has_unfinished_restore
 
 DEFAULT_HOME = ".tidemark"
 RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
 S3_SCHEMES = ("s3", "s3a", "s3n")
+TABLES_FILE = "tables.db"
 MARKER = "tidemark-home"
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
@@ -37,11 +41,19 @@ class Home:
 
         Raises:
             UsageError: the folder cannot be written, or holds something that is not a home.
+            DiskFullError: there is no room for it.
         """
         home = cls(root.absolute())
         try:
             home._claim()
+            if has_unfinished_restore(home.root):
+                with home.exclusive():
+                    finish_restore(home.root)
         except OSError as error:
+            if is_full(error):
+                raise DiskFullError(
+                    f"{full_disk_text(home.root)}; nothing was changed: make room, then run again"
+                ) from error
             raise UsageError(
                 f"cannot write the state folder {home.root}: {error.strerror}; "
                 "make it writable or set TIDEMARK_HOME to a folder that is"
@@ -78,6 +90,11 @@ class Home:
     def dynamodb(self) -> Path:
         """The folder of the embedded DynamoDB engine."""
         return self.root / "dynamodb"
+
+    @property
+    def dynamodb_tables(self) -> Path:
+        """The SQLite file of the embedded DynamoDB engine."""
+        return self.dynamodb / TABLES_FILE
 
     @property
     def derby(self) -> Path:
@@ -131,10 +148,11 @@ class Home:
                     f"process {lock.read().strip() or 'unknown'} is using {self.root}; "
                     "wait for it, stop it, or set TIDEMARK_HOME to another folder"
                 )
-            lock.seek(0)
-            lock.truncate()
-            lock.write(str(os.getpid()))
-            lock.flush()
+            with contextlib.suppress(OSError):  # on a full disk nobody learns who holds it
+                lock.seek(0)
+                lock.truncate()
+                lock.write(str(os.getpid()))
+                lock.flush()
             yield
 
     def is_held(self) -> bool:

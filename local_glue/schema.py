@@ -3,16 +3,15 @@
 A migration is one transaction, and a copy of what was there before is kept beside the database.
 """
 
-import contextlib
 import json
 import sqlite3
-import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from local_glue.errors import UsageError
+from local_glue.sqlite_files import keep_copy
 
 SCHEMA_VERSION = 3
 JOB_RUNS = """
@@ -94,31 +93,6 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
         keep_copy(database, f"schema-{version}")
         for step in MIGRATIONS[version - 1 :]:
             step(connection)
-
-
-def keep_copy(database: Path, why: str) -> Path:
-    """Copy what is committed in a database to a file beside it, named by a word and the time."""
-    at = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    copy = database.with_name(f"{database.name}.{why}-{at}")
-    copy_database(database, copy)
-    return copy
-
-
-def copy_database(database: Path, copy: Path) -> None:
-    """Copy what is committed in an SQLite file, also while others write it; all of it or nothing.
-
-    Raises:
-        sqlite3.Error: it cannot be read, or there is no room for the copy.
-    """
-    unfinished = copy.with_name(f"{copy.name}.unfinished")
-    unfinished.unlink(missing_ok=True)
-    with (
-        contextlib.closing(sqlite3.connect(database)) as source,
-        contextlib.closing(sqlite3.connect(unfinished)) as target,
-    ):
-        source.backup(target)
-        target.execute("PRAGMA journal_mode = DELETE")  # one file, without a -wal beside it
-    unfinished.replace(copy)
 
 
 def _version(connection: sqlite3.Connection) -> int:

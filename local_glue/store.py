@@ -12,7 +12,8 @@ from typing import Any
 
 from local_glue.schema import SCHEMA_VERSION as SCHEMA_VERSION
 from local_glue.schema import bring_up_to_date
-from local_glue.store_errors import DATABASE_IS_DAMAGED, error_of
+from local_glue.sqlite_files import check_soundness
+from local_glue.store_errors import error_of
 
 BUSY_TIMEOUT_S = 30
 FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")
@@ -37,24 +38,6 @@ class JobRun:
     rows_written: int | None = None
 
 
-_sound: dict[Path, tuple[int, int]] = {}  # databases this process has checked, as they were
-
-
-def _check(connection: sqlite3.Connection, database: Path) -> None:
-    """Look at every page once per process and change: a damaged index hides rows, or says nothing.
-
-    Raises:
-        sqlite3.DatabaseError: it is damaged.
-    """
-    found = database.stat()
-    if _sound.get(database) == (found.st_mtime_ns, found.st_size):
-        return
-    (row,) = connection.execute("PRAGMA integrity_check(1)").fetchall()
-    if row[0] != "ok":
-        raise sqlite3.DatabaseError(DATABASE_IS_DAMAGED)
-    _sound[database] = (found.st_mtime_ns, found.st_size)
-
-
 class Store:
     """Reads and writes the SQLite file; open one per process and use it from one thread."""
 
@@ -75,7 +58,7 @@ class Store:
             with self._naming_errors():
                 self._connection.row_factory = sqlite3.Row
                 self._connection.execute("PRAGMA journal_mode = WAL")
-                _check(self._connection, database)
+                check_soundness(self._connection, database)
                 bring_up_to_date(self._connection, database)
         except BaseException:
             self._connection.close()

@@ -1,13 +1,13 @@
 """Turns what SQLite says into what is wrong with the state database, and what to do."""
 
+import contextlib
 import sqlite3
 from pathlib import Path
 
 from local_glue.disk import full_disk_text, has_room
 from local_glue.errors import DamagedDatabaseError, DiskFullError, GlueLocalError, UsageError
+from local_glue.sqlite_files import DATABASE_IS_DAMAGED, check_soundness
 
-DATABASE_IS_DAMAGED = "database disk image is malformed"
-NOT_A_DATABASE = "file is not a database"
 UNCHANGED = "nothing was stored and the bookmark is unchanged"
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _UNUSABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
@@ -42,6 +42,22 @@ def error_of(database: Path, error: sqlite3.Error) -> GlueLocalError:
         f"cannot write the state database {database}: {error}; {UNCHANGED}: make room or make the "
         "folder writable, then run again"
     )
+
+
+def check_database(database: Path) -> None:
+    """Check an SQLite file, if it is there.
+
+    Raises:
+        DamagedDatabaseError: it is damaged, anywhere.
+        GlueLocalError: it cannot be read.
+    """
+    if not database.exists():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            check_soundness(connection, database)
+    except sqlite3.Error as error:
+        raise error_of(database, error) from error
 
 
 def damaged_text(database: Path, reason: str) -> str:

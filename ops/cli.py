@@ -1,6 +1,8 @@
 """The command `tidemark`; `--help` needs neither Spark nor the CDK."""
 
+import errno
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -9,8 +11,11 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
+from local_glue.disk import full_disk_text, has_room, is_full
 from local_glue.errors import GlueLocalError, UsageError
+from local_glue.home import DEFAULT_HOME
 from ops.bookmark_cli import FORMAT, bookmark, explain, submit
+from ops.local_cli import local
 from ops.new_job_cli import new_job
 from ops.state_cli import state
 from ops.synth import APP_HELP, CONTEXT_HELP, assembly_folder
@@ -31,9 +36,26 @@ class TidemarkGroup(click.Group):
         except GlueLocalError as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(USAGE if isinstance(error, UsageError) else FAILURE)
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # who read our output has left: click ends quietly
+                raise
+            click.echo(f"error: {os_error_text(error)}", err=True)
+            sys.exit(FAILURE)
         except KeyboardInterrupt:
             click.echo("stopped; the next run continues from what was committed", err=True)
             sys.exit(128 + signal.SIGINT)
+
+
+def os_error_text(error: OSError) -> str:
+    """Return one line about a file that cannot be read or written, or a disk that is full."""
+    home = os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME
+    named = [name for name in (error.filename2, error.filename) if isinstance(name, str)]
+    folders = [Path(name).absolute().parent for name in named] + [Path(home).absolute()]
+    if is_full(error):
+        folder = next((folder for folder in folders if not has_room(folder)), folders[0])
+        return f"{full_disk_text(folder)}; make room, then run again"
+    where = f" {named[-1]}" if named else ""
+    return f"cannot use{where}: {error.strerror or error}; make it readable and writable"
 
 
 @click.group(cls=TidemarkGroup)
@@ -48,6 +70,7 @@ def main() -> None:
 
 main.add_command(bookmark)
 main.add_command(explain)
+main.add_command(local)
 main.add_command(state)
 main.add_command(submit)
 main.add_command(watermark)
@@ -179,24 +202,6 @@ def land(
         deployment = deploy(assembly_folder(console, app, context), home)
         where = land_delivery_locally(delivery, deployment, home)
     console.print(f"landed {days} in {where}", highlight=False, soft_wrap=True)
-
-
-@main.group()
-def local() -> None:
-    """Manage the local state."""
-
-
-@local.command()
-@click.option("--yes", is_flag=True, help="Do not ask.")
-def reset(yes: bool) -> None:
-    """Delete all local data, bookmarks, watermarks, runs and logs."""
-    from local_glue.home import Home
-
-    home = Home.from_environment()
-    if not yes:
-        click.confirm(f"Delete everything in {home.root}?", abort=True)
-    home.reset()
-    click.echo(f"{home.root} is empty")
 
 
 @main.group()
