@@ -168,7 +168,9 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
             "give a module of your own in --extra-py-files; install a package with "
             f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"
         ),
-        r"NoSuchBucket|Empty Mount table": f"buckets are the folders of {places.lake}",
+        r"NoSuchBucket|Empty Mount table|PATH_NOT_FOUND.*s3[an]?://": (
+            f"buckets are the folders of {places.lake}"
+        ),
         r"InvalidAccessKeyId|UnrecognizedClient|InvalidClientTokenId|EndpointConnectionError": (
             "jobs on this machine have no AWS account: set AWS_ENDPOINT_URL_<SERVICE> to an "
             "endpoint that stands in for the service"
