@@ -144,9 +144,11 @@ def with_remedy(failure: Failure, log: str, places: Places, full_disk: str | Non
         full_disk: what to say of a disk that is full; None while it has room.
     """
     found = OUT_OF_MEMORY.search(log)
-    if JVM_IS_GONE.search(failure.cause):
-        gone = found.group(0).strip() if found else f"the job's JVM is gone ({failure.cause})"
-        failure = Failure(gone, failure.where)
+    is_gone = JVM_IS_GONE.search(failure.cause)
+    if found and (is_gone or failure.cause.startswith("Py4JError")):
+        failure = Failure(found.group(0).strip(), failure.where)
+    elif is_gone:
+        failure = Failure(f"the job's JVM is gone ({failure.cause})", failure.where)
     remedy = _remedy(failure.cause, places, full_disk)
     return f"{failure}; {remedy}" if remedy else str(failure)
 

@@ -149,10 +149,8 @@ class Home:
                     "wait for it, stop it, or set TIDEMARK_HOME to another folder"
                 )
             with contextlib.suppress(OSError):  # on a full disk nobody learns who holds it
-                lock.seek(0)
-                lock.truncate()
-                lock.write(str(os.getpid()))
-                lock.flush()
+                os.ftruncate(lock.fileno(), 0)
+                os.pwrite(lock.fileno(), str(os.getpid()).encode(), 0)
             yield
 
     def is_held(self) -> bool:

@@ -22,6 +22,7 @@ from ops.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from ops.watermark_cli import watermark
 
 FAILURE, USAGE = 1, 2
+RUNNERS = ("run", "submit")
 PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 
@@ -42,7 +43,9 @@ class TidemarkGroup(click.Group):
             click.echo(f"error: {os_error_text(error)}", err=True)
             sys.exit(FAILURE)
         except KeyboardInterrupt:
-            click.echo("stopped; the next run continues from what was committed", err=True)
+            command = ctx.invoked_subcommand
+            goes_on = f"; `tidemark {command}` continues from what was committed"
+            click.echo(f"stopped{goes_on if command in RUNNERS else ''}", err=True)
             sys.exit(128 + signal.SIGINT)
 
 

@@ -38,12 +38,16 @@ def state_text(state: str) -> Text:
     return Text(state, style=STATE_STYLES.get(state, "yellow"))
 
 
-def finished_line(run: JobRun) -> str:
-    """Return one line about a finished job run; why it failed comes after it."""
-    line = f"{run.job_name}  {run.state} in {duration(run)}"
-    if run.state != "SUCCEEDED":
-        return line
-    return f"{line}, {rows(run.rows_read)} rows read, {rows(run.rows_written)} written"
+def finished_lines(run: JobRun) -> list[str]:
+    """Return what to say of a finished job run: one line, and where the log is if it failed."""
+    took = f"{run.job_name}  {run.state} in {duration(run)}"
+    log = f"log: {run.log_path}"
+    if run.state == "SUCCEEDED":
+        return [f"{took}, {rows(run.rows_read)} rows read, {rows(run.rows_written)} written"]
+    if run.state == "STOPPED":
+        return [took, f"  {log}"]
+    cause = f"{run.job_name} {run.state}: {run.error_message}"
+    return [cause, f"  after {duration(run)}, {log}"]
 
 
 class JobProgress:
@@ -79,9 +83,9 @@ class JobProgress:
         elif run is not None:
             self._running.pop(run.run_id, None)
             mark = "[green]✓[/]" if run.state == "SUCCEEDED" else "[red]✗[/]"
-            self._console.print(f"{mark} {escape(finished_line(run))}", highlight=False)
-            if run.state != "SUCCEEDED":
-                print_cause(self._console, run)
+            self._console.print(mark, end=" ")
+            for line in finished_lines(run):
+                self._console.print(line, markup=False, highlight=False, soft_wrap=True)
         if self._live.is_started:
             self._live.update(self._lines(), refresh=True)
 
@@ -128,12 +132,6 @@ def print_outcome(console: Console, result: WorkflowResult) -> None:
             highlight=False,
             soft_wrap=True,
         )
-
-
-def print_cause(console: Console, run: JobRun) -> None:
-    """Print why a job run did not succeed, in one line, and the path of its log."""
-    for line in (run.error_message or "", f"log: {run.log_path}"):
-        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
 
 
 def print_warnings(

@@ -144,6 +144,11 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
             "x\njava.lang.OutOfMemoryError: Java heap space\n\tat A.b\n",
             ["java.lang.OutOfMemoryError: Java heap space (h.py", "spark.driver.memory"],
         ),
+        (
+            "Py4JError: An error occurred while calling None.None",
+            "Exception in thread x java.lang.OutOfMemoryError: Java heap space\n",
+            ["java.lang.OutOfMemoryError: Java heap space (h.py", "spark.driver.memory"],
+        ),
         ("Py4JNetworkError: Error while sending or receiving", "", ["the job's JVM is gone"]),
         ("java.lang.OutOfMemoryError: GC overhead", "", ["out of memory", "spark.driver.memory"]),
         ("ModuleNotFoundError: No module named 'x'", "", ["pip install", "--extra-py-files"]),
