@@ -8,7 +8,6 @@ from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.markup import escape
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
@@ -82,10 +81,9 @@ class JobProgress:
                 self._console.print(f"  {run.job_name}  started", highlight=False)
         elif run is not None:
             self._running.pop(run.run_id, None)
-            mark = "[green]✓[/]" if run.state == "SUCCEEDED" else "[red]✗[/]"
-            self._console.print(mark, end=" ")
-            for line in finished_lines(run):
-                self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+            mark = ("✓", "green") if run.state == "SUCCEEDED" else ("✗", "red")
+            lines = Text.assemble(mark, " ", "\n".join(finished_lines(run)))
+            self._console.print(lines, soft_wrap=True)
         if self._live.is_started:
             self._live.update(self._lines(), refresh=True)
 
@@ -144,8 +142,8 @@ def print_warnings(
     """
     for warning in warnings:
         when = "" if warning.run_id in known else f", run of {_moment(warning.started_at_ms)}"
-        console.print(f"[yellow]warning[/] {escape(warning.job_name)}{when}: ", end="")
-        console.print(warning.text, markup=False, highlight=False, soft_wrap=True)
+        line = Text.assemble(("warning", "yellow"), f" {warning.job_name}{when}: {warning.text}")
+        console.print(line, soft_wrap=True)
     console.file.flush()
 
 

@@ -27,7 +27,8 @@ class ScriptOutput:
             stream.buffer.flush()
         except BrokenPipeError:  # such as `| head`: the run goes on
             self._left.add(name)
-        self._is_within_line = not data.endswith(b"\n")
+        if name == "stdout":
+            self._is_within_line = not data.endswith(b"\n")
 
     def end_line(self) -> None:
         """End the line that the script left open, for another is to follow."""

@@ -75,6 +75,7 @@ def test_what_a_killed_script_wrote_last_is_shown(submit):
 def test_stderr_of_the_script_goes_to_stderr_without_that_of_others(submit, home):
     script = (
         "import os, sys, warnings\n"
+        "print('half a line', end='')\n"
         "print('from the script', file=sys.stderr)\n"
         "warnings.warn('of Python')\n"
         "os.write(2, b'from the JVM\\n')\n"
@@ -83,6 +84,7 @@ def test_stderr_of_the_script_goes_to_stderr_without_that_of_others(submit, home
     with submit(script) as process:
         output, errors = process.communicate(timeout=BOUND_S)
 
+    assert b"half a line\n" in output
     assert b"from the script\n" in errors
     assert b"of Python" in errors
     assert b"JVM" not in output + errors
