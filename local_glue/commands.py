@@ -24,6 +24,7 @@ from local_glue.home import Home
 from local_glue.intrinsics import ACCOUNT_ID
 from local_glue.java import find_java_home
 from local_glue.job_runs import Machine
+from local_glue.project_files import with_submitted_files
 from local_glue.run_warnings import ShowWarnings, show_unseen
 from local_glue.store import FINAL_STATES, JobRun, Store
 from local_glue.template import read_deployment
@@ -116,6 +117,7 @@ def run_workflow(
     """
     with open_machine(home, on_recovered, warn) as (machine, store):
         deployment = deploy(assembly_folder, home)
+        deployment = with_submitted_files(deployment, assembly_folder, home)
         name = _workflow(deployment, workflow_name)
         with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
             create_tables(dynamodb, deployment.tables)
