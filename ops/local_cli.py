@@ -90,4 +90,4 @@ def salvage() -> None:
             click.echo(f"  {table.name}: {extent} {table.rows:,} rows")
     if any(not table.is_complete for tables in found.values() for table in tables):
         click.echo("rows are missing: `tidemark status` shows where every job continues; look")
-        click.echo("before you run, for a job whose bookmark or watermark is missing reads all again")
+        click.echo("before you run: a job without its bookmark or watermark reads everything again")
