@@ -14,7 +14,7 @@ from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
 from local_glue.workflow import WorkflowResult
 from ops.land import land_locally
-from ops.progress import JobProgress, print_failures, print_recovered, rows, step
+from ops.progress import JobProgress, print_outcome, print_recovered, rows, step
 from ops.synth import synthesize
 from sample_data.landing import (
     correction_objects,
@@ -78,8 +78,9 @@ class Story:
                 None,
                 progress.observe,
                 lambda runs: print_recovered(self._console, runs),
+                progress.warn,
             )
-        print_failures(self._console, result)
+        print_outcome(self._console, result)
         if not result.is_success:
             raise StoryError(f"{title}: a job failed")
         self.runs.append((title, result))

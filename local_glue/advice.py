@@ -1,5 +1,6 @@
 """Notes at the end of a job run what its script did to its bookmark without meaning to."""
 
+from importlib.util import decode_source
 from pathlib import Path
 
 from local_glue.bookmarks.session import ENABLE, BookmarkSession
@@ -9,22 +10,26 @@ from local_glue.notices import Notice, note, read_notices
 from local_glue.store import JobRun, Store
 
 
-def note_at_end(script: Path, option: str, session: BookmarkSession | None) -> None:
+def note_at_end(
+    script: Path, option: str, session: BookmarkSession | None, name: str | None = None
+) -> None:
     """Note what a script that ended normally left out; called in the job's own process.
 
     Args:
         script: the file that ran.
         option: the job-bookmark-option of the run.
         session: what Job.init started; None if it was not called.
+        name: what people know the script by; None takes the name of the file.
     """
-    for line in commits_in_finally(script.read_text(encoding="utf-8")):
-        note(Notice.COMMIT_IN_FINALLY, f"{script.name}, line {line}")
+    name = name or script.name
+    for line in commits_in_finally(decode_source(script.read_bytes())):
+        note(Notice.COMMIT_IN_FINALLY, f"{name}, line {line}")
     if option != ENABLE:
         return
     if session is None:
-        note(Notice.INIT_MISSING, script.name)
+        note(Notice.INIT_MISSING, name)
     elif session.has_bookmarked_source and not session.has_committed:
-        note(Notice.COMMIT_MISSING, script.name)
+        note(Notice.COMMIT_MISSING, name)
 
 
 def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:

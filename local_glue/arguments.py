@@ -4,10 +4,12 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue
 """
 
 import shlex
+import sys
 from collections.abc import Mapping
 
 from local_glue.definitions import JobDefinition
 from local_glue.errors import UnsupportedError, UsageError
+from local_glue.python_modules import missing_modules
 
 BOOKMARK_OPTIONS = ("job-bookmark-enable", "job-bookmark-disable", "job-bookmark-pause")
 CONTINUATION_OPTIONS = {
@@ -17,12 +19,10 @@ CONTINUATION_OPTIONS = {
 }
 # Parameters of the service that change what a job computes and that this machine cannot honour.
 UNSUPPORTED = {
-    "--additional-python-modules": "install the modules into the project's environment",
-    "--python-modules-installer-option": "install the modules into the project's environment",
-    "--python-virtual-env": "install the modules into the project's environment",
+    "--python-virtual-env": "name its modules in --additional-python-modules instead",
     "--class": "only Python scripts run here",
     "--datalake-formats": "Hudi, Delta and Iceberg jars are not part of open-source Spark",
-    "--enable-glue-datacatalog": "the local Glue has no Data Catalog yet",
+    "--enable-glue-datacatalog": "read its tables with from_catalog instead of Spark SQL",
     "--extra-files": "read the files from S3 instead",
     "--extra-jars": "put the jar into Spark's jars folder instead",
     "--scriptLocation": "set Command.ScriptLocation of the job",
@@ -53,6 +53,11 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
                 f"job {job.name} has the argument {name}, which does not work locally; "
                 f"{UNSUPPORTED[name]}"
             )
+    if missing := missing_modules(merged.get("--additional-python-modules", "")):
+        raise UnsupportedError(
+            f"job {job.name} names in --additional-python-modules what the Python of local runs "
+            f"has not: {', '.join(missing)}; install it with `{sys.executable} -m pip install`"
+        )
     language = merged.get("--job-language", "python")
     if language != "python":
         raise UnsupportedError(f"job {job.name} is written in {language}; only python runs locally")

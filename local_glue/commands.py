@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from local_glue.assembly import Assembly, publish, read_assembly
-from local_glue.bookmarks.versions import Bookmark, latest_bookmark
+from local_glue.bookmarks.versions import Bookmark, contexts_of_last_commit, latest_bookmark
 from local_glue.catalog import (
     CatalogTable,
     catalog_tables,
@@ -24,20 +24,30 @@ from local_glue.home import Home
 from local_glue.intrinsics import ACCOUNT_ID
 from local_glue.java import find_java_home
 from local_glue.job_runs import Machine
-from local_glue.store import JobRun, Store
+from local_glue.project_files import with_submitted_files
+from local_glue.run_warnings import ShowWarnings, show_unseen
+from local_glue.store import FINAL_STATES, JobRun, Store
 from local_glue.template import read_deployment
-from local_glue.workflow import WorkflowResult, WorkflowRun, recover_interrupted_runs
+from local_glue.workflow import KILLED, WorkflowResult, WorkflowRun, recover_interrupted_runs
 
 DEFAULT_REGION = "us-east-1"
 
 
 @dataclass(frozen=True)
 class JobStatus:
-    """One job of the template with its last run and its newest bookmark, if any."""
+    """One job of the template with its last run and its newest bookmark, if any.
+
+    Attributes:
+        job_name: the job.
+        last_run: the run started last; one whose command was killed is FAILED, without an end.
+        bookmark: the newest version; None if the job never committed one.
+        contexts: those that the run which committed last has opened.
+    """
 
     job_name: str
     last_run: JobRun | None
     bookmark: Bookmark | None
+    contexts: frozenset[str] = frozenset()
 
 
 def region() -> str:
@@ -89,6 +99,7 @@ def run_workflow(
     workflow_name: str | None,
     observe: Callable[[JobRun | None], None],
     on_recovered: Callable[[list[JobRun]], None],
+    warn: ShowWarnings | None = None,
 ) -> WorkflowResult:
     """Run a workflow of the assembly once, in this home.
 
@@ -98,29 +109,35 @@ def run_workflow(
         workflow_name: None takes the only one.
         observe: called with a job run on each change of its state, and with None in between.
         on_recovered: called first, with the job runs that a killed command had left unfinished.
+        warn: called with warnings: first with those of earlier runs that nobody was shown, then
+            with those of each job run as soon as it ends. None leaves them to a later command.
 
     Raises:
         GlueLocalError: nothing could be started; the text says why and what to do.
     """
-    with open_machine(home, on_recovered) as (machine, store):
+    with open_machine(home, on_recovered, warn) as (machine, store):
         deployment = deploy(assembly_folder, home)
+        deployment = with_submitted_files(deployment, assembly_folder, home)
         name = _workflow(deployment, workflow_name)
         with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
             create_tables(dynamodb, deployment.tables)
         deleted = replace_deployed_jobs(store, deployment.stack_of_job)
-        result = WorkflowRun(machine, deployment, store, name, observe).execute()
+        result = WorkflowRun(machine, deployment, store, name, observe, warn).execute()
         return replace(result, deleted_jobs=tuple(deleted))
 
 
 @contextmanager
 def open_machine(
-    home: Home, on_recovered: Callable[[list[JobRun]], None] = lambda _: None
+    home: Home,
+    on_recovered: Callable[[list[JobRun]], None] = lambda _: None,
+    warn: ShowWarnings | None = None,
 ) -> Iterator[tuple[Machine, Store]]:
     """Yield what job runs need, with the home held and its DynamoDB started for as long.
 
     Args:
         home: lake, state and logs.
         on_recovered: called with the job runs that a killed command had left unfinished, if any.
+        warn: called with the warnings of earlier runs that nobody was shown, if any.
 
     Raises:
         GlueLocalError: another command holds the home, or there is no Java or no DynamoDB.
@@ -130,6 +147,7 @@ def open_machine(
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
             if recovered := recover_interrupted_runs(store):
                 on_recovered(recovered)
+            show_unseen(store, warn)
             yield Machine(home, java_home, endpoint, region()), store
 
 
@@ -146,11 +164,35 @@ def _workflow(deployment: Deployment, name: str | None) -> str:
 
 def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:
     """Return one status per job of the template, in template order."""
+    is_held = home.is_held()
     with Store(home.database) as store:
         return [
-            JobStatus(name, store.latest_job_run(name), latest_bookmark(store, name))
+            JobStatus(
+                name,
+                _as_it_is(store.latest_job_run(name), is_held),
+                latest_bookmark(store, name),
+                contexts_of_last_commit(store, name),
+            )
             for name in deployment.jobs
         ]
+
+
+def _as_it_is(run: JobRun | None, is_held: bool) -> JobRun | None:
+    """Return a run that is recorded as running, and whose command is gone, as the FAILED run it is.
+
+    The next run records that; this changes nothing.
+    """
+    if run is None or is_held or run.state in FINAL_STATES:
+        return run
+    return replace(run, state="FAILED", error_message=KILLED)
+
+
+def show_earlier_warnings(home: Home, warn: ShowWarnings) -> None:
+    """Show the warnings that nobody was shown; a command that runs jobs now shows its own."""
+    if home.is_held():
+        return
+    with Store(home.database) as store:
+        show_unseen(store, warn)
 
 
 def put_in_catalog(file: Path, home: Home) -> str:

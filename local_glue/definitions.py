@@ -10,7 +10,11 @@ from local_glue.catalog_connections import CatalogConnection
 
 @dataclass(frozen=True)
 class JobDefinition:
-    """One ``AWS::Glue::Job``; arguments keep their leading ``--``."""
+    """One ``AWS::Glue::Job``; arguments keep their leading ``--``.
+
+    `submitted_file` is the file of this machine that the script is a copy of, if that is known:
+    messages name it.
+    """
 
     name: str
     script_location: str
@@ -20,6 +24,7 @@ class JobDefinition:
     timeout_minutes: int = 480
     max_retries: int = 0
     max_concurrent_runs: int = 1
+    submitted_file: str | None = None
 
 
 @dataclass(frozen=True)

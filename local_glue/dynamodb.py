@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from local_glue import child
 from local_glue.definitions import TableDefinition
-from local_glue.errors import GlueLocalError, UsageError
-from local_glue.home import Home
+from local_glue.disk import full_disk_text, has_room
+from local_glue.errors import DiskFullError, GlueLocalError, UsageError
+from local_glue.home import TABLES_FILE, Home
+from local_glue.store_errors import check_database
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -56,6 +58,8 @@ def dynamodb_endpoint(home: Home) -> Iterator[str]:
     """Yield the URL of a DynamoDB that holds this home's tables; stop the engine afterwards.
 
     Raises:
+        DamagedDatabaseError: the file with the tables is damaged.
+        DiskFullError: the engine does not start, and the disk of the home is full.
         GlueLocalError: the engine does not start; its output is in the message.
     """
     configured = os.environ.get(ENDPOINT_VARIABLE)
@@ -63,10 +67,11 @@ def dynamodb_endpoint(home: Home) -> Iterator[str]:
         yield configured
         return
     _stop_left_over_engines(home.dynamodb)
+    check_database(home.dynamodb_tables)  # the engine would say that a table does not exist
     process, port = _start(find_engine(), home.dynamodb)
     pid_file = home.dynamodb / f"{os.getpid()}-{process.pid}.pid"
-    pid_file.write_text(f"port {port}\n", encoding="utf-8")
     try:
+        pid_file.write_text(f"port {port}\n", encoding="utf-8")
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
@@ -83,7 +88,7 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
                 [
                     *(sys.executable, "-S", "-E", child.__file__, str(os.getpid()), str(engine)),
                     *("serve", "--host", "127.0.0.1", "--port", str(port)),
-                    *("--db-path", str(folder / "tables.db")),
+                    *("--db-path", str(folder / TABLES_FILE)),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -95,10 +100,15 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
         process.kill()
         process.wait()
     text = log.read_text(encoding="utf-8", errors="replace").strip()
+    if not has_room(folder):
+        raise DiskFullError(
+            f"{full_disk_text(folder)}, so the embedded DynamoDB engine does not start; nothing "
+            "was changed: make room, then run again"
+        )
     raise GlueLocalError(
         f"the embedded DynamoDB engine did not start in {START_ATTEMPTS} attempts, last on port "
-        f"{port}: {text or 'no output'}; see {log}, set {ENDPOINT_VARIABLE}, or start afresh with "
-        "`tidemark local reset`"
+        f"{port}: {text or 'no output'}; see {log}; `make setup` installs the engine anew, and "
+        f"{ENDPOINT_VARIABLE} may name any other DynamoDB"
     )
 
 
@@ -217,5 +227,6 @@ def _check_keys(found: Mapping[str, Any], table: TableDefinition) -> None:
     if stored != defined:
         raise GlueLocalError(
             f"the local table {table.name} has the keys {stored}, the template defines {defined}; "
-            "`tidemark local reset` starts afresh"
+            "give the table of the template another name, or, if its watermarks are no longer "
+            "wanted, `tidemark local backup FILE` and then `tidemark local reset`"
         )

@@ -3,6 +3,8 @@
 GlueLocalError
 ├── UsageError                     the caller asked for something that cannot be: exit code 2
 ├── EntityNotFoundError            Glue's EntityNotFoundException
+├── DiskFullError                  a disk has no room for what is to be stored
+├── DamagedDatabaseError           a state database cannot be read, or only in parts
 ├── UnsupportedError               valid on AWS, not run here (also a NotImplementedError)
 └── BookmarkVersionMismatchError   Glue's VersionMismatchException, raised by Job.commit
 """
@@ -18,6 +20,14 @@ class UsageError(GlueLocalError):
 
 class EntityNotFoundError(GlueLocalError):
     """A job, trigger, workflow or bucket that the template does not define."""
+
+
+class DiskFullError(GlueLocalError):
+    """A disk is full; what was stored before stays as it is."""
+
+
+class DamagedDatabaseError(GlueLocalError):
+    """A state database is damaged; nothing was changed."""
 
 
 class UnsupportedError(GlueLocalError, NotImplementedError):

@@ -1,16 +1,21 @@
 """The state home: where the lake, the databases and the logs of local runs live."""
 
+import contextlib
 import fcntl
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TextIO
 
-from local_glue.errors import EntityNotFoundError, UsageError
+from local_glue.disk import full_disk_text, is_full
+from local_glue.errors import DiskFullError, EntityNotFoundError, UsageError
+from local_glue.restored import finish_restore, has_unfinished_restore
 
 DEFAULT_HOME = ".tidemark"
 RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
@@ -18,7 +23,9 @@ S3_SCHEMES = ("s3", "s3a", "s3n")
 BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # also what S3 allowed before 2018
 # Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 NEW_BUCKET_NAME = re.compile(r"(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+TABLES_FILE = "tables.db"
 MARKER = "tidemark-home"
+LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
 
@@ -39,11 +46,19 @@ class Home:
 
         Raises:
             UsageError: the folder cannot be written, or holds something that is not a home.
+            DiskFullError: there is no room for it.
         """
         home = cls(root.absolute())
         try:
             home._claim()
+            if has_unfinished_restore(home.root):
+                with home.exclusive():
+                    finish_restore(home.root)
         except OSError as error:
+            if is_full(error):
+                raise DiskFullError(
+                    f"{full_disk_text(home.root)}; nothing was changed: make room, then run again"
+                ) from error
             raise UsageError(
                 f"cannot write the state folder {home.root}: {error.strerror}; "
                 "make it writable or set TIDEMARK_HOME to a folder that is"
@@ -80,6 +95,11 @@ class Home:
     def dynamodb(self) -> Path:
         """The folder of the embedded DynamoDB engine."""
         return self.root / "dynamodb"
+
+    @property
+    def dynamodb_tables(self) -> Path:
+        """The SQLite file of the embedded DynamoDB engine."""
+        return self.dynamodb / TABLES_FILE
 
     @property
     def derby(self) -> Path:
@@ -158,19 +178,27 @@ class Home:
             UsageError: another process holds it; the message names its process id.
         """
         with (self.root / "lock").open("a+", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
+            if not _lock(lock):
                 lock.seek(0)
                 raise UsageError(
                     f"process {lock.read().strip() or 'unknown'} is using {self.root}; "
                     "wait for it, stop it, or set TIDEMARK_HOME to another folder"
-                ) from error
-            lock.seek(0)
-            lock.truncate()
-            lock.write(str(os.getpid()))
-            lock.flush()
+                )
+            with contextlib.suppress(OSError):  # on a full disk nobody learns who holds it
+                os.ftruncate(lock.fileno(), 0)
+                os.pwrite(lock.fileno(), str(os.getpid()).encode(), 0)
             yield
+
+    def is_held(self) -> bool:
+        """Return whether a command holds the home now: the runs that count as RUNNING do run."""
+        try:
+            with (self.root / "lock").open(encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return False
 
     def reset(self) -> None:
         """Delete everything in the home: data, bookmarks, watermarks, runs and logs."""
@@ -189,3 +217,17 @@ class Home:
 def _real_folder(folder: Path) -> Path:
     """Return a folder without symbolic links; asked once, as the files of a source share theirs."""
     return folder.resolve()
+
+
+def _lock(lock: TextIO) -> bool:
+    """Take the lock; return False if another process keeps it."""
+    deadline = time.monotonic() + LOCK_PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True

@@ -5,39 +5,49 @@ into the current folder when the script fails.
 """
 
 import contextlib
+import importlib.util
+import io
 import json
+import linecache
 import os
-import runpy
 import subprocess
 import sys
 import traceback
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType
 
 from local_glue.advice import note_at_end
 from local_glue.bookmarks.session import current_session
 from local_glue.child import die_with_parent
+from local_glue.failures import failure_of, from_script
 
 RESULT_FILE = "error.json"
+SCRIPT_STDERR_FILE = "script-stderr.log"
 JVM_GRACE_S = 5.0
 BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
+SCRIPT_VARIABLE = "TIDEMARK_SCRIPT"  # the file that was submitted; what runs is a copy
 
 
 def main() -> int:
     """Run the script; return 0 if it ended normally, 1 if it failed."""
-    parent_pid, script = int(sys.argv[1]), sys.argv[2]
+    parent_pid, script = int(sys.argv[1]), Path(sys.argv[2])
     die_with_parent(parent_pid)
     sys.argv = sys.argv[2:]
+    name = os.environ.pop(SCRIPT_VARIABLE, str(script))
     result = Path(RESULT_FILE).absolute()
     try:
         try:
-            runpy.run_path(script, run_name="__main__")
+            with _stderr_kept_apart(Path(SCRIPT_STDERR_FILE)):
+                _run(script, name)
         except SystemExit as error:
             if error.code not in (None, 0):
                 raise
-        note_at_end(Path(script), os.environ.get(BOOKMARK_VARIABLE, ""), current_session())
+        option = os.environ.get(BOOKMARK_VARIABLE, "")
+        note_at_end(script, option, current_session(), Path(name).name)
     except BaseException as error:  # noqa: BLE001 (whatever a user's script raises fails its run)
-        _report(result, error, script)
+        _report(result, error, name)
     else:
         return 0
     finally:
@@ -45,31 +55,60 @@ def main() -> int:
     return 1
 
 
+def _run(script: Path, name: str) -> None:
+    """Run a script as ``__main__``; tracebacks show its lines under the name of what it copies."""
+    source = script.read_bytes()
+    code = compile(source, name, "exec", dont_inherit=True)
+    lines = importlib.util.decode_source(source).splitlines(keepends=True)
+    linecache.cache[name] = (len(source), None, lines, name)
+    module = ModuleType("__main__")
+    module.__file__ = str(script)
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)  # noqa: S102 (the user's own script)
+
+
+class _Both(io.RawIOBase):
+    """Writes to the stderr of the process and to a file."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+    def write(self, data: "memoryview | bytes") -> int:  # type: ignore[override]
+        with contextlib.suppress(OSError):  # on a full disk the script goes on as without it
+            self._file.write(data)
+        return os.write(2, data)
+
+
+@contextlib.contextmanager
+def _stderr_kept_apart(path: Path) -> Iterator[None]:
+    """Keep what Python writes to stderr in a file too: the JVM writes there as well, and much."""
+    before = sys.stderr
+    with path.open("wb", buffering=0) as file:
+        both = io.BufferedWriter(_Both(file))  # type: ignore[type-var]
+        sys.stderr = io.TextIOWrapper(
+            both, encoding="utf-8", errors="backslashreplace", write_through=True
+        )
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.flush()
+            sys.stderr = before
+
+
 def _report(result: Path, error: BaseException, script: str) -> None:
     """Print the traceback from the script's own first line on, and write the result file."""
-    frames = _from_script(error.__traceback__, script)
-    traceback.print_exception(type(error), error, frames)
-    message = f"{type(error).__name__}: {error}".strip()
-    if frames is not None:
-        message += f" ({Path(script).name}, line {_last_line_in(frames, script)})"
+    traceback.print_exception(type(error), error, from_script(error.__traceback__, script))
     unfinished = result.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps({"error_message": message}), encoding="utf-8")
-    unfinished.replace(result)
-
-
-def _from_script(frames: TracebackType | None, script: str) -> TracebackType | None:
-    while frames is not None and frames.tb_frame.f_code.co_filename != script:
-        frames = frames.tb_next
-    return frames
-
-
-def _last_line_in(frames: TracebackType, script: str) -> int:
-    line, frame = frames.tb_lineno, frames.tb_next
-    while frame is not None:
-        if frame.tb_frame.f_code.co_filename == script:
-            line = frame.tb_lineno
-        frame = frame.tb_next
-    return line
+    with contextlib.suppress(OSError):  # on a full disk; whoever started this process sees that
+        unfinished.write_text(json.dumps(asdict(failure_of(error, script))), encoding="utf-8")
+        unfinished.replace(result)
 
 
 def _stop_spark() -> None:

@@ -1,6 +1,7 @@
 """Starts one job run as a process of its own and tells how it ended."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import secrets
@@ -21,9 +22,11 @@ from local_glue.arguments import (
     spark_settings,
 )
 from local_glue.definitions import JobDefinition
+from local_glue.disk import full_disk_text, has_room
 from local_glue.errors import GlueLocalError
+from local_glue.failures import Failure, Places, with_remedy
 from local_glue.home import RUN_ID_VARIABLE, Home
-from local_glue.job_process import BOOKMARK_VARIABLE, RESULT_FILE
+from local_glue.job_process import BOOKMARK_VARIABLE, RESULT_FILE, SCRIPT_VARIABLE
 from local_glue.metrics import read_row_counts
 from local_glue.notices import RUN_FOLDER_VARIABLE
 from local_glue.spark import EVENTS_FOLDER, write_spark_conf
@@ -31,8 +34,9 @@ from local_glue.store import JobRun
 
 SITE = Path(__file__).parent / "site"
 STOP_GRACE_S = 5.0
-# What a job process must not inherit: the caller's Spark, Python path and AWS identity.
-FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "AWS_", "JSII_", "CDK_")
+LOG_PART_BYTES = 1_000_000
+# What a job process must not inherit: the caller's Spark, Hadoop, Python path and AWS identity.
+FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "HADOOP_", "PYTHON", "AWS_", "JSII_", "CDK_")
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,11 @@ def start_job_run(
                 *command_line(job, job_id, run.run_id, merged),
             ],
             cwd=folder,
-            env={**_environment(machine, folder, run, libraries), **spark_variables},
+            env={
+                **_environment(machine, folder, run, libraries),
+                **spark_variables,
+                SCRIPT_VARIABLE: job.submitted_file or str(script),
+            },
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
@@ -203,6 +211,11 @@ def _kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
+def failed_run(run: JobRun, message: str) -> JobRun:
+    """Return the record of a run that failed now."""
+    return replace(run, state="FAILED", completed_at_ms=now_ms(), error_message=message)
+
+
 def _finished(running: JobProcess, exit_code: int) -> JobRun:
     folder = Path(running.run.log_path).parent
     counts = read_row_counts(folder / EVENTS_FOLDER)
@@ -224,12 +237,33 @@ def _error_message(folder: Path, state: str, exit_code: int) -> str | None:
         return "Job run timed out"
     if state == "STOPPED":
         return "Job run stopped"
+    full_disk = None if has_room(folder) else full_disk_text(folder)
     result = folder / RESULT_FILE
     if result.is_file():
-        return str(json.loads(result.read_text(encoding="utf-8"))["error_message"])
+        failure = Failure(**json.loads(result.read_text(encoding="utf-8")))
+        log = _ends_of(folder / "stderr.log")
+        return with_remedy(failure, log, _places(folder.parents[1] / "lake"), full_disk)
     if exit_code < 0:
-        return f"the job process was killed by {signal.Signals(-exit_code).name}"
-    return f"the job process ended with exit code {exit_code}"
+        cause = f"the job process was killed by {signal.Signals(-exit_code).name}"
+    else:
+        cause = f"the job process ended with exit code {exit_code}"
+    return f"{cause}; {full_disk}: make room, then run again" if full_disk else cause
+
+
+def _places(lake: Path) -> Places:
+    spec = importlib.util.find_spec("pyspark")
+    home = spec.submodule_search_locations if spec else None
+    jars = Path(home[0]) / "jars" if home else Path("jars")
+    return Places(jars, lake, sys.executable)
+
+
+def _ends_of(log: Path) -> str:
+    """Return the beginning and the end of a log: in between it may have gigabytes."""
+    with log.open("rb") as file:
+        head = file.read(LOG_PART_BYTES)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - LOG_PART_BYTES, len(head)))
+        return (head + file.read()).decode("utf-8", errors="replace")
 
 
 def end_left_over_processes(run_id: str) -> None:

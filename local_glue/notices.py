@@ -1,12 +1,17 @@
 """Warnings of a job run that users of Glue learn the hard way: noted as it runs, shown at its end.
 
-A job process appends to the file `NOTICES_FILE` in the folder of its run.
+A job process appends to the file `NOTICES_FILE` in the folder of its run, and stores the warning
+with the run: neither its own death nor that of `tidemark` loses it.
 """
 
 import json
 import os
 from enum import Enum
 from pathlib import Path
+
+from local_glue.home import RUN_ID_VARIABLE, Home
+from local_glue.run_warnings import keep_warnings
+from local_glue.store import Store
 
 NOTICES_FILE = "notices.jsonl"
 RUN_FOLDER_VARIABLE = "TIDEMARK_RUN_FOLDER"
@@ -75,12 +80,20 @@ class Notice(Enum):
 
 
 def note(notice: Notice, about: str) -> None:
-    """Remember a warning of this job process; outside of a job run nothing is noted."""
+    """Remember a warning of this job process; outside of a job run nothing is noted.
+
+    Raises:
+        GlueLocalError: it cannot be stored, as on a full disk.
+    """
     folder = os.environ.get(RUN_FOLDER_VARIABLE)
     if folder:
         line = json.dumps([notice.name, about])
         with (Path(folder) / NOTICES_FILE).open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
+    home, run_id = os.environ.get("TIDEMARK_HOME"), os.environ.get(RUN_ID_VARIABLE)
+    if home and run_id:
+        with Store(Home(Path(home)).database) as store:
+            keep_warnings(store, run_id, [notice.value.format(about)])
 
 
 def read_notices(run_folder: Path) -> list[str]:

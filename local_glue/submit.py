@@ -4,25 +4,34 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from local_glue.commands import open_machine
 from local_glue.definitions import JobDefinition
 from local_glue.errors import UsageError
+from local_glue.follower import Follower
 from local_glue.home import Home
+from local_glue.job_process import SCRIPT_STDERR_FILE
 from local_glue.job_runs import (
     JobProcess,
+    failed_run,
     new_run_id,
     plan_job_run,
     poll_job_run,
     start_job_run,
     stop_job_run,
 )
+from local_glue.run_warnings import ShowWarnings
 from local_glue.store import JobRun
+from local_glue.workflow import record_warnings
 
 SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name
 GLUE_VERSION = "5.1"
 POLL_S = 0.05
+Echo: TypeAlias = Callable[[str, bytes], None]
+"""Shows bytes that a script wrote to ``stdout`` or ``stderr``."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,11 @@ def _arguments(words: list[str]) -> dict[str, str]:
 
 
 def submit(
-    submission: Submission, home: Home, observe: Callable[[JobRun | None], None]
+    submission: Submission,
+    home: Home,
+    observe: Callable[[JobRun | None], None],
+    warn: ShowWarnings | None = None,
+    echo: Echo | None = None,
 ) -> tuple[JobRun, JobDefinition]:
     """Run the script once; return the finished run and the job it was a run of.
 
@@ -74,32 +87,77 @@ def submit(
         submission: the script and its arguments.
         home: its lake, state and logs.
         observe: called with the run on each change of its state, and with None in between.
+        warn: called with warnings, of earlier runs too if nobody was shown them; None leaves them
+            to a later command.
+        echo: called with what the script writes to stdout or stderr, as it writes it.
 
     Raises:
         GlueLocalError: nothing was started; the text says why and what to do.
         KeyboardInterrupt: after the run was stopped and recorded.
     """
+    job = _publish(submission, home)
+    with open_machine(home, warn=warn) as (machine, store):
+        run = plan_job_run(machine, job, submission.arguments, new_run_id(), 0)
+        store.put_job_run(run)
+        try:
+            process = start_job_run(machine, job, submission.arguments, run)
+        except BaseException as error:
+            store.put_job_run(failed_run(run, str(error)))
+            raise
+        observe(run)
+        output = _followers(run, echo)
+
+        def end(finished: JobRun) -> JobRun:
+            _copy_new(output)
+            store.put_job_run(finished)
+            observe(finished)
+            record_warnings(store, finished, job, warn)
+            return finished
+
+        try:
+            finished = _wait(process, observe, output)
+        except BaseException:
+            end(stop_job_run(process))
+            raise
+        return end(finished), job
+
+
+def _publish(submission: Submission, home: Home) -> JobDefinition:
+    """Put the script where a job's script is, and return the job."""
     bucket = home.lake / SCRIPTS / "scripts"
     bucket.mkdir(parents=True, exist_ok=True)
     name = f"{submission.job_name}.py"
     shutil.copyfile(submission.script, bucket / name)
-    job = JobDefinition(submission.job_name, f"s3://{SCRIPTS}/scripts/{name}", GLUE_VERSION)
-    with open_machine(home) as (machine, store):
-        run = plan_job_run(machine, job, submission.arguments, new_run_id(), 0)
-        process = start_job_run(machine, job, submission.arguments, run)
-        store.put_job_run(run)
-        observe(run)
-        finished = _wait(process, observe)
-        store.put_job_run(finished)
-    observe(finished)
-    return finished, job
+    return JobDefinition(
+        submission.job_name,
+        f"s3://{SCRIPTS}/scripts/{name}",
+        GLUE_VERSION,
+        submitted_file=str(submission.script.absolute()),
+    )
 
 
-def _wait(process: JobProcess, observe: Callable[[JobRun | None], None]) -> JobRun:
-    try:
-        while (finished := poll_job_run(process)) is None:
-            observe(None)
-            time.sleep(POLL_S)
-    except KeyboardInterrupt:
-        return stop_job_run(process)
+def _followers(run: JobRun, echo: Echo | None) -> list[Follower]:
+    if echo is None:
+        return []
+    folder = Path(run.log_path).parent
+    return [
+        Follower(folder / "stdout.log", partial(echo, "stdout")),
+        Follower(folder / SCRIPT_STDERR_FILE, partial(echo, "stderr")),
+    ]
+
+
+def _copy_new(followers: Sequence[Follower]) -> None:
+    for follower in followers:
+        follower.copy_new()
+
+
+def _wait(
+    process: JobProcess,
+    observe: Callable[[JobRun | None], None],
+    output: Sequence[Follower],
+) -> JobRun:
+    while (finished := poll_job_run(process)) is None:
+        _copy_new(output)
+        observe(None)
+        time.sleep(POLL_S)
     return finished

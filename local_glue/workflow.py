@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from local_glue.advice import warnings_of
 from local_glue.arguments import merge_arguments
 from local_glue.definitions import Deployment, JobDefinition, TriggerDefinition
 from local_glue.errors import EntityNotFoundError, GlueLocalError
@@ -13,6 +14,7 @@ from local_glue.job_runs import (
     JobProcess,
     Machine,
     end_left_over_processes,
+    failed_run,
     new_run_id,
     now_ms,
     plan_job_run,
@@ -20,10 +22,12 @@ from local_glue.job_runs import (
     start_job_run,
     stop_job_run,
 )
+from local_glue.run_warnings import ShowWarnings, keep_warnings, show_unseen
 from local_glue.store import JobRun, Store
 from local_glue.triggers import triggers_to_fire, unmet_conditions
 
 POLL_S = 0.05
+KILLED = "the command that ran this job was killed"
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class WorkflowRun:
         store: Store,
         workflow_name: str,
         observe: Callable[[JobRun | None], None],
+        warn: ShowWarnings | None = None,
     ) -> None:
         """Prepare a run.
 
@@ -77,7 +82,9 @@ class WorkflowRun:
             store: every state change is stored before it is shown.
             workflow_name: one of ``deployment.workflows``.
             observe: called with a job run on each change of its state, and with None in between.
+            warn: called with the warnings of a job run as soon as it ends; None keeps them unseen.
         """
+        self._warn = warn
         self._machine = machine
         self._deployment = deployment
         self._store = store
@@ -165,13 +172,15 @@ class WorkflowRun:
         )
         active = sum(1 for other, _ in self._running if other.job.name == request.job.name)
         if active >= request.job.max_concurrent_runs:
-            self._finish(request, _failed(run, f"Concurrent runs exceeded for {request.job.name}"))
+            self._finish(
+                request, failed_run(run, f"Concurrent runs exceeded for {request.job.name}")
+            )
             return
         self._show(run)
         try:
             process = start_job_run(self._machine, request.job, request.arguments, run)
         except (GlueLocalError, OSError) as error:
-            self._finish(request, _failed(run, str(error)))
+            self._finish(request, failed_run(run, str(error)))
         else:
             self._running.append((request, process))
 
@@ -186,6 +195,7 @@ class WorkflowRun:
     def _finish(self, request: _Request, run: JobRun) -> None:
         """Record a finished run, retry it if it may be, else let triggers see its state."""
         self._show(run)
+        record_warnings(self._store, run, request.job, self._warn)
         # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html (TIMEOUT is not retried)
         if run.state == "FAILED" and request.attempt < request.job.max_retries:
             attempt = request.attempt + 1
@@ -201,9 +211,12 @@ class WorkflowRun:
         self._observe(run)
 
     def _stop_running(self) -> None:
-        for _, process in self._running:
-            self._show(stop_job_run(process))
+        """End every process first: recording what became of them may fail, as on a full disk."""
+        stopped = [(request.job, stop_job_run(process)) for request, process in self._running]
         self._running.clear()
+        for job, run in stopped:
+            self._show(run)
+            record_warnings(self._store, run, job, self._warn)
 
     def _blocked(self) -> dict[str, tuple[str, ...]]:
         return {
@@ -215,8 +228,12 @@ class WorkflowRun:
         }
 
 
-def _failed(run: JobRun, message: str) -> JobRun:
-    return replace(run, state="FAILED", completed_at_ms=now_ms(), error_message=message)
+def record_warnings(
+    store: Store, run: JobRun, job: JobDefinition, warn: ShowWarnings | None
+) -> None:
+    """Store the warnings of a finished run, then show what nobody has seen yet."""
+    keep_warnings(store, run.run_id, warnings_of(store, run, job))
+    show_unseen(store, warn)
 
 
 def start_trigger(workflow_name: str, triggers: tuple[TriggerDefinition, ...]) -> TriggerDefinition:
@@ -243,7 +260,7 @@ def recover_interrupted_runs(store: Store) -> list[JobRun]:
     recovered = []
     for run in store.unfinished_job_runs():
         end_left_over_processes(run.run_id)
-        failed = _failed(run, "the command that ran this job was killed")
+        failed = failed_run(run, KILLED)
         store.put_job_run(failed)
         recovered.append(failed)
     store.interrupt_workflow_runs(now_ms())

@@ -4,13 +4,18 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
-from local_glue.errors import UsageError
+from local_glue.errors import EntityNotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from local_glue.store import JobRun, Store
 
 JSON_HELP = "Print a table for people, or JSON."
+RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
 FORMAT = click.Choice(["table", "json"])
 
 
@@ -21,7 +26,7 @@ def bookmark() -> None:
 
 @bookmark.command()
 @click.argument("job")
-@click.option("--run", metavar="ID", help="Show the bookmark as it was when this run ended.")
+@click.option("--run", metavar="ID", help=f"Show the bookmark as of the end of a run: {RUN_FORMS}.")
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 def show(job: str, run: str | None, output: str) -> None:
     """Show the bookmark of JOB and the runs it can be rewound to."""
@@ -32,7 +37,7 @@ def show(job: str, run: str | None, output: str) -> None:
     from ops.bookmarks import bookmark_tables
 
     with Store(Home.from_environment().database) as store:
-        answer = get_job_bookmark(store, {"JobName": job, **({"RunId": run} if run else {})})
+        answer = get_job_bookmark(store, _request(store, job, run))
         runs = successful_runs(store, job)
     if output == "json":
         click.echo(json.dumps(answer, indent=2))
@@ -52,24 +57,28 @@ def reset(job: str, yes: bool) -> None:
 
 @bookmark.command()
 @click.argument("job")
-@click.option("--run", metavar="ID", help="The run; without it the runs are listed to choose from.")
+@click.option("--run", metavar="ID", help=f"The run: {RUN_FORMS}. Without it choose from a list.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def rewind(job: str, run: str | None, yes: bool) -> None:
     """Set JOB back to the end of an earlier run: its next run reads what came after that run."""
-    run_id = run or _chosen_run(job)
-    _set_back(job, run_id, yes, f"Let the next run of {job} read again all that came after it?")
+    _set_back(
+        *(job, run or _chosen_run(job), yes),
+        f"Let the next run of {job} read again all that came after it?",
+    )
 
 
 def _chosen_run(job: str) -> str:
     from local_glue.bookmarks.versions import successful_runs
     from local_glue.home import Home
+    from local_glue.known_jobs import why_no_bookmark
     from local_glue.store import Store
     from ops.bookmarks import runs_table
 
     with Store(Home.from_environment().database) as store:
         runs = successful_runs(store, job)
+        why = "" if runs else why_no_bookmark(store, job)
     if not runs:
-        raise UsageError(f"job {job} has no run to rewind to: none has committed a bookmark")
+        raise UsageError(f"{why}, so there is no run to rewind to")
     console_for_tables().print(runs_table(runs))
     if not sys.stdin.isatty():
         raise UsageError("choose one of these runs: --run ID")
@@ -77,15 +86,31 @@ def _chosen_run(job: str) -> str:
     return str(runs[number - 1][0].run_id)
 
 
-def _set_back(job: str, run_id: str | None, yes: bool, question: str) -> None:
+def _request(store: "Store", job: str, run: str | None) -> dict[str, str]:
+    """Return the request of GetJobBookmark or ResetJobBookmark; the run is one of the job's.
+
+    Raises:
+        EntityNotFoundError: the job has no bookmark, or no such run.
+        UsageError: several runs may be meant.
+    """
+    from local_glue.bookmarks.versions import latest_bookmark
+    from local_glue.known_jobs import why_no_bookmark
+    from local_glue.run_ids import resolve_run
+
+    if latest_bookmark(store, job) is None:
+        raise EntityNotFoundError(why_no_bookmark(store, job))
+    return {"JobName": job, **({"RunId": resolve_run(store, job, run)} if run else {})}
+
+
+def _set_back(job: str, run: str | None, yes: bool, question: str) -> None:
     from local_glue.bookmarks.api import reset_job_bookmark
     from local_glue.home import Home
     from local_glue.store import Store
 
-    if not yes:
-        click.confirm(question, abort=True)
-    request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
     with Store(Home.from_environment().database) as store:
+        request = _request(store, job, run)
+        if not yes:
+            click.confirm(question, abort=True)
         entry = reset_job_bookmark(store, request, time.time_ns() // 1_000_000)["JobBookmarkEntry"]
     where = f"at the end of run {entry['RunId']}" if "RunId" in entry else "at the beginning"
     click.echo(f"the bookmark of {job} is {where} (version {entry['Version']})")
@@ -95,19 +120,19 @@ def _set_back(job: str, run_id: str | None, yes: bool, question: str) -> None:
 @click.command()
 @click.argument("job")
 @click.option("--file", "uri", metavar="S3_URI", help="Say why this file is read or skipped.")
-@click.option("--run", metavar="ID", help="Explain an earlier run instead of the next one.")
+@click.option("--run", metavar="ID", help=f"Explain an earlier run: {RUN_FORMS}.")
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
     """Tell what the next run of JOB would read, without running it."""
     from local_glue.home import Home
     from ops.explain import explain_job, explanation_json, explanation_tables
 
-    explanations = explain_job(Home.from_environment(), job, run, uri)
+    run_id, explanations = explain_job(Home.from_environment(), job, run, uri)
     if output == "json":
-        click.echo(json.dumps(explanation_json(job, run, explanations), indent=2))
+        click.echo(json.dumps(explanation_json(job, run_id, explanations), indent=2))
         return
     console = console_for_tables()
-    for part in explanation_tables(job, run, explanations):
+    for part in explanation_tables(job, run_id, explanations):
         console.print(part, highlight=False, soft_wrap=True)
 
 
@@ -120,25 +145,24 @@ def submit(script: Path, arguments: tuple[str, ...]) -> None:
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
     script.
     """
-    from local_glue.advice import warnings_of
     from local_glue.home import Home
-    from local_glue.store import Store
     from local_glue.submit import read_submission
     from local_glue.submit import submit as run_script
-    from ops.progress import JobProgress, print_failed_run, print_warnings
+    from ops.progress import JobProgress
+    from ops.script_output import ScriptOutput
 
     submission = read_submission(script, arguments)
     home = Home.from_environment()
-    console = Console()
-    with JobProgress(console) as progress:
-        run, job = run_script(submission, home, progress.observe)
-    with Store(home.database) as store:
-        warnings = warnings_of(store, run, job)
-    output = Path(run.log_path).with_name("stdout.log")
-    click.echo(output.read_text(encoding="utf-8", errors="replace"), nl=False)
-    print_warnings(console, run.job_name, warnings)
-    if run.state != "SUCCEEDED":
-        print_failed_run(console, run)
+    with JobProgress(Console()) as progress:
+        output = ScriptOutput(progress.stop_animation)
+
+        def observe(run: "JobRun | None") -> None:
+            if run is not None:
+                output.end_line()
+            progress.observe(run)
+
+        finished, _ = run_script(submission, home, observe, progress.warn, output.write)
+    if finished.state != "SUCCEEDED":
         sys.exit(1)
 
 

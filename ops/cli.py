@@ -1,6 +1,8 @@
 """The command `tidemark`; `--help` needs neither Spark nor the CDK."""
 
+import errno
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -9,14 +11,18 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
+from local_glue.disk import full_disk_text, has_room, is_full
 from local_glue.errors import GlueLocalError, UsageError
+from local_glue.home import DEFAULT_HOME
 from ops.bookmark_cli import FORMAT, bookmark, explain, submit
+from ops.local_cli import local
 from ops.new_job_cli import new_job
 from ops.state_cli import state
 from ops.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from ops.watermark_cli import watermark
 
 FAILURE, USAGE = 1, 2
+RUNNERS = ("run", "submit")
 PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 
@@ -31,9 +37,28 @@ class TidemarkGroup(click.Group):
         except GlueLocalError as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(USAGE if isinstance(error, UsageError) else FAILURE)
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # who read our output has left: click ends quietly
+                raise
+            click.echo(f"error: {os_error_text(error)}", err=True)
+            sys.exit(FAILURE)
         except KeyboardInterrupt:
-            click.echo("stopped; `tidemark run` continues from what was committed", err=True)
+            command = ctx.invoked_subcommand
+            goes_on = f"; `tidemark {command}` continues from what was committed"
+            click.echo(f"stopped{goes_on if command in RUNNERS else ''}", err=True)
             sys.exit(128 + signal.SIGINT)
+
+
+def os_error_text(error: OSError) -> str:
+    """Return one line about a file that cannot be read or written, or a disk that is full."""
+    home = os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME
+    named = [name for name in (error.filename2, error.filename) if isinstance(name, str)]
+    folders = [Path(name).absolute().parent for name in named] + [Path(home).absolute()]
+    if is_full(error):
+        folder = next((folder for folder in folders if not has_room(folder)), folders[0])
+        return f"{full_disk_text(folder)}; make room, then run again"
+    where = f" {named[-1]}" if named else ""
+    return f"cannot use{where}: {error.strerror or error}; make it readable and writable"
 
 
 @click.group(cls=TidemarkGroup)
@@ -48,6 +73,7 @@ def main() -> None:
 
 main.add_command(bookmark)
 main.add_command(explain)
+main.add_command(local)
 main.add_command(state)
 main.add_command(submit)
 main.add_command(watermark)
@@ -64,11 +90,9 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @click.option("--workflow", metavar="NAME", help="Workflow to run, if the app has several.")
 def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> None:
     """Run the whole workflow once, every job incrementally."""
-    from local_glue.advice import warnings_of
     from local_glue.commands import run_workflow
     from local_glue.home import Home
-    from local_glue.store import Store
-    from ops.progress import JobProgress, print_failures, print_recovered, print_warnings
+    from ops.progress import JobProgress, print_outcome, print_recovered
 
     console = Console()
     home = Home.from_environment()
@@ -80,12 +104,9 @@ def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> Non
             workflow,
             progress.observe,
             lambda runs: print_recovered(console, runs),
+            progress.warn,
         )
-    with Store(home.database) as store:
-        for job_run in result.job_runs:
-            warnings = warnings_of(store, job_run, result.jobs[job_run.job_name])
-            print_warnings(console, job_run.job_name, warnings)
-    print_failures(console, result)
+    print_outcome(console, result)
     sys.exit(0 if result.is_success else FAILURE)
 
 
@@ -93,8 +114,10 @@ def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> Non
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 def status(app: Path | None) -> None:
     """Show every job's last run, bookmark and watermark."""
-    from local_glue.commands import job_statuses, load
+    from local_glue.commands import job_statuses, load, show_earlier_warnings
     from local_glue.home import Home
+    from local_glue.workflow import KILLED
+    from ops.progress import print_killed, print_warnings
     from ops.status import read_watermarks, status_table
 
     deployment = load(app or Path("cdk.out"))
@@ -102,6 +125,9 @@ def status(app: Path | None) -> None:
     statuses = job_statuses(deployment, home)
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
     console.print(status_table(deployment, statuses, read_watermarks(deployment, home)))
+    runs = [status.last_run for status in statuses if status.last_run]
+    print_killed(console, [run for run in runs if run.error_message == KILLED])
+    show_earlier_warnings(home, lambda warnings: print_warnings(console, warnings))
 
 
 @main.command()
@@ -179,35 +205,6 @@ def land(
         deployment = deploy(assembly_folder(console, app, context), home)
         where = land_delivery_locally(delivery, deployment, home)
     console.print(f"landed {days} in {where}", highlight=False, soft_wrap=True)
-
-
-@main.group()
-def local() -> None:
-    """Manage the local state."""
-
-
-@local.command()
-@click.option("--yes", is_flag=True, help="Do not ask.")
-def reset(yes: bool) -> None:
-    """Delete all local data, bookmarks, watermarks, runs and logs."""
-    from local_glue.home import Home
-
-    home = Home.from_environment()
-    if not yes:
-        click.confirm(f"Delete everything in {home.root}?", abort=True)
-    home.reset()
-    click.echo(f"{home.root} is empty")
-
-
-@local.command()
-@click.argument("name")
-def bucket(name: str) -> None:
-    """Make a bucket, a folder of the local lake, for scripts that expect it to be there."""
-    from local_glue.home import Home
-
-    home = Home.from_environment()
-    is_new = home.create_bucket(name)
-    click.echo(f"{'created' if is_new else 'already there'}: s3://{name} is {home.lake / name}")
 
 
 @main.group()

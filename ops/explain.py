@@ -20,25 +20,36 @@ from local_glue.bookmarks.explain import (
 from local_glue.bookmarks.sources import S3Source
 from local_glue.bookmarks.verdicts import moment
 from local_glue.home import Home
+from local_glue.run_ids import resolve_run
 from local_glue.store import Store
 from ops.predicates import predicates_of
 
 SHOWN_FILES = 20
 
 
-def explain_job(home: Home, job: str, run_id: str | None, uri: str | None) -> list[Explanation]:
-    """Return an explanation per source; with ``uri`` each has the verdict on that file only.
+def explain_job(
+    home: Home, job: str, run: str | None, uri: str | None
+) -> tuple[str | None, list[Explanation]]:
+    """Return the id of the run, and an explanation per source.
+
+    Args:
+        home: where the job ran.
+        job: its name.
+        run: an earlier run, as `resolve_run` takes it; None means the next one.
+        uri: explain this file only.
 
     Raises:
         EntityNotFoundError: the job or the run has opened no source here.
+        UsageError: several runs may be meant.
     """
     with Store(home.database) as store:
+        run_id = resolve_run(store, job, run) if run else None
         if run_id:
             sources = sources_of_run(store, job, run_id)
         else:
             sources = sources_of_next_run(store, job, None)
     with predicates_of(home) as predicate_of:
-        return [_explain(home, opened, uri, predicate_of) for opened in sources]
+        return run_id, [_explain(home, opened, uri, predicate_of) for opened in sources]
 
 
 def _explain(

@@ -1,17 +1,18 @@
 """Shows a workflow run while it happens: one line per job on a terminal, plain lines elsewhere."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.markup import escape
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from local_glue.run_warnings import RunWarning
 from local_glue.store import JobRun
 from local_glue.workflow import WorkflowResult
 
@@ -24,7 +25,9 @@ def rows(count: int | None) -> str:
 
 
 def duration(run: JobRun) -> str:
-    """Return how long a job run took, or has been running, in seconds."""
+    """Return how long a job run took, or has been running; ``-`` if nobody saw its end."""
+    if run.completed_at_ms is None and run.state != "RUNNING":
+        return "-"
     end_ms = run.completed_at_ms or time.time() * 1000
     return f"{(end_ms - run.started_at_ms) / 1000:.1f} s"
 
@@ -34,12 +37,16 @@ def state_text(state: str) -> Text:
     return Text(state, style=STATE_STYLES.get(state, "yellow"))
 
 
-def finished_line(run: JobRun) -> str:
-    """Return one line about a finished job run."""
-    line = f"{run.job_name}  {run.state} in {duration(run)}"
+def finished_lines(run: JobRun) -> list[str]:
+    """Return what to say of a finished job run: one line, and where the log is if it failed."""
+    took = f"{run.job_name}  {run.state} in {duration(run)}"
+    log = f"log: {run.log_path}"
     if run.state == "SUCCEEDED":
-        return f"{line}, {rows(run.rows_read)} rows read, {rows(run.rows_written)} written"
-    return f"{line}: {run.error_message}"
+        return [f"{took}, {rows(run.rows_read)} rows read, {rows(run.rows_written)} written"]
+    if run.state == "STOPPED":
+        return [took, f"  {log}"]
+    cause = f"{run.job_name} {run.state}: {run.error_message}"
+    return [cause, f"  after {duration(run)}, {log}"]
 
 
 class JobProgress:
@@ -48,6 +55,7 @@ class JobProgress:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._running: dict[str, JobRun] = {}
+        self._known: set[str] = set()
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._spinner = Spinner("dots")
 
@@ -68,14 +76,24 @@ class JobProgress:
         """Show a change of state; None only moves the clocks of running jobs."""
         if run is not None and run.state == "RUNNING":
             self._running[run.run_id] = run
+            self._known.add(run.run_id)
             if not self._console.is_terminal:
                 self._console.print(f"  {run.job_name}  started", highlight=False)
         elif run is not None:
             self._running.pop(run.run_id, None)
-            mark = "[green]✓[/]" if run.state == "SUCCEEDED" else "[red]✗[/]"
-            self._console.print(f"{mark} {escape(finished_line(run))}", highlight=False)
+            mark = ("✓", "green") if run.state == "SUCCEEDED" else ("✗", "red")
+            lines = Text.assemble(mark, " ", "\n".join(finished_lines(run)))
+            self._console.print(lines, soft_wrap=True)
         if self._live.is_started:
             self._live.update(self._lines(), refresh=True)
+
+    def warn(self, warnings: Sequence[RunWarning]) -> None:
+        """Show warnings: those of another command's run with the time of that run."""
+        print_warnings(self._console, warnings, self._known)
+
+    def stop_animation(self) -> None:
+        """Draw no more, for something else is to be written below."""
+        self._live.stop()
 
     def _lines(self) -> RenderableType:
         lines = Table.grid(padding=(0, 1))
@@ -97,11 +115,8 @@ def step(console: Console, text: str) -> Iterator[None]:
     console.print(f"[green]✓[/] {text} ({time.monotonic() - begin:.1f} s)", highlight=False)
 
 
-def print_failures(console: Console, result: WorkflowResult) -> None:
-    """Print what each failed job says and holds back, and which jobs were deleted."""
-    for run in result.job_runs:
-        if run.state != "SUCCEEDED":
-            print_failed_run(console, run)
+def print_outcome(console: Console, result: WorkflowResult) -> None:
+    """Print which jobs failures held back, and which were deleted."""
     for job_name in result.deleted_jobs:
         console.print(
             f"[yellow]{job_name} is gone from its stack[/]: its bookmark was deleted, as AWS "
@@ -117,18 +132,35 @@ def print_failures(console: Console, result: WorkflowResult) -> None:
         )
 
 
-def print_failed_run(console: Console, run: JobRun) -> None:
-    """Print the error and the log of a failed job run."""
-    console.print(f"[bold red]{run.job_name} {run.state}[/]: ", end="")
-    console.print(run.error_message or "", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"  log: {run.log_path}", markup=False, highlight=False, soft_wrap=True)
+def print_warnings(
+    console: Console, warnings: Sequence[RunWarning], known: Collection[str] = ()
+) -> None:
+    """Print warnings of job runs; of runs that are not known with their time.
 
-
-def print_warnings(console: Console, job_name: str, warnings: list[str]) -> None:
-    """Print the warnings of a job run."""
+    Raises:
+        OSError: nobody can read them: they do not count as seen.
+    """
     for warning in warnings:
-        console.print(f"[yellow]warning[/] {job_name}: ", end="")
-        console.print(warning, markup=False, highlight=False, soft_wrap=True)
+        when = "" if warning.run_id in known else f", run of {_moment(warning.started_at_ms)}"
+        line = Text.assemble(("warning", "yellow"), f" {warning.job_name}{when}: {warning.text}")
+        console.print(line, soft_wrap=True)
+    console.file.flush()
+
+
+def _moment(epoch_ms: int) -> str:
+    return f"{datetime.fromtimestamp(epoch_ms / 1000, UTC):%Y-%m-%d %H:%M}Z"
+
+
+def print_killed(console: Console, runs: Collection[JobRun]) -> None:
+    """Say which job runs count as RUNNING although their command is gone, if any."""
+    if runs:
+        names = ", ".join(run.job_name for run in runs)
+        console.print(
+            f"[yellow]The last run was killed[/] while {names} ran; the next one continues from "
+            "what was committed.",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def print_recovered(console: Console, runs: list[JobRun]) -> None:

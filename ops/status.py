@@ -1,6 +1,6 @@
 """Gathers what `tidemark status` shows: last run, bookmark and watermark of every job."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -65,11 +65,22 @@ def watermark_text(values: Mapping[str, Any]) -> str:
     return ", ".join(text for name, value in sorted(values.items()) for text in leaves(name, value))
 
 
-def bookmark_text(bookmark: Bookmark | None, is_enabled: bool) -> str:
-    """Return a bookmark's version and the moment up to which it has read, or why there is none."""
+def bookmark_text(
+    bookmark: Bookmark | None, is_enabled: bool, contexts: Collection[str] = ()
+) -> str:
+    """Return a bookmark's version and the moment up to which it has read, or why there is none.
+
+    Args:
+        bookmark: the newest version.
+        is_enabled: whether the template enables bookmarks for the job.
+        contexts: those that count: a context that no run opens any more never moves again. Where
+            the bookmark has none of them, as after a carry-over, all count.
+    """
     if bookmark is None:
         return "not set" if is_enabled else "off"
-    edges = [state["high_ms"] for state in bookmark.states.values() if "high_ms" in state]
+    states = [state for ctx, state in bookmark.states.items() if ctx in contexts]
+    states = states or list(bookmark.states.values())
+    edges = [state["high_ms"] for state in states if "high_ms" in state]
     text = f"v{bookmark.version}"
     return f"{text} to {_moment(min(edges))}" if edges else text
 
@@ -92,7 +103,8 @@ def status_table(
     for status in statuses:
         run = status.last_run
         option = deployment.jobs[status.job_name].default_arguments.get("--job-bookmark-option")
-        bookmark = bookmark_text(status.bookmark, option == "job-bookmark-enable")
+        is_enabled = option == "job-bookmark-enable"
+        bookmark = bookmark_text(status.bookmark, is_enabled, status.contexts)
         watermark = watermarks.get(status.job_name, "-")
         if run is None:
             table.add_row(status.job_name, "never", "-", "-", bookmark, watermark)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from local_glue.errors import UsageError
+from local_glue.errors import EntityNotFoundError, UsageError
 from local_glue.home import Home
+from local_glue.run_ids import pick_run
 from ops.bookmark_cli import FORMAT, JSON_HELP, console_for_tables
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from watermarks import Watermarks
 
 TABLE = "glue-watermarks"
+RUN_HELP = "The run whose watermarks are to hold again; the beginning of its id is enough."
 DEPLOYED_HELP = "In the AWS account and region of your credentials instead of this machine."
 
 
@@ -46,6 +48,8 @@ def show(job: str, table: str, deployed: bool, output: str) -> None:
 
     with _opened(table, deployed) as watermarks:
         latest, windows = watermarks.latest(job), watermarks.open_windows(job)
+        if latest is None and not windows:
+            _check_job(watermarks, job, table, deployed)
     if output == "json":
         _print_json(current_json(job, latest, windows))
         return
@@ -63,6 +67,8 @@ def history(job: str, table: str, deployed: bool, limit: int, output: str) -> No
 
     with _opened(table, deployed) as watermarks:
         found = list(watermarks.history(job, limit))
+        if not found:
+            _check_job(watermarks, job, table, deployed)
     if output == "json":
         _print_json(history_json(found))
     else:
@@ -71,7 +77,11 @@ def history(job: str, table: str, deployed: bool, limit: int, output: str) -> No
 
 @watermark.command()
 @_options
-@click.option("--run", metavar="ID", help="The run whose watermarks are to hold again.")
+@click.option(
+    "--run",
+    metavar="ID",
+    help=RUN_HELP,
+)
 @click.option("--to-beginning", is_flag=True, help="Let the next run load everything.")
 @click.option("--reason", required=True, help="Why, for the record.")
 @click.option("--actor", default=getpass.getuser, help="Who asks; your user name if not given.")
@@ -97,6 +107,9 @@ def rewind(
             "say where to: either --run ID, one of `tidemark watermark history`, or --to-beginning"
         )
     with _opened(table, deployed) as watermarks:
+        run = _run_meant(watermarks, job, run)
+        if run is None and watermarks.latest(job) is None:
+            _check_job(watermarks, job, table, deployed)
         now, then = what_changes(watermarks, job, run)
         click.echo(f"watermarks of {job}: now {now}")
         click.echo(f"after the rewind: {then}")
@@ -111,6 +124,52 @@ def _opened(table: str, deployed: bool) -> "AbstractContextManager[Watermarks]":
     from ops.watermarks import open_watermarks
 
     return open_watermarks(None if deployed else Home.from_environment(), table)
+
+
+def _run_meant(watermarks: "Watermarks", job: str, run: str | None) -> str | None:
+    """Return the id that begins so, or the text as it is where the history knows no such run.
+
+    Raises:
+        UsageError: several runs begin so.
+    """
+    from ops.watermarks import WatermarksError
+
+    if run is None:
+        return None
+    try:
+        known = [entry.run_id for entry in watermarks.history(job) if entry.run_id]
+        return pick_run(run, (), known, f"job {job}", "")
+    except (EntityNotFoundError, WatermarksError):  # to rewind is what mends a corrupt row
+        return run
+
+
+def _check_job(watermarks: "Watermarks", job: str, table: str, deployed: bool) -> None:
+    """Refuse a job that never had watermarks, unless it is one that has only not run yet.
+
+    Raises:
+        EntityNotFoundError: there is no such job here, or it keeps a bookmark.
+    """
+    from local_glue.known_jobs import has_bookmark_job, known_jobs, name_hint
+    from local_glue.store import Store
+
+    if next(iter(watermarks.history(job, 1)), None) is not None:
+        return
+    if deployed:
+        raise EntityNotFoundError(
+            f"the table {table} has no watermarks of job {job}: check the name; if it is right, "
+            "its first run loads everything"
+        )
+    with Store(Home.from_environment().database) as store:
+        names = known_jobs(store)
+        keeps_bookmark = has_bookmark_job(store, job)
+    if keeps_bookmark:
+        raise EntityNotFoundError(
+            f"job {job} has no watermarks, it keeps a job bookmark: `tidemark bookmark show {job}`"
+        )
+    if job not in names:
+        raise EntityNotFoundError(
+            f"job {job} has no watermarks and never ran here: {name_hint(job, names)}"
+        )
 
 
 def _print_json(answer: Any) -> None:

@@ -22,9 +22,9 @@ from watermarks import (  # noqa: E402
     WatermarkCorruptError,
     WatermarkNotFoundError,
     Watermarks,
-    WatermarksError,
     WatermarkTableNotFoundError,
 )
+from watermarks import WatermarksError as WatermarksError  # noqa: E402 (for the commands too)
 from watermarks.rows import DEFAULT_KEY  # noqa: E402
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from local_glue.bookmarks.versions import (
     unpack,
 )
 from local_glue.errors import EntityNotFoundError
+from local_glue.known_jobs import why_no_source
 from local_glue.store import Store
 
 PredicateOf: TypeAlias = Callable[[S3Source], Predicate | None]
@@ -98,10 +99,7 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
         (job_name, job_name),
     )
     if not rows:
-        raise EntityNotFoundError(
-            f"no run of job {job_name} has opened a source here, so what it reads is not known: "
-            "run it once (its first run reads everything), or check the name"
-        )
+        raise EntityNotFoundError(why_no_source(store, job_name))
     bookmark = latest_bookmark(store, job_name)
     states = bookmark.states if bookmark else {}
     found: dict[tuple[str, str], OpenedSource] = {}

@@ -58,6 +58,17 @@ def latest_bookmark(store: Store, job_name: str) -> Bookmark | None:
     return _newest(store, "job_name = ?", (job_name,))
 
 
+def contexts_of_last_commit(store: Store, job_name: str) -> frozenset[str]:
+    """Return the contexts that the run which committed last has opened; empty if none has."""
+    rows = store.query(
+        "SELECT DISTINCT transformation_ctx FROM source_read WHERE job_name = ? AND run_id = "
+        "(SELECT run_id FROM bookmark WHERE job_name = ? AND kind = 'commit' "
+        "ORDER BY version DESC LIMIT 1)",
+        (job_name, job_name),
+    )
+    return frozenset(row["transformation_ctx"] for row in rows)
+
+
 def bookmark_versions(store: Store, job_name: str) -> list[Bookmark]:
     """Return every version of the job's bookmark, newest first, without the states."""
     rows = store.query(

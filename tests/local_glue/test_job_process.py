@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from local_glue.class_archive.archive import NO_CONF
 from local_glue.definitions import JobDefinition
 from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
+from local_glue.java import find_java_home
 from local_glue.job_runs import (
     Machine,
     new_run_id,
@@ -78,7 +80,7 @@ def machine_of(home):
 
 
 def finish(running):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while (run := poll_job_run(running)) is None:
         assert time.monotonic() < deadline, "the job did not end"
         time.sleep(0.01)
@@ -195,14 +197,13 @@ def test_run_ids_are_made_as_glue_makes_them():
         ("import sys\n\nsys.exit(3)", "SystemExit: 3 (probe.py, line 3)"),
         ("import sys; sys.exit('no data')", "SystemExit: no data (probe.py, line 1)"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt: (probe.py, line 1)"),
-        ("import nowhere", "ModuleNotFoundError: No module named 'nowhere' (probe.py, line 1)"),
         ("x = (", "SyntaxError: '(' was never closed (probe.py, line 1)"),
         ("import os; os._exit(7)", "the job process ended with exit code 7"),
         ("import os; os.kill(os.getpid(), 9)", "the job process was killed by SIGKILL"),
     ],
     ids=[
         *("raise", "within a function", "within a library", "sys.exit(3)", "sys.exit text"),
-        *("interrupt", "import", "syntax", "os._exit", "kill -9"),
+        *("interrupt", "syntax", "os._exit", "kill -9"),
     ],
 )
 def test_failed_run_tells_the_exception_and_the_line_of_the_script(home, script, message):
@@ -223,6 +224,47 @@ def test_script_that_ends_normally_succeeds(home, script):
 
     assert (run.state, run.error_message) == ("SUCCEEDED", None)
     assert (run.rows_read, run.rows_written) == (None, None)
+
+
+@pytest.mark.spark
+def test_run_whose_jvm_is_out_of_memory_says_so_and_names_the_setting(home):
+    script = (
+        "from pyspark.java_gateway import launch_gateway\n"
+        "gateway = launch_gateway()\n"
+        "gateway.new_array(gateway.jvm.long, 2_000_000_000)\n"
+    )
+    put_script(home, script)
+    machine = replace(machine_of(home), java_home=find_java_home())
+    run = plan_job_run(machine, job(), {}, "jr_1", attempt=0)
+
+    run = finish(start_job_run(machine, job(), {}, run))
+
+    assert "java.lang.OutOfMemoryError: " in run.error_message
+    assert "(probe.py, line 3)" in run.error_message
+    assert "spark.driver.memory" in run.error_message
+    assert "\n" not in run.error_message
+
+
+def test_missing_module_is_told_with_what_to_do(home):
+    put_script(home, "import nowhere")
+
+    message = run_job(home, job()).error_message
+
+    assert message.startswith("ModuleNotFoundError: No module named 'nowhere' (probe.py, line 1); ")
+    assert "--extra-py-files" in message
+
+
+def test_job_knows_the_name_of_the_file_that_was_submitted(home):
+    put_script(home, "import sys\nprint(sys.argv[0], __file__)\nraise ValueError('bad row')")
+
+    run = run_job(home, job(submitted_file="/somewhere/h.py"))
+
+    folder = Path(run.log_path).parent
+    assert run.error_message == "ValueError: bad row (h.py, line 3)"
+    log = Path(run.log_path).read_text(encoding="utf-8")
+    assert 'File "/somewhere/h.py", line 3, in <module>\n    raise ValueError' in log
+    copy = str(folder / "probe.py")
+    assert (folder / "stdout.log").read_text(encoding="utf-8") == f"{copy} {copy}\n"
 
 
 def test_traceback_in_the_log_begins_at_the_script(home):

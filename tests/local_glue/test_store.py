@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -10,8 +12,9 @@ from dataclasses import replace
 
 import pytest
 
+from local_glue.bookmarks.files import FileVersion, SourceState
 from local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
-from local_glue.errors import BookmarkVersionMismatchError, UsageError
+from local_glue.errors import BookmarkVersionMismatchError, DamagedDatabaseError, UsageError
 from local_glue.store import JobRun, Store
 
 RUN = JobRun(
@@ -170,24 +173,175 @@ def test_of_two_processes_that_commit_the_same_version_exactly_one_wins(database
         assert latest_bookmark(store, "ingest").states == {"ctx": {"by": winner}}
 
 
-def test_schema_of_a_later_tidemark_is_refused(database):
+def test_schema_of_a_later_tidemark_is_refused_with_a_remedy_that_deletes_nothing(database):
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA user_version = 99")
 
-    with pytest.raises(UsageError, match="has schema version 99, this Tidemark knows 2; use the"):
+    with pytest.raises(UsageError, match="has schema version 99, this Tidemark knows") as caught:
         Store(database)
+
+    assert "TIDEMARK_HOME" in str(caught.value)
+    assert "reset" not in str(caught.value)
+
+
+VERSION_1 = """
+CREATE TABLE job_run (
+    run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
+    attempt INTEGER NOT NULL, state TEXT NOT NULL, started_at_ms INTEGER NOT NULL,
+    completed_at_ms INTEGER, error_message TEXT, log_path TEXT NOT NULL,
+    bookmark_option TEXT NOT NULL, rows_read INTEGER, rows_written INTEGER
+);
+CREATE INDEX job_run_by_job ON job_run (job_name, started_at_ms);
+CREATE TABLE workflow_run (
+    run_id TEXT PRIMARY KEY, name TEXT NOT NULL, status TEXT NOT NULL,
+    started_at_ms INTEGER NOT NULL, completed_at_ms INTEGER
+);
+CREATE TABLE bookmark (
+    job_name TEXT NOT NULL, version INTEGER NOT NULL, run INTEGER NOT NULL,
+    run_id TEXT NOT NULL, previous_run_id TEXT, committed_at_ms INTEGER NOT NULL,
+    states TEXT NOT NULL, PRIMARY KEY (job_name, version)
+);
+PRAGMA user_version = 1;
+"""
+STATE_1 = {"high_ms": 5_000_000, "recent": [["s3://b/a.json", 4_900_000, 7]]}
+
+
+def put_version_1(database, *versions):
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(VERSION_1)
+        run = ("jr_1", "ingest", "wr_1", "start", 0, "RUNNING", 100, None, None)
+        run += ("runs/jr_1/stderr.log", "job-bookmark-enable", None, None)
+        marks = ", ".join("?" * len(run))
+        connection.execute(f"INSERT INTO job_run VALUES ({marks})", run)  # noqa: S608
+        for version in versions:
+            connection.execute("INSERT INTO bookmark VALUES (?, ?, ?, ?, ?, ?, ?)", version)
+        connection.commit()
+
+
+def test_state_of_the_first_tidemark_is_kept_and_a_copy_stays_beside_it(database):
+    states = json.dumps({"ctx": STATE_1})
+    put_version_1(database, ("ingest", 1, 1, "jr_1", None, 11, states))
+
+    with Store(database) as store:
+        bookmark = latest_bookmark(store, "ingest")
+        assert store.latest_job_run("ingest") == RUN
+        assert commit_bookmark(store, "ingest", "jr_2", {}, 1, 12) == 2
+
+    assert (bookmark.version, bookmark.run, bookmark.kind) == (1, 1, "commit")
+    assert bookmark.states["ctx"] == {"kind": "s3", "low_ms": 4_100_000, **STATE_1}
+    assert SourceState.from_json(bookmark.states["ctx"]).has_read(FileVersion("x", 1, 1))
+    (copy,) = database.parent.glob("glue.sqlite.schema-1-*")
+    with closing(sqlite3.connect(copy)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("SELECT states FROM bookmark").fetchone() == (states,)
+
+
+def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
+    Store(database).close()
+    with closing(sqlite3.connect(database)) as connection:
+        for table in ("catalog_table", "catalog_connection", "run_warning"):
+            connection.execute(f"DROP TABLE {table}")
+        connection.execute("PRAGMA user_version = 2")
+
+    with Store(database) as store:
+        for table in ("catalog_table", "catalog_connection", "run_warning"):
+            assert store.query(f"SELECT * FROM {table}") == []  # noqa: S608
+
+
+def test_migration_that_fails_leaves_the_older_state_as_it_is(database):
+    put_version_1(database, ("ingest", 1, 1, "jr_1", None, 11, "this is no JSON"))
+
+    with pytest.raises(ValueError, match="Expecting value"):
+        Store(database)
+
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert len(connection.execute("SELECT * FROM bookmark").fetchone()) == 7
+
+
+def assert_named_as_damaged(database):
+    before = database.read_bytes()
+    with pytest.raises(DamagedDatabaseError) as caught:
+        Store(database)
+
+    text = str(caught.value)
+    assert f"{database} is damaged" in text
+    assert "tidemark local restore" in text
+    assert "reset" not in text
+    assert database.read_bytes() == before
 
 
 @pytest.mark.rule("Bad input", source="SILENT", choice="the run fails and says what to do")
-def test_corrupt_file_is_refused_with_the_way_out(database):
+def test_file_that_is_no_database_is_named_as_damaged(database):
     database.write_bytes(b"this is no database" * 100)
 
-    with pytest.raises(UsageError, match=r"cannot use the state database .*tidemark local reset"):
-        Store(database)
+    assert_named_as_damaged(database)
+
+
+@pytest.mark.parametrize("noise", [b"\0", b"x"], ids=["zeros", "text"])
+@pytest.mark.parametrize("page", [1, 2, 5, 13])
+def test_damage_of_any_page_is_named_before_anything_is_read(database, page, noise):
+    with Store(database) as store:
+        for number in range(40):
+            store.put_job_run(replace(RUN, run_id=f"jr_{number}", error_message="x" * 300))
+    with closing(sqlite3.connect(database)) as connection:
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    assert pages > 13
+    with database.open("r+b") as file:
+        file.seek(page * size)
+        file.write(noise * size)
+
+    assert_named_as_damaged(database)
 
 
 def test_folder_in_place_of_the_database_is_refused_with_the_way_out(database):
     database.mkdir()
 
-    with pytest.raises(UsageError, match=r"cannot use the state database .*tidemark local reset"):
+    with pytest.raises(UsageError, match=r"cannot use the state database .*TIDEMARK_HOME"):
         Store(database)
+
+
+FULL = """
+import os, subprocess, sys
+from dataclasses import replace
+from pathlib import Path
+from local_glue.errors import DiskFullError
+from local_glue.store import Store
+from tests.local_glue.test_store import RUN
+
+disk = Path(sys.argv[1])
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=True)
+with Store(disk / "glue.sqlite") as store:
+    store.put_job_run(RUN)
+    try:
+        (disk / "filler").write_bytes(b"0" * 2_000_000)
+    except OSError:
+        pass
+    try:
+        for number in range(1_000):
+            store.put_job_run(replace(RUN, run_id=f"jr_{number}" + "x" * 999))
+    except DiskFullError as error:
+        print(error)
+    os.unlink(disk / "filler")
+    assert store.job_run("jr_1") == RUN
+"""
+
+
+def can_mount():
+    test = ["unshare", "--mount", "true"]
+    return shutil.which("unshare") and subprocess.run(test, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not can_mount(), reason="a disk of its own needs root")
+def test_full_disk_is_named_with_its_folder_and_keeps_what_was_stored(tmp_path):
+    run = subprocess.run(
+        ["unshare", "--mount", sys.executable, "-c", FULL, str(tmp_path)],
+        capture_output=True,
+        text=True,
+    )
+
+    assert run.returncode == 0, run.stderr
+    assert f"the disk of {tmp_path} is full: " in run.stdout
+    assert "bytes of 1 MB are free" in run.stdout or "KB of 1 MB are free" in run.stdout
+    assert "reset" not in run.stdout

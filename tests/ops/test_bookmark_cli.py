@@ -85,7 +85,7 @@ def test_submitted_script_that_fails_shows_error_log_and_exit_code(script, put):
     failed = tidemark("submit", script, *ENABLE, "--fail")
 
     assert failed.exit_code == 1
-    assert "RuntimeError: as asked (ingest-orders.py, line" in failed.output
+    assert "RuntimeError: as asked (ingest_orders.py, line" in failed.output
     assert "stderr.log" in failed.output
     assert read(tidemark("submit", script, *ENABLE)) == [name]
 
@@ -146,6 +146,55 @@ def test_rewind_makes_the_next_run_read_what_came_after_that_run(script, put, ho
 
     assert f"is at the end of run {run_id(home, 1)} (version 3)" in result.output
     assert read(tidemark("submit", script, *ENABLE)) == [second]
+
+
+def test_runs_are_meant_by_their_number_or_the_beginning_of_their_id(script, put, home):
+    put("a.json")
+    tidemark("submit", script, *ENABLE)
+    tidemark("submit", script, *ENABLE)
+    first = run_id(home, 1)
+
+    rewound = tidemark("bookmark", "rewind", "ingest-orders", "--run", "2", "--yes")
+    shown = tidemark("bookmark", "show", "ingest-orders", "--run", first[:12], "--format", "json")
+    explained = tidemark("explain", "ingest-orders", "--run", first[:12], "--format", "json")
+
+    assert f"is at the end of run {first} (version 3)" in rewound.output
+    assert json.loads(shown.stdout)["JobBookmarkEntry"]["RunId"] == first
+    assert json.loads(explained.stdout)["RunId"] == first
+
+
+def test_run_that_is_not_there_is_refused_before_any_question(script, put, home):
+    put("a.json")
+    tidemark("submit", script, *ENABLE)
+
+    result = tidemark("bookmark", "rewind", "ingest-orders", "--run", "jr_zzz", stdin="y\n")
+
+    assert result.exit_code == 1
+    assert "has no run 'jr_zzz'" in result.stderr
+    assert "[y/N]" not in result.output
+    assert "[y/N]" not in tidemark("bookmark", "reset", "ingest-order", stdin="y\n").output
+
+
+def test_name_of_no_job_is_answered_with_the_nearest(script, put):
+    put("a.json")
+    tidemark("submit", script, *ENABLE)
+
+    for command in (["explain"], ["bookmark", "show"], ["bookmark", "rewind"]):
+        result = tidemark(*command, "ingest-order")
+
+        assert result.exit_code in (1, 2)
+        assert "did you mean ingest-orders?" in result.stderr
+
+
+def test_explain_of_a_job_that_read_no_source_names_the_watermarks(home, tmp_path):
+    (tmp_path / "customers.py").write_text("", encoding="utf-8")
+    tidemark("submit", str(tmp_path / "customers.py"))
+
+    result = tidemark("explain", "customers")
+
+    assert result.exit_code == 1
+    assert "never ran" not in result.stderr
+    assert "tidemark watermark show customers" in result.stderr
 
 
 def test_rewind_without_a_run_lists_the_runs_to_choose_from(script, put, home):

@@ -91,6 +91,21 @@ def test_a_failed_job_shows_its_error_and_log_and_stops_its_dependents(
     assert "third was not started: it waits for second SUCCEEDED (is not started)" in result.output
 
 
+def test_a_failure_names_the_file_of_the_project_once(home, write_assembly) -> None:
+    script = "x = 1\nraise ValueError('no such column')"
+    app = write_assembly({"first-job": script})
+    (app.parent / "cdk.json").write_text("{}", encoding="utf-8")
+    (app.parent / "glue_jobs").mkdir()
+    file = app.parent / "glue_jobs" / "first_job.py"
+    file.write_text(script, encoding="utf-8")
+
+    result = tidemark("run", "--app", str(app))
+
+    assert result.output.count("ValueError: no such column (first_job.py, line 2)") == 1
+    (log,) = home.glob("runs/*/stderr.log")
+    assert f'File "{file}", line 2, in <module>' in log.read_text(encoding="utf-8")
+
+
 def test_the_run_after_a_failed_one_starts_from_the_beginning(home, write_assembly) -> None:
     app = write_assembly({"first": "raise SystemExit(3)"})
     failed = tidemark("run", "--app", str(app))

@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from local_glue.bookmarks.versions import Bookmark
+from local_glue.bookmarks.versions import Bookmark, commit_bookmark, contexts_of_last_commit
 from local_glue.commands import JobStatus
 from local_glue.definitions import Deployment, JobDefinition
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
-from local_glue.store import JobRun
+from local_glue.store import JobRun, Store
 from ops.status import bookmark_text, read_watermarks, status_table
 from tests.ops.conftest import TABLE
 from watermarks import Watermarks
@@ -69,6 +69,41 @@ def test_a_home_in_which_nothing_has_run_has_no_watermarks(state) -> None:
 )
 def test_a_bookmark_is_shown_by_its_version_and_reach(bookmark, is_enabled, text) -> None:
     assert bookmark_text(bookmark, is_enabled) == text
+
+
+STATES = {"old": {"high_ms": 0}, "new": {"high_ms": 60_000}}
+
+
+@pytest.mark.parametrize(
+    ("contexts", "text"),
+    [
+        ({"new"}, "v3 to 1970-01-01 00:01Z"),
+        ({"new", "old"}, "v3 to 1970-01-01 00:00Z"),
+        ({"another"}, "v3 to 1970-01-01 00:00Z"),
+        ((), "v3 to 1970-01-01 00:00Z"),
+    ],
+    ids=["renamed", "both opened", "not yet opened", "not known"],
+)
+def test_a_context_that_no_run_opens_any_more_does_not_hold_the_bookmark_back(
+    contexts, text
+) -> None:
+    assert bookmark_text(Bookmark("j", 3, 2, "jr_1", None, 0, STATES), True, contexts) == text
+
+
+def test_the_contexts_of_a_job_are_those_of_the_run_that_committed_last(state) -> None:
+    with Store(state.database) as store:
+        for number, (run_id, ctx) in enumerate((("jr_1", "old"), ("jr_2", "new"))):
+            with store.transaction():
+                values = (run_id, "j", ctx, 0, "job-bookmark-enable", number, "{}", 0, 0, None)
+                marks = ", ".join("?" * len(values))
+                store.query(f"INSERT INTO source_read VALUES ({marks})", values)  # noqa: S608
+            if run_id == "jr_1":
+                commit_bookmark(store, "j", run_id, STATES, 0, 1)
+        assert contexts_of_last_commit(store, "j") == {"old"}  # the second run has not committed
+
+        commit_bookmark(store, "j", "jr_2", STATES, 1, 2)
+
+        assert contexts_of_last_commit(store, "j") == {"new"}
 
 
 def test_a_terminal_of_80_columns_shows_the_whole_status() -> None:

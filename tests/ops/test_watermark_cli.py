@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from local_glue.commands import region
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
+from local_glue.store import JobRun, Store
 from ops.cli import main
 from tests.ops.conftest import TABLE
 from watermarks import Watermarks
@@ -61,8 +62,49 @@ def test_show_as_json_has_the_values(engine):
     assert (window["run_id"], window["high"]) == ("jr_3", "2013-01-03T05:15:00+00:00")
 
 
-def test_job_without_watermarks_will_load_everything(engine):
+def put_run(home, job: str, option: str) -> None:
+    with Store(Home.open(home).database) as store:
+        store.put_job_run(JobRun("jr_1", job, None, None, 0, "SUCCEEDED", 7, "stderr.log", option))
+
+
+def test_job_that_ran_without_watermarks_will_load_everything(engine, home):
+    put_run(home, "another-job", "job-bookmark-disable")
+
     assert "none: the next run loads everything" in tidemark("show", "another-job")[1]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["show"], ["history"], ["rewind", "--to-beginning", "--reason", "x", "--yes"]],
+    ids=["show", "history", "rewind"],
+)
+def test_name_of_no_job_is_refused_with_the_nearest_and_writes_nothing(engine, home, command):
+    put_run(home, JOB, "job-bookmark-disable")
+
+    code, output = tidemark(*command, "ingest-order")
+
+    assert code == 1
+    assert "never ran here: did you mean ingest-orders?" in output
+    assert tidemark("history", "ingest-order")[0] == 1
+
+
+def test_job_with_a_bookmark_is_told_where_that_is(engine, home):
+    put_run(home, "curate-orders", "job-bookmark-enable")
+
+    code, output = tidemark("show", "curate-orders")
+
+    assert code == 1
+    assert "tidemark bookmark show curate-orders" in output
+
+
+def test_rewind_takes_the_beginning_of_an_id_that_no_other_run_shares(engine):
+    arguments = ("rewind", JOB, "--reason", "why", "--yes", "--run")
+
+    code, output = tidemark(*arguments, "jr_")
+    assert code == 2
+    assert "2 runs of job ingest-orders begin with 'jr_': jr_2, jr_1" in output
+    assert tidemark("rewind", JOB, "--run", "1", "--reason", "why", "--yes")[0] == 0
+    assert "2013-01-01" in tidemark("show", JOB)[1]
 
 
 def test_rewind_sets_the_watermarks_back_and_is_part_of_the_history(engine):

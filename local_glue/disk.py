@@ -1,0 +1,49 @@
+"""Tells a full disk from other trouble, and how much room a folder has."""
+
+import errno
+import os
+from pathlib import Path
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+LITTLE = 256 * 1024  # SQLite alone needs some tens of KB before it can change anything
+
+
+def is_full(error: BaseException) -> bool:
+    """Return whether an error says that a disk, or a quota on it, is full."""
+    return isinstance(error, OSError) and error.errno in FULL
+
+
+def has_room(folder: Path) -> bool:
+    """Return whether the disk of a folder still takes a small file; True if nobody can tell."""
+    try:
+        disk = os.statvfs(_existing(folder))
+    except OSError:
+        return True
+    has_inodes = disk.f_files == 0 or disk.f_favail > 0  # some file systems do not count them
+    return disk.f_bavail * disk.f_frsize >= LITTLE and has_inodes
+
+
+def full_disk_text(folder: Path) -> str:
+    """Return one sentence that names the full disk: by a folder on it, with what is free."""
+    text = f"the disk of {folder} is full"
+    try:
+        disk = os.statvfs(_existing(folder))
+    except OSError:
+        return text
+    free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
+    return f"{text}: {size_text(free)} of {size_text(size)} are free"
+
+
+def size_text(count: int) -> str:
+    """Return a number of bytes for people."""
+    size = float(count)
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}"
+        size /= 1024
+    return f"{size:.1f} GB"
+
+
+def _existing(path: Path) -> Path:
+    """Return the path, or the nearest folder above it that exists."""
+    return next((folder for folder in (path, *path.parents) if folder.exists()), path)
