@@ -19,6 +19,7 @@ from ops.watermark_cli import watermark
 FAILURE, USAGE = 1, 2
 PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
+WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 
 
 class TidemarkGroup(click.Group):
@@ -61,9 +62,12 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @main.command()
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
-@click.option("--workflow", metavar="NAME", help="Workflow to run, if the app has several.")
+@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
 def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> None:
-    """Run the whole workflow once, every job incrementally."""
+    """Run a whole workflow once, every job incrementally.
+
+    An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
+    """
     from local_glue.advice import warnings_of
     from local_glue.commands import run_workflow
     from local_glue.home import Home

@@ -7,9 +7,7 @@ from ops.scaffold import NewJob
 ROW = '{"id": 1, "status": "open", "updated_at": "2013-01-01T10:00:00Z"}'
 
 
-def commands(
-    job: NewJob, lake: Path, stage: str, *, is_only_pipeline: bool = True
-) -> list[str]:
+def commands(job: NewJob, lake: Path, stage: str, *, is_only_pipeline: bool = True) -> list[str]:
     """Return the shell commands that test the job and run it on this machine.
 
     Args:
