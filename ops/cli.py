@@ -105,7 +105,8 @@ def status(app: Path | None) -> None:
     home = Home.from_environment()
     statuses = job_statuses(deployment, home)
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
-    console.print(status_table(deployment, statuses, read_watermarks(deployment, home)))
+    table = status_table(deployment, statuses, read_watermarks(deployment, home))
+    console.print(table, soft_wrap=True)
 
 
 @main.command()
@@ -232,4 +233,4 @@ def list_tables() -> None:
     from ops.catalog import catalog_table
 
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
-    console.print(catalog_table(list_catalog(Home.from_environment())))
+    console.print(catalog_table(list_catalog(Home.from_environment())), soft_wrap=True)
