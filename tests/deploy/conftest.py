@@ -25,7 +25,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.cloud import Cloud
-from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, StepFailed, Terminal, synthesize
+from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, StepError, Terminal, synthesize
 
 PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs")
 ACCOUNT = "210987654321"
@@ -54,7 +54,7 @@ def pytest_runtest_makereport(
     """Let one test fail for a step that failed, and skip the others that need the step."""
     report = yield
     error = call.excinfo.value if call.excinfo else None
-    if isinstance(error, StepFailed):
+    if isinstance(error, StepError):
         if error.is_told:
             report.outcome = "skipped"
             file, line, _ = item.location

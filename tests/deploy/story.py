@@ -33,7 +33,7 @@ ADD_JOB = """\
 """
 
 
-class StepFailed(Exception):
+class StepError(Exception):
     """A step of the story did not do what the story needs; the steps after it cannot be taken.
 
     Attributes:
@@ -136,15 +136,15 @@ class Terminal:
         """Run a command that later ones need; with `is_refused` it must end with a failure.
 
         Raises:
-            StepFailed: it ended otherwise, or not in time.
+            StepError: it ended otherwise, or not in time.
         """
         try:
             done = self.run(line, assembly, variables)
         except subprocess.TimeoutExpired as error:
             said = (error.output or b"").decode(errors="replace")
-            raise StepFailed(line, f"did not end within {error.timeout:.0f} s:\n{said}") from error
+            raise StepError(line, f"did not end within {error.timeout:.0f} s:\n{said}") from error
         if (done.status != 0) is not is_refused:
-            raise StepFailed(line, f"ended with {done.status}:\n{done.said}")
+            raise StepError(line, f"ended with {done.status}:\n{done.said}")
         return done
 
     def aws(self, line: str) -> None:
@@ -237,7 +237,7 @@ def synthesize(project: Path, folder: Path, context: Mapping[str, object] | None
         timeout=limit_seconds(),
     )
     if done.returncode != 0:
-        raise StepFailed("python app.py", f"ended with {done.returncode}:\n{done.stdout}")
+        raise StepError("python app.py", f"ended with {done.returncode}:\n{done.stdout}")
     return folder
 
 

@@ -10,11 +10,11 @@ pytest_plugins = ["pytester"]
 STORY = """
 import pytest
 from tests.deploy.conftest import pytest_runtest_makereport
-from tests.deploy.story import StepFailed
+from tests.deploy.story import StepError
 
 @pytest.fixture(scope="session")
 def deployed():
-    raise StepFailed("make deploy STAGE=dev", "ended with 1:\\nno more disk")
+    raise StepError("make deploy STAGE=dev", "ended with 1:\\nno more disk")
 
 @pytest.fixture(scope="session")
 def grown(deployed):
