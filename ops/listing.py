@@ -82,8 +82,10 @@ class Listing:
         yield from map(_unbroken, _folded(first, room))
         for heading, cell in zip(self.headings[1:], others, strict=True):
             begin = f"  {heading:<{label}}{' ' * GAP}"
-            for line in _folded(cell, room - len(begin)):
-                yield _unbroken(Text(begin).append_text(line))
+            for part in _folded(cell, room - len(begin)):
+                line = Text(begin).append_text(part)
+                line.rstrip()
+                yield _unbroken(line)
                 begin = " " * len(begin)
 
 
