@@ -74,8 +74,9 @@ deploy: setup ## Deploy a stage, unless that would lose state: make deploy STAGE
 	@tidemark state check -c stage=$(STAGE)
 	@npx cdk deploy --all -c stage=$(STAGE)
 
-destroy: setup ## Remove a stage's jobs and triggers; table and buckets are kept
-	@npx cdk destroy tidemark-$(STAGE)-flights -c stage=$(STAGE)
+destroy: setup ## Remove every pipeline of a stage: jobs, triggers; table and buckets are kept
+	@stacks=$$(python -m ops.pipeline_stacks -c stage=$(STAGE)) && \
+		npx cdk destroy $$stacks --exclusively -c stage=$(STAGE)
 
 bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 	@python -m benchmarks

@@ -1,33 +1,25 @@
 """Runs every benchmark and rewrites benchmarks/RESULTS.md."""
 
-import os
-import platform
-from datetime import UTC, datetime
+import time
 
 from benchmarks import bookmarks, cold_setup, job_overhead, synth, watermarks
-from benchmarks.measure import PROJECT
+from benchmarks.results import RESULTS, document, provenance
 
-RESULTS = PROJECT / "benchmarks" / "RESULTS.md"
+MODULES = (synth, watermarks, bookmarks, job_overhead, cold_setup)
 
 
 def main() -> None:
-    """Measure and write the table."""
-    modules = (synth, watermarks, bookmarks, job_overhead, cold_setup)
-    results = [result for module in modules for result in module.measure()]
-    lines = [
-        "# Results",
-        "",
-        f"Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, "
-        f"{platform.system()}, Python {platform.python_version()}. Seconds of wall "
-        "clock where nothing else is said.",
-        "",
-        "| what | median | range | | command |",
-        "|---|---|---|---|---|",
-        *(result.row() for result in results),
-    ]
-    text = "\n".join(lines) + "\n"
+    """Measure, saying what is measured and how long that took, and write the table."""
+    measured_with = provenance()  # before RESULTS.md changes
+    results = []
+    for module in MODULES:
+        begin = time.monotonic()
+        print(f"{module.__name__} …", flush=True)  # noqa: T201 (a command)
+        results += module.measure()
+        print(f"  {time.monotonic() - begin:.0f} s", flush=True)  # noqa: T201
+    text = document(results, measured_with)
     RESULTS.write_text(text, encoding="utf-8")
-    print(text)  # noqa: T201 (a command)
+    print(text)  # noqa: T201
 
 
 if __name__ == "__main__":

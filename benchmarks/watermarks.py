@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TABLE = "glue-watermarks"
 REGION = "us-east-1"
-HISTORIES = (10, 1_000, 100_000)
+HISTORIES = (10, 100_000)
 WARM_UP, PAIRS = 50, 300
 IMPORTS = 9
 COMMAND = "python -m benchmarks.watermarks"

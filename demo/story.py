@@ -26,6 +26,7 @@ from sample_data.landing import (
 
 DEMO_HOME = ".tidemark-demo"
 ROUTES = 10
+WORKFLOW = "flights"
 INGEST_JOBS = ("ingest-flights", "ingest-weather")
 SAMPLE_JOBS = (*INGEST_JOBS, "curate-flights", "publish-delays")  # the story is theirs
 
@@ -75,7 +76,7 @@ class Story:
             result = run_workflow(
                 self._assembly,
                 self._home,
-                None,
+                WORKFLOW,
                 progress.observe,
                 lambda runs: print_recovered(self._console, runs),
                 progress.warn,

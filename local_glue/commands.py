@@ -106,7 +106,7 @@ def run_workflow(
     Args:
         assembly_folder: the cloud assembly, ``cdk.out``.
         home: lake, state and logs.
-        workflow_name: None takes the only one.
+        workflow_name: None takes the only one, and is refused where there are several.
         observe: called with a job run on each change of its state, and with None in between.
         on_recovered: called first, with the job runs that a killed command had left unfinished.
         warn: called with warnings: first with those of earlier runs that nobody was shown, then
@@ -115,10 +115,10 @@ def run_workflow(
     Raises:
         GlueLocalError: nothing could be started; the text says why and what to do.
     """
+    name = _workflow(load(assembly_folder), workflow_name)  # before anything is started
     with open_machine(home, on_recovered, warn) as (machine, store):
         deployment = deploy(assembly_folder, home)
         deployment = with_submitted_files(deployment, assembly_folder, home)
-        name = _workflow(deployment, workflow_name)
         with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
             create_tables(dynamodb, deployment.tables)
         deleted = replace_deployed_jobs(store, deployment.stack_of_job)
@@ -153,13 +153,22 @@ def open_machine(
 
 def _workflow(deployment: Deployment, name: str | None) -> str:
     workflows = deployment.workflows
-    if name is None and len(workflows) == 1:
-        return workflows[0]
-    if name in workflows:
-        return name
-    allowed = ", ".join(workflows) or "none"
-    asked = f"there is no workflow {name!r}" if name else "more than one or no workflow to run"
-    raise EntityNotFoundError(f"{asked}; the template defines {allowed}; choose with --workflow")
+    if not workflows:
+        raise EntityNotFoundError(
+            "the app has no workflow to run; add one with Pipeline, or run a script by itself with "
+            "`tidemark submit`"
+        )
+    if name is None and len(workflows) > 1:
+        raise UsageError(
+            f"the app has {len(workflows)} workflows, and one is run at a time; allowed: "
+            f"{', '.join(workflows)}; name it: tidemark run --workflow {workflows[0]}"
+        )
+    if name is not None and name not in workflows:
+        raise EntityNotFoundError(
+            f"there is no workflow {name!r}; allowed: {', '.join(workflows)}; name one of them "
+            "with --workflow"
+        )
+    return name or workflows[0]
 
 
 def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:

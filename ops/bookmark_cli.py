@@ -44,7 +44,7 @@ def show(job: str, run: str | None, output: str) -> None:
         return
     console = console_for_tables()
     for table in bookmark_tables(answer["JobBookmarkEntry"], runs):
-        console.print(table)
+        console.print(table, soft_wrap=True)
 
 
 @bookmark.command()
@@ -79,7 +79,7 @@ def _chosen_run(job: str) -> str:
         why = "" if runs else why_no_bookmark(store, job)
     if not runs:
         raise UsageError(f"{why}, so there is no run to rewind to")
-    console_for_tables().print(runs_table(runs))
+    console_for_tables().print(runs_table(runs), soft_wrap=True)
     if not sys.stdin.isatty():
         raise UsageError("choose one of these runs: --run ID")
     number = click.prompt("Rewind to the end of run number", type=click.IntRange(1, len(runs)))

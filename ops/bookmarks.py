@@ -4,33 +4,35 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
-
 from local_glue.bookmarks.verdicts import moment
 from local_glue.bookmarks.versions import Bookmark
 from local_glue.store import JobRun
+from ops.listing import Listing, short_ids
 
 Runs = Sequence[tuple[Bookmark, JobRun | None]]
+COUNTERS = ("Version", "Run", "Attempt")
+RUN_IDS = ("RunId", "PreviousRunId")
 
 
-def bookmark_tables(entry: Mapping[str, Any], runs: Runs) -> list[Table]:
-    """Return the tables of `tidemark bookmark show`: the entry, its contexts, the runs."""
-    counters = Table(title=f"Bookmark of {entry['JobName']}", title_justify="left")
-    names = ("Version", "Run", "Attempt", "RunId", "PreviousRunId")
-    for name in names:
-        counters.add_column(name, overflow="fold")
-    counters.add_row(*(str(entry.get(name, "-")) for name in names))
+def bookmark_tables(entry: Mapping[str, Any], runs: Runs) -> list[Listing]:
+    """Return the lists of `tidemark bookmark show`: the entry, its contexts, the runs."""
+    ids = [str(entry[name]) for name in RUN_IDS if name in entry]
+    short = short_ids([*ids, *(version.run_id for version, _ in runs)])
+    values = [str(entry.get(name, "-")) for name in (*COUNTERS, *RUN_IDS)]
+    cells = [short.get(value, value) for value in values]
+    title = f"Bookmark of {entry['JobName']}"
+    counters = Listing((*COUNTERS, *RUN_IDS), [cells], title, range(len(cells)))
     states = json.loads(entry["JobBookmark"])["states"]
     return [counters, _contexts_table(states), runs_table(runs)]
 
 
-def _contexts_table(states: Mapping[str, Any]) -> Table:
-    contexts = Table(title="What it has read", title_justify="left")
-    for name in ("transformation_ctx", "kind", "up to", "source"):
-        contexts.add_column(name)
-    for ctx, state in sorted(states.items()):
-        contexts.add_row(ctx, state.get("kind", "-"), _reach(state), _place(state))
-    return contexts
+def _contexts_table(states: Mapping[str, Any]) -> Listing:
+    rows = [
+        (ctx or "-", state.get("kind", "-"), _reach(state), _place(state))
+        for ctx, state in sorted(states.items())
+    ]
+    headings = ("transformation_ctx", "kind", "up to", "source")
+    return Listing(headings, rows, "\nWhat it has read, by transformation_ctx")
 
 
 def _reach(state: Mapping[str, Any]) -> str:
@@ -47,15 +49,14 @@ def _place(state: Mapping[str, Any]) -> str:
     return ", ".join(state.get("paths", [])) or str(state.get("table", "-"))
 
 
-def runs_table(runs: Runs) -> Table:
+def runs_table(runs: Runs) -> Listing:
     """Return the runs a bookmark can be rewound to, numbered from 1, newest first."""
-    table = Table(title="Runs to rewind to", title_justify="left")
-    for name in ("#", "run", "committed", "state", "rows in", "run id"):
-        table.add_column(name, no_wrap=name != "run id", overflow="fold")
+    short = short_ids(version.run_id for version, _ in runs)
+    rows = []
     for number, (version, run) in enumerate(runs, start=1):
-        rows = "-" if run is None or run.rows_read is None else f"{run.rows_read:,}"
-        table.add_row(
-            *(str(number), str(version.run), moment(version.committed_at_ms)),
-            *(run.state if run else "-", rows, version.run_id),
-        )
-    return table
+        count = "-" if run is None or run.rows_read is None else f"{run.rows_read:,}"
+        state = run.state if run else "-"
+        at = moment(version.committed_at_ms)
+        rows.append((str(number), short[version.run_id], at, state, count, str(version.run)))
+    headings = ("#", "run id", "committed", "state", "rows in", "run")
+    return Listing(headings, rows, "\nRuns to rewind to, by # or run id")

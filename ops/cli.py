@@ -25,6 +25,7 @@ FAILURE, USAGE = 1, 2
 RUNNERS = ("run", "submit")
 PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
+WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 
 
 class TidemarkGroup(click.Group):
@@ -87,9 +88,12 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @main.command()
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
-@click.option("--workflow", metavar="NAME", help="Workflow to run, if the app has several.")
+@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
 def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> None:
-    """Run the whole workflow once, every job incrementally."""
+    """Run a whole workflow once, every job incrementally.
+
+    An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
+    """
     from local_glue.commands import run_workflow
     from local_glue.home import Home
     from ops.progress import JobProgress, print_outcome, print_recovered
@@ -124,7 +128,8 @@ def status(app: Path | None) -> None:
     home = Home.from_environment()
     statuses = job_statuses(deployment, home)
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
-    console.print(status_table(deployment, statuses, read_watermarks(deployment, home)))
+    table = status_table(deployment, statuses, read_watermarks(deployment, home))
+    console.print(table, soft_wrap=True)
     runs = [status.last_run for status in statuses if status.last_run]
     print_killed(console, [run for run in runs if run.error_message == KILLED])
     show_earlier_warnings(home, lambda warnings: print_warnings(console, warnings))
@@ -236,4 +241,4 @@ def list_tables() -> None:
     from ops.catalog import catalog_table
 
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
-    console.print(catalog_table(list_catalog(Home.from_environment())))
+    console.print(catalog_table(list_catalog(Home.from_environment())), soft_wrap=True)

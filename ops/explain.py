@@ -1,10 +1,10 @@
 """Shows what a job would read, or read in an earlier run, and why."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from local_glue.bookmarks.explain import (
@@ -22,6 +22,7 @@ from local_glue.bookmarks.verdicts import moment
 from local_glue.home import Home
 from local_glue.run_ids import resolve_run
 from local_glue.store import Store
+from ops.listing import Listing, Sentence
 from ops.predicates import predicates_of
 
 SHOWN_FILES = 20
@@ -103,30 +104,46 @@ def explanation_tables(
     for explanation in explanations:
         name = f"{job}, {subject}, source {explanation.opened.ctx or 'without transformation_ctx'}"
         if not explanation.opened.is_of_files:
-            yield Text(f"{name}: {verb} {explanation.rows}", style="bold")
+            yield Sentence(Text(f"{name}: {verb} {explanation.rows}", style="bold"))
             continue
         read = explanation.read
         size = sum(file.size for file in read)
-        source: Mapping[str, Any] = explanation.opened.source
-        yield Text(
-            f"{name} ({', '.join(source['paths'])}): {verb} {len(read):,} of "
-            f"{len(explanation.files):,} files, {size:,} bytes",
-            style="bold",
-        )
-        yield _files_table(explanation, verb)
+        count = f"{len(read):,} of {len(explanation.files):,} files, {size:,} bytes"
+        yield Sentence(Text(f"{name}: {verb} {count}", style="bold"))
+        yield from _files(explanation, verb)
         if len(explanation.files) > SHOWN_FILES:
             more = len(explanation.files) - SHOWN_FILES
             yield Text(f"and {more:,} more files; --format json lists all")
 
 
-def _files_table(explanation: Explanation, verb: str) -> Table:
-    table = Table()
-    table.add_column(verb)
-    table.add_column("file", overflow="fold")
-    table.add_column("bytes", justify="right")
-    table.add_column("why")
+def _files(explanation: Explanation, verb: str) -> Iterator[RenderableType]:
+    """Yield the list of the files; what their paths begin with alike is said once, above it."""
+    source: Mapping[str, Any] = explanation.opened.source
+    paths = [str(path) for path in source["paths"]]
+    yield from (Text(f"from {path}") for path in paths)
     newest_first = sorted(explanation.files, key=lambda file: (not file.is_read, -file.modified_ms))
-    for file in newest_first[:SHOWN_FILES]:
-        mark = "[green]yes[/]" if file.is_read else "no"
-        table.add_row(mark, file.path, f"{file.size:,}", file.text)
-    return table
+    shown = newest_first[:SHOWN_FILES]
+    folder = common_folder([file.path for file in shown])
+    if folder and folder not in paths:
+        yield Text(f"files below {folder}")
+    if not shown:
+        return
+    rows = [
+        (
+            file.path.removeprefix(folder),
+            Text("yes", style="green") if file.is_read else "no",
+            *(f"{file.size:,}", file.text),
+        )
+        for file in shown
+    ]
+    yield Listing(("file", verb, "bytes", "why"), rows)
+
+
+def common_folder(paths: Sequence[str]) -> str:
+    """Return the folder that all files of a bucket are below, with its slash; empty without one."""
+    parts = sorted(path.split("/")[:-1] for path in paths)
+    if not parts:
+        return ""
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(parts[0], parts[-1], strict=False))
+    names = [name for name, _ in alike]
+    return "/".join(names) + "/" if len(names) > len(("s3:", "")) else ""

@@ -8,7 +8,8 @@ import click
 from rich.console import Console
 
 KINDS_HELP = "bookmark-files (the default), watermark-jdbc, merge or publish."
-AFTER_HELP = "Job to wait for, repeatable; merge and publish read what the first one writes."
+AFTER_HELP = "Job to wait for, repeatable; merge and publish take one, and read what it writes."
+PIPELINE_HELP = "Pipeline to add it to, by its file infra/NAME_stack.py; flights by default."
 KEY_HELP = "Column that tells the rows of a merge apart, repeatable; id by default."
 
 
@@ -17,34 +18,41 @@ KEY_HELP = "Column that tells the rows of a merge apart, repeatable; id by defau
 @click.option("--kind", default="bookmark-files", metavar="KIND", help=KINDS_HELP)
 @click.option("--after", multiple=True, metavar="JOB", help=AFTER_HELP)
 @click.option("--key", multiple=True, metavar="COLUMN", help=KEY_HELP)
+@click.option("--pipeline", default="flights", metavar="NAME", help=PIPELINE_HELP)
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def new_job(
-    name: str, kind: str, after: tuple[str, ...], key: tuple[str, ...], dry_run: bool
+    name: str,
+    kind: str,
+    after: tuple[str, ...],
+    key: tuple[str, ...],
+    pipeline: str,
+    dry_run: bool,
 ) -> None:
-    """Scaffold the job NAME: a script that runs, its test, and its call in the flights pipeline.
+    """Scaffold the job NAME: a script that runs, its test, and its call in a pipeline.
 
-    Nothing that is there is overwritten, except that the call is inserted into
-    infra/flights_stack.py and that the snapshot of the template and the state manifest are brought
-    up to date.
+    Nothing that is there is overwritten, except that the call is inserted into the stack of the
+    pipeline and that the snapshots of the templates and the state manifest are brought up to date.
     """
-    from ops.new_job_files import plan_files, put_files, stage_of
+    from ops.new_job_files import pipelines_of, plan_files, put_files, stage_of
     from ops.next_steps import changes, commands
     from ops.progress import step
-    from ops.scaffold import STACK, NewJob
+    from ops.scaffold import NewJob
 
     project = Path.cwd()
-    job = NewJob(name, kind, after, key)
+    job = NewJob(name, kind, after, key, pipeline)
     files = plan_files(project, job)
     lake = Path(os.environ.get("TIDEMARK_HOME") or ".tidemark") / "lake"
-    next_steps = commands(job, lake, stage_of(project))
+    next_steps = commands(
+        job, lake, stage_of(project), is_only_pipeline=len(pipelines_of(project)) == 1
+    )
     if dry_run:
-        old = (project / STACK).read_text(encoding="utf-8")
-        click.echo(f"would write {job.script}\nwould write {job.test}\nwould change {STACK}:")
-        click.echo("\n".join(_inserted(old, files[STACK])))
+        old = (project / job.stack).read_text(encoding="utf-8")
+        click.echo(f"would write {job.script}\nwould write {job.test}\nwould change {job.stack}:")
+        click.echo("\n".join(_inserted(old, files[job.stack])))
         return
     with step(Console(), "Writing the job and updating what was reviewed of the app"):
         changed = put_files(project, files)
-    click.echo(f"wrote {job.script}\nwrote {job.test}\nadded the job to {STACK}")
+    click.echo(f"wrote {job.script}\nwrote {job.test}\nadded the job to {job.stack}")
     for path in changed:
         click.echo(f"updated {path}: read the difference before you commit it")
     click.echo("\nTest it and run it on this machine:")

@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from local_glue.errors import GlueLocalError, UsageError
 from local_glue.state.manifest import MANIFEST
-from ops.scaffold import STACK, NewJob, script_of, stack_with, unit_test_of
+from ops.scaffold import MARKER, PIPELINE, NewJob, script_of, stack_with, unit_test_of
 from ops.state import write_manifest
 from ops.synth import synthesize
 
@@ -26,14 +26,11 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
         UsageError: the folder is not a project, or the job cannot be added to it.
         GlueLocalError: the formatter failed.
     """
-    try:
-        stack = (project / STACK).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"cannot read {STACK} in {project} ({error.strerror}); run tidemark new-job in the "
-            "folder of the project"
-        ) from error
-    with_job = stack_with(job, stack)
+    stacks = _stacks(project)
+    stack = stacks.pop(job.stack, None)
+    if stack is None:
+        raise UsageError(_no_stack(project, job, stacks))
+    with_job = stack_with(job, stack, stacks)
     for path in (job.script, job.test):
         if (project / path).exists():
             raise UsageError(f"{path} is there already and stays as it is; take another name")
@@ -42,7 +39,7 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
                 f"there is no folder {Path(path).parent} in {project}; run tidemark new-job in the "
                 "folder of the project"
             )
-    texts = {job.script: script_of(job), job.test: unit_test_of(job), STACK: with_job}
+    texts = {job.script: script_of(job), job.test: unit_test_of(job), job.stack: with_job}
     return {path: _formatted(project, path, text) for path, text in texts.items()}
 
 
@@ -56,23 +53,29 @@ def put_files(project: Path, files: Mapping[str, str]) -> list[str]:
     Raises:
         GlueLocalError: a file cannot be written, or the app cannot be synthesized with the job.
     """
-    before = _reviewed(project)
+    stacks = {name for name in files if (project / name).exists()}
+    before = _reviewed(project, stacks)
     write_files(project, files)
     try:
         update_reviewed(project)
     except BaseException as error:  # also when it is interrupted
-        for path in _reviewed(project).keys() - before.keys():
+        for path in _reviewed(project, stacks).keys() - before.keys():
             path.unlink()
         for path, content in before.items():
             path.write_bytes(content)
-        for name in files.keys() - {STACK}:
+        for name in files.keys() - stacks:
             (project / name).unlink()
         if isinstance(error, GlueLocalError):
             raise GlueLocalError(f"with the job, {error}\nso nothing was changed") from error
         raise
-    after = _reviewed(project)
+    after = _reviewed(project, stacks)
     changed = {str(path.relative_to(project)) for path in after if before.get(path) != after[path]}
-    return sorted(changed - {STACK})
+    return sorted(changed - stacks)
+
+
+def pipelines_of(project: Path) -> list[str]:
+    """Return the names of the pipelines that a job can be added to, each by that of its stack."""
+    return _names(_stacks(project))
 
 
 def stage_of(project: Path) -> str:
@@ -92,20 +95,22 @@ def stage_of(project: Path) -> str:
 
 
 def write_files(project: Path, files: Mapping[str, str]) -> None:
-    """Write new files and then the stack; what fails halfway leaves nothing behind.
+    """Write new files and then change the stack; what fails halfway leaves nothing behind.
 
     Raises:
         GlueLocalError: a file cannot be written.
     """
     made: list[Path] = []
+    changed = [project / path for path in files if (project / path).exists()]
     try:
         for path, text in files.items():
-            is_stack = path == STACK
-            target = project / (f"{path}.unfinished" if is_stack else path)
-            with target.open("w" if is_stack else "x", encoding="utf-8") as file:
+            is_changed = project / path in changed
+            target = project / (f"{path}.unfinished" if is_changed else path)
+            with target.open("w" if is_changed else "x", encoding="utf-8") as file:
                 made.append(target)
                 file.write(text)
-        (project / f"{STACK}.unfinished").replace(project / STACK)
+        for stack in changed:
+            stack.with_name(f"{stack.name}.unfinished").replace(stack)
     except OSError as error:
         for left in made:
             left.unlink(missing_ok=True)
@@ -149,10 +154,10 @@ def update_snapshot(project: Path, assembly: Path) -> None:
         raise GlueLocalError(f"`{UPDATE_SNAPSHOT}` fails:\n{run.stdout}{run.stderr}")
 
 
-def _reviewed(project: Path) -> dict[Path, bytes]:
+def _reviewed(project: Path, stacks: Iterable[str]) -> dict[Path, bytes]:
     """Return the files that a job changes, with what is in them."""
     snapshots = (project / SNAPSHOT_TEST).parent / "__snapshots__"
-    paths = [project / STACK, project / MANIFEST, *snapshots.rglob("*")]
+    paths = [*(project / stack for stack in stacks), project / MANIFEST, *snapshots.rglob("*")]
     return {path: path.read_bytes() for path in paths if path.is_file()}
 
 
@@ -165,3 +170,39 @@ def _formatted(project: Path, path: str, text: str) -> str:
     if run.returncode != 0:
         raise GlueLocalError(f"ruff cannot format {path}: {run.stderr.strip()}; run `make setup`")
     return run.stdout
+
+
+def _stacks(project: Path) -> dict[str, str]:
+    """Return the stack files of a project, as path in the project to source.
+
+    Raises:
+        UsageError: one of them cannot be read.
+    """
+    try:
+        return {
+            str(path.relative_to(project)): path.read_text(encoding="utf-8")
+            for path in sorted((project / "infra").glob("*_stack.py"))
+        }
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read a stack of {project}: {error}; correct it first") from error
+
+
+def _names(stacks: Mapping[str, str]) -> list[str]:
+    return [
+        Path(path).name.removesuffix("_stack.py").replace("_", "-")
+        for path, source in sorted(stacks.items())
+        if MARKER in source
+    ]
+
+
+def _no_stack(project: Path, job: NewJob, stacks: Mapping[str, str]) -> str:
+    names = _names(stacks)
+    if job.pipeline == PIPELINE and not names:
+        return (
+            f"there is no {job.stack} in {project}; run tidemark new-job in the folder of the "
+            "project"
+        )
+    return (
+        f"there is no pipeline {job.pipeline!r}: no {job.stack} in {project}; allowed: "
+        f"{', '.join(names) or 'none'}; docs/second-pipeline.md shows how to add one"
+    )

@@ -2,23 +2,25 @@
 
 from pathlib import Path
 
-from ops.scaffold import STACK, NewJob
+from ops.scaffold import NewJob
 
 ROW = '{"id": 1, "status": "open", "updated_at": "2013-01-01T10:00:00Z"}'
 
 
-def commands(job: NewJob, lake: Path, stage: str) -> list[str]:
+def commands(job: NewJob, lake: Path, stage: str, *, is_only_pipeline: bool = True) -> list[str]:
     """Return the shell commands that test the job and run it on this machine.
 
     Args:
         job: the job.
         lake: the folder of the buckets.
         stage: whose buckets they are.
+        is_only_pipeline: whether the app has this workflow only; else it must be named to run.
     """
     test = f"pytest {job.test}"
+    run_it = "tidemark run" if is_only_pipeline else f"tidemark run --workflow {job.pipeline}"
     if job.kind == "watermark-jdbc":
-        return [test, "tidemark run", "tidemark status"]
-    run = ["tidemark run", f"tidemark explain {job.name}"]
+        return [test, run_it, "tidemark status"]
+    run = [run_it, f"tidemark explain {job.name}"]
     if job.kind != "bookmark-files":
         return [test, *run]
     folder = lake / f"tidemark-{stage}-storage-landing" / job.module
@@ -32,7 +34,7 @@ def changes(job: NewJob) -> str:
         "bookmark-files": f"Your columns are COLUMNS in {job.script}.",
         "watermark-jdbc": (
             f"It reads two rows of an embedded database: put the address and table of yours into "
-            f"its arguments in {STACK}, and its cursor column into {job.script}."
+            f"its arguments in {job.stack}, and its cursor column into {job.script}."
         ),
         "merge": f"It reads {source}: its columns are KEY and VERSION in {job.script}.",
         "publish": f"It reads {source} and counts rows: what you publish is `published` in "

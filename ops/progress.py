@@ -15,6 +15,7 @@ from rich.text import Text
 from local_glue.run_warnings import RunWarning
 from local_glue.store import JobRun
 from local_glue.workflow import WorkflowResult
+from ops.listing import Sentence
 
 STATE_STYLES = {"SUCCEEDED": "green", "FAILED": "bold red", "TIMEOUT": "bold red"}
 
@@ -166,9 +167,8 @@ def print_killed(console: Console, runs: Collection[JobRun]) -> None:
 def print_recovered(console: Console, runs: list[JobRun]) -> None:
     """Say which job runs a killed command had left unfinished."""
     names = ", ".join(run.job_name for run in runs)
-    console.print(
-        f"[yellow]The last run was killed[/] while {names} ran; every job continues from what it "
-        "had committed.",
-        highlight=False,
-        soft_wrap=True,
+    text = Text.assemble(
+        ("The last run was killed", "yellow"),
+        f" while {names} ran; every job continues from what it had committed.",
     )
+    console.print(Sentence(text), highlight=False, soft_wrap=True)

@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,13 +13,18 @@ from local_glue.errors import UsageError
 KINDS = ("bookmark-files", "watermark-jdbc", "merge", "publish")
 READS_UPSTREAM = ("merge", "publish")  # what the first job of --after writes
 TEMPLATES = Path(__file__).parent / "new_job"
-STACK = "infra/flights_stack.py"
+PIPELINE = "flights"  # of the sample, if none is named
 MARKER = "        # tidemark new-job inserts above this line\n"
-JOB_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LONGEST_NAME = 40  # the lines of the templates have room for it
 # A script named so would be imported in place of the package.
 PACKAGES = {"awsglue", "boto3", "botocore", "pyspark", "py4j", "watermarks"}
+
+
+def stack_file(pipeline: str) -> str:
+    """Return the path of the stack of a pipeline in a project: `infra/<name>_stack.py`."""
+    return f"infra/{pipeline.replace('-', '_')}_stack.py"
 
 
 @dataclass(frozen=True)
@@ -30,19 +36,34 @@ class NewJob:
         kind: one of KINDS.
         after: jobs it waits for.
         key: columns that tell the rows of a merge apart.
+        pipeline: the one it is added to.
     """
 
     name: str
     kind: str
     after: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
+    pipeline: str = PIPELINE
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        if not KEBAB_CASE.fullmatch(self.pipeline):
+            raise UsageError(
+                f"--pipeline {self.pipeline!r} is not in kebab case; allowed: lower case letters "
+                "and digits in words joined by single hyphens, a letter first, such as orders"
+            )
         if self.kind not in KINDS:
             raise UsageError(f"unknown kind {self.kind!r}; allowed: {', '.join(KINDS)}")
         if len(set(self.after)) < len(self.after):
             raise UsageError(f"--after names a job twice: {', '.join(self.after)}; name it once")
+        if self.kind in READS_UPSTREAM and len(self.after) > 1:
+            raise UsageError(
+                f"a job of kind {self.kind} reads what one job writes, and --after names "
+                f"{len(self.after)}: {', '.join(self.after)}; name the one to read, and then add "
+                f"the others to after= of its call in {self.stack}; how their rows come together, "
+                "by union or by join, is for its script to say: glue_jobs/curate_flights.py reads "
+                "two"
+            )
         if self.key and self.kind != "merge":
             raise UsageError(f"--key is for --kind merge; a job of kind {self.kind} has none")
         if self.kind == "merge" and self.after and not self.key:
@@ -65,6 +86,11 @@ class NewJob:
     def script(self) -> str:
         """Return the path of its script in the project."""
         return f"glue_jobs/{self.module}.py"
+
+    @property
+    def stack(self) -> str:
+        """Return the path of the stack of its pipeline in the project."""
+        return stack_file(self.pipeline)
 
     @property
     def test(self) -> str:
@@ -131,38 +157,51 @@ def call_of(job: NewJob) -> str:
     return body
 
 
-def stack_with(job: NewJob, stack: str) -> str:
+def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None) -> str:
     """Return the source of the stack with the call of the job in its place.
 
+    Args:
+        job: the job.
+        stack: the source of the stack of its pipeline.
+        others: the sources of the other stacks of the app, by path.
+
     Raises:
-        UsageError: the name or the place of its data is taken, a job of `after` is not there, or
-            the source is not Python or has no marked line.
+        UsageError: the name or the place of its data is taken, a job of `after` is not in the
+            pipeline, or the source is not Python or has no marked line.
     """
-    try:
-        declared = Declared.by(stack)
-    except SyntaxError as error:
-        raise UsageError(f"{STACK} is not Python: {error}; correct it first") from error
-    if job.name in declared.jobs:
-        raise UsageError(f"{STACK} has a job '{job.name}' already; take another name")
-    if unknown := [name for name in job.after if name not in declared.jobs]:
+    known = {path: _declared(path, text) for path, text in (others or {}).items()}
+    known[job.stack] = own = _declared(job.stack, stack)
+    for path, declared in known.items():
+        if job.name in declared.jobs:
+            raise UsageError(f"{path} has a job '{job.name}' already; take another name")
+    if unknown := [name for name in job.after if name not in own.jobs]:
         raise UsageError(
-            f"--after {unknown[0]}: there is no such job in {STACK}; allowed: "
-            f"{', '.join(sorted(declared.jobs)) or 'none yet'}"
+            f"--after {unknown[0]}: there is no such job in {job.stack}; allowed: "
+            f"{', '.join(sorted(own.jobs)) or 'none yet'}"
         )
     if stack.count(MARKER) != 1:
         raise UsageError(
-            f"{STACK} has the line {MARKER.strip()!r} {stack.count(MARKER)} times, so it is not "
-            "known where the job goes; write it once, at the end of __init__"
+            f"{job.stack} has the line {MARKER.strip()!r} {stack.count(MARKER)} times, so it is "
+            "not known where the job goes; write it once, at the end of __init__"
         )
     call = call_of(job)
-    if taken := sorted(declared.data & Declared.by(textwrap.dedent(call)).data):
-        raise UsageError(
-            f"the data {taken[0]} of the new job is that of another job of {STACK} already; take "
-            "another name"
-        )
+    data = Declared.by(textwrap.dedent(call)).data
+    for path, declared in known.items():
+        if taken := sorted(declared.data & data):
+            raise UsageError(
+                f"the data {taken[0]} of the new job is that of another job of {path} already; "
+                "take another name"
+            )
     return stack.replace(
         MARKER, textwrap.indent(call, "    ", lambda line: bool(line.strip())) + MARKER
     )
+
+
+def _declared(path: str, source: str) -> Declared:
+    try:
+        return Declared.by(source)
+    except SyntaxError as error:
+        raise UsageError(f"{path} is not Python: {error}; correct it first") from error
 
 
 def _template(job: NewJob, file: str) -> str:
@@ -171,7 +210,7 @@ def _template(job: NewJob, file: str) -> str:
 
 
 def _check_name(name: str) -> None:
-    if not JOB_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+    if not KEBAB_CASE.fullmatch(name) or len(name) > LONGEST_NAME:
         raise UsageError(
             f"job name {name!r} is not in kebab case; allowed: up to {LONGEST_NAME} lower case "
             "letters and digits in words joined by single hyphens, a letter first; write it as "

@@ -5,20 +5,45 @@ requirements-setup.txt are there.
 """
 
 import os
+import queue
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import sysconfig
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 REQUIREMENTS = "requirements-dev.txt"
 PIP = (sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation")
+# Not `npm ci`: it refuses a lock without packages that some registries do not have. Its own limits
+# let it try for seven minutes behind a proxy that it does not trust.
+NPM = ("npm", "install", "--no-save", "--no-fund", "--no-audit", "--fetch-retries=2")
+NPM_LIMITS = (
+    *("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"),
+    "--fetch-timeout=60000",
+)
 SHOWN_LINES = 15
+LOOK_SECONDS = 0.5  # how often the packages that pip has installed are counted
+INSTALLING = 2  # times as long as downloading, per package
 ONE_PER_PACKAGE = ("Collecting ", "Processing ", "Ignoring ", "Requirement already satisfied: ")
 NODE_TOOLS = {"npm": "npm-cli.js", "npx": "npx-cli.js"}
+# Source: https://nodejs.org/api/errors.html and what npm prints after `npm error code`.
+NO_CONNECTION = re.compile(
+    r"\b(\w*CERT\w*|UNABLE_TO_\w+|E(?:TIMEDOUT|CONNREFUSED|CONNRESET|NOTFOUND|AI_AGAIN)|"
+    r"ERR_SOCKET_TIMEOUT)\b"
+)
+REMEDY = (
+    "npm does not reach its registry ({code}). Behind a proxy set HTTPS_PROXY; where a proxy reads "
+    "TLS, set NODE_EXTRA_CA_CERTS to the file of its certificate; for a registry of your own set "
+    "npm_config_registry. Then run make setup again: what is installed stays"
+)
+Advance = Callable[[float], None]
 
 
 class SetUpError(Exception):
@@ -30,11 +55,10 @@ def main() -> int:
     console = Console()
     try:
         install_python_packages(console)
-        with console.status("Installing this project and the Node tools"):
+        with phase(console, "Installing this project and the Node tools"):
             _check([*PIP, "--quiet", "--editable", "."])
             node_commands(Path(sys.executable).parent)
-            # Not `npm ci`: it refuses a lock without packages that some registries do not have.
-            _check(["npm", "install", "--no-save", "--no-fund", "--no-audit"])
+            install_node_packages()
         keep_class_archive(console)
     except SetUpError as error:
         console.print("[bold red]error:[/] ", end="")
@@ -44,29 +68,90 @@ def main() -> int:
     return 0
 
 
+@contextmanager
+def phase(console: Console, text: str, total: float | None = None) -> Iterator[Advance]:
+    """Show a phase and its seconds: by a bar on a terminal, by two lines elsewhere.
+
+    Args:
+        console: where.
+        text: what is done.
+        total: what there is to do; None if that is not known, then something moves all the same.
+
+    Yields:
+        What is to be called with the part that has been done.
+    """
+    begin = time.monotonic()
+    if console.is_terminal:
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
+        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+            task = progress.add_task(text, total=total)
+            yield lambda done: progress.update(task, completed=done)
+    else:
+        console.print(f"{text} …", highlight=False)
+        yield lambda _: None
+    console.print(f"[green]✓[/] {text} ({time.monotonic() - begin:.0f} s)", highlight=False)
+
+
 def install_python_packages(console: Console) -> None:
-    """Install REQUIREMENTS with pip, one step of the progress bar per package."""
+    """Install REQUIREMENTS with pip; the bar moves with each package fetched and installed."""
     text = Path(REQUIREMENTS).read_text(encoding="utf-8")
-    packages = re.findall(r"^[a-zA-Z0-9]", text, re.MULTILINE)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task("Downloading Python packages", total=len(packages))
+    packages = len(re.findall(r"^[a-zA-Z0-9]", text, re.MULTILINE))
+    folder = Path(sysconfig.get_path("purelib"))
+    present = installed_packages(folder)
+    fetched = 0
+    whole = packages * (1 + INSTALLING)
+    with phase(console, f"Installing {packages} Python packages", whole) as advance:
         for line in _lines([*PIP, "--require-hashes", "-r", REQUIREMENTS]):
-            if line.startswith(ONE_PER_PACKAGE):
-                progress.advance(task)
-            elif line.startswith("Building wheels"):
-                progress.update(task, description="Building Python packages")
-            elif line.startswith("Installing collected"):
-                progress.update(task, description="Installing Python packages")
+            fetched += line.startswith(ONE_PER_PACKAGE)
+            new = max(0, installed_packages(folder) - present)
+            advance(min(fetched, packages) + INSTALLING * min(new, packages))
+
+
+def installed_packages(folder: Path) -> int:
+    """Return how many packages pip has finished in a folder: it writes INSTALLER near the end."""
+    return sum(1 for _ in folder.glob("*.dist-info/INSTALLER"))
+
+
+def install_node_packages() -> None:
+    """Install what package.json names, with a bound on what npm waits for.
+
+    Raises:
+        SetUpError: npm failed; where it reached no registry, with what to do.
+    """
+    try:
+        _check([*NPM, *NPM_LIMITS])
+    except SetUpError as error:
+        if found := NO_CONNECTION.search(str(error)):
+            raise SetUpError(f"{error}\n{REMEDY.format(code=found[0])}") from error
+        raise
 
 
 def _lines(command: Sequence[str]) -> Iterator[str]:
-    """Yield the output lines of a command; raise SetUpError if it fails."""
+    """Yield the output lines of a command, and an empty one whenever none came for a while.
+
+    Raises:
+        SetUpError: it failed.
+    """
     output: list[str] = []
+    coming: queue.Queue[str | None] = queue.Queue()
     with subprocess.Popen(  # noqa: S603 (fixed commands)
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
-        for line in process.stdout or ():
+
+        def read() -> None:
+            for line in process.stdout or ():
+                coming.put(line)
+            coming.put(None)
+
+        threading.Thread(target=read, daemon=True).start()
+        while True:
+            try:
+                line = coming.get(timeout=LOOK_SECONDS)
+            except queue.Empty:
+                yield ""
+                continue
+            if line is None:
+                break
             output.append(line)
             yield line.strip()
     if process.returncode != 0:
@@ -98,7 +183,7 @@ def node_commands(folder: Path) -> None:
 def keep_class_archive(console: Console) -> None:
     """Make the archive that halves the start of a job; say so if this Java cannot make one."""
     try:
-        with console.status("Keeping Spark's classes for a faster start of jobs"):
+        with phase(console, "Keeping Spark's classes for a faster start of jobs"):
             _check([sys.executable, "-m", "local_glue.class_archive.make"])
     except SetUpError as error:
         console.print(f"Jobs will start slower: {error}", markup=False, highlight=False)

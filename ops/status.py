@@ -4,14 +4,14 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
+from rich.text import Text
 
 from local_glue.bookmarks.versions import Bookmark
 from local_glue.commands import JobStatus
 from local_glue.definitions import Deployment
 from local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
+from ops.listing import Listing
 from ops.progress import duration, rows, state_text
 
 HEAD_RUN_ID = "~HEAD"
@@ -91,15 +91,9 @@ def _moment(epoch_ms: int) -> str:
 
 def status_table(
     deployment: Deployment, statuses: list[JobStatus], watermarks: Mapping[str, str]
-) -> Table:
-    """Return the table of `tidemark status`, one row per job of the template.
-
-    On a narrow terminal cells fold; nothing is cut off from 80 columns on.
-    """
-    table = Table("job", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for column in ("last run", "state, duration", "rows in → out", "bookmark", "watermark"):
-        table.add_column(column, overflow="fold")
-    table.columns[0].no_wrap = True
+) -> Listing:
+    """Return the list of `tidemark status`, one row per job of the template."""
+    table: list[tuple[str | Text, ...]] = []
     for status in statuses:
         run = status.last_run
         option = deployment.jobs[status.job_name].default_arguments.get("--job-bookmark-option")
@@ -107,11 +101,14 @@ def status_table(
         bookmark = bookmark_text(status.bookmark, is_enabled, status.contexts)
         watermark = watermarks.get(status.job_name, "-")
         if run is None:
-            table.add_row(status.job_name, "never", "-", "-", bookmark, watermark)
+            table.append((status.job_name, "never", "-", "-", bookmark, watermark))
             continue
-        table.add_row(
-            *(status.job_name, _moment(run.started_at_ms)),
-            state_text(run.state).append(f" {duration(run)}", style="default"),
-            *(f"{rows(run.rows_read)} → {rows(run.rows_written)}", bookmark, watermark),
+        table.append(
+            (
+                *(status.job_name, _moment(run.started_at_ms)),
+                state_text(run.state).append(f" {duration(run)}", style="default"),
+                *(f"{rows(run.rows_read)} → {rows(run.rows_written)}", bookmark, watermark),
+            )
         )
-    return table
+    headings = ("job", "last run", "state, duration", "rows in → out", "bookmark", "watermark")
+    return Listing(headings, table)

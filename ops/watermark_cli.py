@@ -54,7 +54,7 @@ def show(job: str, table: str, deployed: bool, output: str) -> None:
         _print_json(current_json(job, latest, windows))
         return
     for part in current_tables(job, latest, windows):
-        console_for_tables().print(part)
+        console_for_tables().print(part, soft_wrap=True)
 
 
 @watermark.command()
@@ -72,7 +72,7 @@ def history(job: str, table: str, deployed: bool, limit: int, output: str) -> No
     if output == "json":
         _print_json(history_json(found))
     else:
-        console_for_tables().print(history_table(job, found))
+        console_for_tables().print(history_table(job, found), soft_wrap=True)
 
 
 @watermark.command()

@@ -7,12 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from local_glue.commands import region
 from local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
+from ops.listing import Listing, short_ids
 
 LIBS = Path(__file__).parents[1] / "libs"
 if str(LIBS) not in sys.path:
@@ -108,41 +107,44 @@ def range_text(low: Any, high: Any) -> str:
 
 def current_tables(
     job: str, latest: "Latest | None", windows: Sequence["OpenWindow"]
-) -> list[Table]:
-    """Return the tables of `tidemark watermark show`: what holds, and what runs have open."""
-    current = Table(title=f"Watermarks of {job}", title_justify="left")
-    for name in ("version", "watermarks", "run id"):
-        current.add_column(name, overflow="fold")
-    if latest is None:
-        current.add_row("-", "none: the next run loads everything", "-")
-    else:
-        current.add_row(str(latest.version), values_text(latest.watermarks), latest.run_id or "-")
+) -> list[Listing]:
+    """Return the lists of `tidemark watermark show`: what holds, and what runs have open."""
+    runs = [window.run_id for window in windows]
+    short = short_ids([*runs, *([latest.run_id] if latest and latest.run_id else [])])
+    cells = ("-", "none: the next run loads everything", "-")
+    if latest is not None:
+        run_id = short[latest.run_id] if latest.run_id else "-"
+        cells = (str(latest.version), values_text(latest.watermarks), run_id)
+    headings = ("version", "watermarks", "run id")
+    current = Listing(headings, [cells], f"Watermarks of {job}", (2,))
     if not windows:
         return [current]
-    opened = Table(
-        title="Open windows, which the next run takes over as they stand", title_justify="left"
-    )
-    for name in ("cursor", "range", "attempt", "opened by"):
-        opened.add_column(name, overflow="fold")
-    for window in windows:
-        where = range_text(window.low, window.high)
-        opened.add_row(window.cursor, where, str(window.attempt), window.run_id)
-    return [current, opened]
+    title = "\nOpen windows, which the next run takes over as they stand"
+    rows = [
+        (
+            *(window.cursor, range_text(window.low, window.high)),
+            *(str(window.attempt), short[window.run_id]),
+        )
+        for window in windows
+    ]
+    return [current, Listing(("cursor", "range", "attempt", "opened by"), rows, title, (3,))]
 
 
-def history_table(job: str, history: Sequence["HistoryEntry"]) -> Table:
-    """Return the table of `tidemark watermark history`, newest first."""
-    table = Table(title=f"History of {job}", title_justify="left")
-    for name in ("version", "at", "what", "watermarks", "run id", "who and why"):
-        table.add_column(name, overflow="fold")
+def history_table(job: str, history: Sequence["HistoryEntry"]) -> Listing:
+    """Return the list of `tidemark watermark history`, newest first."""
+    short = short_ids(entry.run_id for entry in history if entry.run_id)
+    rows = []
     for entry in history:
         at = f"{entry.committed_at:%Y-%m-%d %H:%M:%S}Z" if entry.committed_at else "-"
         why = f"{entry.actor}: {entry.reason}" if entry.actor else "-"
-        table.add_row(
-            *(str(entry.version), at, entry.kind, values_text(entry.watermarks) or "none"),
-            *(entry.run_id or "the beginning", why),
+        rows.append(
+            (
+                *(str(entry.version), at, entry.kind, values_text(entry.watermarks) or "none"),
+                *(short[entry.run_id] if entry.run_id else "the beginning", why),
+            )
         )
-    return table
+    headings = ("version", "at", "what", "watermarks", "run id", "who and why")
+    return Listing(headings, rows, f"History of {job}", (4,))
 
 
 def current_json(

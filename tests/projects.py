@@ -35,13 +35,46 @@ def shell(project: Path, line: str) -> str:
     return run.stdout
 
 
-def guide(name: str) -> str:
-    """Return the block of docs/add-a-job.md that is marked `<!-- test: name -->`.
+def guide(name: str, page: str = "add-a-job.md") -> str:
+    """Return the block of a page of docs/ that is marked `<!-- test: name -->`.
 
     Its jobs get other names here, for who has followed the guide has jobs of these already.
     """
-    text = (PROJECT / "docs" / "add-a-job.md").read_text(encoding="utf-8")
+    text = (PROJECT / "docs" / page).read_text(encoding="utf-8")
     _, mark, after = text.partition(f"<!-- test: {name} -->\n```")
     assert mark, name
     block = after.partition("\n")[2].partition("```")[0]
-    return block.replace("orders", "guideorders").replace("payments", "guidepayments")
+    for word in ("orders", "payments", "sales", "returns"):
+        block = block.replace(word, f"guide{word}")
+    return block
+
+
+def of_the_sample(line: str) -> str:
+    """Return a command of a guide as it is in this app, which may have got more pipelines."""
+    files = [PROJECT / "app.py", *(PROJECT / "infra").glob("*_stack.py")]
+    made = sum(path.read_text(encoding="utf-8").count("Pipeline(") for path in files)
+    made += (PROJECT / "app.py").read_text(encoding="utf-8").count("PipelineSet(")
+    return f"{line} --workflow flights" if line == "tidemark run" and made > 1 else line
+
+
+def add_second_pipeline(project: Path) -> None:
+    """Put the stack of docs/second-pipeline.md into a copy of the project; it has no job yet."""
+    page = "second-pipeline.md"
+    stack = project / "infra" / "guidesales_stack.py"
+    stack.write_text(guide("infra/sales_stack.py", page), encoding="utf-8")
+    app = project / "app.py"
+    text = app.read_text(encoding="utf-8")
+    text = insert_before(
+        text, "    from infra.storage_stack import", guide("import of the stack", page)
+    )
+    made = guide("app.py", page).replace(" = [storage, flights, ", " += [")
+    made = made.replace(": list[cdk.Stack] +=", " +=")
+    text = insert_before(text, "    for stack in stacks:\n", made)
+    app.write_text(text, encoding="utf-8")
+
+
+def insert_before(text: str, line: str, block: str) -> str:
+    """Return a text with a block before the one line that starts so."""
+    before, mark, after = text.partition(line)
+    assert mark, line
+    return before + block + mark + after

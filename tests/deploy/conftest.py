@@ -18,14 +18,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.deploy.cloud import Cloud
-from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, Terminal, synthesize
+from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, StepError, Terminal, synthesize
 
 PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs")
 ACCOUNT = "210987654321"
@@ -41,10 +41,26 @@ ADOPTING = (
     "--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true",
 )
 GITHUB = "token.actions.githubusercontent.com"
-READY_WITHIN_SECONDS = 30.0
+READY_WITHIN_SECONDS = 300.0  # it is told at once when the emulator ends
 
 # These tests run in the venv of `make test-deploy`; `make test` leaves them out.
 collect_ignore_glob = [] if importlib.util.find_spec("ministack") else ["test_*.py"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let one test fail for a step that failed, and skip the others that need the step."""
+    report = yield
+    error = call.excinfo.value if call.excinfo else None
+    if isinstance(error, StepError):
+        if error.is_told:
+            report.outcome = "skipped"
+            file, line, _ = item.location
+            report.longrepr = (file, line or 0, f"Skipped: `{error.line}` failed before")
+        error.is_told = True
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -137,35 +153,34 @@ def with_other_settings(grown_project: Path, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="session")
 def bootstrapped(terminal: Terminal, base: Path) -> Step:
-    return terminal.run("make bootstrap STAGE=dev", base)
+    return terminal.step("make bootstrap STAGE=dev", base)
 
 
 @pytest.fixture(scope="session")
 def deployed(bootstrapped: Step, terminal: Terminal, base: Path) -> Step:
-    assert bootstrapped.status == 0, bootstrapped.said
-    return terminal.run("make deploy STAGE=dev", base)
+    return terminal.step("make deploy STAGE=dev", base)
 
 
 @pytest.fixture(scope="session")
 def deployed_again(deployed: Step, terminal: Terminal, base: Path) -> Step:
-    return terminal.run("make deploy STAGE=dev", base)
+    return terminal.step("make deploy STAGE=dev", base)
 
 
 @pytest.fixture(scope="session")
 def same(deployed_again: Step, terminal: Terminal, base: Path) -> Step:
-    return terminal.run("make diff STAGE=dev", base)
+    return terminal.step("make diff STAGE=dev", base)
 
 
 @pytest.fixture(scope="session")
 def different(same: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
-    return terminal.run("make diff STAGE=dev", with_a_job_more)
+    return terminal.step("make diff STAGE=dev", with_a_job_more)
 
 
 @pytest.fixture(scope="session")
 def unanswered(different: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
     """Deploy new permissions where nobody can be asked, and nothing says not to ask."""
     asking = {"CDK_REQUIRE_APPROVAL": "broadening"}
-    return terminal.run("make deploy STAGE=dev", with_a_job_more, asking)
+    return terminal.step("make deploy STAGE=dev", with_a_job_more, asking, is_refused=True)
 
 
 @pytest.fixture(scope="session")
@@ -174,24 +189,24 @@ def failed(unanswered: Step, cloud: Cloud, terminal: Terminal, with_a_job_more: 
     glue = cloud.client("glue")
     glue.create_job(Name=ADDED, Role="somebody-elses", Command={"Name": "glueetl"})
     try:
-        return terminal.run("make deploy STAGE=dev", with_a_job_more)
+        return terminal.step("make deploy STAGE=dev", with_a_job_more, is_refused=True)
     finally:
         glue.delete_job(JobName=ADDED)
 
 
 @pytest.fixture(scope="session")
 def grown(failed: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
-    return terminal.run("make deploy STAGE=dev", with_a_job_more)
+    return terminal.step("make deploy STAGE=dev", with_a_job_more)
 
 
 @pytest.fixture(scope="session")
 def scheduled(grown: Step, terminal: Terminal, with_other_settings: Path) -> Step:
-    return terminal.run("make deploy STAGE=dev", with_other_settings)
+    return terminal.step("make deploy STAGE=dev", with_other_settings)
 
 
 @pytest.fixture(scope="session")
 def back(scheduled: Step, terminal: Terminal, base: Path) -> Step:
-    return terminal.run("make deploy STAGE=dev", base)
+    return terminal.step("make deploy STAGE=dev", base)
 
 
 @pytest.fixture(scope="session")
@@ -205,12 +220,12 @@ def data(back: Step, cloud: Cloud) -> Data:
 
 @pytest.fixture(scope="session")
 def destroyed(data: Data, back: Step, terminal: Terminal, base: Path) -> Step:
-    return terminal.run("make destroy STAGE=dev", base)
+    return terminal.step("make destroy STAGE=dev", base)
 
 
 @pytest.fixture(scope="session")
 def restored(destroyed: Step, terminal: Terminal, base: Path) -> Step:
-    return terminal.run("make deploy STAGE=dev", base)
+    return terminal.step("make deploy STAGE=dev", base)
 
 
 @pytest.fixture(scope="session")
@@ -227,17 +242,17 @@ def trusted(restored: Step, cloud: Cloud, terminal: Terminal, from_github: Path)
     cloud.client("iam").create_open_id_connect_provider(
         Url=f"https://{GITHUB}", ClientIDList=["sts.amazonaws.com"]
     )
-    return terminal.run("make deploy STAGE=dev", from_github)
+    return terminal.step("make deploy STAGE=dev", from_github)
 
 
 @pytest.fixture(scope="session")
 def gone(trusted: Step, terminal: Terminal, from_github: Path) -> Step:
-    return terminal.run("npx cdk destroy --all -c stage=dev", from_github)
+    return terminal.step("npx cdk destroy --all -c stage=dev", from_github)
 
 
 @pytest.fixture(scope="session")
 def deployed_over_what_was_kept(gone: Step, terminal: Terminal, base: Path) -> Step:
-    return terminal.run("make deploy STAGE=dev", base)
+    return terminal.step("make deploy STAGE=dev", base, is_refused=True)
 
 
 @pytest.fixture(scope="session")
@@ -259,7 +274,7 @@ def adopted(
     dynamodb.put_item(**table, Item=THEIR_ROW)
     for line in ADOPTING:
         terminal.aws(line)
-    return terminal.run("npx cdk deploy --all -c stage=dev --import-existing-resources", base)
+    return terminal.step("npx cdk deploy --all -c stage=dev --import-existing-resources", base)
 
 
 def _free_port() -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shlex
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +18,7 @@ from tests.deploy.compare import Deployed, differences
 from tests.deploy.readers import wrong_with
 
 PROJECT = Path(__file__).parents[2]
-COMMAND_TIMEOUT_SECONDS = 120.0
+LEAST_LIMIT_SECONDS, LIMIT_FACTOR = 600.0, 200.0
 STORAGE, FLIGHTS = STACKS = ("tidemark-dev-storage", "tidemark-dev-flights")
 ADDED = "publish-origins"
 ADD_JOB = """\
@@ -29,6 +31,33 @@ ADD_JOB = """\
             writes=[Dataset(storage.mart, "origins/", published=True)],
         )
 """
+
+
+class StepError(Exception):
+    """A step of the story did not do what the story needs; the steps after it cannot be taken.
+
+    Attributes:
+        line: the command.
+        is_told: whether a test has failed for it; the others are skipped then (see conftest.py).
+    """
+
+    def __init__(self, line: str, said: str) -> None:
+        super().__init__(f"`{line}` {said}")
+        self.line = line
+        self.is_told = False
+
+
+@functools.cache
+def limit_seconds() -> float:
+    """Return the time after which a command hangs: by how long the CDK takes to say its version.
+
+    A command of the story takes up to twenty times as long.
+    """
+    begin = time.monotonic()
+    cdk = PROJECT / "node_modules" / ".bin" / "cdk"
+    path = os.pathsep.join([str(PROJECT / ".venv" / "bin"), os.environ["PATH"]])
+    subprocess.run([cdk, "--version"], env={"PATH": path}, capture_output=True, check=True)
+    return max(LEAST_LIMIT_SECONDS, LIMIT_FACTOR * (time.monotonic() - begin))
 
 
 @dataclass(frozen=True)
@@ -86,7 +115,7 @@ class Terminal:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=COMMAND_TIMEOUT_SECONDS,
+            timeout=limit_seconds(),
         )
         return Step(
             status=done.returncode,
@@ -95,6 +124,28 @@ class Terminal:
             names=self.cloud.names(),
             events={stack: self.cloud.events(stack)[before[stack] :] for stack in STACKS},
         )
+
+    def step(
+        self,
+        line: str,
+        assembly: Path,
+        variables: Mapping[str, str] | None = None,
+        *,
+        is_refused: bool = False,
+    ) -> Step:
+        """Run a command that later ones need; with `is_refused` it must end with a failure.
+
+        Raises:
+            StepError: it ended otherwise, or not in time.
+        """
+        try:
+            done = self.run(line, assembly, variables)
+        except subprocess.TimeoutExpired as error:
+            said = (error.output or b"").decode(errors="replace")
+            raise StepError(line, f"did not end within {error.timeout:.0f} s:\n{said}") from error
+        if (done.status != 0) is not is_refused:
+            raise StepError(line, f"ended with {done.status}:\n{done.said}")
+        return done
 
     def aws(self, line: str) -> None:
         """Do what the AWS command line does with a documented command, which need not be here."""
@@ -183,9 +234,10 @@ def synthesize(project: Path, folder: Path, context: Mapping[str, object] | None
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=COMMAND_TIMEOUT_SECONDS,
+        timeout=limit_seconds(),
     )
-    assert done.returncode == 0, done.stdout
+    if done.returncode != 0:
+        raise StepError("python app.py", f"ended with {done.returncode}:\n{done.stdout}")
     return folder
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.projects import copy_project, guide, shell
+from tests.projects import copy_project, guide, of_the_sample, shell
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
 JOB = "guideorders"
@@ -18,7 +18,7 @@ RAW = f".tidemark/lake/tidemark-dev-storage-raw/{JOB}"
 
 
 def run(project: Path, name: str) -> list[str]:
-    return [shell(project, line) for line in guide(name).splitlines()]
+    return [shell(project, of_the_sample(line)) for line in guide(name).splitlines()]
 
 
 def replace(path: Path, name: str, text: str) -> None:
@@ -38,7 +38,7 @@ def test_a_job_takes_the_commands_of_the_guide(tmp_path):
         assert (project / path).is_file()
     assert "updated tests/infra/__snapshots__/" in scaffolded
     for line in guide("first run").splitlines():
-        assert f"  {line}\n" in scaffolded  # the command prints what the guide says
+        assert f"  {of_the_sample(line)}\n" in scaffolded  # the command prints what the guide says
 
     *_, first, explained = run(project, "first run")
     assert re.search(rf"{JOB}  SUCCEEDED .* 1 rows read, 1 written", first)

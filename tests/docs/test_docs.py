@@ -12,6 +12,7 @@ import click
 import pytest
 
 from ops.cli import main
+from tests.projects import of_the_sample
 
 PROJECT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")])
@@ -91,7 +92,7 @@ def test_every_command_in_the_documents_exists(line: str) -> None:
         assert (PROJECT / words[0]).is_dir()
     else:
         known = (
-            "aws glue start-workflow-run --name flights",
+            "aws glue start-workflow-run --name ",
             "npx cdk destroy --all -c stage=dev",  # run in tests/deploy
         )
         assert line in SHELL or line.startswith(known)
@@ -141,7 +142,9 @@ def test_the_readme_commands_run_one_after_the_other(tmp_path, monkeypatch) -> N
     project = copy_project(tmp_path)
 
     for line in snippet("run these").splitlines():
-        run = subprocess.run(shlex.split(line), cwd=project, capture_output=True, text=True)
+        run = subprocess.run(
+            shlex.split(of_the_sample(line)), cwd=project, capture_output=True, text=True
+        )
         assert run.returncode == 0, run.stdout + run.stderr
 
 
@@ -157,7 +160,7 @@ def test_the_job_of_the_readme_works_the_first_time(tmp_path, monkeypatch) -> No
     job = snippet("infra/flights_stack.py")
     stack.write_text(f"{before}{job}{mark}{after}", encoding="utf-8")
 
-    for words in (["land", "--days", "1"], ["run"]):
+    for words in (["land", "--days", "1"], of_the_sample("tidemark run").split()[1:]):
         command = [sys.executable, "-m", "ops", *words]
         run = subprocess.run(command, cwd=project, capture_output=True, text=True)
         assert run.returncode == 0, run.stdout + run.stderr

@@ -56,7 +56,7 @@ def processes_of(run: JobRun) -> list[int]:
 
 def start(home: Home, assembly: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "ops", "run", "--app", str(assembly)],
+        [sys.executable, "-m", "ops", "run", "--workflow", "flights", "--app", str(assembly)],
         env={**os.environ, "TIDEMARK_HOME": str(home.root)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -25,14 +25,25 @@ DATABASE = {  # a flightsSource with everything that one may have
 
 @dataclass(frozen=True)
 class Assembly:
-    """What one run of the app wrote."""
+    """What one run of the app wrote.
+
+    Attributes:
+        folder: where.
+        kinds: how the names of the stacks end that are looked at; all if empty.
+    """
 
     folder: Path
+    kinds: tuple[str, ...] = ()
+
+    def sample(self) -> "Assembly":
+        """Return the stacks of the sample alone, whatever pipelines the app has got since."""
+        return Assembly(self.folder, ("-storage", "-flights", "-github"))
 
     def stacks(self) -> list[str]:
-        return sorted(
+        names = [
             path.name.removesuffix(".template.json") for path in self.folder.glob("*.template.json")
-        )
+        ]
+        return sorted(name for name in names if not self.kinds or name.endswith(self.kinds))
 
     def text(self, stack: str) -> str:
         return (self.folder / f"{stack}.template.json").read_text()
@@ -147,3 +158,9 @@ def stage(request: pytest.FixtureRequest) -> str:
 def assembly(synth: Synth, stage: str) -> Assembly:
     """Return the assembly of each stage in turn."""
     return synth(stage=stage)
+
+
+@pytest.fixture(scope="session")
+def sample(assembly: Assembly) -> Assembly:
+    """Return the stacks of the sample in each stage in turn."""
+    return assembly.sample()

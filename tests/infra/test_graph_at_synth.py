@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from itertools import product
 from pathlib import Path
 from tempfile import mkdtemp
@@ -308,7 +309,7 @@ def test_the_app_ends_with_one_line_when_a_construct_refuses_at_synthesis(
     assert app.main() == 2
 
     err = capsys.readouterr().err
-    assert err.startswith("error: the names of 4 jobs make an event pattern of ")
+    assert re.match(r"error: the names of \d+ jobs make an event pattern of ", err)
     assert err.endswith(
         "EventBridge allows 10; give them shorter names, or split the pipeline in two\n"
     )

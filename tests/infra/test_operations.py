@@ -32,7 +32,7 @@ STAGE = {
 @pytest.fixture(scope="module")
 def watched(synth):
     """Return the assembly of a stage with everything switched on."""
-    return synth(stage="watched", **{"tidemark:stages": {"watched": STAGE}})
+    return synth(stage="watched", **{"tidemark:stages": {"watched": STAGE}}).sample()
 
 
 def alarms(assembly):
@@ -220,7 +220,7 @@ def test_dpu_hours_count_executors_and_driver_by_the_size_of_a_worker(watched):
 
 
 def test_a_stage_without_metrics_has_no_alarms_but_is_told_of_failures(synth):
-    dev = synth(stage="dev")
+    dev = synth(stage="dev").sample()
 
     assert alarms(dev) == []
     assert len(dev.resources("AWS::Events::Rule")) == 3

@@ -76,8 +76,8 @@ def job_names(assembly, parts):
     return [by_id[part["JobName"]["Ref"]] for part in parts]
 
 
-def test_a_stage_has_two_stacks_named_after_it(assembly, stage):
-    assert assembly.stacks() == [f"tidemark-{stage}-flights", f"tidemark-{stage}-storage"]
+def test_a_stage_has_two_stacks_named_after_it(sample, stage):
+    assert sample.stacks() == [f"tidemark-{stage}-flights", f"tidemark-{stage}-storage"]
 
 
 def test_everything_with_state_stays_when_it_leaves_the_template(assembly):
@@ -178,11 +178,11 @@ def test_every_bucket_refuses_requests_without_tls(assembly):
         assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
-def test_the_outputs_have_stable_names(assembly, stage):
+def test_the_outputs_have_stable_names(sample, stage):
     outputs = {
         name
-        for stack in assembly.stacks()
-        for name in json.loads(assembly.text(stack))["Outputs"]
+        for stack in sample.stacks()
+        for name in json.loads(sample.text(stack))["Outputs"]
         if not name.startswith("ExportsOutput")
     }
 
@@ -325,8 +325,8 @@ def test_a_wildcard_stands_only_below_declared_data_and_the_log_groups(assembly,
                 assert "*" not in arn or arn in data or arn.endswith(logs), arn
 
 
-def test_the_workflow_runs_once_at_a_time_under_its_own_name(assembly):
-    (workflow,) = assembly.resources("AWS::Glue::Workflow").values()
+def test_the_workflow_runs_once_at_a_time_under_its_own_name(sample):
+    (workflow,) = sample.resources("AWS::Glue::Workflow").values()
 
     assert workflow["Properties"]["Name"] == "flights"
     assert workflow["Properties"]["MaxConcurrentRuns"] == 1
@@ -339,11 +339,11 @@ def test_every_trigger_that_waits_is_active_after_deployment(assembly):
     assert {t["Properties"].get("StartOnCreation") for t in waiting.values()} == {True}
 
 
-def test_the_one_start_trigger_starts_every_job_that_waits_for_none(assembly, stage):
-    assert triggers(assembly, "ON_DEMAND") == {}
-    (start,) = triggers(assembly, "SCHEDULED").values()
+def test_the_one_start_trigger_starts_every_job_that_waits_for_none(sample, stage):
+    assert triggers(sample, "ON_DEMAND") == {}
+    (start,) = triggers(sample, "SCHEDULED").values()
 
-    started = job_names(assembly, start["Properties"]["Actions"])
+    started = job_names(sample, start["Properties"]["Actions"])
     assert [name for name in started if name in BOOKMARKS] == ["ingest-flights", "ingest-weather"]
     # Without a schedule a date that does not come: turning it on later replaces no trigger.
     schedule = "cron(0 6 * * ? *)" if stage == "prod" else "cron(0 0 1 1 ? 2199)"
@@ -374,8 +374,8 @@ def test_no_trigger_starts_a_job_that_it_watches(assembly):
         assert not set(watched) & set(started)
 
 
-def test_triggers_are_created_one_after_the_other_and_the_start_last(assembly):
-    all_triggers = assembly.resources("AWS::Glue::Trigger")
+def test_triggers_are_created_one_after_the_other_and_the_start_last(sample):
+    all_triggers = sample.resources("AWS::Glue::Trigger")
     follows = {
         id_.split("/")[1]: trigger.get("DependsOn", []) for id_, trigger in all_triggers.items()
     }

@@ -222,7 +222,20 @@ def test_a_job_script_that_does_not_exist_is_named(home, write_assembly) -> None
 def test_an_unknown_workflow_is_refused_with_the_ones_there_are(home, write_assembly) -> None:
     result = tidemark("run", "--app", str(write_assembly({"first": ""})), "--workflow", "nightly")
 
-    assert_one_clear_line(result, 1, "no workflow 'nightly'", "defines flow")
+    assert_one_clear_line(result, 1, "no workflow 'nightly'", "allowed: flow")
+
+
+def test_with_several_workflows_one_is_named_before_anything_is_started(
+    home, write_assembly
+) -> None:
+    other = {"Type": "AWS::Glue::Workflow", "Properties": {"Name": "sales"}}
+    app = write_assembly({"first": ""}, others={"Other": other})
+
+    result = tidemark("run", "--app", str(app))
+
+    assert_one_clear_line(result, 2, "2 workflows", "allowed: flow, sales", "--workflow flow")
+    assert not (home / "glue.sqlite").exists()
+    assert "required if the app has several" in " ".join(tidemark("run", "--help").output.split())
 
 
 def test_an_unwritable_state_folder_is_refused(tmp_path, monkeypatch, write_assembly) -> None:

@@ -18,9 +18,20 @@ from local_glue.errors import UsageError
 from local_glue.state.manifest import Manifest
 from ops.cli import main
 from ops.next_steps import commands
-from ops.scaffold import KINDS, LONGEST_NAME, MARKER, STACK, Declared, NewJob, stack_with
+from ops.scaffold import (
+    KINDS,
+    LONGEST_NAME,
+    MARKER,
+    READS_UPSTREAM,
+    Declared,
+    NewJob,
+    stack_file,
+    stack_with,
+)
 
 PROJECT = Path(__file__).parents[2]
+STACK = stack_file("flights")
+SECOND = stack_file("sales-eu")
 SAMPLE = (PROJECT / STACK).read_text(encoding="utf-8")
 KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 KEBAB_NAMES = st.from_regex(KEBAB_CASE, fullmatch=True).map(lambda name: f"made-up-{name}"[:30])
@@ -82,7 +93,7 @@ def test_a_job_is_a_script_a_test_and_a_call(project):
 
 
 @pytest.mark.parametrize("name", ["a", LONG_NAME])
-@pytest.mark.parametrize("after", [(), ("curate-flights",), ("publish-delays", "ingest-weather")])
+@pytest.mark.parametrize("after", [(), ("curate-flights",)])
 def test_every_kind_is_linted_and_formatted_whatever_the_length_of_its_name(project, name, after):
     for number, kind in enumerate(KINDS):
         key = ("id", "origin") if kind == "merge" else ()
@@ -101,7 +112,8 @@ def test_every_kind_is_linted_and_formatted_whatever_the_length_of_its_name(proj
 @given(name=KEBAB_NAMES.filter(KEBAB_CASE.fullmatch), kind=st.sampled_from(KINDS), data=st.data())
 def test_the_call_is_all_that_changes_in_the_stack(name, kind, data):
     known = sorted(Declared.by(SAMPLE).jobs)
-    after = data.draw(st.lists(st.sampled_from(known), unique=True))
+    most = 1 if kind in READS_UPSTREAM else len(known)
+    after = data.draw(st.lists(st.sampled_from(known), unique=True, max_size=most))
     job = NewJob(name, kind, tuple(after), ("id",) if kind == "merge" else ())
 
     stack = stack_with(job, SAMPLE)
@@ -150,6 +162,14 @@ def test_a_name_that_is_not_in_kebab_case_is_refused(name):
         (["made-up", "--kind=merge", "--after=ingest-weather"], "add --key COLUMN"),
         (["made-up", "--kind=publish", "--key=id"], "--key is for --kind merge"),
         (["made-up", "--kind=merge", "--key=a b"], "--key 'a b' is no column name"),
+        (
+            ["made-up", "--kind=merge", "--key=id", "--after=curate-flights", "--after=other"],
+            "reads what one job writes, and --after names 2: curate-flights, other",
+        ),
+        (["made-up", "--kind=publish", "--after=a", "--after=b"], "add the others to after="),
+        (["made-up", "--pipeline=sales"], "there is no pipeline 'sales'"),
+        (["made-up", "--pipeline=sales"], "allowed: flights; docs/second-pipeline.md"),
+        (["made-up", "--pipeline=../flights"], "--pipeline '../flights' is not in kebab case"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line_and_nothing_is_written(project, words, part):
@@ -157,6 +177,65 @@ def test_what_cannot_be_is_one_clear_line_and_nothing_is_written(project, words,
 
     assert_refused(new_job(*words), part)
 
+    assert texts(project) == before
+
+
+@pytest.fixture
+def second(project: Path) -> Path:
+    """Return the stack of a second pipeline, which has one job."""
+    before, _, _ = SAMPLE.partition("        landing_weather = ")
+    job = 'self.pipeline.add_job("ingest-sales", writes=[Dataset(storage.raw, "sales/")])'
+    path = project / SECOND
+    path.write_text(f"{before}        {job}\n{MARKER}", encoding="utf-8")
+    return path
+
+
+def test_a_job_goes_into_the_pipeline_that_is_named(project, second):
+    before = texts(project)
+
+    result = new_job("made-up", "--pipeline=sales-eu", "--after=ingest-sales")
+
+    assert result.exit_code == 0, result.output
+    after = texts(project)
+    assert {path for path in before if before[path] != after[path]} == {SECOND}
+    assert Declared.by(after[SECOND]).jobs == {"ingest-sales", "made-up"}
+    assert f"added the job to {SECOND}" in result.stdout
+    assert "  tidemark run --workflow sales-eu\n" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["curate-flights", "--pipeline=sales-eu"], f"{STACK} has a job 'curate-flights' already"),
+        (["ingest-sales"], f"{SECOND} has a job 'ingest-sales' already"),
+        (["sales"], f"the data raw/sales/ of the new job is that of another job of {SECOND}"),
+        (["made-up", "--after=ingest-sales"], f"there is no such job in {STACK}"),
+        (["made-up", "--pipeline=sales-eu", "--after=curate-flights"], "allowed: ingest-sales"),
+    ],
+)
+def test_what_another_pipeline_has_is_taken_and_cannot_be_waited_for(project, second, words, part):
+    before = texts(project)
+
+    assert_refused(new_job(*words), part)
+
+    assert texts(project) == before
+
+
+def test_with_a_second_pipeline_the_next_steps_name_the_first_too(project, second):
+    result = new_job("made-up")
+
+    assert result.exit_code == 0, result.output
+    assert "  tidemark run --workflow flights\n" in result.stdout
+
+
+def test_a_job_in_a_second_pipeline_that_fails_leaves_nothing_behind(project, second):
+    (project / "app.py").write_text("raise SystemExit('error: no synthesis today')")
+    write_snapshot_test(project, "    pass\n")
+    before = texts(project)
+
+    result = new_job("made-up", "--pipeline=sales-eu")
+
+    assert result.exit_code == 1
     assert texts(project) == before
 
 

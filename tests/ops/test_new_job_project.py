@@ -1,4 +1,7 @@
-"""Jobs of all kinds, scaffolded into a copy of the project, pass its checks and can be deployed."""
+"""Jobs of all kinds, scaffolded into a copy of the project, pass its checks and can be deployed.
+
+Four are in the sample's pipeline and one is in a second pipeline.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,26 @@ import pytest
 
 from local_glue.state.manifest import MANIFEST
 from tests.infra.conftest import Assembly
-from tests.projects import PROJECT, copy_project, guide, shell
+from tests.projects import PROJECT, add_second_pipeline, copy_project, guide, shell
 
 pytestmark = pytest.mark.synth
-SNAPSHOT = "test_the_template_is_the_one_that_was_reviewed[flights].json"
+SNAPSHOT = "test_the_template_is_the_one_that_was_reviewed[{}].json"
+PIPELINES = ("flights", "guidesales")
+# Graphs and apps of their own, whatever the app is; every other test of tests/infra is run.
+NOT_OF_THE_APP = ("tests/infra/test_graph.py", "tests/infra/test_pipeline_set.py")
+OTHERS = (
+    "tests/ops/test_lint.py",
+    "tests/ops/test_new_job.py",
+    "tests/docs",
+    "tests/test_imports.py",
+)
 MYPY_CACHE = PROJECT / ".mypy_cache"  # knows the types of packages, if `make check` was run
 STARTED_AFTER = {
     "guideorders": None,
     "guidepayments": None,
     "curate-guideorders": "guideorders",
     "publish-guideorders": "curate-guideorders",
+    "ingest-guidesales": None,
 }
 # What each may read, and what it may write.
 DATA = {
@@ -27,6 +40,7 @@ DATA = {
     "guidepayments": ("{Raw}/guidepayments", "{Raw}/guidepayments"),
     "curate-guideorders": ("{Raw}/guideorders", "{Curated}/curate_guideorders"),
     "publish-guideorders": ("{Curated}/curate_guideorders", "{Mart}/publish_guideorders"),
+    "ingest-guidesales": ("{Landing}/ingest_guidesales", "{Raw}/ingest_guidesales"),
 }
 MODULES = [name.replace("-", "_") for name in DATA]
 
@@ -38,14 +52,19 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Neither snapshot nor manifest until the last.
     shutil.move(project / "tests" / "infra", project / "hidden")
     shutil.move(project / MANIFEST, project / "manifest")
-    *lines, last = [*guide("scaffold").splitlines(), *guide("other kinds").splitlines()]
+    add_second_pipeline(project)
+    *lines, last = [
+        *guide("scaffold").splitlines(),
+        *guide("other kinds").splitlines(),
+        *guide("scaffold", "second-pipeline.md").splitlines(),
+    ]
     for line in lines:
         shell(project, line)
     shutil.move(project / "hidden", project / "tests" / "infra")
     shutil.move(project / "manifest", project / MANIFEST)
     printed = shell(project, last)
     assert f"updated {MANIFEST}" in printed
-    assert SNAPSHOT in printed
+    assert all(SNAPSHOT.format(pipeline) in printed for pipeline in PIPELINES)
     return project
 
 
@@ -64,18 +83,13 @@ def test_what_was_scaffolded_passes_the_checks(project: Path) -> None:
     shell(project, f"mypy --cache-dir {MYPY_CACHE} {scripts}")
 
 
-def test_tests_that_look_at_every_job_of_the_app_pass_with_those_that_were_scaffolded(
-    project: Path,
-) -> None:
-    tests = " ".join(
-        [
-            *("tests/infra/test_lint.py", "tests/infra/test_operations.py"),
-            *("tests/infra/test_state_manifest.py", "tests/ops/test_lint.py"),
-            "tests/local_glue/state/test_script_sources.py",
-        ]
-    )
+def test_tests_that_look_at_the_app_pass_with_what_was_scaffolded(project: Path) -> None:
+    ignored = " ".join(f"--ignore {path}" for path in NOT_OF_THE_APP)
+    options = "-q -n 2 --dist loadscope -p no:cacheprovider -m 'not spark and not stress'"
 
-    assert " passed" in shell(project, f"pytest -q -p no:cacheprovider {tests}")
+    shell(project, f"pytest {options} {ignored} tests/infra")
+    options = options.replace("not spark", "not spark and not synth")
+    shell(project, f"pytest {options} tests/local_glue/state {' '.join(OTHERS)}")
 
 
 def test_the_manifest_holds_every_job_that_was_scaffolded(project: Path) -> None:
@@ -86,9 +100,11 @@ def test_the_manifest_holds_every_job_that_was_scaffolded(project: Path) -> None
 
 def test_the_snapshot_holds_every_job_that_was_scaffolded(project: Path) -> None:
     folder = project / "tests" / "infra" / "__snapshots__" / "test_snapshot"
-    snapshot = json.loads((folder / SNAPSHOT).read_text(encoding="utf-8"))
-
-    names = {resource["Properties"].get("Name") for resource in snapshot["Resources"].values()}
+    names: set[str] = set()
+    for pipeline in PIPELINES:
+        text = (folder / SNAPSHOT.format(pipeline)).read_text(encoding="utf-8")
+        resources = json.loads(text)["Resources"].values()
+        names |= {str(resource["Properties"].get("Name")) for resource in resources}
     assert names >= DATA.keys()
 
 

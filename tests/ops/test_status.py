@@ -1,4 +1,3 @@
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from local_glue.store import JobRun, Store
 from ops.status import bookmark_text, read_watermarks, status_table
 from tests.ops.conftest import TABLE
 from watermarks import Watermarks
-
-TITLES = ("job", "last run", "state,", "rows in", "bookmark", "watermark")
 
 
 def deployment(*names: str) -> Deployment:
@@ -132,17 +129,11 @@ def test_a_terminal_of_80_columns_shows_the_whole_status() -> None:
         )
     )
 
-    lines = console.export_text().splitlines()
-    edges = [next(line for line in lines if title in line).index(title) for title in TITLES]
-    cells = [
-        " ".join(line[begin:end].strip() for line in lines[4:] if line[begin:end].strip())
-        for begin, end in pairwise([*edges, None])
-    ]
-    assert cells == [
+    assert console.export_text().splitlines() == [
         "ingest-flights",
-        "1970-01-01 00:00Z",
-        "SUCCEEDED 1063.1 s",
-        "26,276 → 12,208",
-        "v31 to 1970-01-01 00:01Z",
-        "updated_at= 2013-01-15T 04:00:00.01 6000+00:00",
+        "  last run         1970-01-01 00:00Z",
+        "  state, duration  SUCCEEDED 1063.1 s",
+        "  rows in → out    26,276 → 12,208",
+        "  bookmark         v31 to 1970-01-01 00:01Z",
+        "  watermark        updated_at=2013-01-15T04:00:00.016000+00:00",
     ]
