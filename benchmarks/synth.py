@@ -31,11 +31,12 @@ pipelines = PipelineSet(cdk_app, stage=stage, storage=storage, root=app.ROOT, en
 for p in range({PIPELINES}):
     pipeline, before = pipelines.add(f"p{{p}}"), []
     for j in range({JOBS}):
-        data = Dataset(storage.raw, f"p{{p}}/{{j}}/", delivered=True, published=True)
+        source = Dataset(storage.landing, f"p{{p}}/{{j}}/", delivered=True)
+        target = Dataset(storage.raw, f"p{{p}}/{{j}}/", published=True)
         before = [pipeline.add_job(
             f"p{{p}}-job-{{j}}", script="glue_jobs/ingest_weather.py", after=before,
-            bookmark=BookmarkOption.ENABLE, reads=[data], writes=[data],
-            arguments={{"source_path": data, "target_path": data}},
+            bookmark=BookmarkOption.ENABLE, reads=[source], writes=[target],
+            arguments={{"source_path": source, "target_path": target}},
         )]
 cdk_app.synth()
 seconds = time.monotonic() - begin

@@ -17,7 +17,7 @@ from infra.errors import JobDefinitionError
 from infra.explanations import explain_wildcards
 from infra.graph.template import METADATA
 from infra.job_arguments import Argument, own_arguments, texts_of
-from infra.job_checks import check_kind, check_list, check_name, check_uses
+from infra.job_checks import check_kind, check_list, check_name, check_reason, check_uses
 from infra.runtime import JobRuntime
 from infra.security import JobLogs
 from infra.shared_parts import SharedParts
@@ -165,6 +165,21 @@ class IncrementalJob(Construct):
     def on(self, state: JobState) -> Ended:
         """Return that this job has ended in a state, for `all_of` and `any_of`."""
         return Ended(self, state)
+
+    def acknowledge(self, rule: str, reason: str) -> None:
+        """Accept what a rule of the graph finds at this job: it is not told, and stops nothing.
+
+        Args:
+            rule: its name as the finding shows it, such as `two-writers`.
+            reason: why it is right here, for whoever reads the validation report.
+
+        Raises:
+            JobDefinitionError: there is no such rule, or no reason.
+        """
+        check_reason(self.name, rule, reason)
+        cdk.Validations.of(self).acknowledge(
+            cdk.Acknowledgment(id=f"tidemark::{rule}", reason=reason)
+        )
 
     @property
     def output(self) -> Dataset:

@@ -10,6 +10,7 @@ from types import UnionType
 import aws_cdk as cdk
 
 from infra.errors import JobDefinitionError
+from infra.graph.rules import RULES
 
 MOST_CHARACTERS = {"job": 255, "pipeline": 64}  # Glue's; and room in names with the stage
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -31,6 +32,24 @@ def check_name(of: str, name: object) -> None:
         raise JobDefinitionError(
             f"{of} name {name!r} is not in kebab case; allowed: up to {most} lower case letters, "
             "digits and single hyphens, a letter first; write it like 'ingest-orders'"
+        )
+
+
+def check_reason(job: str, rule: object, reason: object) -> None:
+    """Raise unless a rule that is acknowledged at a job exists, and a reason is given.
+
+    Raises:
+        JobDefinitionError: one of them is not there.
+    """
+    if rule not in RULES:
+        raise JobDefinitionError(
+            f"job '{job}' acknowledges the rule {rule!r}; allowed: {', '.join(RULES)}; copy the "
+            "name from the finding"
+        )
+    if not isinstance(reason, str) or not reason.strip():
+        raise JobDefinitionError(
+            f"job '{job}' acknowledges '{rule}' with the reason {reason!r}; allowed: a text; say "
+            "why it is right here"
         )
 
 

@@ -14,6 +14,7 @@ class Job:
     Attributes:
         reads: URIs of what it reads, `delivered` those of them that others deliver.
         writes: URIs of what it writes, `published` those of them that others read.
+        temp: URI of where it keeps temporary files.
     """
 
     at: str
@@ -24,6 +25,7 @@ class Job:
     delivered: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
+    temp: str | None = None
 
 
 @dataclass(frozen=True)

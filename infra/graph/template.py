@@ -97,6 +97,7 @@ def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Jo
     properties = resource.get("Properties", {})
     known = resource.get("Metadata", {}).get(METADATA, {})
     arguments = properties.get("DefaultArguments", {})
+    temp = arguments.get("--TempDir")
     concurrent = properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
 
     def uris(key: str, flag: str | None = None) -> tuple[str, ...]:
@@ -113,6 +114,7 @@ def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Jo
         delivered=uris("reads", "delivered"),
         writes=uris("writes"),
         published=uris("writes", "published"),
+        temp=None if temp is None else names.text(stack, temp),
     )
 
 
