@@ -13,6 +13,7 @@ from infra.config import StageConfig
 from infra.dataset import Dataset
 from infra.dependencies import After, Ended, after_of
 from infra.errors import JobDefinitionError
+from infra.governance import apply_to_all
 from infra.graph.plugin import check_graph_at_synth
 from infra.incremental_job import BookmarkOption, IncrementalJob, RunProperties
 from infra.job_arguments import Argument
@@ -82,6 +83,7 @@ class Pipeline(Construct):
                 f"pipeline '{name}' is in the nested stack '{cdk.Stack.of(self).node.path}', whose "
                 "template no validation is shown; put it into a stack of the app or of a Stage"
             )
+        apply_to_all(self, stage)
         self.name = name
         self.jobs: dict[str, IncrementalJob] = {}
         self._root = Path(root)

@@ -70,6 +70,7 @@ class PipelineSet:
             env=self._env,
             description=f"Tidemark {self._stage.name}: the pipeline {name}",
         )
+        apply_to_all(stack, self._stage)
         pipeline = Pipeline(
             stack,
             "".join(word.capitalize() for word in name.split("-")),
@@ -79,6 +80,5 @@ class PipelineSet:
             watermarks=self._storage.watermarks,
             key=self._storage.key,
         )
-        apply_to_all(stack, self._stage)
         self.pipelines[name] = pipeline
         return pipeline

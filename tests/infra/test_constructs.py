@@ -84,6 +84,45 @@ def test_a_job_has_the_size_and_timeout_of_its_stage(cdk, stack, pipeline, enabl
     assert job["Properties"]["Timeout"] == 30
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["by itself", "and by the app"])
+def test_a_pipeline_bounds_its_roles_and_carries_its_tags_wherever_it_stands(
+    cdk, stack, add_pipeline, enable, again
+):
+    from infra.governance import apply_to_all
+
+    pipeline = add_pipeline(permissions_boundary="bounds", tags={"team": "x"})
+    pipeline.add_job("one", script="job.py", bookmark=enable)
+    if again:
+        apply_to_all(stack, pipeline._stage)
+
+    (role,) = resources(cdk, stack, "AWS::IAM::Role")
+    assert "policy/bounds" in json.dumps(role["Properties"]["PermissionsBoundary"])
+    tags = [(tag["Key"], tag["Value"]) for tag in role["Properties"]["Tags"]]
+    expected = [("team", "x"), ("tidemark:pipeline", "orders"), ("tidemark:stage", "dev")]
+    assert tags == expected
+    (job,) = resources(cdk, stack, "AWS::Glue::Job")
+    assert job["Properties"]["Tags"] == dict(expected)
+
+
+def test_the_storage_of_an_app_of_ones_own_carries_the_tags_of_the_stage(cdk, add_pipeline):
+    from infra.governance import apply_to_all
+    from infra.storage_stack import StorageStack
+
+    stage = add_pipeline(tags={"team": "x"})._stage
+    flags = {"@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy": True}
+    own = cdk.App(analytics_reporting=False, context=flags)
+    storage = StorageStack(own, "storage", stage=stage, env=cdk.Environment())
+    apply_to_all(storage, stage)
+
+    tags = resources(cdk, storage, "AWS::KMS::Key")[0]["Properties"]["Tags"]
+    assert [(tag["Key"], tag["Value"]) for tag in tags] == [
+        ("team", "x"),
+        ("tidemark:stage", "dev"),
+    ]
+    applied = [aspect for aspect in cdk.Aspects.of(storage).all if "Tag" in type(aspect).__name__]
+    assert len(applied) == 2
+
+
 def test_a_job_may_publish_metrics_in_the_namespace_of_glue_only(cdk, stack, add_pipeline, enable):
     pipeline = add_pipeline(metrics=True)
     pipeline.add_job("one", script="job.py", bookmark=enable)
