@@ -18,6 +18,7 @@ from infra.explanations import explain_wildcards
 from infra.graph.template import METADATA
 from infra.job_arguments import Argument, own_arguments, texts_of
 from infra.job_checks import check_kind, check_list, check_name, check_reason, check_uses
+from infra.policies import MOST_POLICIES, fit
 from infra.runtime import JobRuntime
 from infra.security import JobLogs
 from infra.shared_parts import SharedParts
@@ -208,11 +209,10 @@ class IncrementalJob(Construct):
         ]
 
     def _data(self, written: Sequence[Dataset], shared: SharedParts) -> list[permissions.Statement]:
-        statements = []
-        for data in self.reads:
-            statements += permissions.read_prefix(data.bucket.bucket_arn, data.prefix)
-        for data in written:
-            statements += permissions.write_prefix(data.bucket.bucket_arn, data.prefix)
+        statements = permissions.use_data(
+            [(data.bucket.bucket_arn, data.prefix) for data in self.reads],
+            [(data.bucket.bucket_arn, data.prefix) for data in written],
+        )
         for may_write, datasets in ((False, self.reads), (True, written)):
             used = [data.bucket.encryption_key for data in datasets]
             others = {key.key_arn for key in used if key} - {shared.security.key_arn}
@@ -220,15 +220,33 @@ class IncrementalJob(Construct):
         return statements
 
     def _role(self, statements: Sequence[permissions.Statement]) -> iam.Role:
-        document = iam.PolicyDocument.from_json({"Statement": list(statements)})
+        inline, overflow = fit(statements)
+        if len(overflow) > MOST_POLICIES:
+            raise JobDefinitionError(
+                f"job '{self.name}' needs {len(overflow)} managed policies beside its own for what "
+                f"it reads, writes and uses; IAM attaches {MOST_POLICIES} to a role; declare a "
+                "folder that holds many of the datasets instead of each, or split the job"
+            )
+        policies = [
+            iam.ManagedPolicy(
+                self,
+                f"Policy{number}",
+                description=f"What the Glue job {self.name} may do, part {number} of further ones",
+                document=_document(part),
+            )
+            for number, part in enumerate(overflow, start=1)
+        ]
+        document = _document(inline)
         role = iam.Role(
             self,
             "Role",
             assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
             description=f"What the Glue job {self.name} may do",
             inline_policies={"job": document},
+            managed_policies=policies or None,
         )
-        explain_wildcards(role, document)
+        for owner, part in ((role, document), *((it, it.document) for it in policies)):
+            explain_wildcards(owner, part)
         return role
 
     def _resource(
@@ -285,6 +303,10 @@ class IncrementalJob(Construct):
             },
         )
         return resource
+
+
+def _document(statements: Sequence[permissions.Statement]) -> iam.PolicyDocument:
+    return iam.PolicyDocument.from_json({"Statement": list(statements)})
 
 
 def _check(name: str, script: Path, bookmark: object, *, watermark: object) -> None:
