@@ -18,6 +18,7 @@ from infra.explanations import explain_wildcards
 from infra.graph.template import METADATA
 from infra.job_arguments import Argument, own_arguments, texts_of
 from infra.job_checks import check_kind, check_list, check_name, check_reason, check_uses
+from infra.plain_secrets import check_open_texts, reasons
 from infra.policies import MOST_POLICIES, fit
 from infra.runtime import JobRuntime
 from infra.security import JobLogs
@@ -90,7 +91,8 @@ class IncrementalJob(Construct):
             reads: data the job may list and read.
             writes: data the job may list, read, write and replace.
             arguments: argument name, without dashes, to what the script gets as text: a text, the
-                URI of a dataset, or the URI of what another job writes.
+                URI of a dataset, or the URI of what another job writes. `NotSecret(text, reason)`
+                is a text that would be refused as a secret in the open.
             tables: tables of the Data Catalog that the job may read, each as `database.table`;
                 their data is declared in `reads`.
             temp: data the job may write while it runs; the script gets it as `TempDir`.
@@ -108,6 +110,7 @@ class IncrementalJob(Construct):
         check_list(name, "reads", reads, Dataset, "Dataset")
         check_list(name, "writes", writes, Dataset, "Dataset")
         check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        opened = check_open_texts(f"job '{name}' has the argument", arguments or {})
         check_kind(name, "runtime", runtime, JobRuntime, "a JobRuntime")
         check_kind(name, "temp", temp, Dataset | None, "a Dataset")
         permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
@@ -139,9 +142,7 @@ class IncrementalJob(Construct):
             temp=temp,
             watermark_table=shared.watermarks.table.table_name if watermark else None,
         )
-        default_arguments |= texts_of(
-            name, arguments or {}, (*self.reads, *self.writes), default_arguments
-        )
+        default_arguments |= texts_of(name, opened, (*self.reads, *self.writes), default_arguments)
         may_put = run_properties is RunProperties.READ_AND_PUT
         stack = cdk.Stack.of(self)
         self.role = self._role(
@@ -161,7 +162,13 @@ class IncrementalJob(Construct):
             ]
         )
         self.logs = JobLogs(self, "Logs", security=shared.security, role_name=self.role.role_name)
-        self.resource = self._resource(script_asset, shared, default_arguments, connections)
+        self.resource = self._resource(
+            script_asset,
+            shared,
+            default_arguments,
+            connections,
+            reasons({f"--{key}": value for key, value in (arguments or {}).items()}),
+        )
 
     def on(self, state: JobState) -> Ended:
         """Return that this job has ended in a state, for `all_of` and `any_of`."""
@@ -255,6 +262,7 @@ class IncrementalJob(Construct):
         shared: SharedParts,
         default_arguments: Mapping[str, str],
         connections: Sequence[str],
+        not_secret: Mapping[str, str],
     ) -> glue.CfnJob:
         runtime = self.runtime
         resource = glue.CfnJob(
@@ -300,6 +308,7 @@ class IncrementalJob(Construct):
                     for d in self.writes
                 ],
                 "watermark": self.has_watermarks,
+                **({"notSecret": not_secret} if not_secret else {}),
             },
         )
         return resource

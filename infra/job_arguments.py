@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from infra.dataset import Dataset
 from infra.errors import JobDefinitionError
+from infra.plain_secrets import NotSecret
 
 if TYPE_CHECKING:
     from infra.incremental_job import IncrementalJob
 
-Argument: TypeAlias = Union[str, Dataset, "IncrementalJob"]
+Argument: TypeAlias = Union[str, NotSecret, Dataset, "IncrementalJob"]
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
 # Names that Glue passes to every script or takes for itself, and argparse's own.
 RESERVED = {"--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID", "--WORKFLOW_NAME", "--WORKFLOW_RUN_ID"}
@@ -50,7 +51,7 @@ def own_arguments(
 
 def texts_of(
     name: str,
-    arguments: Mapping[str, Argument],
+    arguments: Mapping[str, object],
     declared: Sequence[Dataset],
     taken: Mapping[str, str],
 ) -> dict[str, str]:

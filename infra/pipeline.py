@@ -15,10 +15,12 @@ from infra.dependencies import After, Ended, after_of
 from infra.errors import JobDefinitionError
 from infra.governance import apply_to_all
 from infra.graph.plugin import check_graph_at_synth
+from infra.graph.template import METADATA
 from infra.incremental_job import BookmarkOption, IncrementalJob, RunProperties
 from infra.job_arguments import Argument
 from infra.job_checks import check_kind, check_name
 from infra.operations import PIPELINE_TAG, Operations
+from infra.plain_secrets import NotSecret, check_open_texts, reasons
 from infra.runtime import JobRuntime
 from infra.schedules import NEVER
 from infra.security import JobSecurity
@@ -58,7 +60,7 @@ class Pipeline(Construct):
         stage: StageConfig,
         watermarks: WatermarkTable,
         key: kms.IKey,
-        run_properties: Mapping[str, str] | None = None,
+        run_properties: Mapping[str, str | NotSecret] | None = None,
     ) -> None:
         """Declare the workflow.
 
@@ -74,7 +76,8 @@ class Pipeline(Construct):
 
         Raises:
             JobDefinitionError: the name cannot be part of other names, there is no folder `libs`
-                in the project, a run property is no text, or the stack is a nested one.
+                in the project, a run property is no text or shows a secret, or the stack is a
+                nested one.
         """
         check_name("pipeline", name)
         super().__init__(scope, id_)
@@ -95,11 +98,7 @@ class Pipeline(Construct):
                 f"pipeline '{name}' ships {str(libs)!r}, which is not a folder; "
                 "create it, or correct root="
             )
-        if not all(isinstance(text, str) for text in (run_properties or {}).values()):
-            raise JobDefinitionError(
-                f"pipeline '{name}' has run_properties {run_properties!r}; allowed: names to "
-                "texts; write the values in quotes"
-            )
+        properties = _texts_of(name, {} if run_properties is None else run_properties)
         self.security = JobSecurity(
             self,
             "Security",
@@ -112,8 +111,10 @@ class Pipeline(Construct):
             "Workflow",
             name=name,
             max_concurrent_runs=1,
-            default_run_properties=run_properties,
+            default_run_properties=properties or None,
         )
+        if not_secret := reasons(run_properties or {}):
+            self.workflow.add_metadata(METADATA, {"notSecret": not_secret})
         self._shared = SharedParts(
             libs=assets.Asset(self, "Libs", path=str(libs), exclude=NOT_SHIPPED),
             security=self.security,
@@ -182,7 +183,8 @@ class Pipeline(Construct):
             reads: data the job may list and read.
             writes: data the job may list, read, write and replace.
             arguments: argument name, without dashes, to what the script gets as text: a text, the
-                URI of a dataset, or the URI of what a job of `after` writes.
+                URI of a dataset, or the URI of what a job of `after` writes. `NotSecret(text,
+                reason)` is a text that would be refused as a secret in the open.
             runtime: what the job runs on instead of what the stage says.
             tables: tables of the Data Catalog that the job may read, each as `database.table`;
                 their data is declared in `reads`.
@@ -295,6 +297,24 @@ class Pipeline(Construct):
             self._start.remove_resource_dependency(self._last_trigger)
         self._start.add_resource_dependency(trigger)
         self._last_trigger = trigger
+
+
+def _texts_of(pipeline: str, properties: object) -> dict[str, object]:
+    """Return run properties as texts; raise unless they are names to texts that anybody may see."""
+    if not isinstance(properties, Mapping):
+        shown, properties = repr(properties), {}
+    else:  # the values are not shown, since one may be a secret
+        shown = ", ".join(
+            repr(key)
+            for key, text in properties.items()
+            if not (isinstance(key, str) and isinstance(text, str | NotSecret))
+        )
+    if shown:
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' has run_properties of another kind: {shown}; allowed: names to "
+            "texts; write the values in quotes"
+        )
+    return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
 
 
 def _check_age(name: str, hours: object, *, watermark: bool) -> None:

@@ -57,12 +57,22 @@ class Trigger:
 
 
 @dataclass(frozen=True)
+class OpenSecret:
+    """A text that looks like a secret, by its name; `of` says what the resource `at` has."""
+
+    at: str
+    of: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Graph:
     """Everything of one account and region, the workflows by name with where they stand."""
 
     jobs: tuple[Job, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     workflows: Mapping[str, str] = field(default_factory=dict)
+    open_secrets: tuple[OpenSecret, ...] = ()
 
     def triggers_of(self, workflow: str | None) -> list[Trigger]:
         """Return the triggers of one workflow, or those of none."""

@@ -11,6 +11,7 @@ from infra.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
 from infra.graph.races import races
 from infra.graph.trigger_rules import problems_of_trigger
 from infra.graph.ways import cycle_of, ways_to_start
+from infra.plain_secrets import ADVICE
 
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 
@@ -33,6 +34,7 @@ RULES: Mapping[str, str] = {
     "too-many-nodes": "A workflow has more than 100 jobs, crawlers and triggers.",
     "cycle": "Jobs wait for each other.",
     "unreachable-job": "A job can start in no run, whatever state each job ends in.",
+    "open-secret": "An argument or a run property shows a secret to everybody.",
     "two-writers": "Two jobs can write the same data at the same time.",
     "reads-own-output": "A job reads what it writes (without a bookmark a warning).",
     "temp-overlaps": "Temporary files are where data is.",
@@ -49,6 +51,7 @@ def problems(graph: Graph) -> list[Problem]:
         *(problem for trigger in graph.triggers for problem in problems_of_trigger(graph, trigger)),
         *_shared_triggers(graph),
         *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
+        *_secrets(graph),
         *races(graph),
         *_data(graph),
     ]
@@ -165,6 +168,16 @@ def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
                 f"the job '{name}' can never start: {reason}",
                 "wait for what can happen in one run that a start trigger of the workflow begins",
             )
+
+
+def _secrets(graph: Graph) -> Iterator[Problem]:
+    for secret in graph.open_secrets:
+        yield Problem(
+            "open-secret",
+            secret.at,
+            f"the {secret.of} {secret.name!r} has a value that looks like a secret",
+            f"{ADVICE}; or acknowledge it with a reason",
+        )
 
 
 def _data(graph: Graph) -> Iterator[Problem]:

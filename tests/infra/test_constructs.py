@@ -238,6 +238,24 @@ def test_a_run_property_that_is_no_text_is_refused(add_pipeline):
         add_pipeline(run_properties={"day": 1})
 
 
+@pytest.mark.parametrize("wrong", [["day"], "day", {1: "today"}, 7])
+def test_run_properties_of_another_kind_are_refused(add_pipeline, wrong):
+    with pytest.raises(ValueError, match=r"'orders' has run_properties .*; allowed: names to text"):
+        add_pipeline(run_properties=wrong)
+
+
+def test_a_secret_in_a_run_property_is_refused_unless_it_is_none(cdk, stack, add_pipeline, enable):
+    from infra.plain_secrets import NotSecret
+
+    with pytest.raises(ValueError, match="pipeline 'orders' has the run property 'password'"):
+        add_pipeline(run_properties={"password": "hunter2"})
+
+    plain = {"password": NotSecret("none yet", reason="the word for no password")}
+    add_pipeline("returns", run_properties=plain).add_job("one", script="job.py", bookmark=enable)
+    (workflow,) = resources(cdk, stack, "AWS::Glue::Workflow")
+    assert workflow["Properties"]["DefaultRunProperties"] == {"password": "none yet"}
+
+
 def test_a_pipeline_in_a_nested_stack_is_refused(cdk, stack, add_pipeline):
     with pytest.raises(
         ValueError, match="nested stack 'stack/Inner', whose template no validation"

@@ -322,6 +322,34 @@ def test_conditions_that_cannot_be_are_refused(add):
         any_of(first, on="FAILED")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [{"jdbc_password": "hunter2"}, {"url": "jdbc:postgresql://db/air?user=me&password=hunter2"}],
+)
+def test_a_secret_in_an_argument_is_refused_and_not_repeated(add, arguments):
+    from infra.plain_secrets import NotSecret
+
+    (name,) = arguments
+    with pytest.raises(
+        JobDefinitionError, match=f"'one' has the argument '{name}' .*secrets="
+    ) as e:
+        add("one", arguments=arguments)
+    assert "hunter2" not in str(e.value)
+
+    add("one", arguments={name: NotSecret(arguments[name], reason="a test database")})
+
+    (job,) = add.properties("AWS::Glue::Job")  # and its graph has no problem
+    assert job["DefaultArguments"][f"--{name}"] == arguments[name]
+
+
+@pytest.mark.parametrize(("text", "reason"), [("hunter2", ""), ("hunter2", None), (7, "a number")])
+def test_what_is_no_secret_has_a_text_and_a_reason(add, text, reason):
+    from infra.plain_secrets import NotSecret
+
+    with pytest.raises(JobDefinitionError, match=r"'password' as a NotSecret with .* allowed: a t"):
+        add("one", arguments={"password": NotSecret(text, reason)})
+
+
 def test_a_state_that_no_trigger_can_watch_is_refused(add):
     with pytest.raises(JobDefinitionError, match=r"of 'first' is 'ERROR'; allowed: JobState\.SUCC"):
         add("first").on("ERROR")

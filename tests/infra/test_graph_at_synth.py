@@ -175,6 +175,42 @@ def test_a_race_can_be_acknowledged_at_the_job_with_a_reason(cdk, project):
         second.acknowledge("two-writers", "")
 
 
+def test_a_secret_that_a_hand_put_in_the_open_is_found_and_not_repeated(cdk, project):
+    from aws_cdk import aws_glue as glue
+
+    pipeline = new_pipeline(cdk, project)
+    first = disable(pipeline, "first", arguments={"table": "t"})
+    host = cdk.CfnParameter(pipeline, "Host").value_as_string
+    change = first.resource.add_property_override
+    change("NonOverridableArguments.--api_key", "hunter2")
+    change("DefaultArguments.--url", f"jdbc:postgresql://{host}/air?password=hunter2")
+    change("DefaultArguments.--from", "{{resolve:secretsmanager:air:SecretString:password}}")
+    change("DefaultArguments.--token", cdk.Fn.ref("AWS::StackName"))
+    pipeline.workflow.add_property_override("DefaultRunProperties.password", "hunter2")
+    pipeline._start.actions = [
+        glue.CfnTrigger.ActionProperty(
+            job_name=first.resource.ref, arguments={"--db_password": "hunter2"}
+        )
+    ]
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(pipeline)
+
+    shown = shown_by(pipeline)
+    assert sorted((path.removeprefix("stack/Orders/"), text) for path, text, _ in shown) == [
+        (path, f"the {what} has a value that looks like a secret")
+        for path, what in (
+            ("First/Resource", "argument '--api_key'"),
+            ("First/Resource", "argument '--from'"),
+            ("First/Resource", "argument '--url'"),
+            ("Start", "argument '--db_password'"),
+            ("Workflow", "run property 'password'"),
+        )
+    ]
+    assert "hunter2" not in str(shown)
+    assert all("secrets=" in fix for _, _, fix in shown)
+
+
 def test_a_warning_is_shown_and_fails_nothing(cdk, project):
     from aws_cdk import aws_s3 as s3
 
@@ -556,6 +592,9 @@ BROKEN = {
     ),
     "cycle": jobs_wait_for_each_other,
     "unreachable-job": lambda t, start, trigger: trigger.update(WorkflowName="other"),
+    "open-secret": lambda t, start, trigger: jobs_of(t)[0]["Properties"]["DefaultArguments"].update(
+        {"--password": "hunter2"}
+    ),
     "two-writers": two_jobs_write_one_folder,
     "reads-own-output": a_job_reads_what_it_writes,
     "temp-overlaps": temporary_files_are_where_data_is,
