@@ -48,7 +48,13 @@ class JdbcSource:
     secret_name: str | None = None
 
     def __post_init__(self) -> None:
-        if shows_secret("", self.url):  # an error that shows it would spread it
+        url: object = self.url
+        if not isinstance(url, str):
+            raise ConfigError(
+                f"flightsSource has url {show(url)}; allowed: an address such as "
+                "jdbc:postgresql://host/db; pass one"
+            )
+        if shows_secret("", url):  # an error that shows it would spread it
             raise ConfigError(
                 "flightsSource has a url with a password, which the template and the job's "
                 "arguments would show; put it into a secret and name that as secretName"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
@@ -14,13 +13,19 @@ from infra import permissions
 from infra.dataset import Dataset
 from infra.dependencies import Ended, JobState
 from infra.errors import JobDefinitionError
-from infra.explanations import explain_wildcards
 from infra.graph.template import METADATA
 from infra.job_arguments import Argument, own_arguments, texts_of
-from infra.job_checks import check_kind, check_list, check_name, check_reason, check_uses
+from infra.job_checks import (
+    check_kind,
+    check_list,
+    check_name,
+    check_reason,
+    check_script,
+    check_uses,
+)
+from infra.job_role import make_role
 from infra.plain_secrets import check_open_texts, reasons
-from infra.policies import MOST_POLICIES, fit
-from infra.runtime import JobRuntime
+from infra.runtime import PYTHONS, JobRuntime
 from infra.security import JobLogs
 from infra.shared_parts import SharedParts
 
@@ -107,11 +112,17 @@ class IncrementalJob(Construct):
             JobDefinitionError: something of this cannot be deployed.
         """
         _check(name, script, bookmark, watermark=watermark)
+        if watermark and shared.watermarks is None:
+            raise JobDefinitionError(
+                f"job '{name}' keeps a watermark, and its pipeline has no table for them; pass "
+                "watermarks= to the pipeline"
+            )
         check_list(name, "reads", reads, Dataset, "Dataset")
         check_list(name, "writes", writes, Dataset, "Dataset")
         check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
         opened = check_open_texts(f"job '{name}' has the argument", arguments or {})
         check_kind(name, "runtime", runtime, JobRuntime, "a JobRuntime")
+        check_script(name, shared.root, script, PYTHONS[runtime.glue_version])
         check_kind(name, "temp", temp, Dataset | None, "a Dataset")
         permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
         check_kind(name, "run_properties", run_properties, RunProperties | None, permitted)
@@ -131,6 +142,7 @@ class IncrementalJob(Construct):
         taken_over = [job.output for job in values if isinstance(job, IncrementalJob)]
         self.reads = tuple(dict.fromkeys((*reads, *taken_over)))
         self.writes = tuple(writes)
+        table = shared.watermarks.table if watermark and shared.watermarks else None
         script_asset = assets.Asset(self, "Script", path=str(script))
         default_arguments = own_arguments(
             bookmark=bookmark.value,
@@ -140,12 +152,14 @@ class IncrementalJob(Construct):
             metrics=shared.metrics,
             python_modules=python_modules,
             temp=temp,
-            watermark_table=shared.watermarks.table.table_name if watermark else None,
+            watermark_table=table.table_name if table else None,
         )
         default_arguments |= texts_of(name, opened, (*self.reads, *self.writes), default_arguments)
         may_put = run_properties is RunProperties.READ_AND_PUT
         stack = cdk.Stack.of(self)
-        self.role = self._role(
+        self.role = make_role(
+            self,
+            name,
             [
                 *self._common(script_asset, shared),
                 *self._data([*self.writes, temp] if temp else self.writes, shared),
@@ -159,7 +173,7 @@ class IncrementalJob(Construct):
                     if run_properties
                     else []
                 ),
-            ]
+            ],
         )
         self.logs = JobLogs(self, "Logs", security=shared.security, role_name=self.role.role_name)
         self.resource = self._resource(
@@ -205,14 +219,18 @@ class IncrementalJob(Construct):
 
     def _common(self, script: assets.Asset, shared: SharedParts) -> list[permissions.Statement]:
         """Return what a job needs whatever it declares, and its own watermarks."""
-        table_arn = shared.watermarks.table.table_arn if self.has_watermarks else None
+        watermarks = shared.watermarks if self.has_watermarks else None
         return [
             *permissions.read_objects(
                 [a.bucket.arn_for_objects(a.s3_object_key) for a in (script, shared.libs)]
             ),
             *permissions.write_logs(cdk.Stack.of(self), shared.security.log_group_prefix),
             *permissions.use_key(shared.security.key_arn),
-            *(permissions.use_watermarks(table_arn, self.name) if table_arn else []),
+            *(
+                permissions.use_watermarks(watermarks.table.table_arn, self.name)
+                if watermarks
+                else []
+            ),
         ]
 
     def _data(self, written: Sequence[Dataset], shared: SharedParts) -> list[permissions.Statement]:
@@ -225,36 +243,6 @@ class IncrementalJob(Construct):
             others = {key.key_arn for key in used if key} - {shared.security.key_arn}
             statements += permissions.use_data_keys(sorted(others), may_write=may_write)
         return statements
-
-    def _role(self, statements: Sequence[permissions.Statement]) -> iam.Role:
-        inline, overflow = fit(statements)
-        if len(overflow) > MOST_POLICIES:
-            raise JobDefinitionError(
-                f"job '{self.name}' needs {len(overflow)} managed policies beside its own for what "
-                f"it reads, writes and uses; IAM attaches {MOST_POLICIES} to a role; declare a "
-                "folder that holds many of the datasets instead of each, or split the job"
-            )
-        policies = [
-            iam.ManagedPolicy(
-                self,
-                f"Policy{number}",
-                description=f"What the Glue job {self.name} may do, part {number} of further ones",
-                document=_document(part),
-            )
-            for number, part in enumerate(overflow, start=1)
-        ]
-        document = _document(inline)
-        role = iam.Role(
-            self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
-            description=f"What the Glue job {self.name} may do",
-            inline_policies={"job": document},
-            managed_policies=policies or None,
-        )
-        for owner, part in ((role, document), *((it, it.document) for it in policies)):
-            explain_wildcards(owner, part)
-        return role
 
     def _resource(
         self,
@@ -314,18 +302,10 @@ class IncrementalJob(Construct):
         return resource
 
 
-def _document(statements: Sequence[permissions.Statement]) -> iam.PolicyDocument:
-    return iam.PolicyDocument.from_json({"Statement": list(statements)})
-
-
 def _check(name: str, script: Path, bookmark: object, *, watermark: object) -> None:
     """Raise unless the job can be known by its name, run its script and keep its state."""
     check_name("job", name)
-    if not script.is_file():
-        raise JobDefinitionError(
-            f"job '{name}' has the script {str(script)!r}, which is not a file; "
-            "create it, or correct the path in script="
-        )
+    check_kind(name, "script", script, Path, "the path of a Python file in the project")
     options = ", ".join(f"BookmarkOption.{option.name}" for option in BookmarkOption)
     check_kind(name, "bookmark", bookmark, BookmarkOption, options)
     check_kind(name, "watermark", watermark, bool, "True, False")

@@ -20,7 +20,8 @@ from infra.incremental_job import BookmarkOption, IncrementalJob, RunProperties
 from infra.job_arguments import Argument
 from infra.job_checks import check_kind, check_name
 from infra.operations import PIPELINE_TAG, Operations
-from infra.plain_secrets import NotSecret, check_open_texts, reasons
+from infra.pipeline_checks import check_age, check_kinds, texts_of_run
+from infra.plain_secrets import NotSecret, reasons
 from infra.runtime import JobRuntime
 from infra.schedules import NEVER
 from infra.security import JobSecurity
@@ -58,7 +59,7 @@ class Pipeline(Construct):
         name: str,
         root: Path | str,
         stage: StageConfig,
-        watermarks: WatermarkTable,
+        watermarks: WatermarkTable | None,
         key: kms.IKey,
         run_properties: Mapping[str, str | NotSecret] | None = None,
     ) -> None:
@@ -70,7 +71,7 @@ class Pipeline(Construct):
             name: Glue workflow name in kebab case; a part of other names.
             root: folder of the project: scripts are named relative to it, `libs/` is in it.
             stage: schedule, and what the jobs run on.
-            watermarks: the table for jobs that keep watermarks.
+            watermarks: the table for jobs that keep watermarks; None if none does.
             key: KMS key for data, bookmarks, logs and alerts.
             run_properties: what every run of the workflow begins with.
 
@@ -80,6 +81,7 @@ class Pipeline(Construct):
                 nested one.
         """
         check_name("pipeline", name)
+        check_kinds(name, root=root, stage=stage, watermarks=watermarks, key=key)
         super().__init__(scope, id_)
         if cdk.Stack.of(self).nested_stack_parent is not None:
             raise JobDefinitionError(
@@ -98,7 +100,7 @@ class Pipeline(Construct):
                 f"pipeline '{name}' ships {str(libs)!r}, which is not a folder; "
                 "create it, or correct root="
             )
-        properties = _texts_of(name, {} if run_properties is None else run_properties)
+        properties = texts_of_run(name, {} if run_properties is None else run_properties)
         self.security = JobSecurity(
             self,
             "Security",
@@ -116,6 +118,7 @@ class Pipeline(Construct):
         if not_secret := reasons(run_properties or {}):
             self.workflow.add_metadata(METADATA, {"notSecret": not_secret})
         self._shared = SharedParts(
+            root=self._root,
             libs=assets.Asset(self, "Libs", path=str(libs), exclude=NOT_SHIPPED),
             security=self.security,
             watermarks=watermarks,
@@ -208,7 +211,7 @@ class Pipeline(Construct):
         check_name("job", name)
         check_kind(name, "script", script, str, "the path of a Python file in the project")
         check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
-        _check_age(name, max_watermark_age_hours, watermark=watermark)
+        check_age(name, max_watermark_age_hours, watermark=watermark)
         waits_for = after_of(after)
         id_ = "".join(word.capitalize() for word in name.split("-"))
         self._check_place(name, id_, waits_for, arguments or {})
@@ -297,37 +300,3 @@ class Pipeline(Construct):
             self._start.remove_resource_dependency(self._last_trigger)
         self._start.add_resource_dependency(trigger)
         self._last_trigger = trigger
-
-
-def _texts_of(pipeline: str, properties: object) -> dict[str, object]:
-    """Return run properties as texts; raise unless they are names to texts that anybody may see."""
-    if not isinstance(properties, Mapping):
-        shown, properties = repr(properties), {}
-    else:  # the values are not shown, since one may be a secret
-        shown = ", ".join(
-            repr(key)
-            for key, text in properties.items()
-            if not (isinstance(key, str) and isinstance(text, str | NotSecret))
-        )
-    if shown:
-        raise JobDefinitionError(
-            f"pipeline '{pipeline}' has run_properties of another kind: {shown}; allowed: names to "
-            "texts; write the values in quotes"
-        )
-    return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
-
-
-def _check_age(name: str, hours: object, *, watermark: bool) -> None:
-    """Raise unless the age that raises an alarm is None, or hours of a job with a watermark."""
-    if hours is None:
-        return
-    if not watermark:
-        raise JobDefinitionError(
-            f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
-            "watermark=True, or leave it out"
-        )
-    if type(hours) is not int or hours < 1:
-        raise JobDefinitionError(
-            f"job '{name}' has max_watermark_age_hours {hours!r}; allowed: a whole number of hours "
-            "from 1; pass one, or leave it out"
-        )
