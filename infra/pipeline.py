@@ -24,7 +24,7 @@ from infra.pipeline_checks import check_age, check_kinds, texts_of_run
 from infra.plain_secrets import NotSecret, reasons
 from infra.runtime import JobRuntime
 from infra.schedules import NEVER
-from infra.security import JobSecurity
+from infra.security import JobSecurity, let_services_use
 from infra.shared_parts import SharedParts
 from infra.watermark_table import WatermarkTable
 
@@ -72,7 +72,8 @@ class Pipeline(Construct):
             root: folder of the project: scripts are named relative to it, `libs/` is in it.
             stage: schedule, and what the jobs run on.
             watermarks: the table for jobs that keep watermarks; None if none does.
-            key: KMS key for data, bookmarks, logs and alerts.
+            key: KMS key for data, bookmarks, logs and alerts. Of a key that the app makes the
+                policy is completed; that of an imported one must let the services in already.
             run_properties: what every run of the workflow begins with.
 
         Raises:
@@ -89,6 +90,7 @@ class Pipeline(Construct):
                 "template no validation is shown; put it into a stack of the app or of a Stage"
             )
         apply_to_all(self, stage)
+        let_services_use(self, key)
         self.name = name
         self.jobs: dict[str, IncrementalJob] = {}
         self._root = Path(root)

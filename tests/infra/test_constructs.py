@@ -47,7 +47,7 @@ def add_pipeline(stack, tmp_path):
     watermarks = WatermarkTable(stack, "Watermarks")
     key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:eu-west-1:123456789012:key/k")
 
-    def add(name="orders", scope=stack, run_properties=None, **stage):
+    def add(name="orders", scope=stack, run_properties=None, key=key, **stage):
         return Pipeline(
             scope,
             name.capitalize(),
@@ -82,6 +82,36 @@ def test_a_job_has_the_size_and_timeout_of_its_stage(cdk, stack, pipeline, enabl
     assert job["Properties"]["WorkerType"] == "G.2X"
     assert job["Properties"]["NumberOfWorkers"] == 3
     assert job["Properties"]["Timeout"] == 30
+
+
+def test_the_policy_of_a_key_of_the_app_is_completed_once(cdk, stack, add_pipeline, enable):
+    from aws_cdk import aws_kms as kms
+
+    own = kms.Key(stack, "Own")
+    for name in ("orders", "returns"):
+        add_pipeline(name, key=own).add_job(f"{name}-one", script="job.py", bookmark=enable)
+
+    (key,) = resources(cdk, stack, "AWS::KMS::Key")
+    services = [
+        json.dumps(s["Principal"]["Service"])
+        for s in key["Properties"]["KeyPolicy"]["Statement"]
+        if "Service" in s["Principal"]
+    ]
+    assert len(services) == 3
+    assert ["logs." in services[0], "cloudwatch" in services[1], "events" in services[2]] == [
+        True
+    ] * 3
+
+
+def test_of_an_imported_key_it_is_said_what_its_policy_must_allow(stack, add_pipeline, enable):
+    add_pipeline().add_job("one", script="job.py", bookmark=enable)
+
+    folder = Path(stack.node.root.synth().directory)
+    told = "".join(
+        path.read_text() for path in folder.glob("*.json") if "template" not in path.name
+    )
+    assert "must let CloudWatch Logs, CloudWatch and EventBridge use it" in told
+    assert "[ack: tidemark:imported-key]" in told
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["by itself", "and by the app"])
