@@ -15,6 +15,10 @@ PREFIX = re.compile(r"((?!\.{1,2}/)[A-Za-z0-9_.=-]+/)+")
 class Dataset:
     """The objects of a bucket whose keys start with a prefix.
 
+    A job that reads or writes one can list it, and see the names (not the content) of all objects
+    of its bucket: docs/security.md. Two jobs that can run at the same time do not write one, and
+    a job that reads what another of its pipeline writes waits for it: the rules of the graph.
+
     Attributes:
         bucket: the bucket that holds the data.
         prefix: one or more folder names, each closed by a slash: `flights/`.

@@ -185,8 +185,9 @@ class Pipeline(Construct):
                 `all_of(...)` or `any_of(...)`; empty: the job starts with the workflow.
             watermark: True gives the job its own rows of the watermark table, whose name the
                 script gets as `watermark_table`.
-            reads: data the job may list and read.
-            writes: data the job may list, read, write and replace.
+            reads: data the job takes as its input, and may list and read.
+            writes: data the job may list, read, write and replace. A job that merges into its
+                target names that here only: a target in `reads` too would be its own input.
             arguments: argument name, without dashes, to what the script gets as text: a text, the
                 URI of a dataset, or the URI of what a job of `after` writes. `NotSecret(text,
                 reason)` is a text that would be refused as a secret in the open.
