@@ -114,11 +114,8 @@ class StageConfig:
             )
         where = f"stage '{self.name}'"
         settings(Fields(vars(self), where, remedy="pass another to StageConfig"), str)
-        for key, kind in (("runtime", JobRuntime), ("flights_source", FilesSource | JdbcSource)):
-            if not isinstance(getattr(self, key), kind):
-                raise ConfigError(
-                    f"{where} has {key} {getattr(self, key)!r}; allowed: a {kind}; pass one"
-                )
+        _refuse_another_kind(where, "runtime", self.runtime, JobRuntime)
+        _refuse_another_kind(where, "flights_source", self.flights_source, FilesSource, JdbcSource)
         if self.monthly_budget_usd and not self.alert_email:
             raise ConfigError(
                 f"stage '{self.name}' has monthlyBudgetUsd and no alertEmail to mail to; add one"
@@ -163,6 +160,12 @@ class StageConfig:
         )
         fields.refuse_the_rest()
         return stage
+
+
+def _refuse_another_kind(where: str, key: str, value: object, *kinds: type) -> None:
+    if not isinstance(value, kinds):
+        allowed = " or ".join(kind.__name__ for kind in kinds)
+        raise ConfigError(f"{where} has {key} {value!r}; allowed: {allowed}; pass one")
 
 
 def _runtime(fields: Fields, stage: str) -> JobRuntime:

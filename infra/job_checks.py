@@ -4,6 +4,7 @@ Python takes a text for a list of letters and any value for a truth; Glue and IA
 """
 
 import ast
+import os
 import re
 import sys
 import tokenize
@@ -96,7 +97,7 @@ def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) ->
     wrong = None
     if not script.is_file():
         wrong = "is not a file; create it"
-    elif not script.resolve().is_relative_to(root.resolve()):
+    elif not Path(os.path.abspath(script)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
         wrong = "is outside the project; move it there"
     elif script.suffix != ".py":
         wrong = "is not a Python file, which ends in .py; write the job in Python"

@@ -19,8 +19,9 @@ def check_kinds(
         wrong.append(("stage", stage, "a StageConfig"))
     if watermarks is not None and not hasattr(watermarks, "table"):
         wrong.append(("watermarks", watermarks, "a WatermarkTable, or None"))
-    if not hasattr(key, "key_arn"):
-        wrong.append(("key", key, "a KMS key; write kms.Key.from_key_arn(...) for one that is"))
+    if not (hasattr(key, "key_arn") and hasattr(key, "add_to_resource_policy")):
+        one = "a KMS key, kms.Key.from_key_arn(...) for one that others made"
+        wrong.append(("key", key, one))
     for name, value, allowed in wrong:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' has {name} {value!r}; allowed: {allowed}; correct {name}="

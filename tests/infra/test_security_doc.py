@@ -45,9 +45,9 @@ def test_data_bookmarks_and_logs_have_the_key_of_the_bucket_and_no_other(resourc
 
     assert json.dumps(arn) in json.dumps(bucket["BucketEncryption"])
     assert json.dumps(security).count(json.dumps(arn)) == 3
-    assert {json.dumps(g["KmsKeyId"]) for g in of_type(resources, "AWS::Logs::LogGroup").values()} == {
-        json.dumps(arn)
-    }
+    assert {
+        json.dumps(g["KmsKeyId"]) for g in of_type(resources, "AWS::Logs::LogGroup").values()
+    } == {json.dumps(arn)}
     (role,) = of_type(resources, "AWS::IAM::Role").values()
     used = [
         statement["Resource"]
