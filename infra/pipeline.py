@@ -97,11 +97,6 @@ class Pipeline(Construct):
         self._stage = stage
         self._last_trigger: glue.CfnTrigger | None = None
         libs = self._root / "libs"
-        if not libs.is_dir():
-            raise JobDefinitionError(
-                f"pipeline '{name}' ships {str(libs)!r}, which is not a folder; "
-                "create it, or correct root="
-            )
         properties = texts_of_run(name, {} if run_properties is None else run_properties)
         self.security = JobSecurity(
             self,

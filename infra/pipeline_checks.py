@@ -15,6 +15,11 @@ def check_kinds(
     wrong: list[tuple[str, object, str]] = []
     if not isinstance(root, str | Path):
         wrong.append(("root", root, "the path of the project"))
+    elif not (libs := Path(root) / "libs").is_dir():
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' ships {str(libs)!r}, which is not a folder; "
+            "create it, or correct root="
+        )
     if not isinstance(stage, StageConfig):
         wrong.append(("stage", stage, "a StageConfig"))
     if watermarks is not None and not hasattr(watermarks, "table"):
