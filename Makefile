@@ -67,8 +67,10 @@ diff: setup ## Compare the deployed stage with this code; fail if it would lose 
 	@tidemark state check -c stage=$(STAGE)
 	@npx cdk diff --method=template -c stage=$(STAGE)
 
-bootstrap: setup ## Prepare an account and region for the CDK (once)
-	@npx cdk bootstrap -c stage=$(STAGE)
+bootstrap: setup ## Prepare an account and region for the CDK (once); see docs/security.md
+	@npx cdk bootstrap -c stage=$(STAGE) \
+		$(if $(EXECUTION_POLICIES),--cloudformation-execution-policies '$(EXECUTION_POLICIES)') \
+		$(if $(DEPLOYMENT_BOUNDARY),--custom-permissions-boundary '$(DEPLOYMENT_BOUNDARY)')
 
 deploy: setup ## Deploy a stage, unless that would lose state: make deploy STAGE=dev
 	@tidemark state check -c stage=$(STAGE)

@@ -31,8 +31,8 @@ pipelines = PipelineSet(cdk_app, stage=stage, storage=storage, root=app.ROOT, en
 for p in range({PIPELINES}):
     pipeline, before = pipelines.add(f"p{{p}}"), []
     for j in range({JOBS}):
-        source = Dataset(storage.raw, f"p{{p}}/{{j}}/", delivered=True)
-        target = Dataset(storage.curated, f"p{{p}}/{{j}}/", published=True)
+        source = Dataset(storage.landing, f"p{{p}}/{{j}}/", delivered=True)
+        target = Dataset(storage.raw, f"p{{p}}/{{j}}/", published=True)
         before = [pipeline.add_job(
             f"p{{p}}-job-{{j}}", script="glue_jobs/ingest_weather.py", after=before,
             bookmark=BookmarkOption.ENABLE, reads=[source], writes=[target],

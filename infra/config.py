@@ -9,30 +9,16 @@ from typing import Self
 
 from infra.errors import ConfigError, JobDefinitionError
 from infra.fields import Fields, show
+from infra.plain_secrets import shows_secret
 from infra.runtime import GLUE_VERSIONS, WORKER_TYPES, JobRuntime
-from infra.schedules import CRON, CRON_FORM, FINEST_MINUTES, finest_step
+from infra.schedules import FINEST_MINUTES, finest_step
+from infra.settings import camel_case, settings
 
 CONTEXT_KEYS = ("stage", "flightsSource", "tidemark:stages")
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,15}")
-ACCOUNT = re.compile(r"\d{12}")
-REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
-EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
-MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
-POLICY_NAME = re.compile(r"[\w+=,.@/-]{1,128}", re.ASCII)
 JDBC_URL = re.compile(r"jdbc:\S+")
-# `password=` among the parameters, or `user:password@host`, or Oracle's `thin:user/password@`.
-JDBC_PASSWORD = re.compile(r"(password|pwd)=|//[^/@]*:[^/@]*@|thin:[^/@]+/[^@]*@", re.IGNORECASE)
 NOT_EMPTY = re.compile(r"\S+")
 SECRET_NAME = re.compile(r"[\w/+=.@-]+", re.ASCII)  # what Secrets Manager allows; an ARN has colons
-TAG_NAME = re.compile(r"(?!aws:|tidemark:)[\w .:/=+@-]{1,128}", re.IGNORECASE)
-TAG_VALUE = re.compile(r"[\w .:/=+@-]{0,256}")
-MOST_TAGS = 48  # of AWS's 50; two are ours
-# What CloudWatch Logs takes as RetentionInDays.
-RETENTION_DAYS = (
-    *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557),
-    *(2922, 3288, 3653),
-)
 
 
 @dataclass(frozen=True)
@@ -50,6 +36,9 @@ class JdbcSource:
         driver: Java class of the driver.
         connection_name: Glue connection that gives the job its network, or None.
         secret_name: Secrets Manager secret with the user name and password, or None.
+
+    Raises:
+        ConfigError: the address has a password.
     """
 
     url: str
@@ -57,6 +46,19 @@ class JdbcSource:
     driver: str
     connection_name: str | None = None
     secret_name: str | None = None
+
+    def __post_init__(self) -> None:
+        url: object = self.url
+        if not isinstance(url, str):
+            raise ConfigError(
+                f"flightsSource has url {show(url)}; allowed: an address such as "
+                "jdbc:postgresql://host/db; pass one"
+            )
+        if shows_secret("", url):  # an error that shows it would spread it
+            raise ConfigError(
+                "flightsSource has a url with a password, which the template and the job's "
+                "arguments would show; put it into a secret and name that as secretName"
+            )
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ class StageConfig:
         flights_source: where `ingest-flights` reads.
 
     Raises:
-        ConfigError: the name cannot be part of others, the schedule is finer than Glue allows, or
-            a limit lacks what measures it or who is told.
+        ConfigError: the name cannot be part of others, AWS would refuse a value, the schedule is
+            finer than Glue allows, or a limit lacks what measures it or who is told.
     """
 
     name: str
@@ -104,11 +106,16 @@ class StageConfig:
     flights_source: FilesSource | JdbcSource = FilesSource()
 
     def __post_init__(self) -> None:
-        if not STAGE_NAME.fullmatch(self.name):
+        name: object = self.name
+        if not isinstance(name, str) or not STAGE_NAME.fullmatch(name):
             raise ConfigError(
-                f"stage name {show(self.name)} cannot be part of a resource name; allowed: up to "
+                f"stage name {show(name)} cannot be part of a resource name; allowed: up to "
                 "16 lower case letters and digits, a letter first; rename it in cdk.json"
             )
+        where = f"stage '{self.name}'"
+        settings(Fields(vars(self), where, remedy="pass another to StageConfig"), str)
+        _refuse_another_kind(where, "runtime", self.runtime, JobRuntime)
+        _refuse_another_kind(where, "flights_source", self.flights_source, FilesSource, JdbcSource)
         if self.monthly_budget_usd and not self.alert_email:
             raise ConfigError(
                 f"stage '{self.name}' has monthlyBudgetUsd and no alertEmail to mail to; add one"
@@ -147,28 +154,18 @@ class StageConfig:
         stage_source = fields.take("flightsSource", {"kind": "files"})
         stage = cls(
             name=name,
-            account=fields.optional_text("account", ACCOUNT, "null or 12 digits in quotes"),
-            region=fields.optional_text("region", REGION, "null or a region such as eu-west-1"),
-            schedule=fields.optional_text("schedule", CRON, f"null or {CRON_FORM}"),
             runtime=_runtime(fields, name),
-            termination_protection=fields.flag("terminationProtection"),
-            metrics=fields.flag("metrics", default=False),
-            alert_email=fields.optional_text("alertEmail", EMAIL, "null or a mail address"),
-            log_retention_days=fields.number_of("logRetentionDays", RETENTION_DAYS, default=30),
-            permissions_boundary=fields.optional_text(
-                "permissionsBoundary", POLICY_NAME, "null or the name (no ARN) of an IAM policy"
-            ),
-            freshness_hours=fields.optional_number("freshnessHours", 1, MOST_HOURS),
-            dpu_hours_per_day=fields.optional_number("dpuHoursPerDay", 1, 1_000_000),
-            monthly_budget_usd=fields.optional_number("monthlyBudgetUsd", 1, 1_000_000),
-            github_repository=fields.optional_text(
-                "githubRepository", REPOSITORY, "null or owner/name of a GitHub repository"
-            ),
-            tags=_tags(fields, name),
             flights_source=_flights_source(context.get("flightsSource", stage_source)),
+            **settings(fields, camel_case),
         )
         fields.refuse_the_rest()
         return stage
+
+
+def _refuse_another_kind(where: str, key: str, value: object, *kinds: type) -> None:
+    if not isinstance(value, kinds):
+        allowed = " or ".join(kind.__name__ for kind in kinds)
+        raise ConfigError(f"{where} has {key} {value!r}; allowed: {allowed}; pass one")
 
 
 def _runtime(fields: Fields, stage: str) -> JobRuntime:
@@ -184,23 +181,6 @@ def _runtime(fields: Fields, stage: str) -> JobRuntime:
         )
     except JobDefinitionError as error:
         raise ConfigError(f"stage '{stage}': {error}") from error
-
-
-def _tags(fields: Fields, stage: str) -> dict[str, str]:
-    """Return the tags that AWS takes for any resource."""
-    tags = fields.texts("tags")
-    if len(tags) > MOST_TAGS:
-        raise ConfigError(
-            f"stage '{stage}' has {len(tags)} tags; allowed: {MOST_TAGS}; remove some in cdk.json"
-        )
-    for tag, value in tags.items():
-        if not (TAG_NAME.fullmatch(tag) and TAG_VALUE.fullmatch(value)):
-            raise ConfigError(
-                f"stage '{stage}' has the tag {show(tag)} with the value {show(value)}; allowed: "
-                "names of 1 to 128 and values of up to 256 letters, digits, spaces and _.:/=+-@, "
-                "no name that begins with aws: or tidemark:; correct it in cdk.json"
-            )
-    return tags
 
 
 def _refuse_misspelt(context: Mapping[str, object]) -> None:
@@ -240,10 +220,5 @@ def _flights_source(value: object) -> FilesSource | JdbcSource:
                 "null or the name (no ARN) of a secret in Secrets Manager",
             ),
         )
-        if JDBC_PASSWORD.search(source.url):  # an error that shows it would spread it
-            raise ConfigError(
-                "flightsSource has a url with a password, which the template and the job's "
-                "arguments would show; put it into a secret and name that as secretName"
-            )
     fields.refuse_the_rest()
     return source

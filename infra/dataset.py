@@ -7,12 +7,17 @@ from aws_cdk import aws_s3 as s3
 
 from infra.errors import JobDefinitionError
 
-PREFIX = re.compile(r"([A-Za-z0-9_.=-]+/)+")
+# S3 takes `..` for a name; Hadoop, which reads it, for the folder above.
+PREFIX = re.compile(r"((?!\.{1,2}/)[A-Za-z0-9_.=-]+/)+")
 
 
 @dataclass(frozen=True)
 class Dataset:
     """The objects of a bucket whose keys start with a prefix.
+
+    A job that reads or writes one can list it, and see the names (not the content) of all objects
+    of its bucket: docs/security.md. Two jobs that can run at the same time do not write one, and
+    a job that reads what another of its pipeline writes waits for it: the rules of the graph.
 
     Attributes:
         bucket: the bucket that holds the data.
@@ -21,7 +26,7 @@ class Dataset:
         published: True if others than the app's jobs read it.
 
     Raises:
-        JobDefinitionError: the bucket is none, or the prefix is no folder.
+        JobDefinitionError: the bucket is none, the prefix is no folder, or a flag is no truth.
     """
 
     bucket: s3.IBucket
@@ -30,11 +35,18 @@ class Dataset:
     published: bool = False
 
     def __post_init__(self) -> None:
-        if not PREFIX.fullmatch(self.prefix):
+        prefix: object = self.prefix
+        if not isinstance(prefix, str) or not PREFIX.fullmatch(prefix):
             raise JobDefinitionError(
-                f"dataset prefix {self.prefix!r} is not a folder; allowed: letters, digits and "
-                "_.=- in names that each end with a slash; write it as 'flights/'"
+                f"dataset prefix {prefix!r} is not a folder; allowed: letters, digits and _.=- in "
+                "names that each end with a slash, none of them . or ..; write it as 'flights/'"
             )
+        for key in ("delivered", "published"):
+            if not isinstance(getattr(self, key), bool):
+                raise JobDefinitionError(
+                    f"dataset {prefix!r} has {key} {getattr(self, key)!r}; allowed: True, False; "
+                    "pass one"
+                )
         if not hasattr(self.bucket, "bucket_arn"):
             raise JobDefinitionError(
                 f"dataset {self.prefix!r} has the bucket {self.bucket!r}; allowed: a bucket; write "

@@ -7,7 +7,7 @@ context key `tidemark:explain`.
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_iam as iam
-from constructs import IValidation
+from constructs import Construct, IValidation
 
 CONTEXT_KEY = "tidemark:explain"
 RULE = "AwsSolutions::AwsSolutions-IAM5"
@@ -27,26 +27,26 @@ def skip_checkov(resource: cdk.Resource, **reasons: str) -> None:
     child.add_metadata("checkov", {"skip": skipped})
 
 
-def explain_wildcards(role: iam.Role, document: iam.PolicyDocument) -> None:
-    """Acknowledge cdk-nag's findings about wildcards in the policy of a job's role.
+def explain_wildcards(owner: Construct, document: iam.PolicyDocument) -> None:
+    """Acknowledge cdk-nag's findings about wildcards in a job's role, or a policy of it.
 
     An acknowledgement names the resource as the template spells it, which is known after the
     references between stacks are resolved: in the validation of the tree. It costs time, hence
     only where the context asks for it. tests/infra checks that there are no other wildcards.
     """
-    if role.node.try_get_context(CONTEXT_KEY):
-        role.node.add_validation(_Explanation(role, document))
+    if owner.node.try_get_context(CONTEXT_KEY):
+        owner.node.add_validation(_Explanation(owner, document))
 
 
 @jsii.implements(IValidation)
 class _Explanation:
-    def __init__(self, role: iam.Role, document: iam.PolicyDocument) -> None:
-        self._role = role
+    def __init__(self, owner: Construct, document: iam.PolicyDocument) -> None:
+        self._owner = owner
         self._document = document
 
     def validate(self) -> list[str]:
         """Acknowledge, and find nothing wrong."""
-        resolved = cdk.Stack.of(self._role).resolve(self._document)
+        resolved = cdk.Stack.of(self._owner).resolve(self._document)
         resources = [
             resource
             for statement in resolved["Statement"]
@@ -54,7 +54,7 @@ class _Explanation:
         ]
         ids = {f"{RULE}[Resource::{text}]" for text in map(_text, resources) if "*" in text}
         rules = [cdk.Acknowledgment(id=id_, reason=WILDCARDS) for id_ in sorted(ids)]
-        cdk.Validations.of(self._role).acknowledge(*rules)
+        cdk.Validations.of(self._owner).acknowledge(*rules)
         return []
 
 

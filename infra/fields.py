@@ -10,14 +10,17 @@ from infra.errors import ConfigError
 class Fields:
     """The fields of one JSON object, each taken once; what is left at the end is unknown."""
 
-    def __init__(self, value: object, where: str) -> None:
+    def __init__(
+        self,
+        value: object,
+        where: str,
+        remedy: str = "correct it in cdk.json, or the -c option that sets it",
+    ) -> None:
         if not isinstance(value, Mapping):
-            raise ConfigError(
-                f"{where} is {show(value)}; allowed: a JSON object; correct it in cdk.json, or "
-                "the -c option that sets it"
-            )
+            raise ConfigError(f"{where} is {show(value)}; allowed: a JSON object; {remedy}")
         self.left: dict[str, object] = dict(value)
-        self._where = where
+        self.where = where
+        self._remedy = remedy
         self._known: list[str] = []
 
     def take(self, key: str, default: object = ...) -> object:
@@ -25,7 +28,7 @@ class Fields:
         self._known.append(key)
         if key not in self.left and default is ...:
             raise ConfigError(
-                f"{self._where} has no '{key}'; add it; it has: "
+                f"{self.where} has no '{key}'; add it; it has: "
                 f"{', '.join(self.left) or 'nothing else'}"
             )
         return self.left.pop(key, default)
@@ -92,14 +95,13 @@ class Fields:
         """Raise when a field is left that nobody took."""
         for key in self.left:
             raise ConfigError(
-                f"{self._where} has an unknown key '{key}'; allowed: {', '.join(self._known)}; "
+                f"{self.where} has an unknown key '{key}'; allowed: {', '.join(self._known)}; "
                 "remove it, or correct its spelling"
             )
 
     def _not_allowed(self, key: str, value: object, allowed: str) -> ConfigError:
         return ConfigError(
-            f"{self._where} has {key} {show(value)}; allowed: {allowed}; correct it in cdk.json, "
-            "or the -c option that sets it"
+            f"{self.where} has {key} {show(value)}; allowed: {allowed}; {self._remedy}"
         )
 
 

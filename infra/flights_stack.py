@@ -7,6 +7,7 @@ from constructs import Construct
 
 from infra.config import FilesSource, StageConfig
 from infra.dataset import Dataset
+from infra.governance import apply_to_all
 from infra.incremental_job import BookmarkOption, IncrementalJob
 from infra.job_arguments import Argument
 from infra.pipeline import Pipeline
@@ -33,6 +34,7 @@ class FlightsStack(cdk.Stack):
         super().__init__(
             scope, id_, env=env, description=f"Tidemark {stage.name}: the flights pipeline"
         )
+        apply_to_all(self, stage)
         self.pipeline = Pipeline(
             self,
             "Flights",

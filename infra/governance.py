@@ -1,14 +1,24 @@
 """What holds for every resource of a stage: tags and the permissions boundary."""
 
+from weakref import WeakKeyDictionary
+
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from infra.config import StageConfig
 
+_GOVERNED: WeakKeyDictionary[IConstruct, StageConfig] = WeakKeyDictionary()
+
 
 def apply_to_all(scope: Construct, stage: StageConfig) -> None:
-    """Tag everything below a construct, and bound its roles, as the stage says."""
+    """Tag everything below a construct, and bound its roles, as the stage says.
+
+    Every construct that takes a stage does so itself; where an outer one has, nothing is done.
+    """
+    if any(_GOVERNED.get(owner) == stage for owner in scope.node.scopes):
+        return
+    _GOVERNED[scope] = stage
     cdk.Tags.of(scope).add("tidemark:stage", stage.name)
     for name, value in stage.tags.items():
         cdk.Tags.of(scope).add(name, value)

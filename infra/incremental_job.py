@@ -6,7 +6,6 @@ from pathlib import Path
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
@@ -14,11 +13,19 @@ from infra import permissions
 from infra.dataset import Dataset
 from infra.dependencies import Ended, JobState
 from infra.errors import JobDefinitionError
-from infra.explanations import explain_wildcards
 from infra.graph.template import METADATA
 from infra.job_arguments import Argument, own_arguments, texts_of
-from infra.job_checks import check_kind, check_list, check_name, check_uses
-from infra.runtime import JobRuntime
+from infra.job_checks import (
+    check_kind,
+    check_list,
+    check_name,
+    check_reason,
+    check_script,
+    check_uses,
+)
+from infra.job_role import make_role
+from infra.plain_secrets import check_open_texts, reasons
+from infra.runtime import PYTHONS, JobRuntime
 from infra.security import JobLogs
 from infra.shared_parts import SharedParts
 
@@ -86,10 +93,12 @@ class IncrementalJob(Construct):
             bookmark: whether Glue keeps a bookmark for the job.
             watermark: True gives the job its own rows of the watermark table, whose name the
                 script gets as `watermark_table`.
-            reads: data the job may list and read.
-            writes: data the job may list, read, write and replace.
+            reads: data the job takes as its input, and may list and read.
+            writes: data the job may list, read, write and replace. A job that merges into its
+                target names that here only: a target in `reads` too would be its own input.
             arguments: argument name, without dashes, to what the script gets as text: a text, the
-                URI of a dataset, or the URI of what another job writes.
+                URI of a dataset, or the URI of what another job writes. `NotSecret(text, reason)`
+                is a text that would be refused as a secret in the open.
             tables: tables of the Data Catalog that the job may read, each as `database.table`;
                 their data is declared in `reads`.
             temp: data the job may write while it runs; the script gets it as `TempDir`.
@@ -104,10 +113,17 @@ class IncrementalJob(Construct):
             JobDefinitionError: something of this cannot be deployed.
         """
         _check(name, script, bookmark, watermark=watermark)
+        if watermark and shared.watermarks is None:
+            raise JobDefinitionError(
+                f"job '{name}' keeps a watermark, and its pipeline has no table for them; pass "
+                "watermarks= to the pipeline"
+            )
         check_list(name, "reads", reads, Dataset, "Dataset")
         check_list(name, "writes", writes, Dataset, "Dataset")
         check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        opened = check_open_texts(f"job '{name}' has the argument", arguments or {})
         check_kind(name, "runtime", runtime, JobRuntime, "a JobRuntime")
+        check_script(name, shared.root, script, PYTHONS[runtime.glue_version])
         check_kind(name, "temp", temp, Dataset | None, "a Dataset")
         permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
         check_kind(name, "run_properties", run_properties, RunProperties | None, permitted)
@@ -127,6 +143,7 @@ class IncrementalJob(Construct):
         taken_over = [job.output for job in values if isinstance(job, IncrementalJob)]
         self.reads = tuple(dict.fromkeys((*reads, *taken_over)))
         self.writes = tuple(writes)
+        table = shared.watermarks.table if watermark and shared.watermarks else None
         script_asset = assets.Asset(self, "Script", path=str(script))
         default_arguments = own_arguments(
             bookmark=bookmark.value,
@@ -136,14 +153,14 @@ class IncrementalJob(Construct):
             metrics=shared.metrics,
             python_modules=python_modules,
             temp=temp,
-            watermark_table=shared.watermarks.table.table_name if watermark else None,
+            watermark_table=table.table_name if table else None,
         )
-        default_arguments |= texts_of(
-            name, arguments or {}, (*self.reads, *self.writes), default_arguments
-        )
+        default_arguments |= texts_of(name, opened, (*self.reads, *self.writes), default_arguments)
         may_put = run_properties is RunProperties.READ_AND_PUT
         stack = cdk.Stack.of(self)
-        self.role = self._role(
+        self.role = make_role(
+            self,
+            name,
             [
                 *self._common(script_asset, shared),
                 *self._data([*self.writes, temp] if temp else self.writes, shared),
@@ -157,14 +174,35 @@ class IncrementalJob(Construct):
                     if run_properties
                     else []
                 ),
-            ]
+            ],
         )
         self.logs = JobLogs(self, "Logs", security=shared.security, role_name=self.role.role_name)
-        self.resource = self._resource(script_asset, shared, default_arguments, connections)
+        self.resource = self._resource(
+            script_asset,
+            shared,
+            default_arguments,
+            connections,
+            reasons({f"--{key}": value for key, value in (arguments or {}).items()}),
+        )
 
     def on(self, state: JobState) -> Ended:
         """Return that this job has ended in a state, for `all_of` and `any_of`."""
         return Ended(self, state)
+
+    def acknowledge(self, rule: str, reason: str) -> None:
+        """Accept what a rule of the graph finds at this job: it is not told, and stops nothing.
+
+        Args:
+            rule: its name as the finding shows it, such as `two-writers`.
+            reason: why it is right here, for whoever reads the validation report.
+
+        Raises:
+            JobDefinitionError: there is no such rule, or no reason.
+        """
+        check_reason(self.name, rule, reason)
+        cdk.Validations.of(self).acknowledge(
+            cdk.Acknowledgment(id=f"tidemark::{rule}", reason=reason)
+        )
 
     @property
     def output(self) -> Dataset:
@@ -182,39 +220,30 @@ class IncrementalJob(Construct):
 
     def _common(self, script: assets.Asset, shared: SharedParts) -> list[permissions.Statement]:
         """Return what a job needs whatever it declares, and its own watermarks."""
-        table_arn = shared.watermarks.table.table_arn if self.has_watermarks else None
+        watermarks = shared.watermarks if self.has_watermarks else None
         return [
             *permissions.read_objects(
                 [a.bucket.arn_for_objects(a.s3_object_key) for a in (script, shared.libs)]
             ),
             *permissions.write_logs(cdk.Stack.of(self), shared.security.log_group_prefix),
             *permissions.use_key(shared.security.key_arn),
-            *(permissions.use_watermarks(table_arn, self.name) if table_arn else []),
+            *(
+                permissions.use_watermarks(watermarks.table.table_arn, self.name)
+                if watermarks
+                else []
+            ),
         ]
 
     def _data(self, written: Sequence[Dataset], shared: SharedParts) -> list[permissions.Statement]:
-        statements = []
-        for data in self.reads:
-            statements += permissions.read_prefix(data.bucket.bucket_arn, data.prefix)
-        for data in written:
-            statements += permissions.write_prefix(data.bucket.bucket_arn, data.prefix)
+        statements = permissions.use_data(
+            [(data.bucket.bucket_arn, data.prefix) for data in self.reads],
+            [(data.bucket.bucket_arn, data.prefix) for data in written],
+        )
         for may_write, datasets in ((False, self.reads), (True, written)):
             used = [data.bucket.encryption_key for data in datasets]
             others = {key.key_arn for key in used if key} - {shared.security.key_arn}
             statements += permissions.use_data_keys(sorted(others), may_write=may_write)
         return statements
-
-    def _role(self, statements: Sequence[permissions.Statement]) -> iam.Role:
-        document = iam.PolicyDocument.from_json({"Statement": list(statements)})
-        role = iam.Role(
-            self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
-            description=f"What the Glue job {self.name} may do",
-            inline_policies={"job": document},
-        )
-        explain_wildcards(role, document)
-        return role
 
     def _resource(
         self,
@@ -222,6 +251,7 @@ class IncrementalJob(Construct):
         shared: SharedParts,
         default_arguments: Mapping[str, str],
         connections: Sequence[str],
+        not_secret: Mapping[str, str],
     ) -> glue.CfnJob:
         runtime = self.runtime
         resource = glue.CfnJob(
@@ -267,6 +297,7 @@ class IncrementalJob(Construct):
                     for d in self.writes
                 ],
                 "watermark": self.has_watermarks,
+                **({"notSecret": not_secret} if not_secret else {}),
             },
         )
         return resource
@@ -275,11 +306,7 @@ class IncrementalJob(Construct):
 def _check(name: str, script: Path, bookmark: object, *, watermark: object) -> None:
     """Raise unless the job can be known by its name, run its script and keep its state."""
     check_name("job", name)
-    if not script.is_file():
-        raise JobDefinitionError(
-            f"job '{name}' has the script {str(script)!r}, which is not a file; "
-            "create it, or correct the path in script="
-        )
+    check_kind(name, "script", script, Path, "the path of a Python file in the project")
     options = ", ".join(f"BookmarkOption.{option.name}" for option in BookmarkOption)
     check_kind(name, "bookmark", bookmark, BookmarkOption, options)
     check_kind(name, "watermark", watermark, bool, "True, False")

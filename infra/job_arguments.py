@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from infra.dataset import Dataset
 from infra.errors import JobDefinitionError
+from infra.plain_secrets import NotSecret
 
 if TYPE_CHECKING:
     from infra.incremental_job import IncrementalJob
 
-Argument: TypeAlias = Union[str, Dataset, "IncrementalJob"]
+Argument: TypeAlias = Union[str, NotSecret, Dataset, "IncrementalJob"]
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
+OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # what argparse takes for one; numbers may be negative
 # Names that Glue passes to every script or takes for itself, and argparse's own.
 RESERVED = {"--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID", "--WORKFLOW_NAME", "--WORKFLOW_RUN_ID"}
 RESERVED |= {"--SECURITY_CONFIGURATION", "--TempDir", "--RedshiftTempDir", "--scriptLocation"}
+RESERVED |= {"--watermark_table"}  # of the table that the job's role may use: watermark=True
 RESERVED |= {"--class", "--conf", "--debug", "--endpoint", "--mode", "--help", "--h"}
 
 
@@ -50,7 +53,7 @@ def own_arguments(
 
 def texts_of(
     name: str,
-    arguments: Mapping[str, Argument],
+    arguments: Mapping[str, object],
     declared: Sequence[Dataset],
     taken: Mapping[str, str],
 ) -> dict[str, str]:
@@ -80,6 +83,12 @@ def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> st
     from infra.incremental_job import IncrementalJob
 
     if isinstance(value, str):
+        if not value or OPTION.match(value):
+            raise JobDefinitionError(
+                f"job '{name}' has the argument {key[2:]!r} with the value {value!r}, which "
+                "getResolvedOptions takes for no value; allowed: a text that is not empty and "
+                "does not begin with -; leave it out, or write it in another form"
+            )
         return value
     data = value.output if isinstance(value, IncrementalJob) else value
     if not isinstance(data, Dataset):

@@ -3,13 +3,19 @@
 Python takes a text for a list of letters and any value for a truth; Glue and IAM would deploy it.
 """
 
+import ast
+import os
 import re
+import sys
+import tokenize
 from collections.abc import Sequence
+from pathlib import Path
 from types import UnionType
 
 import aws_cdk as cdk
 
 from infra.errors import JobDefinitionError
+from infra.graph.rules import RULES
 
 MOST_CHARACTERS = {"job": 255, "pipeline": 64}  # Glue's; and room in names with the stage
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -31,6 +37,24 @@ def check_name(of: str, name: object) -> None:
         raise JobDefinitionError(
             f"{of} name {name!r} is not in kebab case; allowed: up to {most} lower case letters, "
             "digits and single hyphens, a letter first; write it like 'ingest-orders'"
+        )
+
+
+def check_reason(job: str, rule: object, reason: object) -> None:
+    """Raise unless a rule that is acknowledged at a job exists, and a reason is given.
+
+    Raises:
+        JobDefinitionError: one of them is not there.
+    """
+    if rule not in RULES:
+        raise JobDefinitionError(
+            f"job '{job}' acknowledges the rule {rule!r}; allowed: {', '.join(RULES)}; copy the "
+            "name from the finding"
+        )
+    if not isinstance(reason, str) or not reason.strip():
+        raise JobDefinitionError(
+            f"job '{job}' acknowledges '{rule}' with the reason {reason!r}; allowed: a text; say "
+            "why it is right here"
         )
 
 
@@ -58,6 +82,49 @@ def check_list(job: str, key: str, values: object, kind: type, allowed: str) -> 
         )
 
 
+def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) -> None:
+    """Raise unless a script is a Python program of the project that Glue can start.
+
+    Args:
+        job: the job.
+        root: folder of the project.
+        script: the file.
+        python: the Python that runs it; a newer one than ours may know more syntax.
+
+    Raises:
+        JobDefinitionError: it is not there, is not Python, or does nothing.
+    """
+    wrong = None
+    if not script.is_file():
+        wrong = "is not a file; create it"
+    elif not Path(os.path.abspath(script)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
+        wrong = "is outside the project; move it there"
+    elif script.suffix != ".py":
+        wrong = "is not a Python file, which ends in .py; write the job in Python"
+    else:
+        wrong = _wrong_with(script, python)
+    if wrong:
+        raise JobDefinitionError(
+            f"job '{job}' has the script {str(script)!r}, which {wrong}, or correct the path in "
+            "script="
+        )
+
+
+def _wrong_with(script: Path, python: tuple[int, int]) -> str | None:
+    """Return what keeps Python from running a file, and what to do, or None."""
+    try:
+        with tokenize.open(script) as file:
+            program = ast.parse(file.read(), str(script))
+    except (SyntaxError, ValueError) as error:
+        if sys.version_info[:2] < python:
+            return None
+        where = f"in line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else error
+        return f"is not Python ({where}); correct it"
+    except OSError as error:
+        return f"cannot be read ({error.strerror}); allow it"
+    return None if program.body else "is empty; write the job"
+
+
 def check_uses(
     name: str,
     *,
@@ -81,6 +148,7 @@ def check_uses(
         PINNED_MODULE,
         "each name==version, since builds must be repeatable, or the s3:// address of a wheel",
     )
+    _check_packages(name, python_modules)
     _check_texts(
         name,
         "connections",
@@ -91,6 +159,22 @@ def check_uses(
     _check_texts(
         name, "secrets", secrets, SECRET, "each the name (no ARN) of a secret in Secrets Manager"
     )
+
+
+def _check_packages(job: str, modules: Sequence[str]) -> None:
+    """Raise if a package is named in two versions, of which pip would take none."""
+    named: dict[str, str] = {}
+    for module in modules:
+        package = re.split(r"\[|==", module)[0]
+        if module.startswith("s3://"):
+            package = module.rpartition("/")[2].partition("-")[0]
+        package = re.sub(r"[-_.]+", "-", package).lower()
+        if package in named:
+            raise JobDefinitionError(
+                f"job '{job}' has {named[package]!r} and {module!r} in python_modules; allowed: "
+                "each package once; remove one"
+            )
+        named[package] = module
 
 
 def _check_texts(

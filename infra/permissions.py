@@ -7,6 +7,8 @@ import aws_cdk as cdk
 
 Statement: TypeAlias = dict[str, object]
 """One statement of an IAM policy, as JSON has it."""
+Place: TypeAlias = tuple[str, str]
+"""The ARN of a bucket, and a folder in it, ending with a slash."""
 
 
 def read_objects(object_arns: Sequence[str]) -> list[Statement]:
@@ -14,44 +16,42 @@ def read_objects(object_arns: Sequence[str]) -> list[Statement]:
     return [_allow(["s3:GetObject"], object_arns)]
 
 
-def read_prefix(bucket_arn: str, prefix: str) -> list[Statement]:
-    """Return the permission to list and read what is under a prefix of a bucket.
+def use_data(read: Sequence[Place], written: Sequence[Place]) -> list[Statement]:
+    """Return the permission to list and read data, and to write and replace some of it.
 
     A reader asks first whether an object named like the folder exists, with a HEAD request, which
     carries no `s3:prefix`. S3 answers such a request about a missing object with "not found" only
-    to those who may list; hence IfExists, and the folder's own name among the objects.
-
-    Args:
-        bucket_arn: the bucket.
-        prefix: folder in the bucket, ending with a slash.
-    """
-    folder = prefix.rstrip("/")
-    return [
-        _allow(
-            ["s3:ListBucket"],
-            [bucket_arn],
-            {"StringLikeIfExists": {"s3:prefix": [folder, f"{prefix}*"]}},
-        ),
-        _allow(["s3:GetObject"], [f"{bucket_arn}/{folder}", f"{bucket_arn}/{prefix}*"]),
-    ]
-
-
-def write_prefix(bucket_arn: str, prefix: str) -> list[Statement]:
-    """Return the permission to list, read, write and replace what is under a prefix.
-
+    to those who may list; hence IfExists, and the folder's own name among the objects. No key of a
+    condition tells this request from a list without a prefix, which is therefore allowed too.
     Spark lists and reads its target, and aborts the parts it uploaded when a task fails.
 
     Args:
-        bucket_arn: the bucket.
-        prefix: folder in the bucket, ending with a slash.
+        read: what is read only.
+        written: what is read and written.
     """
-    return [
-        *read_prefix(bucket_arn, prefix),
-        _allow(
-            ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"],
-            [f"{bucket_arn}/{prefix}*"],
-        ),
+    places = list(dict.fromkeys((*read, *written)))
+    prefixes: dict[str, list[str]] = {}
+    for bucket_arn, prefix in places:
+        prefixes.setdefault(bucket_arn, []).extend((prefix.rstrip("/"), f"{prefix}*"))
+    statements = [
+        _allow(["s3:ListBucket"], [bucket_arn], {"StringLikeIfExists": {"s3:prefix": listed}})
+        for bucket_arn, listed in prefixes.items()
     ]
+    if places:
+        objects = [
+            f"{bucket_arn}/{name}"
+            for bucket_arn, prefix in places
+            for name in (prefix.rstrip("/"), f"{prefix}*")
+        ]
+        statements.append(_allow(["s3:GetObject"], objects))
+    if written:
+        statements.append(
+            _allow(
+                ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"],
+                list(dict.fromkeys(f"{bucket_arn}/{prefix}*" for bucket_arn, prefix in written)),
+            )
+        )
+    return statements
 
 
 def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:

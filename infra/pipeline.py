@@ -13,14 +13,18 @@ from infra.config import StageConfig
 from infra.dataset import Dataset
 from infra.dependencies import After, Ended, after_of
 from infra.errors import JobDefinitionError
+from infra.governance import apply_to_all
 from infra.graph.plugin import check_graph_at_synth
+from infra.graph.template import METADATA
 from infra.incremental_job import BookmarkOption, IncrementalJob, RunProperties
 from infra.job_arguments import Argument
 from infra.job_checks import check_kind, check_name
 from infra.operations import PIPELINE_TAG, Operations
+from infra.pipeline_checks import check_age, check_kinds, texts_of_run
+from infra.plain_secrets import NotSecret, reasons
 from infra.runtime import JobRuntime
 from infra.schedules import NEVER
-from infra.security import JobSecurity
+from infra.security import JobSecurity, let_services_use
 from infra.shared_parts import SharedParts
 from infra.watermark_table import WatermarkTable
 
@@ -55,9 +59,9 @@ class Pipeline(Construct):
         name: str,
         root: Path | str,
         stage: StageConfig,
-        watermarks: WatermarkTable,
+        watermarks: WatermarkTable | None,
         key: kms.IKey,
-        run_properties: Mapping[str, str] | None = None,
+        run_properties: Mapping[str, str | NotSecret] | None = None,
     ) -> None:
         """Declare the workflow.
 
@@ -67,37 +71,33 @@ class Pipeline(Construct):
             name: Glue workflow name in kebab case; a part of other names.
             root: folder of the project: scripts are named relative to it, `libs/` is in it.
             stage: schedule, and what the jobs run on.
-            watermarks: the table for jobs that keep watermarks.
-            key: KMS key for data, bookmarks, logs and alerts.
+            watermarks: the table for jobs that keep watermarks; None if none does.
+            key: KMS key for data, bookmarks, logs and alerts. Of a key that the app makes the
+                policy is completed; that of an imported one must let the services in already.
             run_properties: what every run of the workflow begins with.
 
         Raises:
             JobDefinitionError: the name cannot be part of other names, there is no folder `libs`
-                in the project, a run property is no text, or the stack is a nested one.
+                in the project, a run property is no text or shows a secret, or the stack is a
+                nested one.
         """
         check_name("pipeline", name)
+        check_kinds(name, root=root, stage=stage, watermarks=watermarks, key=key)
         super().__init__(scope, id_)
         if cdk.Stack.of(self).nested_stack_parent is not None:
             raise JobDefinitionError(
                 f"pipeline '{name}' is in the nested stack '{cdk.Stack.of(self).node.path}', whose "
                 "template no validation is shown; put it into a stack of the app or of a Stage"
             )
+        apply_to_all(self, stage)
+        let_services_use(self, key)
         self.name = name
         self.jobs: dict[str, IncrementalJob] = {}
         self._root = Path(root)
         self._stage = stage
         self._last_trigger: glue.CfnTrigger | None = None
         libs = self._root / "libs"
-        if not libs.is_dir():
-            raise JobDefinitionError(
-                f"pipeline '{name}' ships {str(libs)!r}, which is not a folder; "
-                "create it, or correct root="
-            )
-        if not all(isinstance(text, str) for text in (run_properties or {}).values()):
-            raise JobDefinitionError(
-                f"pipeline '{name}' has run_properties {run_properties!r}; allowed: names to "
-                "texts; write the values in quotes"
-            )
+        properties = texts_of_run(name, {} if run_properties is None else run_properties)
         self.security = JobSecurity(
             self,
             "Security",
@@ -110,9 +110,12 @@ class Pipeline(Construct):
             "Workflow",
             name=name,
             max_concurrent_runs=1,
-            default_run_properties=run_properties,
+            default_run_properties=properties or None,
         )
+        if not_secret := reasons(run_properties or {}):
+            self.workflow.add_metadata(METADATA, {"notSecret": not_secret})
         self._shared = SharedParts(
+            root=self._root,
             libs=assets.Asset(self, "Libs", path=str(libs), exclude=NOT_SHIPPED),
             security=self.security,
             watermarks=watermarks,
@@ -177,10 +180,12 @@ class Pipeline(Construct):
                 `all_of(...)` or `any_of(...)`; empty: the job starts with the workflow.
             watermark: True gives the job its own rows of the watermark table, whose name the
                 script gets as `watermark_table`.
-            reads: data the job may list and read.
-            writes: data the job may list, read, write and replace.
+            reads: data the job takes as its input, and may list and read.
+            writes: data the job may list, read, write and replace. A job that merges into its
+                target names that here only: a target in `reads` too would be its own input.
             arguments: argument name, without dashes, to what the script gets as text: a text, the
-                URI of a dataset, or the URI of what a job of `after` writes.
+                URI of a dataset, or the URI of what a job of `after` writes. `NotSecret(text,
+                reason)` is a text that would be refused as a secret in the open.
             runtime: what the job runs on instead of what the stage says.
             tables: tables of the Data Catalog that the job may read, each as `database.table`;
                 their data is declared in `reads`.
@@ -204,7 +209,7 @@ class Pipeline(Construct):
         check_name("job", name)
         check_kind(name, "script", script, str, "the path of a Python file in the project")
         check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
-        _check_age(name, max_watermark_age_hours, watermark=watermark)
+        check_age(name, max_watermark_age_hours, watermark=watermark)
         waits_for = after_of(after)
         id_ = "".join(word.capitalize() for word in name.split("-"))
         self._check_place(name, id_, waits_for, arguments or {})
@@ -293,19 +298,3 @@ class Pipeline(Construct):
             self._start.remove_resource_dependency(self._last_trigger)
         self._start.add_resource_dependency(trigger)
         self._last_trigger = trigger
-
-
-def _check_age(name: str, hours: object, *, watermark: bool) -> None:
-    """Raise unless the age that raises an alarm is None, or hours of a job with a watermark."""
-    if hours is None:
-        return
-    if not watermark:
-        raise JobDefinitionError(
-            f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
-            "watermark=True, or leave it out"
-        )
-    if type(hours) is not int or hours < 1:
-        raise JobDefinitionError(
-            f"job '{name}' has max_watermark_age_hours {hours!r}; allowed: a whole number of hours "
-            "from 1; pass one, or leave it out"
-        )

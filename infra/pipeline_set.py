@@ -16,8 +16,9 @@ class PipelineSet:
     """Makes a stack per pipeline, `tidemark-<stage>-<name>`.
 
     Adding a job touches its own stack. A workflow has at most 100 jobs and triggers. A job makes
-    five resources and up to five alarms, so 45 jobs fit into the 500 resources of a stack whatever
-    they declare; the CDK refuses to synthesize a stack with more.
+    five resources, up to five alarms, and a policy for every 25 datasets above forty: 45 jobs fit
+    into the 500 resources of a stack unless they are that wide; the CDK refuses to synthesize a
+    stack with more.
 
     Attributes:
         pipelines: what was added, by name.
@@ -70,6 +71,7 @@ class PipelineSet:
             env=self._env,
             description=f"Tidemark {self._stage.name}: the pipeline {name}",
         )
+        apply_to_all(stack, self._stage)
         pipeline = Pipeline(
             stack,
             "".join(word.capitalize() for word in name.split("-")),
@@ -79,6 +81,5 @@ class PipelineSet:
             watermarks=self._storage.watermarks,
             key=self._storage.key,
         )
-        apply_to_all(stack, self._stage)
         self.pipelines[name] = pipeline
         return pipeline

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from infra.errors import JobDefinitionError
 
-GLUE_VERSIONS = ("5.1", "6.0")
+PYTHONS = {"5.1": (3, 11), "6.0": (3, 13)}  # that a Glue version runs scripts with
+GLUE_VERSIONS = tuple(PYTHONS)
 # Every worker type of a Glue Spark ETL job, and its DPUs; G.025X is for streaming only.
 DPUS = {
     "G.1X": 1,

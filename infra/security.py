@@ -1,5 +1,7 @@
 """Encryption with one key per stage: data, bookmarks, logs and alerts."""
 
+from weakref import WeakSet
+
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
@@ -7,6 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+_IN_USE: WeakSet[kms.IKey] = WeakSet()  # keys whose policies let the services in
 LOG_GROUPS = "/aws-glue/jobs/"  # before the names of all log groups of Glue
 
 
@@ -21,7 +24,6 @@ class StageKey(Construct):
 
     def __init__(self, scope: Construct, id_: str, *, stage_name: str) -> None:
         super().__init__(scope, id_)
-        stack = cdk.Stack.of(self)
         self.key = kms.Key(
             self,
             "Key",
@@ -30,37 +32,61 @@ class StageKey(Construct):
             enable_key_rotation=True,
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )
-        groups = stack.format_arn(
-            service="logs",
-            resource="log-group",
-            resource_name=f"{LOG_GROUPS}*",
-            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-        )
-        self.key.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[iam.ServicePrincipal(f"logs.{stack.region}.{stack.url_suffix}")],
-                actions=["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*"],
-                resources=["*"],
-                conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
-            )
-        )
-        self._let_publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": stack.account}})
+        let_services_use(self, self.key)
+
+
+def let_services_use(scope: Construct, key: kms.IKey) -> None:
+    """Let logs, alarms and rules of a stack use a key; warn where only the key's owner can.
+
+    What an app imports it cannot change, nor see: without these permissions CloudFormation cannot
+    make a log group, and no alert arrives.
+    """
+    if key in _IN_USE:
+        return
+    changed = [key.add_to_resource_policy(it) for it in _statements(cdk.Stack.of(scope))]
+    if all(result.statement_added for result in changed):
+        _IN_USE.add(key)
+        return
+    cdk.Annotations.of(scope).add_warning_v2(
+        "tidemark:imported-key",
+        "the key is imported, so its policy is not changed: it must let CloudWatch Logs, "
+        "CloudWatch and EventBridge use it as docs/security.md shows; acknowledge this once it "
+        "does",
+    )
+
+
+def _statements(stack: cdk.Stack) -> list[iam.PolicyStatement]:
+    """Return what the policy of a key says of the services of one account and region."""
+    groups = stack.format_arn(
+        service="logs",
+        resource="log-group",
+        resource_name=f"{LOG_GROUPS}*",
+        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+    )
+    return [
+        iam.PolicyStatement(
+            principals=[iam.ServicePrincipal(f"logs.{stack.region}.{stack.url_suffix}")],
+            actions=["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*"],
+            resources=["*"],
+            conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
+        ),
+        _publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": stack.account}}),
         # With a condition on the source EventBridge cannot publish, and tells nobody.
-        self._let_publish("events", {})
+        _publish("events", {}),
+    ]
 
-    def _let_publish(self, service: str, conditions: dict[str, dict[str, str]]) -> None:
-        """Let a service publish to topics that the key encrypts.
 
-        Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
-        """
-        self.key.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
-                actions=["kms:Decrypt", "kms:GenerateDataKey*"],
-                resources=["*"],
-                conditions=conditions,
-            )
-        )
+def _publish(service: str, conditions: dict[str, dict[str, str]]) -> iam.PolicyStatement:
+    """Return that a service may publish to topics that the key encrypts.
+
+    Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+    """
+    return iam.PolicyStatement(
+        principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+        actions=["kms:Decrypt", "kms:GenerateDataKey*"],
+        resources=["*"],
+        conditions=conditions,
+    )
 
 
 class JobSecurity(Construct):

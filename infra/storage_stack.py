@@ -7,6 +7,7 @@ from constructs import Construct
 
 from infra.config import StageConfig
 from infra.explanations import skip_checkov
+from infra.governance import apply_to_all
 from infra.security import StageKey
 from infra.watermark_table import WatermarkTable
 
@@ -44,6 +45,7 @@ class StorageStack(cdk.Stack):
             termination_protection=stage.termination_protection,
             description=f"Tidemark {stage.name}: watermarks and data, kept when the stack goes",
         )
+        apply_to_all(self, stage)
         self.key = StageKey(self, "Key", stage_name=stage.name).key
         self._access_logs = s3.Bucket(
             self,

@@ -14,6 +14,7 @@ class Job:
     Attributes:
         reads: URIs of what it reads, `delivered` those of them that others deliver.
         writes: URIs of what it writes, `published` those of them that others read.
+        temp: URI of where it keeps temporary files.
     """
 
     at: str
@@ -24,6 +25,7 @@ class Job:
     delivered: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
+    temp: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,22 @@ class Trigger:
 
 
 @dataclass(frozen=True)
+class OpenSecret:
+    """A text that looks like a secret, by its name; `of` says what the resource `at` has."""
+
+    at: str
+    of: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Graph:
     """Everything of one account and region, the workflows by name with where they stand."""
 
     jobs: tuple[Job, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     workflows: Mapping[str, str] = field(default_factory=dict)
+    open_secrets: tuple[OpenSecret, ...] = ()
 
     def triggers_of(self, workflow: str | None) -> list[Trigger]:
         """Return the triggers of one workflow, or those of none."""

@@ -6,9 +6,12 @@ https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from infra.graph.folders import Folders
 from infra.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
+from infra.graph.races import races
 from infra.graph.trigger_rules import problems_of_trigger
 from infra.graph.ways import cycle_of, ways_to_start
+from infra.plain_secrets import ADVICE
 
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 
@@ -31,6 +34,11 @@ RULES: Mapping[str, str] = {
     "too-many-nodes": "A workflow has more than 100 jobs, crawlers and triggers.",
     "cycle": "Jobs wait for each other.",
     "unreachable-job": "A job can start in no run, whatever state each job ends in.",
+    "open-secret": "An argument or a run property shows a secret to everybody.",
+    "two-writers": "Two jobs can write the same data at the same time.",
+    "reads-own-output": "A job reads what it writes (without a bookmark a warning).",
+    "temp-overlaps": "Temporary files are where data is.",
+    "reads-without-waiting": "A job reads what another of its workflow may be writing.",
     "output-never-read": "No job reads what a job writes (a warning).",
     "input-nobody-writes": "No job writes what a job reads (a warning).",
 }
@@ -43,6 +51,8 @@ def problems(graph: Graph) -> list[Problem]:
         *(problem for trigger in graph.triggers for problem in problems_of_trigger(graph, trigger)),
         *_shared_triggers(graph),
         *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
+        *_secrets(graph),
+        *races(graph),
         *_data(graph),
     ]
     order = list(RULES)
@@ -160,13 +170,25 @@ def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
             )
 
 
+def _secrets(graph: Graph) -> Iterator[Problem]:
+    for secret in graph.open_secrets:
+        yield Problem(
+            "open-secret",
+            secret.at,
+            f"the {secret.of} {secret.name!r} has a value that looks like a secret",
+            f"{ADVICE}; or acknowledge it with a reason",
+        )
+
+
 def _data(graph: Graph) -> Iterator[Problem]:
     """Yield data that no job of the graph writes, or reads; prefixes of one another match."""
-    writes = {uri for job in graph.jobs for uri in job.writes}
-    reads = {uri for job in graph.jobs for uri in job.reads}
+    read, written = Folders(), Folders()
+    for job in graph.jobs:
+        read.add(job, job.reads)
+        written.add(job, job.writes)
     for job in graph.jobs:
         for uri in job.reads:
-            if uri not in job.delivered and not _touches(uri, writes):
+            if uri not in job.delivered and not written.touching([uri]):
                 yield Problem(
                     "input-nobody-writes",
                     job.at,
@@ -174,9 +196,9 @@ def _data(graph: Graph) -> Iterator[Problem]:
                     "correct the dataset, or declare it with delivered=True if others fill it",
                     is_error=False,
                 )
-        others = {uri for other in graph.jobs if other is not job for uri in other.reads}
         for uri in job.writes:
-            if uri not in job.published and not _touches(uri, reads & others):
+            readers = (other for other in read.touching([uri]) if other is not job)
+            if uri not in job.published and not any(readers):
                 yield Problem(
                     "output-never-read",
                     job.at,
@@ -184,7 +206,3 @@ def _data(graph: Graph) -> Iterator[Problem]:
                     "correct the dataset, or declare it with published=True if others read it",
                     is_error=False,
                 )
-
-
-def _touches(uri: str, others: Iterable[str]) -> bool:
-    return any(uri.startswith(other) or other.startswith(uri) for other in others)

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from infra.graph.model import CRAWLER, Condition, Graph, Job, Trigger
+from infra.graph.model import CRAWLER, Condition, Graph, Job, OpenSecret, Trigger
+from infra.plain_secrets import shows_secret
 
 Templates = Mapping[str, Mapping[str, Any]]
 """Stack name to its synthesized template."""
@@ -12,6 +13,12 @@ Templates = Mapping[str, Mapping[str, Any]]
 METADATA = "Tidemark"  # key of a job's metadata: what the constructs know and Glue does not
 NAMED = {"AWS::Glue::Job": "Name", "AWS::Glue::Trigger": "Name", "AWS::Glue::Workflow": "Name"}
 ENABLED = "job-bookmark-enable"
+# Where resources, or the actions of a trigger, have texts that everybody sees.
+TEXTS = (
+    ("AWS::Glue::Job", "argument", ("DefaultArguments", "NonOverridableArguments")),
+    ("AWS::Glue::Trigger", "argument", ("Arguments",)),
+    ("AWS::Glue::Workflow", "run property", ("DefaultRunProperties",)),
+)
 
 
 def read_graph(templates: Templates) -> Graph:
@@ -33,6 +40,7 @@ def read_graph(templates: Templates) -> Graph:
             names.own(stack, id_): f"{stack}/{id_}"
             for stack, id_, _ in _resources(templates, "AWS::Glue::Workflow")
         },
+        open_secrets=tuple(_open_secrets(names, templates)),
     )
 
 
@@ -97,6 +105,7 @@ def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Jo
     properties = resource.get("Properties", {})
     known = resource.get("Metadata", {}).get(METADATA, {})
     arguments = properties.get("DefaultArguments", {})
+    temp = arguments.get("--TempDir")
     concurrent = properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
 
     def uris(key: str, flag: str | None = None) -> tuple[str, ...]:
@@ -113,7 +122,28 @@ def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Jo
         delivered=uris("reads", "delivered"),
         writes=uris("writes"),
         published=uris("writes", "published"),
+        temp=None if temp is None else names.text(stack, temp),
     )
+
+
+def _open_secrets(names: _Names, templates: Templates) -> Iterator[OpenSecret]:
+    """Yield the texts of jobs, workflows and triggers that look like secrets, by their names."""
+    for kind, of, keys in TEXTS:
+        for stack, id_, resource in _resources(templates, kind):
+            properties = resource.get("Properties", {})
+            excused = resource.get("Metadata", {}).get(METADATA, {}).get("notSecret", {})
+            actions = properties.get("Actions", [])
+            for part in (properties, *(actions if isinstance(actions, list) else ())):
+                for texts in (part.get(key) for key in keys):
+                    for name, value in texts.items() if isinstance(texts, Mapping) else ():
+                        # Of an intrinsic only the form tells: what its name means is not in it.
+                        is_shown = (
+                            shows_secret(name, value)
+                            if isinstance(value, str)
+                            else shows_secret("", names.text(stack, value))
+                        )
+                        if is_shown and name not in excused:
+                            yield OpenSecret(f"{stack}/{id_}", of, name)
 
 
 def _trigger(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Trigger:

@@ -35,6 +35,34 @@ def ways_to_start(triggers: Sequence[Trigger]) -> dict[str, set[Way]]:
     return ways
 
 
+def precede(triggers: Sequence[Trigger]) -> dict[str, frozenset[str]]:
+    """Return the jobs that have ended whenever a job starts, by job.
+
+    Args:
+        triggers: those of one workflow, whose jobs do not wait for each other in a circle.
+    """
+    before: dict[str, frozenset[str]] = {}
+    for name in TopologicalSorter(_waits(triggers)).static_order():
+        starting = [_ended_at(t, before) for t in triggers if name in t.starts]
+        before[name] = frozenset.intersection(*starting) if starting else frozenset()
+    return before
+
+
+def agree(way: Way) -> bool:
+    """Return whether no job of a way ends in two states."""
+    return len({name for name, _ in way}) == len(way)
+
+
+def _ended_at(trigger: Trigger, before: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return the jobs that have ended whenever a trigger fires."""
+    met = [before.get(c.name, frozenset()) | {c.name} for c in trigger.conditions]
+    if trigger.kind != CONDITIONAL or not met:
+        return frozenset()
+    if trigger.logical == "ANY":
+        return frozenset.intersection(*met)
+    return frozenset.union(*met)
+
+
 def _waits(triggers: Iterable[Trigger]) -> dict[str, set[str]]:
     """Return every job that is started, and the jobs that its triggers watch."""
     waits_for: dict[str, set[str]] = defaultdict(set)
@@ -56,19 +84,12 @@ def _ways_of(trigger: Trigger, ways: Mapping[str, set[Way]]) -> set[Way]:
         return {way for each in met for way in each}
     together: set[Way] = {frozenset()} if met else set()
     for each in met:
-        together = _few(
-            way | other for way, other in product(together, each) if _agree(way | other)
-        )
+        together = _few(way | other for way, other in product(together, each) if agree(way | other))
     return together
 
 
 def _is_one_run(way: Way, condition: Condition) -> bool:
-    return _agree(way | {(condition.name, condition.state)})
-
-
-def _agree(way: Way) -> bool:
-    """Return whether no job of a way ends in two states."""
-    return len({name for name, _ in way}) == len(way)
+    return agree(way | {(condition.name, condition.state)})
 
 
 def _few(ways: Iterable[Way]) -> set[Way]:

@@ -200,7 +200,35 @@ def grown(failed: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
 
 
 @pytest.fixture(scope="session")
-def scheduled(grown: Step, terminal: Terminal, with_other_settings: Path) -> Step:
+def read_by_the_added(grown: Step, cloud: Cloud) -> list[str]:
+    """Return the folders of which the added job may read an object; its role has two policies."""
+    role = next(
+        it.found["Role"]
+        for it in grown.of_type("AWS::Glue::Job").values()
+        if it.found["Name"] == ADDED
+    )
+    bucket = next(
+        it.id for name, it in grown.of_type("AWS::S3::Bucket").items() if name.startswith("Curated")
+    )
+    run = cloud.client("sts").assume_role(RoleArn=role, RoleSessionName="run")["Credentials"]
+    s3, may_read = cloud.as_somebody(run)("s3"), []
+    for folder in ("source-00", "source-20", "source-39", "source-40", "elsewhere"):
+        key = f"{folder}/a.parquet"
+        cloud.client("s3").put_object(Bucket=bucket, Key=key, Body=b"rows")
+        try:
+            s3.get_object(Bucket=bucket, Key=key)
+            may_read.append(folder)
+        except s3.exceptions.ClientError as error:
+            if error.response["Error"]["Code"] != "AccessDenied":
+                raise
+        cloud.client("s3").delete_object(Bucket=bucket, Key=key)
+    return may_read
+
+
+@pytest.fixture(scope="session")
+def scheduled(
+    read_by_the_added: list[str], grown: Step, terminal: Terminal, with_other_settings: Path
+) -> Step:
     return terminal.step("make deploy STAGE=dev", with_other_settings)
 
 

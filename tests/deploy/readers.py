@@ -215,6 +215,14 @@ def _(clients: Clients, it: Deployed) -> Properties:
     }
 
 
+@reads("AWS::IAM::ManagedPolicy")
+def _(clients: Clients, it: Deployed) -> Properties:
+    iam = clients("iam")
+    policy = iam.get_policy(PolicyArn=it.id)["Policy"]
+    version = iam.get_policy_version(PolicyArn=it.id, VersionId=policy["DefaultVersionId"])
+    return {**policy, "PolicyDocument": version["PolicyVersion"]["Document"]}
+
+
 @reads("AWS::IAM::Policy")
 def _(clients: Clients, it: Deployed) -> Properties:
     iam, name = clients("iam"), it.asked["PolicyName"]

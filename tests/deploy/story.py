@@ -27,10 +27,13 @@ ADD_JOB = """\
             script="glue_jobs/publish_delays.py",
             bookmark=BookmarkOption.ENABLE,
             after=[curate_flights],
-            reads=[curated_flights],
+            reads=[
+                curated_flights,
+                *(Dataset(storage.curated, f"source-{n:02}/", delivered=True) for n in range(40)),
+            ],
             writes=[Dataset(storage.mart, "origins/", published=True)],
         )
-"""
+"""  # it reads more than the inline policy of a role holds
 
 
 class StepError(Exception):

@@ -95,6 +95,7 @@ def test_after_a_deployment_there_is_no_difference(same: Step) -> None:
 def test_the_difference_shows_a_job_that_was_added(different: Step) -> None:
     assert different.status == 0
     assert re.findall(r"^\[(.)\] AWS::(\w+::\w+) ", different.said, re.MULTILINE) == [
+        ("+", "IAM::ManagedPolicy"),
         ("+", "IAM::Role"),
         ("+", "Logs::LogGroup"),
         ("+", "Logs::LogGroup"),

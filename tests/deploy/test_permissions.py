@@ -171,6 +171,35 @@ def test_a_job_reads_its_sources_and_writes_its_targets(
             refused()
 
 
+def test_a_list_without_a_prefix_shows_names_of_the_whole_bucket_and_no_content(
+    ingest_weather: Clients, cloud: Cloud, bucket: Callable[[str], str]
+) -> None:
+    """What IAM cannot close: see docs/security.md. A key of a condition that does is worth a test.
+
+    HeadObject of a missing key, which must be told from a refusal, is allowed by the same grant.
+    """
+    s3, landing = ingest_weather("s3"), bucket("Landing")
+    cloud.client("s3").put_object(Bucket=landing, Key="payroll/2026/name.csv", Body=b"secret")
+
+    listed = s3.list_objects_v2(Bucket=landing)
+    assert "payroll/2026/name.csv" in [item["Key"] for item in listed["Contents"]]
+    for refused in (
+        lambda: s3.list_objects_v2(Bucket=landing, Prefix=""),
+        lambda: s3.list_objects_v2(Bucket=landing, Prefix="payroll/"),
+        lambda: s3.list_object_versions(Bucket=landing),
+        lambda: s3.get_object(Bucket=landing, Key="payroll/2026/name.csv"),
+        lambda: s3.head_object(Bucket=landing, Key="payroll/2026/name.csv"),
+    ):
+        with pytest.raises(ClientError, match=f"{DENIED}|403"):
+            refused()
+
+
+def test_a_job_of_many_sources_has_every_one_of_them_and_no_other(
+    read_by_the_added: list[str],
+) -> None:
+    assert read_by_the_added == ["source-00", "source-20", "source-39"]
+
+
 def test_a_job_reads_its_script_and_libraries(back: Step, ingest_weather: Clients) -> None:
     jobs = back.of_type("AWS::Glue::Job").values()
     own, other = (

@@ -201,10 +201,38 @@ def roles(assembly) -> dict[str, list]:
         for resource in resources.values():
             if resource["Type"] == "AWS::Glue::Job" and is_of_the_story(resource):
                 role = resources[resource["Properties"]["Role"]["Fn::GetAtt"][0]]
-                (policy,) = role["Properties"]["Policies"]
                 name = resource["Properties"]["Name"]
-                statements[name] = scope.resolve(policy["PolicyDocument"]["Statement"])
+                statements[name] = [
+                    one
+                    for policy in policies_of(role, resources)
+                    for statement in scope.resolve(policy["PolicyDocument"]["Statement"])
+                    for one in by_folder(statement)
+                ]
     return statements
+
+
+def policies_of(role: dict, resources: dict[str, dict]) -> list[dict]:
+    """Return the inline and the managed policies of a role."""
+    managed = role["Properties"].get("ManagedPolicyArns", [])
+    return [
+        *role["Properties"]["Policies"],
+        *(resources[arn["Ref"]]["Properties"] for arn in managed),
+    ]
+
+
+def by_folder(statement: dict) -> list[dict]:
+    """Return statements that together allow what one does, each listing one folder only.
+
+    So that each folder is taken out of the role alone.
+    """
+    condition = statement.get("Condition", {}).get("StringLikeIfExists", {})
+    if "s3:prefix" not in condition:
+        return [statement]
+    folders = dict.fromkeys(prefix.removesuffix("/*") for prefix in condition["s3:prefix"])
+    return [
+        statement | {"Condition": {"StringLikeIfExists": {"s3:prefix": [folder, f"{folder}/*"]}}}
+        for folder in folders
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -71,6 +71,7 @@ class Assembly:
         """Return the policy statements of a job's role, each resource as one line of text."""
         role = self.jobs()[job]["Role"]["Fn::GetAtt"][0]
         (resource,) = (r for id_, r in self.resources().items() if id_.endswith(f"/{role}"))
+        assert "ManagedPolicyArns" not in resource["Properties"]
         return [
             {
                 **statement,

@@ -6,6 +6,7 @@ import pytest
 
 import app
 from infra.config import FilesSource, JdbcSource, StageConfig
+from infra.errors import ConfigError
 from infra.runtime import JobRuntime
 
 DEV = {
@@ -190,3 +191,40 @@ def test_tags_of_any_language_are_taken():
     tags = {"Kostenstelle": "Grün 7", "a/b:c=d+e-f@g.h_i": ""}
 
     assert StageConfig.from_context(context(tags=tags)).tags == tags
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"log_retention_days": 10}, "stage 'dev' has log_retention_days 10; allowed: 1, 3, 5, 7"),
+        ({"freshness_hours": 1000}, "freshness_hours 1000; allowed: a whole number from 1 to 168"),
+        ({"account": "abc"}, 'account "abc"; allowed: null or 12 digits'),
+        ({"account": 123456789012}, "account 123456789012; allowed: null or 12 digits"),
+        ({"region": "Ireland"}, 'region "Ireland"'),
+        ({"tags": {"aws:x": "y"}}, 'has the tag "aws:x"'),
+        ({"tags": ["x"]}, 'tags ["x"]; allowed: a JSON object of texts'),
+        ({"alert_email": "nobody"}, 'alert_email "nobody"; allowed: null or a mail address'),
+        ({"schedule": ""}, 'schedule ""; allowed: null or six Glue cron fields'),
+        ({"permissions_boundary": "arn:aws:iam::1:policy/b"}, "the name (no ARN) of an IAM policy"),
+        ({"github_repository": "acme"}, "owner/name of a GitHub repository"),
+        ({"dpu_hours_per_day": 0, "metrics": True}, "dpu_hours_per_day 0"),
+        ({"termination_protection": "yes"}, 'termination_protection "yes"; allowed: true, false'),
+        ({"metrics": 1}, "metrics 1; allowed: true, false"),
+        ({"name": None}, "stage name null cannot be part"),
+        ({"runtime": {"flex": True}}, "has runtime {'flex': True}; allowed"),
+        ({"flights_source": "files"}, "has flights_source 'files'; allowed"),
+    ],
+)
+def test_a_stage_made_in_code_is_held_to_the_same(wrong, text):
+    good = {"name": "dev", "account": None, "region": None, "schedule": None}
+
+    with pytest.raises(ConfigError) as error:
+        StageConfig(**{**good, "runtime": JobRuntime(), **wrong})
+
+    assert text in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_source_made_in_code_has_no_password_either():
+    with pytest.raises(ConfigError, match="name that as secretName"):
+        JdbcSource("jdbc:postgresql://me:hunter2@db/air", "flights", "a.Driver")

@@ -47,7 +47,7 @@ def add_pipeline(stack, tmp_path):
     watermarks = WatermarkTable(stack, "Watermarks")
     key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:eu-west-1:123456789012:key/k")
 
-    def add(name="orders", scope=stack, run_properties=None, **stage):
+    def add(name="orders", scope=stack, run_properties=None, key=key, **stage):
         return Pipeline(
             scope,
             name.capitalize(),
@@ -82,6 +82,75 @@ def test_a_job_has_the_size_and_timeout_of_its_stage(cdk, stack, pipeline, enabl
     assert job["Properties"]["WorkerType"] == "G.2X"
     assert job["Properties"]["NumberOfWorkers"] == 3
     assert job["Properties"]["Timeout"] == 30
+
+
+def test_the_policy_of_a_key_of_the_app_is_completed_once(cdk, stack, add_pipeline, enable):
+    from aws_cdk import aws_kms as kms
+
+    own = kms.Key(stack, "Own")
+    for name in ("orders", "returns"):
+        add_pipeline(name, key=own).add_job(f"{name}-one", script="job.py", bookmark=enable)
+
+    (key,) = resources(cdk, stack, "AWS::KMS::Key")
+    services = [
+        json.dumps(s["Principal"]["Service"])
+        for s in key["Properties"]["KeyPolicy"]["Statement"]
+        if "Service" in s["Principal"]
+    ]
+    assert len(services) == 3
+    assert ["logs." in services[0], "cloudwatch" in services[1], "events" in services[2]] == [
+        True
+    ] * 3
+
+
+def test_of_an_imported_key_it_is_said_what_its_policy_must_allow(stack, add_pipeline, enable):
+    add_pipeline().add_job("one", script="job.py", bookmark=enable)
+
+    folder = Path(stack.node.root.synth().directory)
+    told = "".join(
+        path.read_text() for path in folder.glob("*.json") if "template" not in path.name
+    )
+    assert "must let CloudWatch Logs, CloudWatch and EventBridge use it" in told
+    assert "[ack: tidemark:imported-key]" in told
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["by itself", "and by the app"])
+def test_a_pipeline_bounds_its_roles_and_carries_its_tags_wherever_it_stands(
+    cdk, stack, add_pipeline, enable, again
+):
+    from infra.governance import apply_to_all
+
+    pipeline = add_pipeline(permissions_boundary="bounds", tags={"team": "x"})
+    pipeline.add_job("one", script="job.py", bookmark=enable)
+    if again:
+        apply_to_all(stack, pipeline._stage)
+
+    (role,) = resources(cdk, stack, "AWS::IAM::Role")
+    assert "policy/bounds" in json.dumps(role["Properties"]["PermissionsBoundary"])
+    tags = [(tag["Key"], tag["Value"]) for tag in role["Properties"]["Tags"]]
+    expected = [("team", "x"), ("tidemark:pipeline", "orders"), ("tidemark:stage", "dev")]
+    assert tags == expected
+    (job,) = resources(cdk, stack, "AWS::Glue::Job")
+    assert job["Properties"]["Tags"] == dict(expected)
+
+
+def test_the_storage_of_an_app_of_ones_own_carries_the_tags_of_the_stage(cdk, add_pipeline):
+    from infra.governance import apply_to_all
+    from infra.storage_stack import StorageStack
+
+    stage = add_pipeline(tags={"team": "x"})._stage
+    flags = {"@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy": True}
+    own = cdk.App(analytics_reporting=False, context=flags)
+    storage = StorageStack(own, "storage", stage=stage, env=cdk.Environment())
+    apply_to_all(storage, stage)
+
+    tags = resources(cdk, storage, "AWS::KMS::Key")[0]["Properties"]["Tags"]
+    assert [(tag["Key"], tag["Value"]) for tag in tags] == [
+        ("team", "x"),
+        ("tidemark:stage", "dev"),
+    ]
+    applied = [aspect for aspect in cdk.Aspects.of(storage).all if "Tag" in type(aspect).__name__]
+    assert len(applied) == 2
 
 
 def test_a_job_may_publish_metrics_in_the_namespace_of_glue_only(cdk, stack, add_pipeline, enable):
@@ -197,6 +266,24 @@ def test_a_job_that_is_not_in_a_list_is_refused_and_the_list_is_shown(pipeline, 
 def test_a_run_property_that_is_no_text_is_refused(add_pipeline):
     with pytest.raises(ValueError, match="allowed: names to texts; write the values in quotes"):
         add_pipeline(run_properties={"day": 1})
+
+
+@pytest.mark.parametrize("wrong", [["day"], "day", {1: "today"}, 7])
+def test_run_properties_of_another_kind_are_refused(add_pipeline, wrong):
+    with pytest.raises(ValueError, match=r"'orders' has run_properties .*; allowed: names to text"):
+        add_pipeline(run_properties=wrong)
+
+
+def test_a_secret_in_a_run_property_is_refused_unless_it_is_none(cdk, stack, add_pipeline, enable):
+    from infra.plain_secrets import NotSecret
+
+    with pytest.raises(ValueError, match="pipeline 'orders' has the run property 'password'"):
+        add_pipeline(run_properties={"password": "hunter2"})
+
+    plain = {"password": NotSecret("none yet", reason="the word for no password")}
+    add_pipeline("returns", run_properties=plain).add_job("one", script="job.py", bookmark=enable)
+    (workflow,) = resources(cdk, stack, "AWS::Glue::Workflow")
+    assert workflow["Properties"]["DefaultRunProperties"] == {"password": "none yet"}
 
 
 def test_a_pipeline_in_a_nested_stack_is_refused(cdk, stack, add_pipeline):

@@ -58,6 +58,7 @@ def add(cdk, tmp_path):
         return [resource["Properties"] for resource in found]
 
     add.properties, add.pipeline, add.stack = properties, pipeline, stack
+    add.bookmark = BookmarkOption.ENABLE
     return add
 
 
@@ -172,8 +173,30 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
             lambda first, data: {"max_watermark_age_hours": 0, "watermark": True},
             "max_watermark_age_hours 0; allowed: a whole number of hours from 1",
         ),
+        (lambda first, data: {"arguments": {"a": ""}}, "'a' with the value '', which .*leave it o"),
+        (lambda first, data: {"arguments": {"a": "--b"}}, "value '--b', which getResolvedOptions"),
+        (lambda first, data: {"arguments": {"a": "-b"}}, "value '-b', which getResolvedOptions"),
+        (
+            lambda first, data: {"arguments": {"watermark_table": "t"}},
+            "argument 'watermark_table'; allowed: letters",
+        ),
+        (
+            lambda first, data: {"python_modules": ["Py_Arrow==1.0", "py-arrow[all]==2.0"]},
+            "'Py_Arrow==1.0' and .* in python_modules; allowed: each package once",
+        ),
+        (
+            lambda first, data: {"python_modules": ["mine==1", "s3://b/mine-2-py3-none-any.whl"]},
+            "'mine==1' and .* in python_modules; allowed: each package once",
+        ),
+        (lambda first, data: {"writes": [data(None)]}, "prefix None is not a folder; allowed"),
+        (lambda first, data: {"writes": [data(["a/"])]}, r"prefix \['a/'\] is not a folder"),
+        (
+            lambda first, data: {"writes": [data("../x/")]},
+            r"'../x/' is not a folder; .* \.\.",
+        ),
+        (lambda first, data: {"writes": [data("x/./")]}, r"'x/\./' is not a folder; allowed"),
     ],
-    ids=range(24),
+    ids=range(34),
 )
 def test_what_cannot_be_deployed_is_refused_before_anything_is_created(add, data, declared, text):
     first = add("first", writes=[data("raw/")])
@@ -182,6 +205,89 @@ def test_what_cannot_be_deployed_is_refused_before_anything_is_created(add, data
         add("second", **declared(first, data))
 
     assert len(add.properties("AWS::Glue::Job")) == 1
+
+
+@pytest.mark.parametrize("value", ["-1", "-.5", "a--b", " ", "-1.5"])
+def test_what_argparse_takes_for_a_value_is_taken(add, value):
+    add("one", arguments={"a": value})
+
+
+@pytest.mark.parametrize("prefix", ["a..b/", ".hidden/", "x/...dots/", "day=2026-01-01/"])
+def test_a_name_with_dots_is_a_folder(data, prefix):
+    assert data(prefix).uri == f"s3://lake/{prefix}"
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "text"),
+    [
+        ("../outside.py", b"print(1)\n", "outside.py', which is outside the project; move it"),
+        ("/etc/hostname", None, "'/etc/hostname', which is outside the project; move it there"),
+        ("job.scala", b"object Job", "is not a Python file, which ends in .py"),
+        ("empty.py", b"# later\n", "is empty; write the job"),
+        ("wrong.py", b"x = 1\ndef f(:\n", r"is not Python \(in line 2: invalid syntax\); correct"),
+        ("binary.py", b"\x00\x01", r"is not Python \(.*null bytes.*\); correct it"),
+        ("latin.py", b"# \xe9\nx = 1\n", r"is not Python \(.*\); correct it"),
+    ],
+)
+def test_a_script_that_glue_cannot_run_is_refused(add, path, content, text):
+    root = add.pipeline._root
+    if content is not None:
+        (root / path).write_bytes(content)
+
+    with pytest.raises(JobDefinitionError, match=text):
+        add.pipeline.add_job("one", script=path, bookmark=add.bookmark)
+
+
+def test_syntax_that_only_the_python_of_the_job_knows_is_left_to_it(add):
+    (add.pipeline._root / "new.py").write_text("type Row = dict[str, int]\n")  # since 3.12
+    new = replace(JobRuntime(), glue_version="6.0")
+
+    add.pipeline.add_job("one", script="new.py", bookmark=add.bookmark, runtime=new)
+    with pytest.raises(JobDefinitionError, match="is not Python"):
+        add.pipeline.add_job("two", script="new.py", bookmark=add.bookmark)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"stage": {"name": "dev"}}, "has stage {'name': 'dev'}; allowed: a StageConfig"),
+        ({"key": "arn:aws:kms:x"}, "has key 'arn:aws:kms:x'; allowed: a KMS key"),
+        ({"key": None}, "has key None; allowed: a KMS key"),
+        ({"watermarks": "glue-watermarks"}, "has watermarks 'glue-watermarks'; allowed: a Waterma"),
+        ({"root": None}, "has root None; allowed: the path of the project"),
+        ({"run_properties": ["day"]}, r"has run_properties .*\['day'\]; allowed: names to texts"),
+    ],
+)
+def test_a_pipeline_of_wrong_kinds_is_refused_in_one_line(add, wrong, text):
+    from infra.pipeline import Pipeline
+
+    given = {
+        "root": add.pipeline._root,
+        "stage": add.pipeline._stage,
+        "watermarks": None,
+        "key": add.stack.node.find_child("Key"),
+    }
+    with pytest.raises(JobDefinitionError, match=text) as error:
+        Pipeline(add.stack, "Other", name="other", **{**given, **wrong})
+    assert "\n" not in str(error.value)
+
+
+def test_a_pipeline_without_a_watermark_table_has_no_watermark_job(add):
+    from infra.pipeline import Pipeline
+
+    other = Pipeline(
+        add.stack,
+        "Other",
+        name="other",
+        root=add.pipeline._root,
+        stage=add.pipeline._stage,
+        watermarks=None,
+        key=add.stack.node.find_child("Key"),
+    )
+
+    other.add_job("one", script="job.py", bookmark=add.bookmark)
+    with pytest.raises(JobDefinitionError, match="'two' keeps a watermark, and its pipeline has"):
+        other.add_job("two", script="job.py", bookmark=add.bookmark, watermark=True)
 
 
 @pytest.mark.parametrize("name", ["start", "workflow", "libs", "security", "operations"])
@@ -320,6 +426,34 @@ def test_conditions_that_cannot_be_are_refused(add):
         any_of()
     with pytest.raises(JobDefinitionError, match=r"on is 'FAILED'; allowed: JobState\.SUCCEEDED"):
         any_of(first, on="FAILED")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"jdbc_password": "hunter2"}, {"url": "jdbc:postgresql://db/air?user=me&password=hunter2"}],
+)
+def test_a_secret_in_an_argument_is_refused_and_not_repeated(add, arguments):
+    from infra.plain_secrets import NotSecret
+
+    (name,) = arguments
+    with pytest.raises(
+        JobDefinitionError, match=f"'one' has the argument '{name}' .*secrets="
+    ) as e:
+        add("one", arguments=arguments)
+    assert "hunter2" not in str(e.value)
+
+    add("one", arguments={name: NotSecret(arguments[name], reason="a test database")})
+
+    (job,) = add.properties("AWS::Glue::Job")  # and its graph has no problem
+    assert job["DefaultArguments"][f"--{name}"] == arguments[name]
+
+
+@pytest.mark.parametrize(("text", "reason"), [("hunter2", ""), ("hunter2", None), (7, "a number")])
+def test_what_is_no_secret_has_a_text_and_a_reason(add, text, reason):
+    from infra.plain_secrets import NotSecret
+
+    with pytest.raises(JobDefinitionError, match=r"'password' as a NotSecret with .* allowed: a t"):
+        add("one", arguments={"password": NotSecret(text, reason)})
 
 
 def test_a_state_that_no_trigger_can_watch_is_refused(add):

@@ -144,6 +144,74 @@ def test_a_finding_can_be_acknowledged_with_a_reason(cdk, project):
 ENABLE = "job-bookmark-enable"
 
 
+def test_a_race_can_be_acknowledged_at_the_job_with_a_reason(cdk, project):
+    from aws_cdk import aws_s3 as s3
+
+    from infra.dataset import Dataset
+    from infra.errors import JobDefinitionError
+
+    def racing():
+        pipeline = new_pipeline(cdk, project)
+        lake = s3.Bucket.from_bucket_name(pipeline, "Lake", "lake")
+        _, second = (
+            disable(pipeline, name, writes=[Dataset(lake, "x/", published=True)])
+            for name in ("first", "second")
+        )
+        return pipeline, second
+
+    pipeline, _ = racing()
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(pipeline)
+    ((path, text, fix),) = shown_by(pipeline)
+    assert path == "stack/Orders/Second/Resource"
+    assert "'first' and 'second' can write s3://lake/x/ at the same time" in text
+    assert 'job.acknowledge("two-writers", "...")' in fix
+
+    pipeline, second = racing()
+    second.acknowledge("two-writers", "each writes partitions of its own")
+    assert synthesized(pipeline)["Resources"]
+    with pytest.raises(JobDefinitionError, match=r"rule 'two-writer'; allowed: .*two-wri"):
+        second.acknowledge("two-writer", "each writes partitions of its own")
+    with pytest.raises(JobDefinitionError, match="with the reason ''; allowed: a text"):
+        second.acknowledge("two-writers", "")
+
+
+def test_a_secret_that_a_hand_put_in_the_open_is_found_and_not_repeated(cdk, project):
+    from aws_cdk import aws_glue as glue
+
+    pipeline = new_pipeline(cdk, project)
+    first = disable(pipeline, "first", arguments={"table": "t"})
+    host = cdk.CfnParameter(pipeline, "Host").value_as_string
+    change = first.resource.add_property_override
+    change("NonOverridableArguments.--api_key", "hunter2")
+    change("DefaultArguments.--url", f"jdbc:postgresql://{host}/air?password=hunter2")
+    change("DefaultArguments.--from", "{{resolve:secretsmanager:air:SecretString:password}}")
+    change("DefaultArguments.--token", cdk.Fn.ref("AWS::StackName"))
+    pipeline.workflow.add_property_override("DefaultRunProperties.password", "hunter2")
+    pipeline._start.actions = [
+        glue.CfnTrigger.ActionProperty(
+            job_name=first.resource.ref, arguments={"--db_password": "hunter2"}
+        )
+    ]
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(pipeline)
+
+    shown = shown_by(pipeline)
+    assert sorted((path.removeprefix("stack/Orders/"), text) for path, text, _ in shown) == [
+        (path, f"the {what} has a value that looks like a secret")
+        for path, what in (
+            ("First/Resource", "argument '--api_key'"),
+            ("First/Resource", "argument '--from'"),
+            ("First/Resource", "argument '--url'"),
+            ("Start", "argument '--db_password'"),
+            ("Workflow", "run property 'password'"),
+        )
+    ]
+    assert "hunter2" not in str(shown)
+    assert all("secrets=" in fix for _, _, fix in shown)
+
+
 def test_a_warning_is_shown_and_fails_nothing(cdk, project):
     from aws_cdk import aws_s3 as s3
 
@@ -454,6 +522,46 @@ def the_start_is_lost(template, start, trigger):
     del resources[next(id_ for id_, r in resources.items() if r.get("Properties") is start)]
 
 
+def uses(job, **data):
+    """Let a job of a template use data: `reads` and `writes` to a URI."""
+    job["Metadata"] = {"Tidemark": {key: [{"uri": uri}] for key, uri in data.items()}}
+
+
+def jobs_of(template):
+    return [r for r in template["Resources"].values() if r["Type"] == "AWS::Glue::Job"]
+
+
+def another_job_uses(template, **data):
+    """Add a job that uses data; it has a name and nothing else."""
+    added = {"Type": "AWS::Glue::Job", "Properties": {"Name": "added"}}
+    template["Resources"]["AddedJob"] = added
+    uses(added, **data)
+
+
+def two_jobs_write_one_folder(template, start, trigger):
+    uses(jobs_of(template)[0], writes="s3://lake/x/")
+    another_job_uses(template, writes="s3://lake/x/y/")
+
+
+def a_job_reads_what_it_writes(template, start, trigger):
+    job = jobs_of(template)[0]
+    job["Properties"]["DefaultArguments"]["--job-bookmark-option"] = ENABLE
+    uses(job, reads="s3://lake/x/", writes="s3://lake/x/")
+
+
+def temporary_files_are_where_data_is(template, start, trigger):
+    another_job_uses(template, writes="s3://lake/x/")
+    arguments = jobs_of(template)[0]["Properties"]["DefaultArguments"]
+    arguments["--TempDir"] = {"Fn::Join": ["", ["s3://", "lake", "/x"]]}
+
+
+def a_job_reads_what_starts_beside_it(template, start, trigger):
+    another_job_uses(template, writes="s3://lake/x/")
+    reader = start["Actions"][0]["JobName"]["Ref"]
+    uses(template["Resources"][reader], reads="s3://lake/x/")
+    start["Actions"].append({"JobName": "added"})
+
+
 # What a hand can do to a valid template: the rule that must find it, given template, start trigger
 # and one conditional trigger.
 BROKEN = {
@@ -485,6 +593,13 @@ BROKEN = {
     ),
     "cycle": jobs_wait_for_each_other,
     "unreachable-job": lambda t, start, trigger: trigger.update(WorkflowName="other"),
+    "open-secret": lambda t, start, trigger: jobs_of(t)[0]["Properties"]["DefaultArguments"].update(
+        {"--password": "hunter2"}
+    ),
+    "two-writers": two_jobs_write_one_folder,
+    "reads-own-output": a_job_reads_what_it_writes,
+    "temp-overlaps": temporary_files_are_where_data_is,
+    "reads-without-waiting": a_job_reads_what_starts_beside_it,
 }
 
 

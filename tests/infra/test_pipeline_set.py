@@ -35,15 +35,16 @@ def synthesize(tmp_path_factory):
         for name, jobs in sizes.items():
             pipeline, before = pipelines.add(name), []
             for number in range(jobs) if isinstance(jobs, int) else jobs:
-                data = Dataset(storage.raw, f"{name}/{number}/", delivered=True, published=True)
+                source = Dataset(storage.landing, f"{name}/{number}/", delivered=True)
+                target = Dataset(storage.raw, f"{name}/{number}/", published=True)
                 job = pipeline.add_job(
                     f"{name}-{number}",
                     script="glue_jobs/ingest_weather.py",
                     bookmark=BookmarkOption.ENABLE,
                     after=before,
-                    reads=[data],
-                    writes=[data],
-                    arguments={"source_path": data, "target_path": data},
+                    reads=[source],
+                    writes=[target],
+                    arguments={"source_path": source, "target_path": target},
                 )
                 before = [job]
         cdk_app.synth()
