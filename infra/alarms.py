@@ -1,9 +1,10 @@
-"""Alarms on the metrics of a pipeline: stalled, stale, reading nothing or everything, expensive."""
+"""Alarms of a pipeline: not started, stalled, stale, reading nothing or everything, expensive."""
 
 import math
 from collections.abc import Sequence
 
 from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.metrics import (
@@ -12,12 +13,14 @@ from infra.metrics import (
     bytes_read,
     executors,
     matched_events,
+    messages,
     watermark_age,
     watermark_commits,
 )
 from infra.runtime import JobRuntime
 
 HOUR_S, DAY_S = 3_600, 86_400
+REPORTED_BY_SQS_S = 300
 MOST_DAYS = 7  # that an alarm looks back
 BAND = 3  # standard deviations around what is usual
 
@@ -48,6 +51,20 @@ class Alarms(Construct):
             threshold=1,
             periods=hours,
             missing="breaching",
+        )
+
+    def on_missed_start(self, missed: sqs.Queue) -> None:
+        """Alarm while the queue holds a start of the schedule that failed."""
+        queue = f"--queue-url {missed.queue_url}"
+        self._alarm(
+            "MissedStart",
+            f"The schedule of {self._pipeline} could not start a run, as when the run before is "
+            f"not over. Look: aws sqs receive-message {queue} --message-attribute-names All. Then: "
+            f"aws glue start-workflow-run --name {self._pipeline}, and aws sqs purge-queue {queue}",
+            [_query(messages(missed.queue_name), "messages", REPORTED_BY_SQS_S)],
+            operator="GreaterThanThreshold",
+            threshold=0,
+            missing="notBreaching",
         )
 
     def on_stale_watermark(self, job_name: str, hours: int) -> None:

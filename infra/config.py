@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from infra.errors import ConfigError, JobDefinitionError
+from infra.errors import ConfigError, JobDefinitionError, ScheduleError
 from infra.fields import Fields, show
 from infra.runtime import GLUE_VERSIONS, WORKER_TYPES, JobRuntime
-from infra.schedules import CRON, CRON_FORM, FINEST_MINUTES, finest_step
+from infra.schedules import FORM, Schedule, check_zone
 
 CONTEXT_KEYS = ("stage", "flightsSource", "tidemark:stages")
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,15}")
@@ -24,6 +24,7 @@ JDBC_URL = re.compile(r"jdbc:\S+")
 # `password=` among the parameters, or `user:password@host`, or Oracle's `thin:user/password@`.
 JDBC_PASSWORD = re.compile(r"(password|pwd)=|//[^/@]*:[^/@]*@|thin:[^/@]+/[^@]*@", re.IGNORECASE)
 NOT_EMPTY = re.compile(r"\S+")
+ANY_TEXT = re.compile(r".*", re.DOTALL)  # what it may be, the stage itself says
 SECRET_NAME = re.compile(r"[\w/+=.@-]+", re.ASCII)  # what Secrets Manager allows; an ARN has colons
 TAG_NAME = re.compile(r"(?!aws:|tidemark:)[\w .:/=+@-]{1,128}", re.IGNORECASE)
 TAG_VALUE = re.compile(r"[\w .:/=+@-]{0,256}")
@@ -67,7 +68,7 @@ class StageConfig:
         name: the stage, part of the stack and database names.
         account: AWS account of 12 digits; None takes the one of the deploying credentials.
         region: AWS region; None takes the one of the deploying credentials.
-        schedule: Glue cron expression in UTC; None means the workflow is started by hand.
+        schedule: cron or rate expression; None means the workflow is started by hand.
         runtime: what every job runs on, unless a job says otherwise.
         termination_protection: True refuses to delete the storage stack.
         metrics: True publishes Glue's job metrics; alarms and dashboard rest on them.
@@ -80,9 +81,10 @@ class StageConfig:
         github_repository: owner and name of the repository whose GitHub Actions deploy, or None.
         tags: tag name to value, for every resource.
         flights_source: where `ingest-flights` reads.
+        time_zone: name of the IANA database, on whose clock the schedule is read.
 
     Raises:
-        ConfigError: the name cannot be part of others, the schedule is finer than Glue allows, or
+        ConfigError: the name cannot be part of others, the schedule or the time zone is none, or
             a limit lacks what measures it or who is told.
     """
 
@@ -102,6 +104,7 @@ class StageConfig:
     github_repository: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     flights_source: FilesSource | JdbcSource = FilesSource()
+    time_zone: str = "UTC"
 
     def __post_init__(self) -> None:
         if not STAGE_NAME.fullmatch(self.name):
@@ -118,11 +121,16 @@ class StageConfig:
                 f"stage '{self.name}' has dpuHoursPerDay, which is measured by metrics only; set "
                 "metrics to true, or remove it"
             )
-        if self.schedule and (finest_step(self.schedule) or 60) < FINEST_MINUTES:
-            raise ConfigError(
-                f"stage '{self.name}' has schedule {show(self.schedule)}, which is finer than the "
-                f"{FINEST_MINUTES} minutes that Glue allows; write a minute field such as 0/5"
-            )
+        try:
+            check_zone(self.time_zone)
+            _ = self.starts
+        except ScheduleError as error:
+            raise ConfigError(f"stage '{self.name}': {error}") from error
+
+    @property
+    def starts(self) -> Schedule | None:
+        """Return when the workflow starts by itself; None if it is started by hand only."""
+        return None if self.schedule is None else Schedule(self.schedule, self.time_zone)
 
     @classmethod
     def from_context(cls, context: Mapping[str, object]) -> Self:
@@ -149,7 +157,9 @@ class StageConfig:
             name=name,
             account=fields.optional_text("account", ACCOUNT, "null or 12 digits in quotes"),
             region=fields.optional_text("region", REGION, "null or a region such as eu-west-1"),
-            schedule=fields.optional_text("schedule", CRON, f"null or {CRON_FORM}"),
+            schedule=fields.optional_text("schedule", ANY_TEXT, f"null or {FORM}"),
+            time_zone=fields.optional_text("timeZone", ANY_TEXT, "a name such as Europe/Berlin")
+            or "UTC",
             runtime=_runtime(fields, name),
             termination_protection=fields.flag("terminationProtection"),
             metrics=fields.flag("metrics", default=False),

@@ -14,6 +14,7 @@ class Job:
     Attributes:
         reads: URIs of what it reads, `delivered` those of them that others deliver.
         writes: URIs of what it writes, `published` those of them that others read.
+        queues: whether a run waits where Glue has no place for it.
     """
 
     at: str
@@ -24,6 +25,9 @@ class Job:
     delivered: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
+    queues: bool = False
+    is_flex: bool = False
+    max_retries: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,29 @@ class Trigger:
 
 
 @dataclass(frozen=True)
+class Timer:
+    """One schedule of EventBridge Scheduler that starts a workflow; `at` is where it stands.
+
+    Attributes:
+        workflow: its name, None if only a deployment knows it.
+        expression: cron fields or a rate, empty if only a deployment knows it.
+        time_zone: name of the IANA database.
+    """
+
+    at: str
+    workflow: str | None
+    expression: str
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True)
 class Graph:
     """Everything of one account and region, the workflows by name with where they stand."""
 
     jobs: tuple[Job, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     workflows: Mapping[str, str] = field(default_factory=dict)
+    timers: tuple[Timer, ...] = ()
 
     def triggers_of(self, workflow: str | None) -> list[Trigger]:
         """Return the triggers of one workflow, or those of none."""
