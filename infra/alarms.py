@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.metrics import (
@@ -20,7 +19,6 @@ from infra.metrics import (
 from infra.runtime import JobRuntime
 
 HOUR_S, DAY_S = 3_600, 86_400
-REPORTED_BY_SQS_S = 300
 MOST_DAYS = 7  # that an alarm looks back
 BAND = 3  # standard deviations around what is usual
 
@@ -53,15 +51,15 @@ class Alarms(Construct):
             missing="breaching",
         )
 
-    def on_missed_start(self, missed: sqs.Queue) -> None:
-        """Alarm while the queue holds a start of the schedule that failed."""
-        queue = f"--queue-url {missed.queue_url}"
+    def on_missed_start(self, queue_name: str, group: str) -> None:
+        """Alarm while a queue holds a start that failed, of a schedule in a group."""
         self._alarm(
             "MissedStart",
             f"The schedule of {self._pipeline} could not start a run, as when the run before is "
-            f"not over. Look: aws sqs receive-message {queue} --message-attribute-names All. Then: "
-            f"aws glue start-workflow-run --name {self._pipeline}, and aws sqs purge-queue {queue}",
-            [_query(messages(missed.queue_name), "messages", REPORTED_BY_SQS_S)],
+            "not over. Why, is in the queue of its DeadLetterConfig: aws scheduler get-schedule "
+            f"--group-name {group} --name {self._pipeline}. Start it: aws glue start-workflow-run "
+            f"--name {self._pipeline}. Then purge the queue",
+            [_query(messages(queue_name), "messages", HOUR_S)],
             operator="GreaterThanThreshold",
             threshold=0,
             missing="notBreaching",

@@ -139,15 +139,16 @@ class Pipeline(Construct):
             waits=self._waits,
         )
         if schedule := stage.starts:
+            group = f"tidemark-{stage.name}-{name}"
             timer = StartSchedule(
                 self,
                 "Start-Schedule",  # no job has a dash in its id
-                name=f"tidemark-{stage.name}-{name}",
+                group_name=group,
                 workflow_name=name,
                 schedule=schedule,
             )
             timer.resource.add_resource_dependency(self._start)  # no run begins in half a graph
-            self.operations.alarms.on_missed_start(timer.missed)
+            self.operations.alarms.on_missed_start(timer.missed.queue_name, group)
         cdk.Tags.of(self).add(PIPELINE_TAG, name)
         check_graph_at_synth(self)
 

@@ -37,14 +37,14 @@ class StartSchedule(Construct):
     """
 
     def __init__(
-        self, scope: Construct, id_: str, *, name: str, workflow_name: str, schedule: Schedule
+        self, scope: Construct, id_: str, *, group_name: str, workflow_name: str, schedule: Schedule
     ) -> None:
         """Declare them.
 
         Args:
             scope: the construct that owns them.
             id_: construct id.
-            name: of the group of schedules, unique in the account and region.
+            group_name: the group of schedules, unique in the account and region.
             workflow_name: the Glue workflow to start, also the name of the schedule.
             schedule: when.
         """
@@ -59,7 +59,7 @@ class StartSchedule(Construct):
         )
         explain(self.missed, "AwsSolutions-SQS3", "it is itself the queue for what failed")
         # AWS wants no single schedule as the source of a role, but a group.
-        group = scheduler.CfnScheduleGroup(self, "Group", name=name)
+        group = scheduler.CfnScheduleGroup(self, "Group", name=group_name)
         workflow_arn = stack.format_arn(
             service="glue", resource="workflow", resource_name=workflow_name
         )

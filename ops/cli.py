@@ -95,13 +95,15 @@ def status(app: Path | None) -> None:
     """Show every job's last run, bookmark and watermark."""
     from local_glue.commands import job_statuses, load
     from local_glue.home import Home
-    from ops.status import read_watermarks, status_table
+    from ops.status import read_watermarks, schedule_lines, status_table
 
     deployment = load(app or Path("cdk.out"))
     home = Home.from_environment()
     statuses = job_statuses(deployment, home)
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
     console.print(status_table(deployment, statuses, read_watermarks(deployment, home)))
+    for line in schedule_lines(deployment):
+        console.print(line, highlight=False)
 
 
 @main.command()

@@ -18,11 +18,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
 
 from tests.deploy.cloud import Cloud
 from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, Terminal, synthesize
@@ -119,6 +120,7 @@ def with_other_settings(grown_project: Path, tmp_path_factory: pytest.TempPathFa
     stages = json.loads((grown_project / "cdk.json").read_text())["context"]["tidemark:stages"]
     stages["dev"] |= {
         "schedule": "cron(0 6 * * ? *)",
+        "timeZone": "Europe/Berlin",
         "numberOfWorkers": 5,
         "autoScaling": True,
         "flex": False,
@@ -190,7 +192,35 @@ def scheduled(grown: Step, terminal: Terminal, with_other_settings: Path) -> Ste
 
 
 @pytest.fixture(scope="session")
-def back(scheduled: Step, terminal: Terminal, base: Path) -> Step:
+def tried(scheduled: Step, cloud: Cloud) -> dict[str, str]:
+    """Do with the role of the schedule what it may do and what it may not; return the answers."""
+    (schedule,) = scheduled.of_type("AWS::Scheduler::Schedule").values()
+    (queue,) = scheduled.names["queues"]
+    role = schedule.found["Target"]["RoleArn"]
+    keys = cloud.client("sts").assume_role(RoleArn=role, RoleSessionName="tick")["Credentials"]
+    clients = cloud.as_somebody(keys)
+    calls: dict[str, Callable[[], object]] = {
+        "start flights": lambda: clients("glue").start_workflow_run(
+            **json.loads(schedule.found["Target"]["Input"])
+        ),
+        "start another": lambda: clients("glue").start_workflow_run(Name="another"),
+        "start a job": lambda: clients("glue").start_job_run(JobName="ingest-flights"),
+        "send to the queue": lambda: clients("sqs").send_message(QueueUrl=queue, MessageBody="{}"),
+        "read the queue": lambda: clients("sqs").receive_message(QueueUrl=queue),
+    }
+    return {name: answer_to(call) for name, call in calls.items()}
+
+
+def answer_to(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except ClientError as error:
+        return str(error.response["Error"]["Code"])
+    return "done"
+
+
+@pytest.fixture(scope="session")
+def back(scheduled: Step, tried: dict[str, str], terminal: Terminal, base: Path) -> Step:
     return terminal.run("make deploy STAGE=dev", base)
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -6,11 +7,11 @@ from rich.console import Console
 
 from local_glue.bookmarks.versions import Bookmark
 from local_glue.commands import JobStatus
-from local_glue.definitions import Deployment, JobDefinition
+from local_glue.definitions import Deployment, JobDefinition, ScheduleDefinition
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
 from local_glue.store import JobRun
-from ops.status import bookmark_text, read_watermarks, status_table
+from ops.status import bookmark_text, read_watermarks, schedule_lines, status_table
 from tests.ops.conftest import TABLE
 from watermarks import Watermarks
 
@@ -111,3 +112,12 @@ def test_a_terminal_of_80_columns_shows_the_whole_status() -> None:
         "v31 to 1970-01-01 00:01Z",
         "updated_at= 2013-01-15T 04:00:00.01 6000+00:00",
     ]
+
+
+def test_the_status_says_what_starts_a_workflow_on_aws_and_here() -> None:
+    schedule = ScheduleDefinition("flights", "cron(0 6 * * ? *)", "Europe/Berlin")
+
+    (line,) = schedule_lines(replace(deployment("a"), schedules=(schedule,)))
+
+    for fact in ("cron(0 6 * * ? *)", "Europe/Berlin", "flights", "tidemark run"):
+        assert fact in line
