@@ -10,7 +10,7 @@ from typing import Self
 from infra.errors import ConfigError, JobDefinitionError, ScheduleError
 from infra.fields import Fields, show
 from infra.runtime import GLUE_VERSIONS, WORKER_TYPES, JobRuntime
-from infra.schedules import FORM, Schedule, check_zone
+from infra.schedules import FORM, Schedule, zone_of
 
 CONTEXT_KEYS = ("stage", "flightsSource", "tidemark:stages")
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,15}")
@@ -24,7 +24,7 @@ JDBC_URL = re.compile(r"jdbc:\S+")
 # `password=` among the parameters, or `user:password@host`, or Oracle's `thin:user/password@`.
 JDBC_PASSWORD = re.compile(r"(password|pwd)=|//[^/@]*:[^/@]*@|thin:[^/@]+/[^@]*@", re.IGNORECASE)
 NOT_EMPTY = re.compile(r"\S+")
-ANY_TEXT = re.compile(r".*", re.DOTALL)  # what it may be, the stage itself says
+ANY_STRING = re.compile(r".*", re.DOTALL)  # the stage checks what it may be
 SECRET_NAME = re.compile(r"[\w/+=.@-]+", re.ASCII)  # what Secrets Manager allows; an ARN has colons
 TAG_NAME = re.compile(r"(?!aws:|tidemark:)[\w .:/=+@-]{1,128}", re.IGNORECASE)
 TAG_VALUE = re.compile(r"[\w .:/=+@-]{0,256}")
@@ -84,8 +84,8 @@ class StageConfig:
         time_zone: name of the IANA database, on whose clock the schedule is read.
 
     Raises:
-        ConfigError: the name cannot be part of others, the schedule or the time zone is none, or
-            a limit lacks what measures it or who is told.
+        ConfigError: the name cannot be part of others, the schedule or the time zone is not valid,
+            or a limit lacks what measures it or who is told.
     """
 
     name: str
@@ -122,7 +122,7 @@ class StageConfig:
                 "metrics to true, or remove it"
             )
         try:
-            check_zone(self.time_zone)
+            zone_of(self.time_zone)
             _ = self.starts
         except ScheduleError as error:
             raise ConfigError(f"stage '{self.name}': {error}") from error
@@ -157,8 +157,8 @@ class StageConfig:
             name=name,
             account=fields.optional_text("account", ACCOUNT, "null or 12 digits in quotes"),
             region=fields.optional_text("region", REGION, "null or a region such as eu-west-1"),
-            schedule=fields.optional_text("schedule", ANY_TEXT, f"null or {FORM}"),
-            time_zone=fields.optional_text("timeZone", ANY_TEXT, "a name such as Europe/Berlin")
+            schedule=fields.optional_text("schedule", ANY_STRING, f"null or {FORM}"),
+            time_zone=fields.optional_text("timeZone", ANY_STRING, "a name such as Europe/Berlin")
             or "UTC",
             runtime=_runtime(fields, name),
             termination_protection=fields.flag("terminationProtection"),

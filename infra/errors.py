@@ -3,7 +3,7 @@
 InputError
 ├── ConfigError          the context does not describe a stage
 ├── JobDefinitionError   a pipeline or job is declared in a way that cannot be deployed
-└── ScheduleError        a schedule is none, or never fires
+└── ScheduleError        a schedule is not valid, or never fires
     └── TooFineError     it fires more often than runs can keep up with
 """
 

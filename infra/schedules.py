@@ -4,7 +4,6 @@ Source: https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.ht
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from difflib import get_close_matches
@@ -29,10 +28,6 @@ class Rate:
 
     finest_minutes: int
 
-    def times_after(self, after: datetime) -> Iterator[datetime]:
-        """Yield the next time at which it fires, if it fired at `after`."""
-        yield after + timedelta(minutes=self.finest_minutes)
-
 
 @dataclass(frozen=True)
 class Schedule:
@@ -48,20 +43,20 @@ class Schedule:
 
     Raises:
         ScheduleError: AWS does not document it, it never fires again, it is finer than five
-            minutes, or nobody knows the time zone.
+            minutes, or the time zone is unknown.
     """
 
     expression: str
     time_zone: str = "UTC"
 
     def __post_init__(self) -> None:
-        check_text(self.expression)
-        check_zone(self.time_zone)
+        check_string(self.expression)
+        zone_of(self.time_zone)
         try:
             check_expression(self.expression)
             if self.next_after(datetime.now(UTC)) is None:
                 raise ScheduleError(
-                    f"no time to come in {self.time_zone}; write days and years at which it fires"
+                    f"no future time in {self.time_zone}; write days and years at which it fires"
                 )
         except ScheduleError as error:
             raise type(error)(f"schedule {show(self.expression)} has {error}") from None
@@ -73,12 +68,14 @@ class Schedule:
 
     def next_after(self, time: datetime) -> datetime | None:
         """Return the first time after another at which it fires; None if there is none."""
-        zone = zone_of(self.time_zone)
-        wall_clock = time.astimezone(zone).replace(tzinfo=None)
-        for fires in parse(self.expression).times_after(wall_clock):
-            found = fires.replace(tzinfo=zone)
-            if found.astimezone(UTC).astimezone(zone) == found:  # else the clock skips it
-                return found
+        meant, zone = parse(self.expression), zone_of(self.time_zone)
+        if isinstance(meant, Rate):
+            return time + timedelta(minutes=meant.finest_minutes)
+        for wall_clock in meant.times_after(time.astimezone(zone).replace(tzinfo=None)):
+            fires = wall_clock.replace(tzinfo=zone).astimezone(UTC)
+            is_skipped = fires.astimezone(zone).replace(tzinfo=None) != wall_clock
+            if fires > time and not is_skipped:  # what an hour repeats in autumn has come
+                return fires
         return None
 
 
@@ -95,7 +92,7 @@ def parse(expression: str) -> Cron | Rate:
     match = _RATE.fullmatch(expression)
     if match is None:
         raise ScheduleError(
-            "no rate(value unit); allowed: a whole number from 1, a space, and minute, minutes, "
+            "no rate(value unit); allowed: an integer from 1, a space, and minute, minutes, "
             "hour, hours, day or days; write rate(1 hour)"
         )
     value, unit = int(match[1]), match[2]
@@ -110,10 +107,10 @@ def parse(expression: str) -> Cron | Rate:
     return Rate(minutes)
 
 
-def check_text(given: object) -> None:
-    """Raise a ScheduleError unless an expression or a time zone is a text."""
+def check_string(given: object) -> None:
+    """Raise a ScheduleError unless an expression or a time zone is a string."""
     if not isinstance(given, str):
-        raise ScheduleError(f"a schedule is made of {show(given)}; allowed: texts; write quotes")
+        raise ScheduleError(f"a schedule has {show(given)}; allowed: strings; write it in quotes")
 
 
 def check_expression(expression: str) -> None:
@@ -126,18 +123,13 @@ def check_expression(expression: str) -> None:
         )
 
 
-def check_zone(name: str) -> None:
-    """Raise a ScheduleError unless a time zone is one of the IANA database."""
-    check_text(name)
-    zone_of(name)
-
-
 def zone_of(name: str) -> tzinfo:
     """Return the time zone of a name; UTC is known also where there is no database.
 
     Raises:
-        ScheduleError: nobody knows it.
+        ScheduleError: the name is unknown.
     """
+    check_string(name)
     if name == "UTC":
         return UTC
     known = available_timezones() - NO_PLACES

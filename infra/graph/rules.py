@@ -24,7 +24,7 @@ RULES: Mapping[str, str] = {
     "starts-nothing": "A trigger starts nothing, which Glue refuses.",
     "incomplete-condition": "A predicate lacks what Glue or CloudFormation wants.",
     "trigger-limit": "A trigger starts more than Glue allows.",
-    "bad-schedule": "A schedule is none that AWS documents, or never fires.",
+    "bad-schedule": "AWS does not document a schedule, or it never fires.",
     "schedule-too-fine": "A schedule is finer than five minutes.",
     "unknown-workflow": "A schedule starts a workflow that this stage does not define (a warning).",
     "trigger-in-two-workflows": "A trigger belongs to two workflows.",

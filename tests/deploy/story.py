@@ -16,7 +16,7 @@ from tests.deploy.compare import Deployed, differences
 from tests.deploy.readers import wrong_with
 
 PROJECT = Path(__file__).parents[2]
-COMMAND_TIMEOUT_SECONDS = 120.0
+COMMAND_TIMEOUT_SECONDS = 900.0
 STORAGE, FLIGHTS = STACKS = ("tidemark-dev-storage", "tidemark-dev-flights")
 ADDED = "publish-origins"
 ADD_JOB = """\

@@ -25,6 +25,7 @@ PUBLIC = (
     ("dataset", "Dataset"),
     ("runtime", "JobRuntime"),
     ("config", "StageConfig"),
+    ("schedules", "Schedule"),
     ("watermark_table", "WatermarkTable"),
     ("storage_stack", "StorageStack"),
     ("security", "JobSecurity"),

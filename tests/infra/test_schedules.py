@@ -83,11 +83,11 @@ REFUSED = {
     "cron(0 6 * * ? *) ": ("fields", "six", "one space"),
     "cron(0 6 * * ? *)\n": ("fields", "six", "one space"),
     "cron(\u0663 6 * * ? *)": ("minutes", "0-59", "numbers"),
-    "cron(0 0 31 2 ? *)": ("no time to come", "UTC", "days and years"),
-    "cron(0 0 30 FEB ? *)": ("no time to come", "UTC", "days and years"),
-    "cron(0 6 * * ? 1999)": ("no time to come", "UTC", "days and years"),
-    "cron(0 0 29 2 ? 2027)": ("no time to come", "UTC", "days and years"),
-    "cron(0 0 ? 2 MON#5 2027)": ("no time to come", "UTC", "days and years"),
+    "cron(0 0 31 2 ? *)": ("no future time", "UTC", "days and years"),
+    "cron(0 0 30 FEB ? *)": ("no future time", "UTC", "days and years"),
+    "cron(0 6 * * ? 1999)": ("no future time", "UTC", "days and years"),
+    "cron(0 0 29 2 ? 2027)": ("no future time", "UTC", "days and years"),
+    "cron(0 0 ? 2 MON#5 2027)": ("no future time", "UTC", "days and years"),
     "cron(0/3 * * * ? *)": ("3 min apart", "5 min", "0/5"),
     "cron(58,1 * * * ? *)": ("3 min apart", "5 min", "0/5"),
     "rate(1 minute)": ("1 min apart", "5 min", "0/5"),
@@ -112,7 +112,7 @@ def test_what_aws_does_not_document_or_what_never_fires_is_refused(expression, f
     assert "\n" not in str(refused.value)
 
 
-def test_what_is_no_text_is_refused():
+def test_what_is_not_a_string_is_refused():
     for wrong in (7, ["cron(0 6 * * ? *)"], None):
         with pytest.raises(ScheduleError):
             Schedule(wrong)
@@ -133,8 +133,26 @@ def test_a_time_that_the_clock_skips_in_spring_does_not_come():
     schedule = Schedule("cron(30 2 * * ? *)", "Europe/Berlin")
 
     assert schedule.next_after(before) == datetime(2027, 3, 29, 2, 30, tzinfo=BERLIN)
-    with pytest.raises(ScheduleError, match="no time to come in Europe/Berlin"):
+    with pytest.raises(ScheduleError, match="no future time in Europe/Berlin"):
         Schedule("cron(30 2 28 3 ? 2027)", "Europe/Berlin")
+
+
+def test_a_time_that_the_clock_shows_twice_in_autumn_comes_once():
+    first = datetime(2026, 10, 24, 12, tzinfo=UTC)
+    schedule = Schedule("cron(45 2 * * ? *)", "Europe/Berlin")
+
+    comes = schedule.next_after(first)
+    assert comes == datetime(2026, 10, 25, 0, 45, tzinfo=UTC)
+    for later in (comes, datetime(2026, 10, 25, 1, 15, tzinfo=UTC)):
+        assert schedule.next_after(later) == datetime(2026, 10, 26, 1, 45, tzinfo=UTC)
+
+
+def test_a_rate_knows_no_clock():
+    before_a_gap = datetime(2027, 3, 28, 0, 58, tzinfo=UTC)
+
+    schedule = Schedule("rate(5 minutes)", "Europe/Berlin")
+
+    assert schedule.next_after(before_a_gap) == datetime(2027, 3, 28, 1, 3, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
