@@ -193,11 +193,25 @@ def scheduled(grown: Step, terminal: Terminal, with_other_settings: Path) -> Ste
 
 @pytest.fixture(scope="session")
 def tried(scheduled: Step, cloud: Cloud) -> dict[str, str]:
-    """Do with the role of the schedule what it may do and what it may not; return the answers."""
+    """Try what the role of the schedule may do and what it may not; return the answers.
+
+    Only EventBridge Scheduler may assume it, so another role gets its policy.
+    """
     (schedule,) = scheduled.of_type("AWS::Scheduler::Schedule").values()
     (queue,) = scheduled.names["queues"]
-    role = schedule.found["Target"]["RoleArn"]
-    keys = cloud.client("sts").assume_role(RoleArn=role, RoleSessionName="tick")["Credentials"]
+    roles = scheduled.of_type("AWS::IAM::Role").items()
+    role = next(it for name, it in roles if name.startswith("FlightsStartSchedule"))
+    iam, sts, probe = cloud.client("iam"), cloud.client("sts"), {"RoleName": "probe"}
+    own = schedule.found["Target"]["RoleArn"]
+    answers = {"assume": answer_to(lambda: sts.assume_role(RoleArn=own, RoleSessionName="tick"))}
+    principal = {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}
+    trust = {"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+    arn = iam.create_role(**probe, AssumeRolePolicyDocument=document)["Role"]["Arn"]
+    (policy,) = role.found["Policies"]
+    document = json.dumps(policy["PolicyDocument"])
+    iam.put_role_policy(**probe, PolicyName="start", PolicyDocument=document)
+    keys = sts.assume_role(RoleArn=arn, RoleSessionName="tick")["Credentials"]
     clients = cloud.as_somebody(keys)
     calls: dict[str, Callable[[], object]] = {
         "start flights": lambda: clients("glue").start_workflow_run(
@@ -208,14 +222,17 @@ def tried(scheduled: Step, cloud: Cloud) -> dict[str, str]:
         "send to the queue": lambda: clients("sqs").send_message(QueueUrl=queue, MessageBody="{}"),
         "read the queue": lambda: clients("sqs").receive_message(QueueUrl=queue),
     }
-    return {name: answer_to(call) for name, call in calls.items()}
+    answers |= {name: answer_to(call) for name, call in calls.items()}
+    iam.delete_role_policy(**probe, PolicyName="start")
+    iam.delete_role(**probe)
+    return answers
 
 
 def answer_to(call: Callable[[], object]) -> str:
     try:
         call()
     except ClientError as error:
-        return str(error.response["Error"]["Code"])
+        return str(error.response["Error"]["Code"]).removesuffix("Exception")
     return "done"
 
 

@@ -177,9 +177,10 @@ def test_the_role_of_a_schedule_starts_its_workflow_and_keeps_what_failed(
     tried: dict[str, str],
 ) -> None:
     assert tried == {
+        "assume": "AccessDenied",
         "start flights": "done",
-        "start another": "AccessDeniedException",
-        "start a job": "AccessDeniedException",
+        "start another": "AccessDenied",
+        "start a job": "AccessDenied",
         "send to the queue": "done",
         "read the queue": "AccessDenied",
     }
