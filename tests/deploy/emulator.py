@@ -76,6 +76,9 @@ def main() -> None:
     iam_actions.dynamodb_service_context = emulated_requests.with_leading_keys(
         iam_actions.dynamodb_service_context
     )
+    iam_actions.extract_resource_arn = emulated_requests.with_workflows(
+        iam_actions.extract_resource_arn
+    )
     gateway.app = emulated_requests.over_tls(gateway.app)
     gateway.main()
 
