@@ -1,4 +1,4 @@
-"""Alarms on the metrics of a pipeline: stalled, stale, reading nothing or everything, expensive."""
+"""Alarms of a pipeline: not started, stalled, stale, reading nothing or everything, expensive."""
 
 import math
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from infra.metrics import (
     bytes_read,
     executors,
     matched_events,
+    messages,
     watermark_age,
     watermark_commits,
 )
@@ -48,6 +49,20 @@ class Alarms(Construct):
             threshold=1,
             periods=hours,
             missing="breaching",
+        )
+
+    def on_missed_start(self, queue_name: str, group: str) -> None:
+        """Alarm while a queue holds a start that failed, of a schedule in a group."""
+        self._alarm(
+            "MissedStart",
+            f"The schedule of {self._pipeline} could not start a run, as when the run before is "
+            "not over. Why, is in the queue of its DeadLetterConfig: aws scheduler get-schedule "
+            f"--group-name {group} --name {self._pipeline}. Start it: aws glue start-workflow-run "
+            f"--name {self._pipeline}. Then purge the queue",
+            [_query(messages(queue_name), "messages", HOUR_S)],
+            operator="GreaterThanThreshold",
+            threshold=0,
+            missing="notBreaching",
         )
 
     def on_stale_watermark(self, job_name: str, hours: int) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from infra.errors import ConfigError, JobDefinitionError
+from infra.errors import ConfigError, JobDefinitionError, ScheduleError
 from infra.fields import Fields, show
 from infra.plain_secrets import shows_secret
 from infra.runtime import GLUE_VERSIONS, WORKER_TYPES, JobRuntime
-from infra.schedules import FINEST_MINUTES, finest_step
+from infra.schedules import Schedule, zone_of
 from infra.settings import camel_case, settings
 
 CONTEXT_KEYS = ("stage", "flightsSource", "tidemark:stages")
@@ -69,7 +69,7 @@ class StageConfig:
         name: the stage, part of the stack and database names.
         account: AWS account of 12 digits; None takes the one of the deploying credentials.
         region: AWS region; None takes the one of the deploying credentials.
-        schedule: Glue cron expression in UTC; None means the workflow is started by hand.
+        schedule: cron or rate expression; None means the workflow is started by hand.
         runtime: what every job runs on, unless a job says otherwise.
         termination_protection: True refuses to delete the storage stack.
         metrics: True publishes Glue's job metrics; alarms and dashboard rest on them.
@@ -82,10 +82,11 @@ class StageConfig:
         github_repository: owner and name of the repository whose GitHub Actions deploy, or None.
         tags: tag name to value, for every resource.
         flights_source: where `ingest-flights` reads.
+        time_zone: name of the IANA database, on whose clock the schedule is read.
 
     Raises:
-        ConfigError: the name cannot be part of others, AWS would refuse a value, the schedule is
-            finer than Glue allows, or a limit lacks what measures it or who is told.
+        ConfigError: the name cannot be part of others, AWS would refuse a value, the schedule or
+            the time zone is not valid, or a limit lacks what measures it or who is told.
     """
 
     name: str
@@ -104,6 +105,7 @@ class StageConfig:
     github_repository: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     flights_source: FilesSource | JdbcSource = FilesSource()
+    time_zone: str = "UTC"
 
     def __post_init__(self) -> None:
         name: object = self.name
@@ -125,11 +127,16 @@ class StageConfig:
                 f"stage '{self.name}' has dpuHoursPerDay, which is measured by metrics only; set "
                 "metrics to true, or remove it"
             )
-        if self.schedule and (finest_step(self.schedule) or 60) < FINEST_MINUTES:
-            raise ConfigError(
-                f"stage '{self.name}' has schedule {show(self.schedule)}, which is finer than the "
-                f"{FINEST_MINUTES} minutes that Glue allows; write a minute field such as 0/5"
-            )
+        try:
+            zone_of(self.time_zone)
+            _ = self.starts
+        except ScheduleError as error:
+            raise ConfigError(f"stage '{self.name}': {error}") from error
+
+    @property
+    def starts(self) -> Schedule | None:
+        """Return when the workflow starts by itself; None if it is started by hand only."""
+        return None if self.schedule is None else Schedule(self.schedule, self.time_zone)
 
     @classmethod
     def from_context(cls, context: Mapping[str, object]) -> Self:

@@ -12,6 +12,7 @@ from infra.metrics import (
     matched_events,
     watermark_age,
 )
+from infra.schedules import Schedule
 
 HOUR_S = 3_600
 WIDTH, HEIGHT = 12, 6  # of a widget, on a grid of 24 columns
@@ -32,6 +33,7 @@ class Shown:
         alarms: ARNs.
         error_logs: log groups of errors.
         has_metrics: whether Glue publishes metrics of the jobs.
+        starts: expression and time zone of its schedule, or None.
     """
 
     pipeline: str
@@ -43,13 +45,16 @@ class Shown:
     alarms: Sequence[str]
     error_logs: Sequence[str]
     has_metrics: bool
+    starts: Schedule | None = None
 
 
 def dashboard_body(shown: Shown) -> str:
     """Return the JSON text of a dashboard, two widgets to a row."""
+    starts = f"`{shown.starts.expression}` in {shown.starts.time_zone}" if shown.starts else "hand"
     text = (
-        f"# {shown.pipeline}\nRuns: `aws glue get-workflow-runs --name {shown.pipeline}`. Set a "
-        "bookmark back: `aws glue reset-job-bookmark --job-name JOB --run-id LAST_GOOD_RUN`."
+        f"# {shown.pipeline}\nStarts by {starts}. Runs: `aws glue get-workflow-runs --name "
+        f"{shown.pipeline}`. Set a bookmark back: `aws glue reset-job-bookmark --job-name JOB "
+        "--run-id LAST_GOOD_RUN`."
     )
     widgets = [
         _metrics(

@@ -2,7 +2,9 @@
 
 InputError
 ├── ConfigError          the context does not describe a stage
-└── JobDefinitionError   a pipeline or job is declared in a way that cannot be deployed
+├── JobDefinitionError   a pipeline or job is declared in a way that cannot be deployed
+└── ScheduleError        a schedule is not valid, or never fires
+    └── TooFineError     it fires more often than runs can keep up with
 """
 
 
@@ -16,3 +18,11 @@ class ConfigError(InputError):
 
 class JobDefinitionError(InputError):
     """A pipeline or a job is declared in a way that cannot be deployed."""
+
+
+class ScheduleError(InputError):
+    """An expression or a time zone that AWS does not document, or that never fires."""
+
+
+class TooFineError(ScheduleError):
+    """A schedule that fires more often than runs can keep up with."""

@@ -19,12 +19,19 @@ WILDCARDS = (
 )
 
 
-def skip_checkov(resource: cdk.Resource, **reasons: str) -> None:
+def skip_checkov(resource: cdk.Resource | cdk.CfnResource, **reasons: str) -> None:
     """Let checkov skip checks of a resource, check id to reason; changes its metadata only."""
     skipped = [{"id": check, "comment": reason} for check, reason in reasons.items()]
-    child = resource.node.default_child
+    child = resource if isinstance(resource, cdk.CfnResource) else resource.node.default_child
     assert isinstance(child, cdk.CfnResource)  # noqa: S101 (for the type checker)
     child.add_metadata("checkov", {"skip": skipped})
+
+
+def explain(resource: cdk.Resource, rule: str, reason: str) -> None:
+    """Acknowledge a rule of cdk-nag for a resource, where the context asks for reasons."""
+    if resource.node.try_get_context(CONTEXT_KEY):
+        acknowledgment = cdk.Acknowledgment(id=f"AwsSolutions::{rule}", reason=reason)
+        cdk.Validations.of(resource).acknowledge(acknowledgment)
 
 
 def explain_wildcards(owner: Construct, document: iam.PolicyDocument) -> None:

@@ -270,9 +270,9 @@ class IncrementalJob(Construct):
                 else None
             ),
             execution_class="FLEX" if runtime.flex else "STANDARD",
-            # A second start waits for the first run instead of failing.
             execution_property=glue.CfnJob.ExecutionPropertyProperty(max_concurrent_runs=1),
-            job_run_queuing_enabled=True,
+            # With a queue a second start waits; without one Glue refuses it.
+            job_run_queuing_enabled=runtime.queues,
             max_retries=runtime.max_retries,
             # Glue tells EventBridge of a run that takes longer.
             notification_property=glue.CfnJob.NotificationPropertyProperty(

@@ -1,7 +1,8 @@
 """CloudWatch metrics of Glue jobs, as the dictionaries that alarms and dashboards take.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/monitoring-awsglue-with-cloudwatch-metrics.html,
-https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html
+https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html,
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 """
 
 from collections.abc import Mapping
@@ -56,6 +57,12 @@ def watermark_age(job_name: str) -> Metric:
 def matched_events(rule_name: str, label: str) -> Metric:
     """Return how many events a rule of EventBridge matched."""
     return Metric("AWS/Events", "MatchedEvents", {"RuleName": rule_name}, "Sum", label)
+
+
+def messages(queue_name: str) -> Metric:
+    """Return how many messages a queue holds."""
+    name = "ApproximateNumberOfMessagesVisible"
+    return Metric("AWS/SQS", name, {"QueueName": queue_name}, "Maximum")
 
 
 def _glue(name: str, job_name: str, kind: str, statistic: str) -> Metric:

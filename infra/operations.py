@@ -105,6 +105,7 @@ class Operations(Construct):
             alarms=self.alarms.arns,
             error_logs=[job.logs.error for job in self._jobs.values()],
             has_metrics=self._stage.metrics,
+            starts=self._stage.starts,
         )
 
     def _budget(self, usd: int, email: str) -> None:

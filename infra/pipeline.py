@@ -23,9 +23,9 @@ from infra.operations import PIPELINE_TAG, Operations
 from infra.pipeline_checks import check_age, check_kinds, texts_of_run
 from infra.plain_secrets import NotSecret, reasons
 from infra.runtime import JobRuntime
-from infra.schedules import NEVER
 from infra.security import JobSecurity, let_services_use
 from infra.shared_parts import SharedParts
+from infra.start_schedule import StartSchedule
 from infra.watermark_table import WatermarkTable
 
 # What stands beside the code must not change the zip.
@@ -40,9 +40,9 @@ class Pipeline(Construct):
     after the other, since Glue refuses concurrent changes of one workflow, and the start trigger
     last, so that no run begins in half a graph. Synthesis checks the graph: `infra.graph.rules`.
 
-    The start trigger is SCHEDULED also where the stage has no schedule, with a date that does not
-    come: a change of its type would create a second one before the first is gone, which Glue
-    refuses. `StartWorkflowRun` starts it at any time.
+    The start trigger is ON_DEMAND in every stage: `StartWorkflowRun` starts it. A schedule is a
+    resource of EventBridge Scheduler that calls StartWorkflowRun, so turning one on or off changes
+    no trigger: `infra.start_schedule`.
 
     Attributes:
         workflow: the Glue workflow.
@@ -126,14 +126,8 @@ class Pipeline(Construct):
         self._start = glue.CfnTrigger(
             self,
             "Start",
-            type="SCHEDULED",
-            schedule=stage.schedule or NEVER,
-            description=(
-                f"Starts {name} on schedule"
-                if stage.schedule
-                else f"Starts {name} by hand only: this stage has no schedule"
-            ),
-            start_on_creation=True,
+            type="ON_DEMAND",
+            description=f"Starts {name} when StartWorkflowRun is called",
             workflow_name=self.workflow.ref,
             actions=self._start_actions,
         )
@@ -147,6 +141,17 @@ class Pipeline(Construct):
             jobs=self.jobs,
             waits=self._waits,
         )
+        if schedule := stage.starts:
+            group = f"tidemark-{stage.name}-{name}"
+            timer = StartSchedule(
+                self,
+                "Start-Schedule",  # no job has a dash in its id
+                group_name=group,
+                workflow_name=name,
+                schedule=schedule,
+            )
+            timer.resource.add_resource_dependency(self._start)  # no run begins in half a graph
+            self.operations.alarms.on_missed_start(timer.missed.queue_name, group)
         cdk.Tags.of(self).add(PIPELINE_TAG, name)
         check_graph_at_synth(self)
 

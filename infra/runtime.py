@@ -71,6 +71,16 @@ class JobRuntime:
             )
 
     @property
+    def queues(self) -> bool:
+        """Return whether a run may wait where Glue has no place for it.
+
+        Sources: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html (runs of jobs
+        without retries wait), https://github.com/aws/aws-cdk/pull/31830 (AWS's own construct
+        refuses a queue with FLEX or retries).
+        """
+        return not self.flex and self.max_retries == 0
+
+    @property
     def dpus_of_worker(self) -> int:
         """Return how many DPUs one worker is billed as."""
         return DPUS[self.worker_type]

@@ -6,8 +6,9 @@ from typing import Any
 
 from infra.errors import ConfigError
 from infra.fields import Fields, show
-from infra.schedules import CRON, CRON_FORM
+from infra.schedules import FORM
 
+ANY = re.compile(r".+", re.DOTALL)  # the stage checks what it means
 ACCOUNT = re.compile(r"\d{12}")
 REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -38,7 +39,8 @@ def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
     named: dict[str, Callable[[str], object]] = {
         "account": lambda key: text(key, ACCOUNT, "null or 12 digits in quotes"),
         "region": lambda key: text(key, REGION, "null or a region such as eu-west-1"),
-        "schedule": lambda key: text(key, CRON, f"null or {CRON_FORM}"),
+        "schedule": lambda key: text(key, ANY, f"null or {FORM}"),
+        "time_zone": lambda key: text(key, ANY, "a name such as Europe/Berlin") or "UTC",
         "termination_protection": flag,
         "metrics": lambda key: flag(key, default=False),
         "alert_email": lambda key: text(key, EMAIL, "null or a mail address"),

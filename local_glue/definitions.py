@@ -57,6 +57,15 @@ class TriggerDefinition:
 
 
 @dataclass(frozen=True)
+class ScheduleDefinition:
+    """One ``AWS::Scheduler::Schedule`` that starts a workflow: on AWS, not on this machine."""
+
+    workflow_name: str
+    expression: str
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True)
 class TableDefinition:
     """One ``AWS::DynamoDB::Table``: the CreateTable request, and its TTL attribute if any."""
 
@@ -79,6 +88,7 @@ class Deployment:
     stack_of_job: Mapping[str, str] = field(default_factory=dict)
     catalog_tables: tuple[CatalogTable, ...] = ()
     catalog_connections: tuple[CatalogConnection, ...] = ()
+    schedules: tuple[ScheduleDefinition, ...] = ()
 
     def triggers_of(self, workflow_name: str) -> tuple[TriggerDefinition, ...]:
         """Return the triggers of one workflow in template order."""

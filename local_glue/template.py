@@ -1,5 +1,6 @@
 """Turns the templates of an assembly into definitions: names given, intrinsics resolved."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ from local_glue.definitions import (
     Condition,
     Deployment,
     JobDefinition,
+    ScheduleDefinition,
     TableDefinition,
     TriggerDefinition,
 )
@@ -33,6 +35,7 @@ NAME_PROPERTIES = {
 GLUE_VERSIONS = ("5.0", "5.1")  # Spark 3.5.4 and 3.5.6
 DEFAULT_GLUE_VERSION = "5.1"
 ACTION_PROPERTIES = {"JobName", "Arguments"}
+STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
 TABLE_REQUEST_PROPERTIES = (
     "AttributeDefinitions",
     "BillingMode",
@@ -53,6 +56,7 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
     outputs: dict[str, str] = {}
     resources: dict[tuple[str, str], dict[str, Any]] = {}
     stack_of_job: dict[str, str] = {}
+    schedules: list[ScheduleDefinition] = []
     for stack, scope in resolve_stacks(assembly, region):
         for _, kind, name, properties in stack_resources(stack, scope):
             if (kind, name) in resources:
@@ -63,9 +67,14 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
             resources[kind, name] = properties
             if kind == "AWS::Glue::Job":
                 stack_of_job[name] = stack.name
+        schedules += _schedules(stack, scope)
         for output_id, output in stack.template.get("Outputs", {}).items():
             outputs[output_id] = scope.resolve(output["Value"])
-    deployment = replace(_deployment(resources, outputs, region), stack_of_job=stack_of_job)
+    deployment = replace(
+        _deployment(resources, outputs, region),
+        stack_of_job=stack_of_job,
+        schedules=tuple(schedules),
+    )
     if not deployment.jobs:
         names = ", ".join(stack.name for stack in assembly.stacks) or "none"
         raise UsageError(
@@ -161,6 +170,25 @@ def _deployment(
             _catalog_connection(name, p) for name, p in of("AWS::Glue::Connection")
         ),
     )
+
+
+def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
+    """Yield what starts workflows on AWS; a schedule of anything else is not for this machine."""
+    for resource in stack.template.get("Resources", {}).values():
+        properties = resource.get("Properties", {})
+        if resource["Type"] != "AWS::Scheduler::Schedule" or properties.get("State") == "DISABLED":
+            continue
+        target = properties.get("Target", {})
+        try:
+            if not str(scope.resolve(target.get("Arn"))).endswith(STARTS_WORKFLOW):
+                continue
+            yield ScheduleDefinition(
+                workflow_name=json.loads(scope.resolve(target["Input"]))["Name"],
+                expression=scope.resolve(properties["ScheduleExpression"]),
+                time_zone=scope.resolve(properties.get("ScheduleExpressionTimezone", "UTC")),
+            )
+        except (UnsupportedError, ValueError, KeyError):
+            continue  # only AWS knows what it starts, or will refuse it
 
 
 def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:

@@ -122,7 +122,7 @@ def status(app: Path | None) -> None:
     from local_glue.home import Home
     from local_glue.workflow import KILLED
     from ops.progress import print_killed, print_warnings
-    from ops.status import read_watermarks, status_table
+    from ops.status import read_watermarks, schedule_lines, status_table
 
     deployment = load(app or Path("cdk.out"))
     home = Home.from_environment()
@@ -130,6 +130,8 @@ def status(app: Path | None) -> None:
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
     table = status_table(deployment, statuses, read_watermarks(deployment, home))
     console.print(table, soft_wrap=True)
+    for line in schedule_lines(deployment):
+        console.print(line, highlight=False, soft_wrap=True)
     runs = [status.last_run for status in statuses if status.last_run]
     print_killed(console, [run for run in runs if run.error_message == KILLED])
     show_earlier_warnings(home, lambda warnings: print_warnings(console, warnings))

@@ -89,6 +89,14 @@ def _moment(epoch_ms: int) -> str:
     return f"{datetime.fromtimestamp(epoch_ms / 1000, UTC):%Y-%m-%d %H:%M}Z"
 
 
+def schedule_lines(deployment: Deployment) -> list[str]:
+    """Return, for each schedule of the template, what it starts on AWS and who does so here."""
+    return [
+        f"On AWS, {it.expression} in {it.time_zone} starts {it.workflow_name}; here, tidemark run."
+        for it in deployment.schedules
+    ]
+
+
 def status_table(
     deployment: Deployment, statuses: list[JobStatus], watermarks: Mapping[str, str]
 ) -> Listing:

@@ -15,6 +15,7 @@ class Job:
         reads: URIs of what it reads, `delivered` those of them that others deliver.
         writes: URIs of what it writes, `published` those of them that others read.
         temp: URI of where it keeps temporary files.
+        queues: whether a run waits where Glue has no place for it.
     """
 
     at: str
@@ -26,6 +27,9 @@ class Job:
     writes: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
     temp: str | None = None
+    queues: bool = False
+    is_flex: bool = False
+    max_retries: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,22 @@ class OpenSecret:
 
 
 @dataclass(frozen=True)
+class Timer:
+    """One schedule of EventBridge Scheduler that starts a workflow; `at` is where it stands.
+
+    Attributes:
+        workflow: its name, None if only a deployment knows it.
+        expression: cron fields or a rate, empty if only a deployment knows it.
+        time_zone: name of the IANA database.
+    """
+
+    at: str
+    workflow: str | None
+    expression: str
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True)
 class Graph:
     """Everything of one account and region, the workflows by name with where they stand."""
 
@@ -73,6 +93,7 @@ class Graph:
     triggers: tuple[Trigger, ...] = ()
     workflows: Mapping[str, str] = field(default_factory=dict)
     open_secrets: tuple[OpenSecret, ...] = ()
+    timers: tuple[Timer, ...] = ()
 
     def triggers_of(self, workflow: str | None) -> list[Trigger]:
         """Return the triggers of one workflow, or those of none."""

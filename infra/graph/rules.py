@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from infra.graph.folders import Folders
 from infra.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
 from infra.graph.races import races
-from infra.graph.trigger_rules import problems_of_trigger
+from infra.graph.trigger_rules import problems_of_timer, problems_of_trigger
 from infra.graph.ways import cycle_of, ways_to_start
 from infra.plain_secrets import ADVICE
 
@@ -19,6 +19,7 @@ MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 RULES: Mapping[str, str] = {
     "duplicate-job-name": "Two jobs have one name, so one bookmark and one row of watermarks.",
     "bookmark-concurrent": "A bookmarked job may run twice at once: the second run cannot commit.",
+    "queue-refused": "A job queues its runs and is FLEX or has retries, which AWS's CDK refuses.",
     "unknown-job": "A trigger names a job that this stage does not define.",
     "watched-and-started": "A trigger starts a job that it watches.",
     "inactive-trigger": "A trigger is created inactive, so it never fires.",
@@ -26,8 +27,9 @@ RULES: Mapping[str, str] = {
     "starts-nothing": "A trigger starts nothing, which Glue refuses.",
     "incomplete-condition": "A predicate lacks what Glue or CloudFormation wants.",
     "trigger-limit": "A trigger starts more than Glue allows.",
-    "bad-schedule": "A SCHEDULED trigger has no schedule that Glue understands.",
-    "schedule-too-fine": "A schedule is finer than Glue's five minutes.",
+    "bad-schedule": "AWS does not document a schedule, or it never fires.",
+    "schedule-too-fine": "A schedule is finer than five minutes.",
+    "unknown-workflow": "A schedule starts a workflow that this stage does not define (a warning).",
     "trigger-in-two-workflows": "A trigger belongs to two workflows.",
     "two-starts": "A workflow has more than one start trigger.",
     "no-start": "A workflow has no start trigger.",
@@ -49,6 +51,7 @@ def problems(graph: Graph) -> list[Problem]:
     found = [
         *_of_jobs(graph),
         *(problem for trigger in graph.triggers for problem in problems_of_trigger(graph, trigger)),
+        *(problem for timer in graph.timers for problem in problems_of_timer(graph, timer)),
         *_shared_triggers(graph),
         *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
         *_secrets(graph),
@@ -78,6 +81,15 @@ def _of_jobs(graph: Graph) -> Iterator[Problem]:
                 f"the job '{job.name}' keeps a bookmark and has MaxConcurrentRuns "
                 f"{job.max_concurrent_runs}; the second of two runs fails at its commit",
                 "set MaxConcurrentRuns to 1, or disable the bookmark",
+            )
+        if job.queues and (job.is_flex or job.max_retries):
+            has = "the execution class FLEX" if job.is_flex else f"MaxRetries {job.max_retries}"
+            yield Problem(
+                "queue-refused",
+                job.at,
+                f"the job '{job.name}' has JobRunQueuingEnabled and {has}; Glue queues only "
+                "STANDARD runs without retries",
+                "leave JobRunQueuingEnabled out, or set ExecutionClass STANDARD and MaxRetries 0",
             )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from infra.graph.model import CRAWLER, Condition, Graph, Job, OpenSecret, Trigger
+from infra.graph.model import CRAWLER, Condition, Graph, Job, OpenSecret, Timer, Trigger
 from infra.plain_secrets import shows_secret
 
 Templates = Mapping[str, Mapping[str, Any]]
@@ -19,6 +19,7 @@ TEXTS = (
     ("AWS::Glue::Trigger", "argument", ("Arguments",)),
     ("AWS::Glue::Workflow", "run property", ("DefaultRunProperties",)),
 )
+STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a target
 
 
 def read_graph(templates: Templates) -> Graph:
@@ -41,6 +42,11 @@ def read_graph(templates: Templates) -> Graph:
             for stack, id_, _ in _resources(templates, "AWS::Glue::Workflow")
         },
         open_secrets=tuple(_open_secrets(names, templates)),
+        timers=tuple(
+            _timer(names, stack, id_, resource.get("Properties", {}))
+            for stack, id_, resource in _resources(templates, "AWS::Scheduler::Schedule")
+            if _starts_workflow(names, stack, resource.get("Properties", {}).get("Target"))
+        ),
     )
 
 
@@ -112,6 +118,7 @@ def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Jo
         data = [item for item in known.get(key, []) if flag is None or item.get(flag)]
         return tuple(names.text(stack, item["uri"]) for item in data)
 
+    retries = properties.get("MaxRetries", 0)
     return Job(
         at=f"{stack}/{id_}",
         name=names.own(stack, id_),
@@ -123,6 +130,9 @@ def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Jo
         writes=uris("writes"),
         published=uris("writes", "published"),
         temp=None if temp is None else names.text(stack, temp),
+        queues=properties.get("JobRunQueuingEnabled") in (True, "true"),
+        is_flex=properties.get("ExecutionClass") == "FLEX",
+        max_retries=0 if isinstance(retries, Mapping) else int(retries),
     )
 
 
@@ -165,6 +175,24 @@ def _trigger(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -
         is_active=properties.get("StartOnCreation") is True,
         schedule="" if isinstance(schedule, Mapping) else schedule,
     )
+
+
+def _starts_workflow(names: _Names, stack: str, target: object) -> bool:
+    return isinstance(target, Mapping) and names.text(stack, target.get("Arn")).endswith(
+        STARTS_WORKFLOW
+    )
+
+
+def _timer(names: _Names, stack: str, id_: str, properties: Mapping[str, Any]) -> Timer:
+    try:
+        request = json.loads(names.text(stack, properties["Target"].get("Input")))
+        workflow = request.get("Name") if isinstance(request, Mapping) else None
+    except ValueError:
+        workflow = None
+    expression = properties.get("ScheduleExpression", "")
+    zone = properties.get("ScheduleExpressionTimezone", "UTC")
+    is_known = isinstance(expression, str) and isinstance(zone, str)
+    return Timer(f"{stack}/{id_}", workflow, *((expression, zone) if is_known else ("",)))
 
 
 def _condition(names: _Names, stack: str, condition: Mapping[str, Any]) -> Condition:

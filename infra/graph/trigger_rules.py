@@ -1,9 +1,11 @@
-"""Finds what is wrong with one trigger."""
+"""Finds what is wrong with one trigger, or with one schedule that starts a workflow."""
 
 from collections.abc import Iterator
 
-from infra.graph.model import CONDITIONAL, CRAWLER, Graph, Problem, Trigger
-from infra.schedules import CRON, CRON_FORM, FINEST_MINUTES, finest_step
+from infra import cron
+from infra.errors import ScheduleError, TooFineError
+from infra.graph.model import CONDITIONAL, CRAWLER, Graph, Problem, Timer, Trigger
+from infra.schedules import Schedule
 
 MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
 
@@ -88,18 +90,35 @@ def _schedule(trigger: Trigger) -> Iterator[Problem]:
     schedule = trigger.schedule
     if trigger.kind != "SCHEDULED" or schedule == "":
         return
-    if schedule is None or not CRON.fullmatch(schedule):
+    if schedule is None or schedule.startswith("rate("):
         yield Problem(
             "bad-schedule",
             trigger.at,
-            f"the SCHEDULED trigger has the schedule {schedule!r}; allowed: {CRON_FORM}",
-            "correct Schedule, or the schedule of the stage",
+            f"the SCHEDULED trigger has the schedule {schedule!r}; Glue allows {cron.FORM}",
+            "correct Schedule",
         )
-    elif (step := finest_step(schedule)) is not None and step < FINEST_MINUTES:
+    else:
+        yield from _expression(trigger.at, schedule, "UTC")
+
+
+def problems_of_timer(graph: Graph, timer: Timer) -> Iterator[Problem]:
+    """Yield what EventBridge Scheduler refuses of a schedule, or what keeps it from starting."""
+    if timer.workflow is not None and timer.workflow not in graph.workflows:
         yield Problem(
-            "schedule-too-fine",
-            trigger.at,
-            f"the schedule {schedule} fires {step} minutes apart; Glue allows "
-            f"{FINEST_MINUTES} or more",
-            f"write a minute field such as 0 or 0/{FINEST_MINUTES}",
+            "unknown-workflow",
+            timer.at,
+            f"the schedule starts the workflow '{timer.workflow}', which is not of this stage",
+            "correct the Name in its Input, or acknowledge that another app defines it",
+            is_error=False,
         )
+    if timer.expression:
+        yield from _expression(timer.at, timer.expression, timer.time_zone)
+
+
+def _expression(at: str, expression: str, time_zone: str) -> Iterator[Problem]:
+    try:
+        Schedule(expression, time_zone)
+    except ScheduleError as error:
+        rule = "schedule-too-fine" if isinstance(error, TooFineError) else "bad-schedule"
+        text, _, fix = str(error).rpartition("; ")
+        yield Problem(rule, at, text, fix)

@@ -109,6 +109,10 @@ class Cloud:
         return {
             "jobs": {job["Name"] for job in glue.get_jobs()["Jobs"]},
             "triggers": {trigger["Name"] for trigger in glue.get_triggers()["Triggers"]},
+            "queues": set(self.client("sqs").list_queues().get("QueueUrls", ())),
+            "schedules": {
+                item["Name"] for item in self.client("scheduler").list_schedules()["Schedules"]
+            },
             "databases": {item["Name"] for item in glue.get_databases()["DatabaseList"]},
             "roles": {
                 role["RoleName"]

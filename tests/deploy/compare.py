@@ -10,7 +10,8 @@ from typing import Any
 
 PLACEHOLDER = re.compile(r"\$\{([^}]+)\}")
 ABSENT = "absent"
-# What Fn::GetAtt gives, by type and attribute; `{id}` is the physical id, which is what Ref gives.
+# What Fn::GetAtt gives, by type and attribute; `{id}` is the physical id, which is what Ref gives,
+# `{last}` what stands after its last slash.
 ATTRIBUTES = {
     ("AWS::DynamoDB::Table", "Arn"): "arn:aws:dynamodb:{region}:{account}:table/{id}",
     ("AWS::IAM::Role", "Arn"): "arn:aws:iam::{account}:role/{id}",
@@ -18,6 +19,11 @@ ATTRIBUTES = {
     ("AWS::Logs::LogGroup", "Arn"): "arn:aws:logs:{region}:{account}:log-group:{id}:*",
     ("AWS::S3::Bucket", "Arn"): "arn:aws:s3:::{id}",
     ("AWS::SNS::Topic", "TopicArn"): "{id}",
+    ("AWS::SQS::Queue", "Arn"): "arn:aws:sqs:{region}:{account}:{last}",
+    ("AWS::SQS::Queue", "QueueName"): "{last}",
+    ("AWS::Scheduler::ScheduleGroup", "Arn"): (
+        "arn:aws:scheduler:{region}:{account}:schedule-group/{id}"
+    ),
     ("AWS::CloudWatch::Alarm", "Arn"): "arn:aws:cloudwatch:{region}:{account}:alarm:{id}",
     ("AWS::Events::Rule", "Arn"): "arn:aws:events:{region}:{account}:rule/{id}",
 }
@@ -108,7 +114,8 @@ def _ref(name: str, around: Surroundings) -> str:
 def _attribute(name: str, attribute: str, around: Surroundings) -> str:
     resource = around.resources[name]
     text = ATTRIBUTES[resource.type, attribute]
-    return text.format(id=resource.id, account=around.account, region=around.region)
+    last = resource.id.rpartition("/")[2]
+    return text.format(id=resource.id, last=last, account=around.account, region=around.region)
 
 
 def _substitute(name: str, around: Surroundings) -> str:

@@ -18,11 +18,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
 
 from tests.deploy.cloud import Cloud
 from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, StepError, Terminal, synthesize
@@ -135,6 +136,7 @@ def with_other_settings(grown_project: Path, tmp_path_factory: pytest.TempPathFa
     stages = json.loads((grown_project / "cdk.json").read_text())["context"]["tidemark:stages"]
     stages["dev"] |= {
         "schedule": "cron(0 6 * * ? *)",
+        "timeZone": "Europe/Berlin",
         "numberOfWorkers": 5,
         "autoScaling": True,
         "flex": False,
@@ -233,7 +235,52 @@ def scheduled(
 
 
 @pytest.fixture(scope="session")
-def back(scheduled: Step, terminal: Terminal, base: Path) -> Step:
+def tried(scheduled: Step, cloud: Cloud) -> dict[str, str]:
+    """Try what the role of the schedule may do and what it may not; return the answers.
+
+    Only EventBridge Scheduler may assume it, so another role gets its policy.
+    """
+    (schedule,) = scheduled.of_type("AWS::Scheduler::Schedule").values()
+    (queue,) = scheduled.names["queues"]
+    roles = scheduled.of_type("AWS::IAM::Role").items()
+    role = next(it for name, it in roles if name.startswith("FlightsStartSchedule"))
+    iam, sts, probe = cloud.client("iam"), cloud.client("sts"), {"RoleName": "probe"}
+    own = schedule.found["Target"]["RoleArn"]
+    answers = {"assume": answer_to(lambda: sts.assume_role(RoleArn=own, RoleSessionName="tick"))}
+    principal = {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}
+    trust = {"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+    arn = iam.create_role(**probe, AssumeRolePolicyDocument=document)["Role"]["Arn"]
+    (policy,) = role.found["Policies"]
+    document = json.dumps(policy["PolicyDocument"])
+    iam.put_role_policy(**probe, PolicyName="start", PolicyDocument=document)
+    keys = sts.assume_role(RoleArn=arn, RoleSessionName="tick")["Credentials"]
+    clients = cloud.as_somebody(keys)
+    calls: dict[str, Callable[[], object]] = {
+        "start flights": lambda: clients("glue").start_workflow_run(
+            **json.loads(schedule.found["Target"]["Input"])
+        ),
+        "start another": lambda: clients("glue").start_workflow_run(Name="another"),
+        "start a job": lambda: clients("glue").start_job_run(JobName="ingest-flights"),
+        "send to the queue": lambda: clients("sqs").send_message(QueueUrl=queue, MessageBody="{}"),
+        "read the queue": lambda: clients("sqs").receive_message(QueueUrl=queue),
+    }
+    answers |= {name: answer_to(call) for name, call in calls.items()}
+    iam.delete_role_policy(**probe, PolicyName="start")
+    iam.delete_role(**probe)
+    return answers
+
+
+def answer_to(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except ClientError as error:
+        return str(error.response["Error"]["Code"]).removesuffix("Exception")
+    return "done"
+
+
+@pytest.fixture(scope="session")
+def back(scheduled: Step, tried: dict[str, str], terminal: Terminal, base: Path) -> Step:
     return terminal.step("make deploy STAGE=dev", base)
 
 

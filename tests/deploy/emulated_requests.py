@@ -1,4 +1,4 @@
-"""What MiniStack's IAM evaluator does not know of a request: its partition keys, and its TLS."""
+"""What MiniStack's IAM evaluator does not know of a request: its keys, its workflow, its TLS."""
 
 from __future__ import annotations
 
@@ -39,6 +39,20 @@ def leading_keys(request: Mapping[str, Any]) -> Iterator[str]:
     for left, right in KEY_EQUALS.findall(request.get("KeyConditionExpression", "")):
         if names.get(left, left) == name:
             yield next(iter(request["ExpressionAttributeValues"][right].values()))
+
+
+def with_workflows(resource_arn: Callable[..., str]) -> Callable[..., str]:
+    """Name the workflow that a request starts, which MiniStack takes for a table."""
+
+    def extended(
+        service: str, method: str, path: str, headers: Properties, body: bytes, *rest: Any
+    ) -> str:
+        arn = resource_arn(service, method, path, headers, body, *rest)
+        if headers.get("x-amz-target") == "AWSGlue.StartWorkflowRun":
+            return arn.replace(":table/", ":workflow/", 1)
+        return arn
+
+    return extended
 
 
 def over_tls(app: Callable[..., Any]) -> Callable[..., Any]:

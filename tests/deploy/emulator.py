@@ -12,7 +12,7 @@ from typing import Any
 
 from ministack import app as gateway
 from ministack.core import iam_actions
-from ministack.services import budgets, dynamodb, glue, sns
+from ministack.services import budgets, dynamodb, glue, scheduler, sns
 from ministack.services.cloudformation import provisioners
 
 from tests.deploy import emulated_buckets, emulated_requests
@@ -64,6 +64,9 @@ def main() -> None:
     topic = handlers["AWS::SNS::Topic"]
     topic["create"] = then_encrypt(topic["create"])
     topic["update"] = then_encrypt(topic["update"])
+    schedule = handlers["AWS::Scheduler::Schedule"]
+    schedule["create"] = then_keep_the_time_zone(schedule["create"])
+    schedule["update"] = then_keep_the_time_zone(schedule["update"])
     provisioners._S3_BUCKET_CONFIGURATIONS = (
         *provisioners._S3_BUCKET_CONFIGURATIONS,
         *emulated_buckets.configurations(),
@@ -72,6 +75,9 @@ def main() -> None:
     remember_whole_jobs()
     iam_actions.dynamodb_service_context = emulated_requests.with_leading_keys(
         iam_actions.dynamodb_service_context
+    )
+    iam_actions.extract_resource_arn = emulated_requests.with_workflows(
+        iam_actions.extract_resource_arn
     )
     gateway.app = emulated_requests.over_tls(gateway.app)
     gateway.main()
@@ -181,6 +187,20 @@ def then_encrypt(handler: Callable[..., tuple[str, Properties]]) -> Callable[...
         key = new_properties(arguments).get("KmsMasterKeyId", "")
         sns._topics[arn]["attributes"]["KmsMasterKeyId"] = key
         return arn, attributes
+
+    return handle
+
+
+def then_keep_the_time_zone(handler: Callable[..., tuple[str, Properties]]) -> Callable[..., Any]:
+    """Return a handler that also keeps the time zone of a schedule."""
+
+    def handle(*arguments: Any) -> tuple[str, Properties]:
+        name, attributes = handler(*arguments)
+        properties = new_properties(arguments)
+        zone = properties.get("ScheduleExpressionTimezone", "UTC")
+        kept = scheduler._schedules[f"{properties.get('GroupName', 'default')}/{name}"]
+        kept["ScheduleExpressionTimezone"] = zone
+        return name, attributes
 
     return handle
 

@@ -288,6 +288,38 @@ def _(clients: Clients, it: Deployed) -> Properties:
     return {**sns.get_subscription_attributes(SubscriptionArn=it.id)["Attributes"], **listed}
 
 
+@reads("AWS::SQS::Queue")
+def _(clients: Clients, it: Deployed) -> Properties:
+    attributes = queue_attributes(clients, it.id)
+    return {
+        "QueueName": attributes["QueueArn"].rpartition(":")[2],
+        "MessageRetentionPeriod": int(attributes["MessageRetentionPeriod"]),
+        "SqsManagedSseEnabled": attributes.get("SqsManagedSseEnabled") == "true",
+    }
+
+
+@reads("AWS::SQS::QueuePolicy")
+def _(clients: Clients, it: Deployed) -> Properties:
+    (url,) = it.asked["Queues"]
+    return {"Queues": [url], "PolicyDocument": queue_attributes(clients, url)["Policy"]}
+
+
+def queue_attributes(clients: Clients, url: str) -> Properties:
+    answer = clients("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+    return dict(answer["Attributes"])
+
+
+@reads("AWS::Scheduler::ScheduleGroup")
+def _(clients: Clients, it: Deployed) -> Properties:
+    return dict(clients("scheduler").get_schedule_group(Name=it.id))
+
+
+@reads("AWS::Scheduler::Schedule")
+def _(clients: Clients, it: Deployed) -> Properties:
+    group = it.asked["GroupName"]
+    return dict(clients("scheduler").get_schedule(GroupName=group, Name=it.id))
+
+
 @reads("AWS::Events::Rule")
 def _(clients: Clients, it: Deployed) -> Properties:
     events = clients("events")

@@ -70,6 +70,15 @@ LISTS: dict[str, Callable[[Clients, str], list[dict[str, str]]]] = {
     "AWS::IAM::Role": lambda clients, id_: clients("iam").list_role_tags(RoleName=id_)["Tags"],
     "AWS::KMS::Key": lambda clients, id_: clients("kms").list_resource_tags(KeyId=id_)["Tags"],
     "AWS::S3::Bucket": lambda clients, id_: clients("s3").get_bucket_tagging(Bucket=id_)["TagSet"],
+    "AWS::SQS::Queue": lambda clients, id_: [
+        {"Key": key, "Value": value}
+        for key, value in clients("sqs").list_queue_tags(QueueUrl=id_).get("Tags", {}).items()
+    ],
+    "AWS::Scheduler::ScheduleGroup": lambda clients, id_: clients(
+        "scheduler"
+    ).list_tags_for_resource(ResourceArn=arn_of(clients, "scheduler", f"schedule-group/{id_}"))[
+        "Tags"
+    ],
     "AWS::SNS::Topic": lambda clients, id_: clients("sns").list_tags_for_resource(ResourceArn=id_)[
         "Tags"
     ],

@@ -39,6 +39,8 @@ def test_nothing_else_is_created(deployed: Step) -> None:
         "jobs": "AWS::Glue::Job",
         "triggers": "AWS::Glue::Trigger",
         "databases": "AWS::Glue::Database",
+        "queues": "AWS::SQS::Queue",
+        "schedules": "AWS::Scheduler::Schedule",
         "roles": "AWS::IAM::Role",
         "tables": "AWS::DynamoDB::Table",
         "buckets": "AWS::S3::Bucket",
@@ -149,23 +151,40 @@ def test_jobs_are_updated_in_place(grown: Step, scheduled: Step, with_other_sett
     }
 
 
-def test_a_schedule_is_turned_on_and_off_without_replacing_the_start_trigger(
+def test_a_schedule_is_turned_on_and_off_without_touching_a_trigger(
     grown: Step, scheduled: Step, back: Step
 ) -> None:
+    steps = (grown, scheduled, back)
     starts = [
         next(
             trigger
             for name, trigger in step.of_type("AWS::Glue::Trigger").items()
             if START.fullmatch(name)
         )
-        for step in (grown, scheduled, back)
+        for step in steps
     ]
 
     assert len({start.id for start in starts}) == 1
-    assert {start.found["State"] for start in starts} == {"ACTIVATED"}
-    never, daily, never_again = (start.found["Schedule"] for start in starts)
-    assert daily == "cron(0 6 * * ? *)"
-    assert never == never_again != daily
+    assert {start.found["Type"] for start in starts} == {"ON_DEMAND"}
+    assert [len(step.names["schedules"]) for step in steps] == [0, 1, 0]
+    assert [len(step.names["queues"]) for step in steps] == [0, 1, 0]
+    (schedule,) = scheduled.of_type("AWS::Scheduler::Schedule").values()
+    assert schedule.found["ScheduleExpression"] == "cron(0 6 * * ? *)"
+    assert schedule.found["ScheduleExpressionTimezone"] == "Europe/Berlin"
+    assert schedule.found["State"] == "ENABLED"
+
+
+def test_the_role_of_a_schedule_starts_its_workflow_and_keeps_what_failed(
+    tried: dict[str, str],
+) -> None:
+    assert tried == {
+        "assume": "AccessDenied",
+        "start flights": "done",
+        "start another": "AccessDenied",
+        "start a job": "AccessDenied",
+        "send to the queue": "done",
+        "read the queue": "AccessDenied",
+    }
 
 
 def test_a_removed_job_goes_with_its_role_and_trigger(

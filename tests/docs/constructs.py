@@ -26,6 +26,7 @@ PUBLIC = (
     ("plain_secrets", "NotSecret"),
     ("runtime", "JobRuntime"),
     ("config", "StageConfig"),
+    ("schedules", "Schedule"),
     ("watermark_table", "WatermarkTable"),
     ("storage_stack", "StorageStack"),
     ("security", "JobSecurity"),

@@ -33,7 +33,8 @@ every rule is the name of a test that shows it. What the source keys stand for i
 NOTES = {
     "Triggers and workflows": """
 A workflow run ends COMPLETED even when jobs failed, as on AWS; `tidemark run` exits with 1 then.
-Schedules do not fire locally; `tidemark run` fires the start trigger whatever its type. After a
+Schedules do not fire locally, neither those of Glue nor those of EventBridge Scheduler, which
+`tidemark status` shows; `tidemark run` fires the start trigger whatever its type. After a
 kill a new workflow run begins from its start trigger, and jobs that had committed find nothing new.
 """,
     "Arguments": """

@@ -8,6 +8,7 @@ import app
 from infra.config import FilesSource, JdbcSource, StageConfig
 from infra.errors import ConfigError
 from infra.runtime import JobRuntime
+from infra.schedules import Schedule
 
 DEV = {
     "workerType": "G.1X",
@@ -38,11 +39,23 @@ def test_what_a_stage_leaves_out_is_the_deployers_account_and_region_by_hand_fro
 
 def test_a_stage_may_name_its_account_region_and_schedule():
     stage = StageConfig.from_context(
-        context(account="123456789012", region="eu-west-1", schedule="cron(0 6 ? * MON-FRI *)")
+        context(
+            account="123456789012",
+            region="eu-west-1",
+            schedule="cron(0 6 ? * MON-FRI *)",
+            timeZone="Europe/Berlin",
+        )
     )
 
     assert (stage.account, stage.region) == ("123456789012", "eu-west-1")
-    assert stage.schedule == "cron(0 6 ? * MON-FRI *)"
+    assert stage.starts == Schedule("cron(0 6 ? * MON-FRI *)", "Europe/Berlin")
+
+
+def test_a_schedule_is_read_in_utc_if_the_stage_names_no_time_zone():
+    for fields in ({}, {"timeZone": None}, {"timeZone": "UTC"}):
+        stage = StageConfig.from_context(context(schedule="rate(1 hour)", **fields))
+
+        assert stage.starts == Schedule("rate(1 hour)", "UTC")
 
 
 def test_a_database_may_need_no_secret_and_no_connection():
@@ -91,9 +104,17 @@ BAD = {
     "account-a-number": (context(account=123456789012), "stage 'dev' has account 123456789012"),
     "account-too-short": (context(account="1234"), "allowed: null or 12 digits in quotes"),
     "region": (context(region="Ireland"), "stage 'dev' has region \"Ireland\""),
-    "schedule-five-fields": (context(schedule="cron(0 6 * * ?)"), "six Glue cron fields"),
-    "schedule-two-days": (context(schedule="cron(0 6 1 * MON *)"), "with one ? for a day"),
-    "schedule-rate": (context(schedule="rate(5 minutes)"), "null or six Glue cron fields"),
+    "schedule-five-fields": (context(schedule="cron(0 6 * * ?)"), "has 5 fields"),
+    "schedule-two-days": (context(schedule="cron(0 6 1 * MON *)"), "? for exactly one"),
+    "schedule-over-midnight": (context(schedule="cron(0 22-2 * * ? *)"), "write 22-23,0-2"),
+    "schedule-goes-down": (context(schedule="cron(5-1 6 * * ? *)"), "write 5-59,0-1"),
+    "schedule-never": (context(schedule="cron(0 0 31 2 ? *)"), "no future time in UTC"),
+    "schedule-too-fine": (context(schedule="cron(0/3 * * * ? *)"), "allowed: 5 min or more"),
+    "schedule-rate": (context(schedule="rate(1 hours)"), "allowed with 1: hour"),
+    "schedule-empty": (context(schedule=""), "neither cron(...) nor rate(...)"),
+    "schedule-a-number": (context(schedule=6), "stage 'dev' has schedule 6; allowed: null or cron"),
+    "time-zone": (context(timeZone="europe/berlin"), "did you mean Europe/Berlin?"),
+    "time-zone-a-number": (context(timeZone=1), "stage 'dev' has timeZone 1"),
     "worker-type": (context(workerType="G.3X"), "allowed: G.1X, G.2X"),
     "one-worker": (context(numberOfWorkers=1), "allowed: a whole number from 2 to 299"),
     "workers-true": (context(numberOfWorkers=True), "stage 'dev' has numberOfWorkers true"),

@@ -47,14 +47,14 @@ def add_pipeline(stack, tmp_path):
     watermarks = WatermarkTable(stack, "Watermarks")
     key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:eu-west-1:123456789012:key/k")
 
-    def add(name="orders", scope=stack, run_properties=None, key=key, **stage):
+    def add(name="orders", scope=stack, run_properties=None, key=key, schedule=None, **stage):
         return Pipeline(
             scope,
             name.capitalize(),
             run_properties=run_properties,
             name=name,
             root=str(tmp_path),
-            stage=StageConfig("dev", None, None, None, runtime, **stage),
+            stage=StageConfig("dev", None, None, schedule, runtime, **stage),
             watermarks=watermarks,
             key=key,
         )
@@ -171,8 +171,41 @@ def test_a_job_added_after_others_joins_the_start_trigger(cdk, stack, pipeline, 
     pipeline.add_job("late", script="job.py", bookmark=enable)
 
     triggers = resources(cdk, stack, "AWS::Glue::Trigger")
-    (start,) = (t for t in triggers if t["Properties"]["Type"] == "SCHEDULED")
+    (start,) = (t for t in triggers if t["Properties"]["Type"] == "ON_DEMAND")
     assert len(start["Properties"]["Actions"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("runtime", "queues"),
+    [({}, True), ({"flex": True}, False), ({"max_retries": 1}, False)],
+    ids=["standard", "flex", "retries"],
+)
+def test_a_standard_job_without_retries_queues_its_runs(
+    cdk, stack, pipeline, enable, runtime, queues
+):
+    from infra.runtime import JobRuntime
+
+    pipeline.add_job("one", script="job.py", bookmark=enable, runtime=JobRuntime(**runtime))
+
+    (job,) = resources(cdk, stack, "AWS::Glue::Job")
+    assert job["Properties"]["JobRunQueuingEnabled"] is queues
+
+
+@pytest.mark.parametrize(
+    ("expression", "seconds"),
+    [("cron(0 6 * * ? *)", 3_600), ("cron(0/15 * * * ? *)", 900), ("rate(5 minutes)", 300)],
+)
+def test_a_start_is_tried_again_for_an_hour_or_until_the_next_one(
+    cdk, stack, add_pipeline, enable, expression, seconds
+):
+    pipeline = add_pipeline(schedule=expression, time_zone="Asia/Tokyo")
+    pipeline.add_job("start-schedule", script="job.py", bookmark=enable)
+
+    (schedule,) = resources(cdk, stack, "AWS::Scheduler::Schedule")
+    properties = schedule["Properties"]
+    assert properties["ScheduleExpression"] == expression
+    assert properties["ScheduleExpressionTimezone"] == "Asia/Tokyo"
+    assert properties["Target"]["RetryPolicy"]["MaximumEventAgeInSeconds"] == seconds
 
 
 @pytest.mark.parametrize(

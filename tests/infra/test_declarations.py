@@ -9,7 +9,6 @@ import pytest
 import app
 from infra.errors import JobDefinitionError
 from infra.runtime import JobRuntime
-from infra.schedules import finest_step
 from tests.infra.conftest import as_list
 
 pytestmark = pytest.mark.synth
@@ -524,18 +523,3 @@ def test_more_names_than_an_event_pattern_holds_are_refused(add):
 
     with pytest.raises(RuntimeError, match="EventBridge allows 2048; give them shorter names"):
         add.properties("AWS::Glue::Job")
-
-
-@pytest.mark.parametrize(
-    ("schedule", "step"),
-    [
-        ("cron(0 6 * * ? *)", None),
-        ("cron(0 * * * ? *)", 60),
-        ("cron(0/20 * * * ? *)", 20),
-        ("cron(5-7 * * * ? *)", 1),
-        ("cron(0,7,21 * * * ? *)", 7),
-        ("cron(x * * * ? *)", None),
-    ],
-)
-def test_the_finest_step_of_a_schedule_is_told(schedule, step):
-    assert finest_step(schedule) == step

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.graph.model import CRAWLER, Condition, Graph, Job, Trigger
+from infra.graph.model import CRAWLER, Condition, Graph, Job, Timer, Trigger
 from infra.graph.rules import RULES, problems
+from infra.graph.template import STARTS_WORKFLOW, read_graph
 
 
 def start(*jobs, name="start", workflow="flights", **changes):
@@ -202,6 +203,89 @@ def test_a_schedule_may_be_as_fine_as_five_minutes(schedule, is_too_fine):
     bad = graph(replace(start("a"), schedule=schedule), after("b", "a"))
 
     assert found(bad) == ([("schedule-too-fine", "s/start")] if is_too_fine else [])
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_refused"),
+    [
+        ({"queues": True}, False),
+        ({"is_flex": True, "max_retries": 1}, False),
+        ({"queues": True, "is_flex": True}, True),
+        ({"queues": True, "max_retries": 1}, True),
+    ],
+)
+def test_a_queue_is_for_standard_runs_without_retries(settings, is_refused):
+    bad = replace(graph(start("a"), jobs=""), jobs=(Job("s/a", "a", **settings),))
+
+    assert found(bad) == ([("queue-refused", "s/a")] if is_refused else [])
+
+
+@pytest.mark.parametrize(
+    ("timer", "expected"),
+    [
+        (Timer("s/t", "flights", "cron(0 6 * * ? *)", "Europe/Berlin"), []),
+        (Timer("s/t", "flights", "rate(1 hour)"), []),
+        (Timer("s/t", None, ""), []),
+        (Timer("s/t", "flights", "cron(0 6 * * ? 1999)"), [("bad-schedule", "s/t")]),
+        (Timer("s/t", "flights", "cron(0 6 * * ? *)", "Mars"), [("bad-schedule", "s/t")]),
+        (Timer("s/t", "flights", "rate(1 minute)"), [("schedule-too-fine", "s/t")]),
+        (Timer("s/t", "trains", "rate(1 hour)"), [("unknown-workflow", "s/t")]),
+    ],
+    ids=range(7),
+)
+def test_a_schedule_starts_a_workflow_of_the_stage_at_a_time_that_comes(timer, expected):
+    bad = replace(GOOD, timers=(timer,))
+
+    assert found(bad) == expected
+
+
+def test_jobs_and_schedules_made_by_hand_are_read_as_a_deployment_will_see_them():
+    target = {
+        "Arn": {"Fn::Sub": "unknown"},
+        "Input": {"Fn::Join": ["", ['{"Name": "', {"Ref": "Flow"}, '"}']]},
+    }
+    starts = {
+        "Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, f":scheduler::{STARTS_WORKFLOW}"]]
+    }
+    template = {
+        "Resources": {
+            "Flow": {"Type": "AWS::Glue::Workflow", "Properties": {"Name": "flights"}},
+            "Job": {
+                "Type": "AWS::Glue::Job",
+                "Properties": {
+                    "JobRunQueuingEnabled": True,
+                    "ExecutionClass": "FLEX",
+                    "MaxRetries": {"Ref": "Retries"},
+                },
+            },
+            "Daily": {
+                "Type": "AWS::Scheduler::Schedule",
+                "Properties": {
+                    "ScheduleExpression": "cron(0 6 * * ? *)",
+                    "ScheduleExpressionTimezone": "Europe/Berlin",
+                    "Target": {**target, "Arn": starts},
+                },
+            },
+            "Chosen": {
+                "Type": "AWS::Scheduler::Schedule",
+                "Properties": {
+                    "ScheduleExpression": {"Ref": "When"},
+                    "Target": {"Arn": starts, "Input": "no JSON"},
+                },
+            },
+            "Other": {"Type": "AWS::Scheduler::Schedule", "Properties": {"Target": target}},
+        }
+    }
+
+    read = read_graph({"s": template})
+
+    assert read.timers == (
+        Timer("s/Daily", "flights", "cron(0 6 * * ? *)", "Europe/Berlin"),
+        Timer("s/Chosen", None, ""),
+    )
+    (job,) = read.jobs
+    assert (job.queues, job.is_flex, job.max_retries) == (True, True, 0)
+    assert ("queue-refused", "s/Job") in found(read)
 
 
 def with_data(a, b):

@@ -517,6 +517,11 @@ def a_bookmark_has_two_runs(template, start, trigger):
     job["ExecutionProperty"]["MaxConcurrentRuns"] = 2
 
 
+def a_flex_job_queues(template, start, trigger):
+    job = properties_of(template, "AWS::Glue::Job")[-1]
+    job.update(JobRunQueuingEnabled=True, ExecutionClass="FLEX")
+
+
 def the_start_is_lost(template, start, trigger):
     resources = template["Resources"]
     del resources[next(id_ for id_, r in resources.items() if r.get("Properties") is start)]
@@ -562,6 +567,7 @@ def a_job_reads_what_starts_beside_it(template, start, trigger):
     start["Actions"].append({"JobName": "added"})
 
 
+SCHEDULED = {"Type": "SCHEDULED", "StartOnCreation": True}
 # What a hand can do to a valid template: the rule that must find it, given template, start trigger
 # and one conditional trigger.
 BROKEN = {
@@ -572,7 +578,8 @@ BROKEN = {
         {"JobName": trigger["Predicate"]["Conditions"][-1]["JobName"]}
     ),
     "inactive-trigger": lambda t, start, trigger: trigger.pop("StartOnCreation"),
-    "active-on-demand": lambda t, start, trigger: start.update(Type="ON_DEMAND"),
+    "active-on-demand": lambda t, start, trigger: start.update(StartOnCreation=True),
+    "queue-refused": a_flex_job_queues,
     "starts-nothing": lambda t, start, trigger: trigger.update(Actions=[]),
     "incomplete-condition": lambda t, start, trigger: trigger["Predicate"]["Conditions"][0].pop(
         "LogicalOperator"
@@ -580,8 +587,10 @@ BROKEN = {
     "trigger-limit": lambda t, start, trigger: trigger["Actions"].extend(
         {"CrawlerName": f"crawler-{number}"} for number in range(3)
     ),
-    "bad-schedule": lambda t, start, trigger: start.update(Schedule="rate(1 hour)"),
-    "schedule-too-fine": lambda t, start, trigger: start.update(Schedule="cron(0/3 * * * ? *)"),
+    "bad-schedule": lambda t, start, trigger: start.update(SCHEDULED, Schedule="rate(1 hour)"),
+    "schedule-too-fine": lambda t, start, trigger: start.update(
+        SCHEDULED, Schedule="cron(0/3 * * * ? *)"
+    ),
     "trigger-in-two-workflows": lambda t, start, trigger: (
         start.update(Name="same"),
         add_trigger(t, {**start, "WorkflowName": "other"}),
@@ -604,7 +613,11 @@ BROKEN = {
 
 
 def test_every_rule_that_is_an_error_is_broken_below():
-    assert set(RULES) - set(BROKEN) == {"output-never-read", "input-nobody-writes"}
+    assert set(RULES) - set(BROKEN) == {
+        "output-never-read",
+        "input-nobody-writes",
+        "unknown-workflow",
+    }
 
 
 @ROUNDS
@@ -615,7 +628,7 @@ def test_a_random_graph_that_is_broken_in_any_way_is_refused(cdk, project, plan,
 
     for rule, break_it in BROKEN.items():
         template = json.loads(text)
-        (start,) = properties_of(template, "AWS::Glue::Trigger", Type="SCHEDULED")
+        (start,) = properties_of(template, "AWS::Glue::Trigger", Type="ON_DEMAND")
         conditional = properties_of(template, "AWS::Glue::Trigger", Type="CONDITIONAL")
         break_it(template, start, data.draw(st.sampled_from(conditional)))
 

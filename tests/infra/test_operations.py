@@ -247,6 +247,8 @@ UNTAGGED = {
     "AWS::Glue::SecurityConfiguration",
     "AWS::KMS::Alias",
     "AWS::S3::BucketPolicy",
+    "AWS::SQS::QueuePolicy",
+    "AWS::Scheduler::Schedule",
     "AWS::SNS::Subscription",
     "AWS::SNS::TopicPolicy",
 }
@@ -271,7 +273,7 @@ def test_everything_carries_the_tags_of_stage_and_pipeline(watched):
 def test_every_role_has_the_boundary_of_the_stage(watched, as_text):
     roles = watched.resources("AWS::IAM::Role").values()
 
-    assert len(roles) == len(watched.jobs()) + 2  # and those for GitHub
+    assert len(roles) == len(watched.jobs()) + 3  # and those for GitHub and the schedule
     boundaries = {as_text(role["Properties"]["PermissionsBoundary"]) for role in roles}
     assert boundaries == {"arn:{AWS::Partition}:iam::{AWS::AccountId}:policy/bounds"}
 

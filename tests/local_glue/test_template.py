@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local_glue.assembly import Assembly, Stack
-from local_glue.definitions import Action, Condition, JobDefinition
+from local_glue.definitions import Action, Condition, JobDefinition, ScheduleDefinition
 from local_glue.errors import UnsupportedError, UsageError
 from local_glue.template import read_deployment
 
@@ -177,6 +177,37 @@ def test_trigger_is_active_only_if_started_on_creation(kind, start, is_active):
     deployment = read_resources(T={"Type": "AWS::Glue::Trigger", "Properties": properties})
 
     assert deployment.triggers[0].is_active is is_active
+
+
+def schedule(**changes):
+    target = {
+        "Arn": {"Fn::Sub": "arn:${AWS::Partition}:scheduler:::aws-sdk:glue:startWorkflowRun"},
+        "Input": {"Fn::Join": ["", ['{"Name": "', {"Ref": "Flow"}, '"}']]},
+        "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+        "DeadLetterConfig": {"Arn": {"Fn::GetAtt": ["Queue", "Arn"]}},
+    }
+    properties = {"ScheduleExpression": "cron(0 6 * * ? *)", "Target": target, **changes}
+    return {"Type": "AWS::Scheduler::Schedule", "Properties": properties}
+
+
+def test_schedule_of_a_workflow_is_read_and_any_other_is_not_for_this_machine():
+    deployment = read_resources(
+        Flow={"Type": "AWS::Glue::Workflow", "Properties": {"Name": "flow"}},
+        Queue={"Type": "AWS::SQS::Queue"},
+        Daily=schedule(ScheduleExpressionTimezone="Europe/Berlin"),
+        Utc=schedule(),
+        Off=schedule(State="DISABLED"),
+        OfAQueue=schedule(Target={"Arn": {"Fn::GetAtt": ["Queue", "Arn"]}, "Input": "{}"}),
+        OfAnotherApi=schedule(Target={"Arn": "arn:aws:scheduler:::aws-sdk:glue:startJobRun"}),
+        Broken=schedule(
+            Target={"Arn": "arn:aws:scheduler:::aws-sdk:glue:startWorkflowRun", "Input": "flow"}
+        ),
+    )
+
+    assert deployment.schedules == (
+        ScheduleDefinition("flow", "cron(0 6 * * ? *)", "Europe/Berlin"),
+        ScheduleDefinition("flow", "cron(0 6 * * ? *)"),
+    )
 
 
 def test_table_becomes_the_request_that_creates_it():

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -5,11 +6,11 @@ from rich.console import Console
 
 from local_glue.bookmarks.versions import Bookmark, commit_bookmark, contexts_of_last_commit
 from local_glue.commands import JobStatus
-from local_glue.definitions import Deployment, JobDefinition
+from local_glue.definitions import Deployment, JobDefinition, ScheduleDefinition
 from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
 from local_glue.store import JobRun, Store
-from ops.status import bookmark_text, read_watermarks, status_table
+from ops.status import bookmark_text, read_watermarks, schedule_lines, status_table
 from tests.ops.conftest import TABLE
 from watermarks import Watermarks
 
@@ -137,3 +138,12 @@ def test_a_terminal_of_80_columns_shows_the_whole_status() -> None:
         "  bookmark         v31 to 1970-01-01 00:01Z",
         "  watermark        updated_at=2013-01-15T04:00:00.016000+00:00",
     ]
+
+
+def test_the_status_says_what_starts_a_workflow_on_aws_and_here() -> None:
+    schedule = ScheduleDefinition("flights", "cron(0 6 * * ? *)", "Europe/Berlin")
+
+    (line,) = schedule_lines(replace(deployment("a"), schedules=(schedule,)))
+
+    for fact in ("cron(0 6 * * ? *)", "Europe/Berlin", "flights", "tidemark run"):
+        assert fact in line
