@@ -7,6 +7,7 @@ from pathlib import Path
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, _parse_datatype_string
 
 from awsglue.compression import open_file
 from local_glue.bookmarks.session import folder_of
@@ -91,14 +92,36 @@ def _not_the_files_fault(text: str, file: str, format_name: str) -> GlueLocalErr
             "true, as in --conf spark.sql.caseSensitive=true"
         )
     if two := _DISAGREEMENT.search(text):
+        first, second = (_parse_datatype_string(text) for text in two.groups())
+        column, *types = next(_differing(first, second, ""), ("", first, second))
+        names = [kind.simpleString() for kind in types]
         return DisagreementError(
-            f"cannot read {file} and others as {format_name}: they have {two.group(1)} and "
-            f"{two.group(2)}, which have no common type. Glue reads a column of mixed types as a "
-            "choice; the local Glue has no choice types yet: read the files through a table of the "
-            "Data Catalog that declares the column as string, or give each kind a path and a "
-            "transformation_ctx of its own"
+            f"cannot read {file} and others as {format_name}: the column {column!r} is "
+            f"{names[0]} in one file and {names[1]} in another. Glue reads a column of mixed types "
+            f"as choice<{','.join(names)}>; the local Glue has no choice types yet: read the files "
+            "through a table of the Data Catalog that declares the column as string, or give each "
+            "kind a path and a transformation_ctx of its own"
         )
     return None
+
+
+def _differing(
+    first: DataType, second: DataType, path: str
+) -> Iterator[tuple[str, DataType, DataType]]:
+    """Yield the columns of two schemas that have different types, with both."""
+    match first, second:
+        case StructType(), StructType():
+            others = {one.name.lower(): one.dataType for one in second}
+            for one in first:
+                name = f"{path}.{one.name}" if path else one.name
+                other = others.get(one.name.lower(), one.dataType)
+                yield from _differing(one.dataType, other, name)
+        case ArrayType(), ArrayType():
+            yield from _differing(first.elementType, second.elementType, path)
+        case MapType(), MapType():
+            yield from _differing(first.valueType, second.valueType, path)
+        case _ if first != second:
+            yield path, first, second
 
 
 def _bad_file(files: list[str], format_name: str, text: str) -> tuple[str, str]:
