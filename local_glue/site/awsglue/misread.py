@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from awsglue.mixed_types import first_misfit_of_csv, first_misfit_of_json
+from awsglue.mixed_types import file_of_row, first_misfit_of_csv, first_misfit_of_json
 from awsglue.read_errors import REMEDY
 
 SHOWN = 200  # characters of a bad record
@@ -32,7 +32,7 @@ def refusing(frame: DataFrame, bad: Column, reason: Column) -> DataFrame:
 def _does_not_parse(record: Column, format_name: str) -> Column:
     return F.concat(
         F.lit("UnreadableFileError: cannot read "),
-        F.input_file_name(),
+        file_of_row(),
         F.lit(f" as {format_name}: '"),
         F.regexp_replace(F.substring(record, 1, SHOWN), r"\s+", " "),
         F.lit(f"' does not parse; {REMEDY}"),

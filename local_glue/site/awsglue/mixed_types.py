@@ -34,21 +34,26 @@ def mixed(path: str, kind: DataType, value: str, file: str) -> UnsupportedError:
 
 
 def _of_choice(kind: DataType) -> str:
-    return f"Glue reads a column of mixed types as choice<{glue_name(kind)},string>"
+    return f"Glue makes a choice of a column of mixed types, as choice<{glue_name(kind)},string>"
 
 
 def misfit(path: str, kind: DataType, value: Column) -> Column:
     """Return the text of the error for one value, as a column of the rows of a file."""
-    file = F.when(F.input_file_name() == "", F.lit("one of the files"))
     return F.concat(
         F.lit(
             f"UnsupportedError: the column '{path}' is declared {kind.simpleString()} and holds '"
         ),
         F.regexp_replace(F.substring(value, 1, SHOWN), r"\s+", " "),
         F.lit("' in "),
-        file.otherwise(F.input_file_name()),
+        file_of_row(),
         F.lit(f": {_of_choice(kind)}; {REMEDY}"),
     )
+
+
+def file_of_row() -> Column:
+    """Return the file of a row; of grouped files it is not known."""
+    file = F.input_file_name()
+    return F.when(file == "", F.lit("one of the files")).otherwise(file)
 
 
 def failing(text: Column, kind: DataType) -> Column:
