@@ -216,6 +216,7 @@ def test_a_missing_codec_is_not_called_a_damaged_file(run, s3, key, kind, named)
         ("Failed to find data source: avro. Avro is built-in", "avro"),
     ],
 )
+@pytest.mark.usefixtures("spark")
 def test_a_missing_class_is_named_with_what_to_do(s3, text, named):
     s3.put("a.json", "{}")
 

@@ -119,7 +119,7 @@ def _elements() -> Column:
 
 
 def _records(uri: str, path: str) -> Iterator[tuple[str]]:
-    return ((line,) for line in _lines([(uri, path)]) if not line.isspace())
+    return ((line,) for line in _lines([(uri, path)]) if line.strip())
 
 
 def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:

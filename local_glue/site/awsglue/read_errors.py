@@ -131,6 +131,8 @@ def _bad_file(files: list[str], format_name: str, text: str) -> tuple[str, str]:
     for file in [named] if named else files:
         if reason := _broken(folder_of(file), magic):
             return file, reason
+    if len(files) == 1:
+        named = files[0]
     return named or f"one of {', '.join(files[:3])} ({len(files)} files)", _reason(text)
 
 
