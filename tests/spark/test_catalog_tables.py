@@ -183,7 +183,7 @@ MIXED = [{"Name": "n", "Type": "bigint"}, {"Name": "s", "Type": "struct<a:int>"}
     ("kind", "text", "column"),
     [
         ("json", '{"n": "one"}\n', "n"),
-        ("json", '{"n": 1, "s": {"A": "one"}}\n', "s.a"),
+        ("json", '{"n": 1, "s": {"A": "one"}}\n', r"s\.A"),
         ("csv", "2,x\none,EWR\n", "n"),
         ("xml", "<r><row><n>one</n></row></r>", "n"),
         ("orc", "SELECT 'one' AS N", "n"),
