@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 COMMAND = "python -m benchmarks.bookmarks"
 FILES, MANY_FILES, NEW_FILES = 100_000, 1_000_000, 100
+SIZES = (500, 2_000, 10_000, 50_000, 50_001)  # around MANY and where Glue begins to group
 FOLDER_SIZE = 1_000
 ROUNDS = 3
 URI = "s3://bench/in/"
@@ -63,7 +65,7 @@ def put_files(folder: Path, first: int, count: int, age_s: float) -> None:
 
 def measure() -> list[Result]:
     """Return what deciding costs, and both readers side by side with their ratios."""
-    return [*_deciding(FILES), *_deciding(MANY_FILES), *_reading()]
+    return [*_deciding(FILES), *_deciding(MANY_FILES), *_reading(), *measure_sizes()]
 
 
 def _deciding(count: int) -> list[Result]:
@@ -97,24 +99,7 @@ def _note(result: list[float]) -> str:
 
 
 def _reading() -> list[Result]:
-    with tempfile.TemporaryDirectory() as folder:
-        home = Home.open(Path(folder) / "home")
-        put_files(home.lake / "bench" / "in", 0, FILES, LONG_AGO_S)
-        run_folder = home.runs / "bench"
-        run_folder.mkdir()
-        memory = {"spark.driver.memory": "4g"}
-        spark_variables = write_spark_conf(run_folder, home, find_java_home(), memory)
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join((str(PROJECT), str(SITE))),
-            "TIDEMARK_HOME": str(home.root),
-            **spark_variables,
-        }
-        command = [sys.executable, "-m", "benchmarks.bookmarks", "--reading"]
-        run = subprocess.run(  # noqa: S603 (ourselves)
-            command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, text=True, check=True
-        )
-    seconds: dict[str, list[list[float]]] = json.loads(run.stdout.splitlines()[-1])
+    seconds: dict[str, list[list[float]]] = _in_spark("--reading", (FILES,))
     results = []
     for what, pairs in seconds.items():
         ours, peer = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -126,6 +111,55 @@ def _reading() -> list[Result]:
             Result(f"{what}, how many times faster", COMMAND, ratio, target),
         ]
     return results
+
+
+def measure_sizes() -> list[Result]:
+    """Return what a first read costs by the number of files: no more for one file less."""
+    seconds: dict[str, float] = _in_spark("--sizes", SIZES)
+    return [
+        Result(f"first read of {int(count):,} files", f"{COMMAND} --by-size", [each])
+        for count, each in seconds.items()
+    ]
+
+
+def _in_spark(what: str, counts: Sequence[int]) -> Any:
+    """Return what this module prints in a process with a Spark session, and files in folders."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home.open(Path(folder) / "home")
+        for count in counts:
+            put_files(home.lake / "bench" / _folder(count), 0, count, LONG_AGO_S)
+        run_folder = home.runs / "bench"
+        run_folder.mkdir()
+        memory = {"spark.driver.memory": "4g"}
+        spark_variables = write_spark_conf(run_folder, home, find_java_home(), memory)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(PROJECT), str(SITE))),
+            "TIDEMARK_HOME": str(home.root),
+            **spark_variables,
+        }
+        command = [sys.executable, "-m", "benchmarks.bookmarks", what]
+        run = subprocess.run(  # noqa: S603 (ourselves)
+            command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, text=True, check=True
+        )
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def _folder(count: int) -> str:
+    return "in" if count == FILES else f"in-{count}"
+
+
+def _read_by_size() -> dict[int, float]:
+    """Return the seconds of a first read by the number of files, in a process with Spark."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.getOrCreate()
+    _ours(session, f"s3://bench/{_folder(min(SIZES))}/", "warm")
+
+    def read(count: int) -> int:
+        return _ours(session, f"s3://bench/{_folder(count)}/", f"of {count}")
+
+    return {count: _timed(partial(read, count), count) for count in SIZES}
 
 
 def _read_by_turns() -> dict[str, list[tuple[float, float]]]:
@@ -192,6 +226,11 @@ def _peer(session: "SparkSession", uri: str, checkpoint: Path) -> int:
 if __name__ == "__main__":
     if "--reading" in sys.argv:
         print(json.dumps(_read_by_turns()))  # noqa: T201 (read by the parent)
+    elif "--sizes" in sys.argv:
+        print(json.dumps(_read_by_size()))  # noqa: T201 (read by the parent)
+    elif "--by-size" in sys.argv:
+        for result in measure_sizes():
+            print(result.row())  # noqa: T201 (a command)
     else:
         for result in measure():
             print(result.row())  # noqa: T201 (a command)

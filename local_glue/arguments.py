@@ -22,7 +22,10 @@ UNSUPPORTED = {
     "--python-virtual-env": "name its modules in --additional-python-modules instead",
     "--class": "only Python scripts run here",
     "--datalake-formats": "Hudi, Delta and Iceberg jars are not part of open-source Spark",
-    "--enable-glue-datacatalog": "read its tables with from_catalog instead of Spark SQL",
+    "--enable-glue-datacatalog": (
+        "Spark SQL does not see the tables of the local Data Catalog: leave the argument out and "
+        "read them with create_dynamic_frame.from_catalog or create_data_frame.from_catalog"
+    ),
     "--extra-files": "read the files from S3 instead",
     "--extra-jars": "put the jar into Spark's jars folder instead",
     "--scriptLocation": "set Command.ScriptLocation of the job",

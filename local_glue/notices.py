@@ -60,6 +60,10 @@ class Notice(Enum):
     BOUND_WITHOUT_BOOKMARK = (
         "the source {} is bounded and has no bookmark: every run reads the same first files"
     )
+    COLUMN_MISSING = (
+        "the declared column {} is in no file that this run read: it is null in every row; compare "
+        "the names of the table with those in the files"
+    )
     JDBC_KEY = (
         "the table {} has no primary key without gaps and no jobBookmarkKeys: it is read in full "
         "by every run; name columns that only ever rise or fall in jobBookmarkKeys"

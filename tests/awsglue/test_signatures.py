@@ -1,6 +1,6 @@
 """Parameters of our awsglue against those of AWS's library (tests/data/awsglue_api.json).
 
-The data hold the parameter names of awslabs/aws-glue-libs for what our package has.
+The data hold every public name of awslabs/aws-glue-libs, with the parameters of what is called.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-API = json.loads(
+from local_glue.refusals import NotYet, NotYetMember
+
+EVERY = json.loads(
     (Path(__file__).parents[1] / "data" / "awsglue_api.json").read_text(encoding="utf-8")
 )
 MODULES = (
@@ -30,7 +32,8 @@ def our_functions() -> dict[str, object]:
     found = {}
     for module in MODULES:
         for name, value in vars(importlib.import_module(module)).items():
-            if getattr(value, "__module__", None) == module and not name.startswith("_"):
+            is_ours = not isinstance(value, NotYet) and getattr(value, "__module__", "") == module
+            if is_ours and not name.startswith("_"):
                 own = methods(value) if inspect.isclass(value) else {"": value}
                 found |= {f"{module}.{name}{member}": method for member, method in own.items()}
     return found
@@ -39,12 +42,14 @@ def our_functions() -> dict[str, object]:
 def methods(owner: type) -> dict[str, object]:
     """Return the methods that a class defines itself, by name with a dot before it."""
     called = ("__init__", "__call__")
-    names = [name for name in vars(owner) if name in called or not name.startswith("_")]
+    own = {name for name, value in vars(owner).items() if not isinstance(value, NotYetMember)}
+    names = [name for name in sorted(own) if name in called or not name.startswith("_")]
     members = {f".{name}": getattr(owner, name) for name in names}
     return {name: member for name, member in members.items() if inspect.isroutine(member)}
 
 
 OURS = our_functions()
+API = {name: parameters for name, parameters in EVERY.items() if name in OURS}
 
 
 def parameters(function: object) -> dict[str, inspect.Parameter]:
@@ -53,8 +58,8 @@ def parameters(function: object) -> dict[str, inspect.Parameter]:
     return found
 
 
-def test_everything_of_ours_is_compared():
-    assert set(OURS) == set(API)
+def test_everything_of_ours_is_a_name_of_aws():
+    assert set(OURS) - set(API) == set()
 
 
 @pytest.mark.parametrize("name", sorted(API))

@@ -6,7 +6,7 @@ import pytest
 
 from awsglue.context import GlueContext
 from awsglue.dataframereader import DataFrameReader
-from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
+from awsglue.dynamicframe import DynamicFrameReader, DynamicFrameWriter
 from awsglue.job import Job
 from awsglue.s3 import read_s3, write_s3
 
@@ -105,28 +105,6 @@ def test_paths_that_are_no_list_are_refused_with_what_was_given(paths):
 def test_path_that_is_no_text_is_refused_with_what_was_given(path):
     with pytest.raises(ValueError, match=r"\['path'\] is .*; it must be a URI"):
         write_s3(FrameWithoutSpark(), {"path": path}, "json", {})
-
-
-def test_methods_that_do_not_run_yet_are_refused_with_what_to_do(context):
-    frame = DynamicFrame(FrameWithoutSpark(), context, "x")
-
-    with pytest.raises(NotImplementedError, match=r"DynamicFrame\.resolveChoice .* use Spark"):
-        frame.resolveChoice(choice="make_struct")
-    with pytest.raises(NotImplementedError, match=r"create_dynamic_frame\.from_rdd"):
-        context.create_dynamic_frame.from_rdd([], "table")
-    with pytest.raises(NotImplementedError, match=r"create_data_frame\.from_rdd"):
-        context.create_data_frame.from_rdd([], "table")
-    with pytest.raises(NotImplementedError, match=r"write_dynamic_frame\.from_jdbc_conf"):
-        context.write_dynamic_frame.from_jdbc_conf(frame, "connection")
-    with pytest.raises(AttributeError, match="_repr_html_"):
-        frame._repr_html_()
-
-
-def test_transforms_can_be_imported_with_a_star_and_are_refused_by_name():
-    exec("from awsglue.transforms import *", {})  # noqa: S102 (the first line of most scripts)
-
-    with pytest.raises(NotImplementedError, match=r"awsglue\.transforms\.ApplyMapping does not"):
-        exec("from awsglue.transforms import ApplyMapping", {})  # noqa: S102
 
 
 def test_commit_without_init_does_nothing():

@@ -19,6 +19,7 @@ MAKING = {
     "AWS::S3::BucketPolicy": "s3:PutBucketPolicy",
     "AWS::SNS::Subscription": "sns:Subscribe",
     "AWS::SNS::TopicPolicy": "sns:SetTopicAttributes",
+    "AWS::SQS::QueuePolicy": "sqs:SetQueueAttributes",
 }
 # Those that other settings, or a wide job, add to the sample.
 MORE = {"AWS::Budgets::Budget", "AWS::SNS::Subscription", "AWS::IAM::ManagedPolicy"}
@@ -46,7 +47,8 @@ def test_it_reads_no_data_and_makes_no_administrator():
     (attach,) = (s for s in POLICY["Statement"] if "iam:AttachRolePolicy" in s["Action"])
     assert "policy/tidemark-*" in json.dumps(attach["Condition"])
     (passing,) = (s for s in POLICY["Statement"] if s["Action"] == "iam:PassRole")
-    assert passing["Condition"]["StringEquals"] == {"iam:PassedToService": "glue.amazonaws.com"}
+    (services,) = passing["Condition"]["StringEquals"].values()
+    assert services == ["glue.amazonaws.com", "scheduler.amazonaws.com"]
 
 
 def test_it_fits_into_a_managed_policy():

@@ -6,8 +6,11 @@ import gzip
 
 import fastavro
 import pytest
+from pyspark.errors import PySparkException
 
+from awsglue.read_errors import naming_the_file
 from local_glue.bookmarks.versions import latest_bookmark
+from local_glue.errors import UnsupportedError
 from local_glue.store import Store
 
 pytestmark = pytest.mark.spark
@@ -185,8 +188,43 @@ def test_parquet_files_that_disagree_on_a_type_are_refused_with_both(spark, run,
     spark.sql("SELECT 1 AS id").write.parquet(s3.uri)
     spark.sql("SELECT 'a' AS id").write.mode("append").parquet(s3.uri)
 
-    with pytest.raises(Exception, match=r"(?s)cannot read .*parquet.*id.*repair"):
+    with pytest.raises(UnsupportedError, match=r"'id' is int .*choice<int,string>") as failure:
         run("parquet")
+
+    assert "repair" not in str(failure.value)
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="an error that names the missing class")
+@pytest.mark.parametrize(
+    ("key", "kind", "named"),
+    [("a.json.zst", "json", "codec zStandard")],
+)
+def test_a_missing_codec_is_not_called_a_damaged_file(run, s3, key, kind, named):
+    s3.put(key, "").write_bytes(b"\x28\xb5\x2f\xfd\x04\x00\x09\x00\x00{}\n")
+
+    with pytest.raises(UnsupportedError, match=f"{key} as {kind}: .*{named}.* gzip") as failure:
+        run(kind)
+
+    assert "repair or delete" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Caused by: java.lang.ClassNotFoundException: com.hadoop.LzoCodec", "com.hadoop.LzoCodec"),
+        ("java.lang.NoClassDefFoundError: org/brotli/Codec", "org.brotli.Codec"),
+        ("Failed to find data source: avro. Avro is built-in", "avro"),
+    ],
+)
+@pytest.mark.usefixtures("spark")
+def test_a_missing_class_is_named_with_what_to_do(s3, text, named):
+    s3.put("a.json", "{}")
+
+    with (
+        pytest.raises(UnsupportedError, match=f"the class {named} is missing; .*jars folder"),
+        naming_the_file([f"{s3.uri}a.json"], "json"),
+    ):
+        raise PySparkException(text)
 
 
 @pytest.mark.rule("Bad input", source="INFER")

@@ -171,16 +171,63 @@ def test_xml_table_reads_the_row_tag_of_its_properties(read, define, s3):
     assert read().collect() == [(1, "EWR")]
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="an error; Spark would read null in silence")
-@pytest.mark.parametrize(
-    ("kind", "text"), [("json", '{"id": "one"}\n'), ("csv", "one,EWR\n")], ids=["json", "csv"]
-)
-def test_a_value_that_is_not_of_the_declared_type_fails_the_run(read, define, s3, kind, text):
-    define(classification=kind)
-    s3.put(f"bad.{kind}", text)
+MIXED = [{"Name": "n", "Type": "bigint"}, {"Name": "s", "Type": "struct<a:int>"}]
 
-    with pytest.raises(Exception, match=rf"(?s)bad\.{kind} as {kind}: .*one.* does not parse"):
+
+@pytest.mark.rule(
+    "Bad input",
+    source="TYPES",
+    choice="an error that names column, value and file; Glue makes a choice type of the column",
+)
+@pytest.mark.parametrize(
+    ("kind", "text", "column"),
+    [
+        ("json", '{"n": "one"}\n', "n"),
+        ("json", '{"n": 1, "s": {"A": "one"}}\n', r"s\.A"),
+        ("csv", "2,x\none,EWR\n", "n"),
+        ("xml", "<r><row><n>one</n></row></r>", "n"),
+        ("orc", "SELECT 'one' AS N", "n"),
+        ("parquet", "SELECT 'one' AS N", "n"),
+    ],
+)
+def test_a_value_that_is_not_of_the_declared_type_is_named_with_its_column(
+    spark, read, define, s3, kind, text, column
+):
+    columns = [MIXED[0], {"Name": "s", "Type": "string"}] if kind == "csv" else MIXED
+    define(columns, classification=kind, rowTag="row")
+    if kind in ("orc", "parquet"):
+        spark.sql(text).write.format(kind).mode("append").save(s3.uri)
+    else:
+        s3.put(f"bad.{kind}", text)
+
+    with pytest.raises(Exception, match=rf"the column '{column}' is declared \w+ and") as failure:
         read().collect()
+
+    text = str(failure.value)
+    assert f"holds 'one' in {s3.uri}" in text
+    assert "choice<" in text
+    assert "repair or delete" not in text
+
+
+def test_a_wider_or_a_narrower_number_is_read_if_it_fits(spark, read, define, s3):
+    columns = [{"Name": "a", "Type": "bigint"}, {"Name": "b", "Type": "int"}]
+    define(columns, classification="parquet")
+    spark.sql("SELECT 1 AS a, 2L AS b").write.mode("append").parquet(s3.uri)
+    assert read().collect() == [(1, 2)]
+    spark.sql("SELECT 1 AS a, 3000000000L AS b").write.mode("append").parquet(s3.uri)
+
+    with pytest.raises(Exception, match="the column 'b' is declared int and holds '3000000000'"):
+        read().collect()
+
+
+def test_files_of_a_table_may_disagree_on_a_type_that_the_declared_one_holds(
+    spark, read, define, s3
+):
+    define([{"Name": "n", "Type": "string"}], classification="parquet")
+    spark.sql("SELECT 1 AS N").write.mode("append").parquet(s3.uri)
+    spark.sql("SELECT 'one' AS n").write.mode("append").parquet(s3.uri)
+
+    assert sorted(read().collect()) == [("1",), ("one",)]
 
 
 def test_name_space_is_another_name_of_the_database(read, define, s3):

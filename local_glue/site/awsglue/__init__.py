@@ -1,8 +1,12 @@
 """The awsglue Python API on open-source Spark.
 
-Differs from AWS: what this machine does not run raises NotImplementedError by name.
+Differs from AWS: what this machine does not run can be imported, and raises UnsupportedError, a
+NotImplementedError, where a script uses it: see `local_glue.not_yet`.
 """
 
 from awsglue.dynamicframe import DynamicFrame
+from local_glue.refusals import install_finder
+
+install_finder()
 
 __all__ = ["DynamicFrame"]

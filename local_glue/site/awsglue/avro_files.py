@@ -29,6 +29,7 @@ from pyspark.sql.types import (
 )
 
 from awsglue.compression import open_file
+from awsglue.conformed import note_missing
 from awsglue.formats import Format
 from awsglue.glue_schema import merged, without_nulls
 from awsglue.partitions import Layout
@@ -65,6 +66,7 @@ def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: F
     logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
     schema = without_nulls(reduce(_merged, (_schema_of(file, logical) for file in files)))
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
+    note_missing(avro, [schema])
     return read_rows(spark, files, layout, avro, schema, partial(_records, logical, schema))
 
 

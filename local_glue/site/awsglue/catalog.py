@@ -5,12 +5,14 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
+from awsglue.declared_columns import Names
 from awsglue.formats import Format, read_format
 from awsglue.jdbc import DRIVERS, read_jdbc
 from awsglue.predicates import EveryPartition, SparkPredicate
@@ -37,6 +39,7 @@ CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
     "escape.delim": "escaper",
 }
 CRAWLED_PARTS = ("database", "schema", "table")
+MAPPING = "mapping."  # before the name of a column, in a parameter of a SerDe
 _TEXT_TYPE = re.compile(r"\b(?:var)?char\(\d+\)")
 
 
@@ -178,14 +181,29 @@ def _format(table: CatalogTable, schema: StructType) -> Format:
         options = {"rowTag": parameters.get("rowTag")}
     elif name == "json" and "jsonPath" in parameters:
         options = {"jsonPath": parameters["jsonPath"]}
-    checked = read_format(name, options)
-    has_given_schema = checked.name != "avro" and bool(schema.fields)
-    return Format(
-        checked.name,
-        checked.options,
-        schema if has_given_schema else None,
-        {key.lower(): _type(kind) for key, kind in table.partition_keys},
+    return replace(
+        read_format(name, options),
+        schema=schema if schema.fields else None,
+        names=_column_names(name, table.serde_parameters) if schema.fields else None,
+        partitions={key.lower(): _type(kind) for key, kind in table.partition_keys},
     )
+
+
+def _column_names(format_name: str, serde: Mapping[str, str]) -> Names | None:
+    """Return how the columns of a table name what is in its files; those of CSV have no names.
+
+    Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
+    """
+    if format_name == "csv":
+        return None
+    if format_name != "json":
+        return Names()
+    mapped = {
+        name.removeprefix(MAPPING).lower(): key
+        for name, key in serde.items()
+        if name.startswith(MAPPING)
+    }
+    return Names(mapped, str(serde.get("case.insensitive", "true")).lower() == "false")
 
 
 def _skips_header(table: CatalogTable, parameters: Mapping[str, str]) -> bool:

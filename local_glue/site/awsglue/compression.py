@@ -5,6 +5,9 @@ import gzip
 from pathlib import Path
 from typing import IO, cast
 
+# Suffixes that Hadoop has another codec for.
+OTHER_CODECS = frozenset({".deflate", ".lz4", ".lzo", ".snappy", ".zst", ".zstd", ".xz", ".lzma"})
+
 
 def open_file(path: str) -> IO[bytes]:
     """Open a file for reading, through what its suffix says it is compressed with."""

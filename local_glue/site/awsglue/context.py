@@ -14,6 +14,7 @@ from awsglue.dataframereader import DataFrameReader
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
 from awsglue.jdbc import DRIVERS, read_jdbc
 from awsglue.s3 import read_s3, write_s3
+from local_glue.refusals import install
 
 # connection_type -> the format it implies; AWS keeps the last two for older scripts.
 FILE_CONNECTIONS: dict[str, str | None] = {
@@ -269,3 +270,6 @@ def _refuse_for_tables(
             f"push_down_predicate {push_down_predicate!r} is not supported with connection_type "
             f"{connection_type!r}: it chooses folders; filter the rows after the read"
         )
+
+
+install(__name__)

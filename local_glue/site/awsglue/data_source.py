@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 
 from awsglue.dynamicframe import DynamicFrame
 from local_glue.errors import UnsupportedError
+from local_glue.refusals import install
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -51,3 +52,6 @@ class DataSource:
     def getDataFrame(self) -> DataFrame:
         """Read the source as a Spark DataFrame."""
         return self._open(self._format, self._format_options)
+
+
+install(__name__)

@@ -1,7 +1,7 @@
 """DataFrameReader: ``glue_context.create_data_frame``."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
@@ -57,12 +57,4 @@ class DataFrameReader:
             additional_options,
             catalog_id,
             **kwargs,
-        )
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise NotImplementedError(
-            f"create_data_frame.{name} does not run on this machine yet; use from_options or "
-            "from_catalog"
         )

@@ -1,27 +1,19 @@
 """DynamicFrame, and the reader and writer objects of GlueContext.
 
-Differs from AWS: a DynamicFrame holds one DataFrame and its schema; choice types and most
-transforms raise NotImplementedError until they run here.
+Differs from AWS: a DynamicFrame holds one DataFrame and its schema; there are no choice types.
 """
 
 from collections.abc import KeysView, Mapping, Sequence, ValuesView
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from awsglue.relationalize import relationalize
+from local_glue.refusals import install
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
-
-
-def _unsupported(owner: str, name: str) -> NoReturn:
-    if name.startswith("_"):
-        raise AttributeError(name)
-    raise NotImplementedError(
-        f"{owner}.{name} does not run on this machine yet; convert with toDF() and use Spark"
-    )
 
 
 class DynamicFrame:
@@ -108,9 +100,6 @@ class DynamicFrame:
         frames = {name: DynamicFrame(df, self.glue_ctx, name) for name, df in tables.items()}
         return DynamicFrameCollection(frames, self.glue_ctx)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        _unsupported("DynamicFrame", name)
-
 
 class DynamicFrameCollection:
     """Frames by name, such as the tables of `DynamicFrame.relationalize`."""
@@ -151,9 +140,6 @@ class DynamicFrameCollection:
             KeyError: there is no such frame.
         """
         return self[key]
-
-    def __getattr__(self, name: str) -> NoReturn:
-        _unsupported("DynamicFrameCollection", name)
 
 
 class DynamicFrameReader:
@@ -206,9 +192,6 @@ class DynamicFrameReader:
             **kwargs,
         )
 
-    def __getattr__(self, name: str) -> NoReturn:
-        _unsupported("create_dynamic_frame", name)
-
 
 class DynamicFrameWriter:
     """``glue_context.write_dynamic_frame``."""
@@ -235,5 +218,5 @@ class DynamicFrameWriter:
             transformation_ctx,
         )
 
-    def __getattr__(self, name: str) -> NoReturn:
-        _unsupported("write_dynamic_frame", name)
+
+install(__name__)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pyspark.sql.types import DataType, StructType
 
+from awsglue.declared_columns import Names
 from awsglue.glue_schema import spark_schema
 from awsglue.s3_options import is_true
 from local_glue.errors import UnsupportedError, UsageError
@@ -47,6 +48,7 @@ class Format:
         name: the format.
         options: its checked format options.
         schema: of the records, where the script or a table gives one.
+        names: how the schema names what is in the files; None where it names it exactly.
         partitions: the declared types of partition columns, by lower-case name.
         is_grouped: whether a task reads many files as one, without telling them apart.
     """
@@ -54,6 +56,7 @@ class Format:
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
     schema: StructType | None = None
+    names: Names | None = None
     partitions: Mapping[str, DataType] = field(default_factory=dict)
     is_grouped: bool = False
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from local_glue.bookmarks.session import BookmarkSession, start_session
+from local_glue.refusals import install
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,3 +41,6 @@ class Job:
         """
         if self._session is not None:
             self._session.commit()
+
+
+install(__name__)

@@ -1,44 +1,58 @@
-"""Reads many small JSON files without opening each of them through Hadoop.
+"""JSON by its lines: many small files without opening each through Hadoop, and keys of any case.
 
-Hadoop copies its whole configuration per file: half a millisecond, where a plain open takes twenty
+Hadoop copies its whole configuration per file: a millisecond, where a plain open takes twenty
 microseconds. Spark's own inference and its own parser then get the lines.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from io import TextIOWrapper
 from itertools import islice
+from pathlib import PurePosixPath
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
-from awsglue.compression import open_file
+from awsglue.compression import OTHER_CODECS, open_file
+from awsglue.declared_columns import OF_EMPTY, numbered
 from awsglue.formats import Format
+from awsglue.misread import json_reason, refusing
 from awsglue.partitions import Layout
 from awsglue.python_files import TASKS_PER_CORE, read_rows
 from awsglue.read_errors import naming_the_file, unreadable
 from local_glue.bookmarks.session import folder_of
 
-MANY = 1000
+MANY = 200
 SMALL_BYTES = 1 << 20
 SAMPLE = 100
 LINE = "line of json"
+RECORD = "record of json"
+# An object without keys, in the terms of Python and of Java, and what stands for it; a quote would
+# end a string that has such characters.
+EMPTY, FULL = r"\{\s*\}", f"{{{OF_EMPTY}:null}}"
 
 
 def are_many_small(files: Sequence[str]) -> bool:
     """Return whether opening the files costs more than reading them, by some of their sizes."""
     if len(files) < MANY:
         return False
+    if any(PurePosixPath(file).suffix in OTHER_CODECS for file in files):
+        return False
     sizes = [folder_of(file).stat().st_size for file in islice(files, SAMPLE)]
     return sum(sizes) < SMALL_BYTES * len(sizes)
 
 
-def schema_of_lines(spark: SparkSession, files: Sequence[str], corrupt: str) -> StructType:
+def schema_of_small(
+    spark: SparkSession, files: Sequence[str], corrupt: str, *, only_names: bool = False
+) -> StructType:
     """Return the schema that Spark infers from the lines of JSON files.
 
     Args:
         spark: the session.
         files: their URIs.
         corrupt: the column that is in the schema if a line is no JSON.
+        only_names: whether every value that is no object and no array is taken for a string.
 
     Raises:
         UnreadableFileError: a file cannot be read.
@@ -46,41 +60,74 @@ def schema_of_lines(spark: SparkSession, files: Sequence[str], corrupt: str) -> 
     tasks = [(file, str(folder_of(file))) for file in files]
     slices = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
     lines = spark.sparkContext.parallelize(tasks, slices).mapPartitions(_lines)
+    reader = spark.read.option("columnNameOfCorruptRecord", corrupt)
+    if only_names:
+        lines = lines.map(_without_empty)
     with naming_the_file(files, "json"):
-        return spark.read.option("columnNameOfCorruptRecord", corrupt).json(lines).schema
+        return for_keys(reader).json(lines).schema if only_names else reader.json(lines).schema
 
 
-def read_lines(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, schema: StructType
+def for_keys(reader: DataFrameReader) -> DataFrameReader:
+    """Return a reader that infers which keys there are, from lines changed by `EMPTY`."""
+    reader = reader.option("primitivesAsString", value=True)
+    return reader.option("allowUnquotedFieldNames", value=True)
+
+
+def _without_empty(line: str) -> str:
+    return re.sub(EMPTY, FULL, line)
+
+
+def lines_of_small(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
 ) -> DataFrame:
-    """Return the records of JSON files, lazily; which file a row is from is not known.
+    """Return the lines of small files that are not blank, with their partition columns."""
+    line = StructType([StructField(LINE, StringType())])
+    return read_rows(spark, files, layout, json, line, _records)
+
+
+def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[str]) -> DataFrame:
+    """Return the records in lines of JSON, lazily; one that does not fit fails the action.
 
     Args:
-        spark: the session.
-        files: their URIs.
-        layout: of their partition folders.
-        json: their format.
-        schema: of the records, by `schema_of_lines`; a record that does not fit fails the action.
+        lines: a column `LINE`, and the partition columns.
+        schema: of the records; keys may differ in case only.
+        partition_columns: the names of the others.
     """
-    line = StructType([StructField(LINE, StringType())])
-    lines = read_rows(spark, files, layout, json, line, _records)
-    # A folder wins over a field of its name, as in Spark.
-    fields = StructType([field for field in schema if field.name not in layout.columns])
-    # A line holds a record or an array of records; as an array of one, a record parses too.
-    records = F.from_json(F.col(f"`{LINE}`"), ArrayType(fields), {"mode": "FAILFAST"})
-    return lines.select(F.inline(records), *[F.col(f"`{name}`") for name in layout.columns])
+    corrupt = f"{RECORD} that does not parse"
+    parsed = StructType([*schema, StructField(corrupt, StringType())])
+    options = {"columnNameOfCorruptRecord": corrupt}
+    # A generator: Spark would parse a line again for each field that is asked for.
+    shape = numbered(parsed)
+    each = F.transform(_elements(), lambda text: F.from_json(text, parsed, options).cast(shape))
+    partitions = [F.col(f"`{name}`") for name in partition_columns]
+    frame = lines.select(F.explode(each).alias(RECORD), *partitions)
+    bad = F.col(f"`{RECORD}`.`{len(schema)}`")
+    reason = json_reason(schema, F.col(f"`{RECORD}`"), bad)
+    fields = [
+        F.col(f"`{RECORD}`.`{place}`").cast(field.dataType).alias(field.name)
+        for place, field in enumerate(schema)
+    ]
+    return refusing(frame, bad, reason).select(*fields, *partitions)
+
+
+def _elements() -> Column:
+    """Return the texts of the records of a line: of itself, or of the array that it holds."""
+    line = F.col(f"`{LINE}`")
+    elements = F.from_json(line, "array<string>")
+    is_array = F.ltrim(line).startswith("[") & elements.isNotNull()
+    return F.when(is_array, elements).otherwise(F.array(line))
 
 
 def _records(uri: str, path: str) -> Iterator[tuple[str]]:
-    return ((line,) for line in _lines([(uri, path)]) if not line.isspace())
+    return ((line,) for line in _lines([(uri, path)]) if line.strip())
 
 
 def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:
     for uri, path in tasks:
         try:
             with open_file(path) as file:
-                content = file.read()
+                # Ends lines at \n, \r and \r\n, as Hadoop does.
+                for line in TextIOWrapper(file, encoding="utf-8-sig", errors="replace"):
+                    yield line.removesuffix("\n")
         except (OSError, EOFError) as error:
             raise unreadable(uri, "json", error) from error
-        for line in content.splitlines():
-            yield line.decode("utf-8", "replace")

@@ -4,11 +4,11 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, StructType
+from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from local_glue.errors import UnsupportedError, UsageError
 
@@ -34,6 +34,46 @@ def parse_json_path(path: str) -> list[str]:
     return steps
 
 
+def document_with(
+    document: StructType, path: str, change: Callable[[StructType], StructType]
+) -> StructType:
+    """Return the schema of documents that has only the path and, at its end, a changed record.
+
+    Args:
+        document: the schema of the documents.
+        path: the jsonPath, empty for the documents themselves.
+        change: given the type of the objects that the path points at, returns another one.
+
+    Raises:
+        UsageError: there is no such field, or it holds no objects.
+    """
+
+    def rebuilt(kind: DataType, steps: list[str]) -> DataType:
+        if steps:
+            inner = rebuilt(_inside(kind, steps[0], path), steps[1:])
+            is_each = steps[0] == EACH
+            return ArrayType(inner) if is_each else StructType([StructField(steps[0], inner)])
+        if isinstance(kind, ArrayType):
+            return ArrayType(rebuilt(kind.elementType, []))
+        if not isinstance(kind, StructType):
+            raise _no_objects(kind, path)
+        return change(kind)
+
+    found = rebuilt(document, _inner_steps(path))
+    assert isinstance(found, StructType)  # noqa: S101 (for the type checker: it began as one)
+    return found
+
+
+def _no_objects(kind: DataType, path: str) -> UsageError:
+    return UsageError(f"jsonPath {path!r} points at {kind.simpleString()}, not at objects")
+
+
+def _inner_steps(path: str) -> list[str]:
+    """Return the steps of a path inside of a document; of a top-level array Spark makes rows."""
+    steps = parse_json_path(path) if path else []
+    return steps[1:] if steps[:1] == [EACH] else steps
+
+
 def select_records(frame: DataFrame, path: str, partition_columns: Sequence[str]) -> DataFrame:
     """Return the objects that a path points at, one row each, with the partition columns.
 
@@ -45,9 +85,7 @@ def select_records(frame: DataFrame, path: str, partition_columns: Sequence[str]
     Raises:
         UsageError: there is no such field, or it holds no objects.
     """
-    steps = parse_json_path(path) if path else []
-    if steps[:1] == [EACH]:
-        steps = steps[1:]
+    steps = _inner_steps(path)
     if not steps:
         return frame
     partitions = [F.col(f"`{name}`") for name in partition_columns]
@@ -62,7 +100,7 @@ def select_records(frame: DataFrame, path: str, partition_columns: Sequence[str]
         kind = _inside(kind, EACH, path)
         records = records.select(F.explode("record").alias("record"), *partitions)
     if not isinstance(kind, StructType):
-        raise UsageError(f"jsonPath {path!r} points at {kind.simpleString()}, not at objects")
+        raise _no_objects(kind, path)
     return records.filter(F.col("record").isNotNull()).select("record.*", *partitions)
 
 

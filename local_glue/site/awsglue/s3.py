@@ -11,12 +11,14 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from awsglue.avro_files import read_avro
+from awsglue.conformed import conformed_rows
 from awsglue.formats import MAY_BE_EMPTY, Format, read_format, write_options
+from awsglue.json_files import read_json
 from awsglue.partitions import Layout, layout_of
 from awsglue.predicates import SparkPredicate
 from awsglue.read_errors import unreadable
 from awsglue.s3_options import S3Request, s3_request
-from awsglue.spark_files import empty_frame, read_columns, read_csv, read_json, union
+from awsglue.spark_files import empty_frame, read_columns, read_csv, union
 from awsglue.xml_files import read_xml
 from local_glue.bookmarks.files import FileVersion
 from local_glue.bookmarks.session import files_to_read, taken_back_on_error
@@ -93,7 +95,10 @@ def read_files(
     if not layouts:
         return empty_frame(spark, file_format.schema)
     read = READERS[file_format.name]
-    return union(read(spark, group, layout, file_format) for layout, group in layouts.items())
+    return union(
+        conformed_rows(read(spark, group, layout, file_format), layout, file_format)
+        for layout, group in layouts.items()
+    )
 
 
 def write_s3(

@@ -1,56 +1,21 @@
-"""Reads chosen files with Spark's own readers: JSON, CSV, Parquet and ORC."""
+"""Reads chosen files with Spark's own readers: CSV, Parquet and ORC; for JSON see `json_files`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from pyspark.sql import DataFrame, DataFrameReader, Row, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
+from awsglue.conformed import conformed_rows, data_schema, note_missing
 from awsglue.csv_heads import column_names
 from awsglue.formats import Format, csv_options
-from awsglue.json_lines import are_many_small, read_lines, schema_of_lines
-from awsglue.json_path import select_records
+from awsglue.misread import csv_reason, refusing
 from awsglue.partitions import Layout
-from awsglue.read_errors import REMEDY, naming_the_file, unreadable
+from awsglue.read_errors import DisagreementError, naming_the_file
 from awsglue.s3_options import GLOB
 from local_glue.errors import UnsupportedError
 
 CORRUPT = "corrupt record of tidemark"  # a column that no data has
-SHOWN = 200  # characters of a bad record
-
-
-def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> DataFrame:
-    """Return the records of JSON files; a schema is inferred from all of them unless given.
-
-    Raises:
-        UnreadableFileError: a line, or with multiLine a file, is no JSON.
-    """
-    reader = _reader(spark, layout).option("multiLine", json.is_on("multiLine", "multiline"))
-    reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
-    path = str(json.options.get("jsonPath") or "")
-    frame: DataFrame | None = None
-    if json.schema is not None and path in ("", "$", "$[*]"):
-        return _strict(reader, files, _with_folders(json.schema, layout, json), "json")
-    by_lines = are_many_small(files) and not json.is_on("multiLine", "multiline")
-    if by_lines:
-        schema = schema_of_lines(spark, files, CORRUPT)
-    else:
-        frame = _load(reader, files, "json")
-        schema = frame.schema
-    if CORRUPT in schema.names:  # the inference saw a record that is no JSON; find it
-        any_object = StructType([StructField("a field", StringType())])
-        with naming_the_file(files, "json"):
-            _strict(reader, files, any_object, "json").foreach(_pass)
-        raise unreadable(f"one of {files[0]} and others", "json", "a record does not parse")
-    if by_lines and json.is_grouped:
-        frame = read_lines(spark, files, layout, json, schema)
-    elif frame is None:
-        frame = _load(reader.schema(schema).option("mode", "FAILFAST"), files, "json")
-    return select_records(frame, path, layout.columns)
-
-
-def _pass(_: Row) -> None:
-    """Do nothing with a row; to read all rows is all."""
 
 
 def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: Format) -> DataFrame:
@@ -64,39 +29,49 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
     """
     if csv.is_on("withHeader") and csv.is_on("skipFirst"):
         raise UnsupportedError("format_options withHeader and skipFirst together are not supported")
-    reader = _reader(spark, layout).options(**csv_options(csv))
-    reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
+    options = csv_options(csv)
+    reader = reader_of(spark, layout).options(**options)
+
+    def read(group: Sequence[str], schema: StructType) -> DataFrame:
+        columns = with_folders(schema, layout, csv)
+        return strict(reader, group, columns, "csv", lambda line: csv_reason(schema, line, options))
+
     if csv.schema is not None:
-        return _strict(reader, files, _with_folders(csv.schema, layout, csv), "csv")
+        return read(files, csv.schema)
     groups: dict[tuple[str, ...], list[str]] = {}
     for file in files:
         if names := column_names(file, csv):
             groups.setdefault(names, []).append(file)
     frames = [
-        _strict(reader, group, StructType([StructField(n, StringType()) for n in names]), "csv")
+        read(group, StructType([StructField(name, StringType()) for name in names]))
         for names, group in groups.items()
     ]
     return union(frames) if frames else empty_frame(spark)
 
 
-def _strict(
-    reader: DataFrameReader, files: Sequence[str], schema: StructType, format_name: str
+def strict(
+    reader: DataFrameReader,
+    files: Sequence[str],
+    schema: StructType,
+    format_name: str,
+    reason: Callable[[Column], Column],
 ) -> DataFrame:
-    """Return rows of a schema; a record that does not fit fails the action and is named."""
+    """Return rows of a schema; a record that does not fit fails the action.
+
+    Args:
+        reader: with the options of the format.
+        files: their URIs.
+        schema: of the rows.
+        format_name: json or csv.
+        reason: given the text of a bad record, returns the text of the error.
+    """
+    reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
     with_corrupt = StructType([*schema, StructField(CORRUPT, StringType())])
-    frame = _load(reader.schema(with_corrupt), files, format_name)
+    frame = load(reader.schema(with_corrupt), files, format_name)
     corrupt = F.col(f"`{CORRUPT}`")
-    text = F.concat(
-        F.lit("UnreadableFileError: cannot read "),
-        F.input_file_name(),
-        F.lit(f" as {format_name}: '"),
-        F.regexp_replace(F.substring(corrupt, 1, SHOWN), r"\s+", " "),
-        # Spark refuses to ask for the corrupt records alone.
-        F.substring(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 1, 0),
-        F.lit(f"' does not parse; {REMEDY}"),
-    )
-    is_good = F.when(corrupt.isNull(), F.lit(True)).otherwise(F.raise_error(text).cast("boolean"))
-    return frame.filter(is_good).drop(CORRUPT)
+    # Spark refuses to ask for the corrupt records alone.
+    nothing = F.substring(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 1, 0)
+    return refusing(frame, corrupt, F.concat(reason(corrupt), nothing)).drop(CORRUPT)
 
 
 def read_columns(
@@ -104,17 +79,49 @@ def read_columns(
 ) -> DataFrame:
     """Return the rows of Parquet or ORC files, with the columns of all of them.
 
+    With a declared schema each file is read as what it is and then given the declared types:
+    Spark's readers refuse a wider type, and read null for text in a column of numbers.
+
     Raises:
-        UnreadableFileError: the footer of a file cannot be read, or two files disagree on a type.
+        UnreadableFileError: the footer of a file cannot be read.
+        UnsupportedError: two files disagree on a type and no schema is declared.
     """
-    reader = _reader(spark, layout)
-    if columnar.schema is not None:
-        schema = _with_folders(columnar.schema, layout, columnar)
-        return _load(reader.schema(schema), files, columnar.name)
-    return _load(reader.option("mergeSchema", value=True), files, columnar.name)
+    reader = reader_of(spark, layout).option("mergeSchema", value=True)
+    if columnar.names is None:
+        return load(reader, files, columnar.name)
+    try:
+        frames = [_typed(reader, files, layout, columnar)]
+    except DisagreementError:
+        frames = [
+            _typed(reader, group, layout, columnar)
+            for group in _alike(reader, files, columnar.name)
+        ]
+    found = [data_schema(frame, layout) for frame in frames]
+    note_missing(columnar, found)
+    return union(conformed_rows(frame, layout, columnar) for frame in frames)
 
 
-def _with_folders(schema: StructType, layout: Layout, file_format: Format) -> StructType:
+def _typed(
+    reader: DataFrameReader, files: Sequence[str], layout: Layout, columnar: Format
+) -> DataFrame:
+    """Return the rows with the types of the files, and of their folders the declared ones."""
+    frame = load(reader, files, columnar.name)
+    if not layout.columns:
+        return frame
+    schema = with_folders(data_schema(frame, layout), layout, columnar)
+    return load(reader.schema(schema), files, columnar.name)
+
+
+def _alike(reader: DataFrameReader, files: Sequence[str], format_name: str) -> list[list[str]]:
+    """Return the files in groups of one schema each."""
+    groups: dict[str, list[str]] = {}
+    for file in files:
+        kind = load(reader, [file], format_name).schema.simpleString()
+        groups.setdefault(kind, []).append(file)
+    return list(groups.values())
+
+
+def with_folders(schema: StructType, layout: Layout, file_format: Format) -> StructType:
     """Return the schema with those partition columns of which the type is declared."""
     types = [(name, file_format.partitions.get(name.lower())) for name in layout.columns]
     return StructType([*schema, *[StructField(name, kind) for name, kind in types if kind]])
@@ -133,10 +140,16 @@ def empty_frame(spark: SparkSession, schema: StructType | None = None) -> DataFr
     return spark.createDataFrame([], schema or StructType([]))
 
 
-def _reader(spark: SparkSession, layout: Layout) -> DataFrameReader:
+def reader_of(spark: SparkSession, layout: Layout) -> DataFrameReader:
+    """Return a reader that makes columns of the partition folders."""
     return spark.read.option("basePath", layout.base) if layout.columns else spark.read
 
 
-def _load(reader: DataFrameReader, files: Sequence[str], format_name: str) -> DataFrame:
+def load(reader: DataFrameReader, files: Sequence[str], format_name: str) -> DataFrame:
+    """Return the rows of files, whatever characters their names have.
+
+    Raises:
+        GlueLocalError: a file cannot be read; see `naming_the_file`.
+    """
     with naming_the_file(files, format_name):
         return reader.load([GLOB.sub(r"\\\g<0>", file) for file in files], format=format_name)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from local_glue.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS
+from local_glue.refusals import install
 
 RESERVED = (
     "job-bookmark-option",
@@ -86,3 +87,6 @@ def _check_window(parsed: dict[str, Any]) -> None:
             raise RuntimeError(f"Missing option or value for {missing}")
     elif all(given):
         raise RuntimeError("Invalid option(s)--job-bookmark-from --job-bookmark-to")
+
+
+install(__name__)

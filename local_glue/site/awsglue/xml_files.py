@@ -34,8 +34,11 @@ from pyspark.sql.types import (
 )
 
 from awsglue.compression import open_file
+from awsglue.conformed import note_missing
+from awsglue.declared_columns import in_files
 from awsglue.formats import Format
 from awsglue.glue_schema import merged, without_nulls
+from awsglue.mixed_types import mixed
 from awsglue.partitions import Layout
 from awsglue.python_files import TASKS_PER_CORE, read_rows
 from awsglue.read_errors import naming_the_file, unreadable
@@ -84,18 +87,24 @@ def xml_options(xml: Format) -> XmlOptions:
 def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: Format) -> DataFrame:
     """Return the records of XML files; their schema is inferred from all of them unless given.
 
+    The columns of a table have the names that they have in the files.
+
     Raises:
         UnreadableFileError: a file is no XML or ends early.
     """
     options = xml_options(xml)
     schema: DataType | None = xml.schema
-    if schema is None:
+    if schema is None or xml.names is not None:
         tasks = [(file, str(folder_of(file))) for file in files]
         slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
         types = spark.sparkContext.parallelize(tasks, slices).map(partial(_type_of_file, options))
         with naming_the_file(files, "xml"):
             schema = without_nulls(types.fold(StructType([]), partial(_merged, options.value_tag)))
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of records)
+    if xml.schema is not None and xml.names is not None:
+        note_missing(xml, [schema])
+        schema = in_files(xml.schema, schema, xml.names)
+        assert isinstance(schema, StructType)  # noqa: S101 (likewise)
     return read_rows(spark, files, layout, xml, schema, partial(_rows, options, schema))
 
 
@@ -107,6 +116,8 @@ def _rows(
     try:
         for record in records(path, options):
             yield convert(record)
+    except Misfit as error:
+        raise mixed(error.path, error.kind, error.value, uri) from None
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
 
@@ -222,32 +233,60 @@ def _merged(value_tag: str, first: DataType, second: DataType) -> DataType:
     return merged(first, second, resolve)
 
 
-def converter(kind: DataType, value_tag: str) -> Callable[[Any], Any]:
-    """Return what makes of a value of `records` the one that Spark takes for a type."""
+class Misfit(Exception):
+    """A value that is not of the type of its column."""
+
+    def __init__(self, path: str, kind: DataType, value: object) -> None:
+        self.path, self.kind = path, kind
+        self.value = value if isinstance(value, str) else json.dumps(value)
+        super().__init__(path)
+
+
+def converter(kind: DataType, value_tag: str, path: str = "") -> Callable[[Any], Any]:
+    """Return what makes of a value of `records` the one that Spark takes for a type.
+
+    What it returns raises `Misfit` for a value that is not of the type.
+    """
     if isinstance(kind, StructType):
-        return _struct_converter(kind, value_tag)
+        return _struct_converter(kind, value_tag, path)
     if isinstance(kind, ArrayType):
-        element = converter(kind.elementType, value_tag)
+        element = converter(kind.elementType, value_tag, path)
         return lambda v: None if v is None else [element(i) for i in (v if _is_list(v) else [v])]
     if isinstance(kind, MapType):
-        value = converter(kind.valueType, value_tag)
+        value = converter(kind.valueType, value_tag, path)
         return lambda v: None if v is None else {name: value(item) for name, item in v.items()}
     for atomic, parse in _ATOMIC:
         if isinstance(kind, atomic):
-            return lambda v: None if v is None else parse(v)
+            return partial(_parsed, parse, path, kind)
     return lambda v: v if v is None or isinstance(v, str) else json.dumps(v)
 
 
-def _struct_converter(kind: StructType, value_tag: str) -> Callable[[Any], Any]:
-    fields = [(field.name, converter(field.dataType, value_tag)) for field in kind]
+def _parsed(parse: Callable[[str], Any], path: str, kind: DataType, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        return parse(value)
+    except (ValueError, KeyError, InvalidOperation, TypeError, AttributeError):
+        raise Misfit(path, kind, value) from None
+
+
+def _struct_converter(kind: StructType, value_tag: str, path: str) -> Callable[[Any], Any]:
+    prefix = f"{path}." if path else ""
+    fields = [(one.name, converter(one.dataType, value_tag, prefix + one.name)) for one in kind]
 
     def convert(value: Any) -> tuple[Any, ...] | None:
         if value is None:
             return None
+        if isinstance(value, list) or (value_tag not in kind.names and _is_text(value)):
+            raise Misfit(path, kind, value)
         found = value if isinstance(value, dict) else {value_tag: value}
         return tuple(parse(found.get(name)) for name, parse in fields)
 
     return convert
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _is_list(value: Any) -> bool:

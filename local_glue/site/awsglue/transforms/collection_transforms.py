@@ -2,6 +2,7 @@
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms.transform import GlueTransform
+from local_glue.refusals import install
 
 
 class SelectFromCollection(GlueTransform):
@@ -12,3 +13,6 @@ class SelectFromCollection(GlueTransform):
     ) -> DynamicFrame:
         """Return the frame; see `DynamicFrameCollection.select`."""
         return dfc.select(key, transformation_ctx)
+
+
+install(__name__)

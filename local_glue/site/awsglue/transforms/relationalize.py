@@ -5,6 +5,7 @@ from typing import Any
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms.transform import GlueTransform
+from local_glue.refusals import install
 
 
 class Relationalize(GlueTransform):
@@ -25,3 +26,6 @@ class Relationalize(GlueTransform):
         return frame.relationalize(
             name, staging_path, options, transformation_ctx, info, stageThreshold, totalThreshold
         )
+
+
+install(__name__)

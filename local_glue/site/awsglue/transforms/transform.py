@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from local_glue.refusals import install
+
 
 class GlueTransform:
     """A transform; ``apply`` is how scripts call it."""
@@ -11,3 +13,6 @@ class GlueTransform:
         """Return what the transform makes of its arguments; see ``__call__``."""
         transform: Any = cls()
         return transform(*args, **kwargs)
+
+
+install(__name__)
