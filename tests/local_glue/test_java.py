@@ -56,6 +56,13 @@ def test_major_version_is_read_from_what_java_prints(text, major):
     assert parse_major(text) == major
 
 
+def test_version_is_read_from_the_release_file_without_starting_a_jvm(install):
+    java = install("a", "no version") / "bin" / "java"
+    (java.parents[1] / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="21.0.9"\n', "utf-8")
+
+    assert java_major(java) == 21
+
+
 def test_java_home_comes_first(machine, install):
     machine(install("a", 'version "17.0.1"'), install("b", 'version "21.0.1"'), None)
 

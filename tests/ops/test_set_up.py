@@ -93,6 +93,7 @@ def test_elsewhere_a_phase_is_two_plain_lines():
     assert re.fullmatch(r"Doing it …\n✓ Doing it \(\d+ s\)\n", output.getvalue())
 
 
+@pytest.mark.stress
 def test_a_registry_that_npm_does_not_reach_is_an_error_with_what_to_do(tmp_path, monkeypatch):
     needs = {"private": True, "devDependencies": {"no-such-package-here": "1.0.0"}}
     (tmp_path / "package.json").write_text(json.dumps(needs))

@@ -9,6 +9,8 @@ import pytest
 
 from tests.ops.processes import BOUND_S, read_until, started, wait_until
 
+pytestmark = pytest.mark.stress
+
 
 @pytest.fixture
 def submit(home, tmp_path):

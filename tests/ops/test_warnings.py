@@ -13,6 +13,8 @@ from local_glue.store import JobRun, Store
 from ops.cli import main
 from tests.ops.processes import read_until, started, wait_until
 
+pytestmark = pytest.mark.stress
+
 NOTE = """
 from local_glue.notices import Notice, note
 note(Notice.CTX_MISSING, "s3://landing/orders/")
