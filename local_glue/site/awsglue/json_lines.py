@@ -127,7 +127,7 @@ def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:
         try:
             with open_file(path) as file:
                 # Ends lines at \n, \r and \r\n, as Hadoop does.
-                for line in TextIOWrapper(file, encoding="utf-8-sig", errors="replace"):
+                for line in TextIOWrapper(file, encoding="utf-8-sig"):
                     yield line.removesuffix("\n")
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, UnicodeDecodeError) as error:
             raise unreadable(uri, "json", error) from error
