@@ -133,7 +133,8 @@ class Home:
 
         Raises:
             EntityNotFoundError: there is no such bucket; the text is the one of S3 and the remedy.
-            UsageError: the URI is no place in S3, or a symbolic link there leads out of the lake.
+            UsageError: the URI is no place in S3, or a symbolic link there leads out of the lake
+                or back to itself.
         """
         path = self.local_path(uri)
         bucket = path.relative_to(self.lake).parts[0]
@@ -145,8 +146,14 @@ class Home:
                 f"which has {', '.join(buckets) or 'none'}; create it with `tidemark local bucket "
                 f"{bucket}`"
             )
-        parent = _real_folder(path.parent)
-        real = path.resolve() if path.is_symlink() else parent / path.name
+        try:
+            parent = _real_folder(path.parent)
+            real = path.resolve() if path.is_symlink() else parent / path.name
+        except (OSError, RuntimeError) as error:  # the latter before Python 3.13
+            raise UsageError(
+                f"{uri} leads back to itself by a symbolic link; delete the link in the lake "
+                f"{self.lake}"
+            ) from error
         if not real.is_relative_to(_real_folder(self.lake)):
             raise UsageError(
                 f"{uri} leads out of the lake by a symbolic link, to {real}; copy the files into "

@@ -175,7 +175,7 @@ WITH_SPARK = "convert with toDF() and use Spark"
 _WRITE = "write with write_dynamic_frame.from_options, or with Spark: toDF().write"
 _STREAM = "streaming jobs do not run locally; read the source as a batch"
 _S3 = "delete or move the files with boto3 or in the lake folder"
-# What to do instead, by the last part of a name.
+# What to do instead, by a part of a name, the last one first.
 INSTEAD = {
     **dict.fromkeys(("getSink", "DataSink", "write_from_options", "write"), _WRITE),
     **dict.fromkeys(("write_data_frame", "DataFrameWriter", "from_jdbc_conf"), _WRITE),
@@ -200,7 +200,8 @@ def members_of(module: str, owner: str) -> list[str]:
 
 def remedy_of(name: str) -> str:
     """Return what to do instead of using a name, written with its owner."""
-    return INSTEAD.get(name.rpartition(".")[2]) or INSTEAD.get(name.split(".")[0]) or WITH_SPARK
+    parts = reversed(name.split("."))
+    return next((INSTEAD[part] for part in parts if part in INSTEAD), WITH_SPARK)
 
 
 def refusal(name: str) -> UnsupportedError:

@@ -21,7 +21,10 @@ class NotYet(type):
         """Return the stand-in for a name; a class derived from it is a use of it."""
         if bases:
             raise refusal(bases[0].__name__)
-        return super().__new__(cls, name, (), {})
+        return super().__new__(cls, name, (), dict(members or {}))
+
+    def __init__(cls, name: str, bases: tuple[type, ...] = (), members: Any = None) -> None:
+        """Do no more than `__new__` has done."""
 
     def __getattr__(cls, member: str) -> NoReturn:
         if member.startswith("_"):
@@ -31,17 +34,20 @@ class NotYet(type):
     def _refuse(cls, *_: Any, **__: Any) -> NoReturn:
         raise refusal(cls.__name__)
 
-    __call__ = __iter__ = __len__ = __getitem__ = __contains__ = _refuse
+    __call__ = __iter__ = __len__ = __bool__ = __getitem__ = __contains__ = _refuse
 
 
 class NotYetMember:
-    """A member of a class; asking for it is refused, by the class it is asked of."""
+    """A member of a class: a stand-in, named by the class it is asked of.
+
+    To ask for it is no use, as `inspect`, mocks with a spec and debuggers ask for every member.
+    """
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise refusal(f"{owner.__name__}.{self.name}")
+    def __get__(self, instance: object, owner: type) -> NotYet:
+        return NotYet(f"{owner.__name__}.{self.name}")
 
 
 def install(module: str) -> list[str]:
@@ -56,7 +62,8 @@ def install(module: str) -> list[str]:
             member.__set_name__(space[owner], name)
             setattr(space[owner], name, member)
     names = [name for name in names_of(module) if name not in space]
-    space.update({name: NotYet(name) for name in names})
+    # With its module, so that it can be pickled into the workers of Spark.
+    space.update({name: NotYet(name, (), {"__module__": module}) for name in names})
     return names
 
 

@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -63,6 +64,11 @@ public class LakeFileSystem extends FileSystem {
             throw new InvalidPathException(path.toString(), "it leads out of its bucket");
         }
         File file = key.length() > 1 ? new File(bucket, key) : bucket;
+        // The canonical name of a link to what does not exist is its own, and to write would follow it.
+        if (Files.isSymbolicLink(file.toPath()) && !file.exists()) {
+            throw new InvalidPathException(
+                path.toString(), "a symbolic link there leads nowhere; delete it: " + file);
+        }
         File real = file.getCanonicalFile();
         if (!real.toPath().startsWith(lake.toPath())) {
             throw new InvalidPathException(

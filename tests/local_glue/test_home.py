@@ -138,6 +138,16 @@ def test_link_to_another_place_of_the_lake_is_followed(tmp_path):
     assert home.existing_path("s3://lake/link") == home.lake / "lake" / "link"
 
 
+@pytest.mark.parametrize("key", ["loop", "loop/a.json"])
+def test_link_to_itself_is_refused(tmp_path, key):
+    home = Home.open(tmp_path)
+    (home.lake / "lake").mkdir()
+    (home.lake / "lake" / "loop").symlink_to(home.lake / "lake" / "loop")
+
+    with pytest.raises(UsageError, match="leads back to itself by a symbolic link"):
+        home.existing_path(f"s3://lake/{key}")
+
+
 def test_bucket_is_created_once(tmp_path):
     home = Home.open(tmp_path)
 

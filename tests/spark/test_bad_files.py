@@ -106,6 +106,20 @@ def test_a_binary_file_is_no_csv(spark, run, s3):
         run("csv")
 
 
+@pytest.mark.parametrize("many", [200, 1], ids=["few", "many"])
+def test_json_that_is_not_utf_8_is_named_however_many_files_there_are(
+    run, versions, s3, monkeypatch, many
+):
+    monkeypatch.setattr("awsglue.json_lines.MANY", many)
+    s3.put("good.json", '{"name": "a"}\n')
+    s3.put("bad.json", "").write_bytes('{"name": "é"}\n'.encode("latin-1"))
+
+    with pytest.raises(Exception, match=NAMED):
+        run("json")
+
+    assert versions() == 0
+
+
 @pytest.mark.rule(
     "Bad input", source="INFER", choice="an error; Spark would drop or invent fields in silence"
 )

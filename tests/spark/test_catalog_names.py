@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from awsglue import json_lines
 from local_glue.catalog import put_tables, table_of_request
+from local_glue.errors import UsageError
 from local_glue.notices import RUN_FOLDER_VARIABLE, read_notices
 from local_glue.store import Store
 
@@ -149,6 +150,31 @@ def test_files_that_spell_a_key_differently_fill_one_column(read, define, s3):
     s3.put("b.json", '{"id": 3, "At": {"zone": "CT"}, "ID": null}\n')
 
     assert sorted(read().collect()) == [(1, ("ET",)), (2, None), (3, ("CT",))]
+
+
+@pytest.mark.parametrize("many", [200, 1], ids=["few", "many"])
+def test_records_that_are_alike_but_for_the_case_of_keys_fill_the_same_columns(
+    read, define, s3, monkeypatch, many
+):
+    monkeypatch.setattr(json_lines, "MANY", many)
+    columns = [{"Name": "id", "Type": "int"}, {"Name": "at", "Type": "struct<zone:string>"}]
+    define(columns)
+    s3.put("a.json", '{"Id": 1, "At": {"Zone": "ET"}}\n')
+    s3.put("b.json", '{"id": 2, "at": {"zone": "CT"}}\n')
+
+    assert sorted(read().collect()) == [(1, ("ET",)), (2, ("CT",))]
+
+
+@pytest.mark.parametrize("many", [200, 1], ids=["few", "many"])
+def test_without_a_table_records_alike_but_for_case_are_not_read_as_null(
+    glue_context, s3, monkeypatch, many
+):
+    monkeypatch.setattr(json_lines, "MANY", many)
+    s3.put("a.json", '{"Id": 1}\n')
+    s3.put("b.json", '{"id": 2}\n')
+
+    with pytest.raises(UsageError, match=r"Id, id .* differ in case only"):
+        glue_context.create_data_frame.from_options("s3", {"paths": [s3.uri]}, "json")
 
 
 @pytest.mark.rule("Bad input", source="SERDE")

@@ -124,6 +124,29 @@ def test_key_that_leads_out_of_the_bucket_is_refused(spark, outside, key):
     assert is_untouched(outside)
 
 
+@pytest.mark.parametrize("call", ["create", "mkdirs", "rename"])
+def test_link_to_what_is_not_there_yet_makes_nothing_outside(hadoop, spark_home, tmp_path, call):
+    bucket = spark_home.lake / "dangling"
+    bucket.mkdir(exist_ok=True)
+    (bucket / "first").unlink(missing_ok=True)
+    (bucket / "second").unlink(missing_ok=True)
+    (bucket / "first").symlink_to(bucket / "second")
+    (bucket / "second").symlink_to(tmp_path / "not-there-yet")
+    (bucket / "here").write_text("{}", encoding="utf-8")
+    system, link = hadoop.system("s3://dangling/"), hadoop.path("s3://dangling/first")
+    calls: dict[str, Callable[[], Any]] = {
+        "create": lambda: system.create(link, True).close(),
+        "mkdirs": lambda: system.mkdirs(link),
+        "rename": lambda: system.rename(hadoop.path("s3://dangling/here"), link),
+    }
+
+    with pytest.raises(IllegalArgumentException, match="leads nowhere"):
+        calls[call]()
+
+    assert list(tmp_path.iterdir()) == []
+    assert (bucket / "here").exists()
+
+
 def test_replacing_a_folder_removes_a_link_in_it_and_not_what_it_points_to(spark, s3, outside):
     s3.put("old.json", "{}")
     (s3.folder / "link").symlink_to(outside)

@@ -11,6 +11,7 @@ from awsglue.conformed import data_schema, note_missing
 from awsglue.declared_columns import in_files, numbered, twins
 from awsglue.formats import Format
 from awsglue.json_lines import (
+    CASE,
     EMPTY,
     FULL,
     LINE,
@@ -19,6 +20,7 @@ from awsglue.json_lines import (
     lines_of_small,
     records,
     schema_of_small,
+    telling_case,
 )
 from awsglue.json_path import document_with, select_records
 from awsglue.misread import json_reason
@@ -69,7 +71,8 @@ def _found(spark: SparkSession, files: Sequence[str], layout: Layout, json: Form
     elif only_names and not _is_multi_line(json):
         schema = _keys(spark, files)
     else:
-        schema = data_schema(load(_reader(spark, layout, json), files, "json"), layout)
+        with telling_case(spark):
+            schema = data_schema(load(_reader(spark, layout, json), files, "json"), layout)
     if CORRUPT in schema.names:  # the inference saw a record that is no JSON; find it
         any_object = StructType([StructField("a field", StringType())])
         reader = _reader(spark, layout, json)
@@ -90,14 +93,14 @@ def _keys(spark: SparkSession, files: Sequence[str]) -> StructType:
     """
     jreader = for_keys(spark.read.option("columnNameOfCorruptRecord", CORRUPT))._jreader
     strings = spark._jvm.org.apache.spark.sql.Encoders.STRING()  # type: ignore[union-attr]
-    with naming_the_file(files, "json"):
+    with naming_the_file(files, "json"), telling_case(spark):
         lines = load(spark.read, files, "text").select(F.regexp_replace("value", EMPTY, FULL))
         return DataFrame(jreader.json(getattr(lines._jdf, "as")(strings)), spark).schema
 
 
 def _refuse_twins(spark: SparkSession, files: Sequence[str], found: StructType) -> None:
     pair = next(twins(found), None)
-    if pair and spark.conf.get("spark.sql.caseSensitive") != "true":
+    if pair and spark.conf.get(CASE) != "true":
         raise UsageError(
             f"the fields {', '.join(pair)} of the JSON files {files[0]} and others differ in case "
             "only, and Spark does not tell them apart: read the files through a table of the Data "

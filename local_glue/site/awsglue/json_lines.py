@@ -6,6 +6,7 @@ microseconds. Spark's own inference and its own parser then get the lines.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import PurePosixPath
@@ -26,6 +27,7 @@ from local_glue.bookmarks.session import folder_of
 MANY = 200
 SMALL_BYTES = 1 << 20
 SAMPLE = 100
+CASE = "spark.sql.caseSensitive"
 LINE = "line of json"
 RECORD = "record of json"
 # An object without keys, in the terms of Python and of Java, and what stands for it; a quote would
@@ -63,8 +65,23 @@ def schema_of_small(
     reader = spark.read.option("columnNameOfCorruptRecord", corrupt)
     if only_names:
         lines = lines.map(_without_empty)
-    with naming_the_file(files, "json"):
+    with naming_the_file(files, "json"), telling_case(spark):
         return for_keys(reader).json(lines).schema if only_names else reader.json(lines).schema
+
+
+@contextmanager
+def telling_case(spark: SparkSession) -> Iterator[None]:
+    """Let Spark infer each spelling of a key.
+
+    Else it takes two records that differ in the case of their keys only for one type, of which it
+    keeps one spelling, and the values of the other one are read as null.
+    """
+    before = spark.conf.get(CASE)
+    spark.conf.set(CASE, "true")
+    try:
+        yield
+    finally:
+        spark.conf.set(CASE, str(before))
 
 
 def for_keys(reader: DataFrameReader) -> DataFrameReader:
@@ -127,7 +144,7 @@ def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:
         try:
             with open_file(path) as file:
                 # Ends lines at \n, \r and \r\n, as Hadoop does.
-                for line in TextIOWrapper(file, encoding="utf-8-sig", errors="replace"):
+                for line in TextIOWrapper(file, encoding="utf-8-sig"):
                     yield line.removesuffix("\n")
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, UnicodeDecodeError) as error:
             raise unreadable(uri, "json", error) from error
