@@ -84,26 +84,19 @@ def test_transforms_can_be_imported_with_a_star():
 
     exec("from awsglue.transforms import *", names)  # noqa: S102 (only a module can import a star)
 
-    assert set(names) - {"__builtins__"} == {
-        "GlueTransform",
-        "Relationalize",
-        "SelectFromCollection",
-    }
-
-
-def test_transform_is_refused_by_name():
-    with pytest.raises(NotImplementedError, match=r"awsglue\.transforms\.ApplyMapping"):
-        from awsglue.transforms import ApplyMapping  # noqa: F401
+    assert names.keys() >= {"GlueTransform", "Relationalize", "SelectFromCollection"}
+    with pytest.raises(NotImplementedError, match=r"ApplyMapping"):
+        names["ApplyMapping"].apply()
 
 
 @pytest.mark.parametrize("name", ["apply_mapping", "resolveChoice", "drop_fields"])
 def test_method_of_dynamic_frame_is_refused_by_name(flights, name):
     with pytest.raises(NotImplementedError, match=rf"DynamicFrame\.{name} .*toDF\(\)"):
-        getattr(flights, name)
+        getattr(flights, name)([])
 
 
 def test_catalog_is_refused_by_name_for_writing(glue_context, flights):
-    with pytest.raises(NotImplementedError, match=r"write_dynamic_frame\.from_catalog"):
+    with pytest.raises(NotImplementedError, match=r"DynamicFrameWriter\.from_catalog"):
         glue_context.write_dynamic_frame.from_catalog(flights, "raw", "flights")
 
 
