@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from infra.graph.intrinsics import SHARED, chosen, is_intrinsic, parts_of_sub
 from infra.graph.model import CRAWLER, Condition, Graph, Job, OpenSecret, Timer, Trigger
 from infra.plain_secrets import shows_secret
 
@@ -12,6 +13,7 @@ Templates = Mapping[str, Mapping[str, Any]]
 
 METADATA = "Tidemark"  # key of a job's metadata: what the constructs know and Glue does not
 NAMED = {"AWS::Glue::Job": "Name", "AWS::Glue::Trigger": "Name", "AWS::Glue::Workflow": "Name"}
+NAMED |= {"AWS::S3::Bucket": "BucketName"}
 ENABLED = "job-bookmark-enable"
 # Where resources, or the actions of a trigger, have texts that everybody sees.
 TEXTS = (
@@ -32,10 +34,9 @@ def read_graph(templates: Templates) -> Graph:
     return Graph(
         jobs=tuple(_job(names, *found) for found in _resources(templates, "AWS::Glue::Job")),
         triggers=tuple(
-            _trigger(names, stack, id_, resource)
+            _trigger(names, stack, id_, properties)
             for stack, id_, resource in _resources(templates, "AWS::Glue::Trigger")
-            # Whom an intrinsic starts only a deployment knows.
-            if isinstance(resource.get("Properties", {}).get("Actions"), list)
+            if _is_known(properties := chosen(resource.get("Properties", {})))
         ),
         workflows={
             names.own(stack, id_): f"{stack}/{id_}"
@@ -85,16 +86,22 @@ class _Names:
     def text(self, stack: str, value: object) -> str:
         """Return a value of a template of `stack` as text."""
         match value:
+            case {"Ref": str(id_)} if id_ in SHARED:
+                return id_.replace("::", ".")
             case {"Ref": id_}:
                 return self.own(stack, str(id_))
             case {"Fn::ImportValue": export} if json.dumps(export) in self._exports:
                 return self.text(*self._exports[json.dumps(export)])
+            case {"Fn::ImportValue": export}:  # of another app, whoever imports it
+                return f"import.{self.text(stack, export)}"
             case {"Fn::GetStackOutput": {"OutputName": str(id_), "StackName": name}} if (
                 found := self._output(id_, name)
             ):
                 return self.text(*found)
-            case {"Fn::Join": [separator, parts]}:
+            case {"Fn::Join": [separator, list(parts)]}:
                 return str(separator).join(self.text(stack, part) for part in parts)
+            case {"Fn::Sub": str(text)}:
+                return "".join(self.text(stack, part) for part in parts_of_sub(text))
             case str():
                 return value
         return f"{stack}.{json.dumps(value, sort_keys=True)}"
@@ -156,8 +163,18 @@ def _open_secrets(names: _Names, templates: Templates) -> Iterator[OpenSecret]:
                             yield OpenSecret(f"{stack}/{id_}", of, name)
 
 
-def _trigger(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Trigger:
-    properties = resource.get("Properties", {})
+def _is_known(properties: Mapping[str, Any]) -> bool:
+    """Return whether it is known before a deployment whom a trigger watches and starts."""
+    predicate = properties.get("Predicate", {})
+    if not isinstance(properties.get("Actions"), list) or is_intrinsic(predicate):
+        return False
+    conditions = predicate.get("Conditions", [])
+    return isinstance(conditions, list) and not any(
+        map(is_intrinsic, [*properties["Actions"], *conditions])
+    )
+
+
+def _trigger(names: _Names, stack: str, id_: str, properties: Mapping[str, Any]) -> Trigger:
     workflow = properties.get("WorkflowName")
     actions: Sequence[Mapping[str, Any]] = properties.get("Actions", [])
     predicate = properties.get("Predicate", {})
