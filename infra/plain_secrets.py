@@ -27,10 +27,10 @@ PLACES = ("arn:", "s3://", "s3a://", "${Token[")  # and what only a deployment k
 NO_SECRETS = {"", "true", "false", "yes", "no", "none", "null", "on", "off"}
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
-_OPEN_SECRET = r"secret(?![\w.]*(?:name|id|arn|path|column|version|region)\b)[\w.]*"
+_HELD = r"secret(?![\w.]*(?:name|id|arn|path|column|version|region)\b)[\w.]*"
 _KEY = (
-    rf"[\w.\-]{{0,64}}(?:password|passwd|pwd|passphrase|{_OPEN_SECRET}|api_?key|account_?key|access_?key"
-    r"|private_?key\w*|token)"
+    r"[\w.\-]{0,64}(?:password|passwd|pwd|passphrase|"
+    rf"{_HELD}|api_?key|account_?key|access_?key|private_?key\w*|token)"
 )
 IN_A_VALUE = re.compile(
     "|".join(
@@ -46,7 +46,8 @@ IN_A_VALUE = re.compile(
             rf"[\"']{_KEY}[\"']\s*:\s*[\"'][^\"']",  # the same in JSON
             r"[?&]sig=[^\s&]",  # what signs an address of Azure
             # what others issue: Slack, GitHub, and a JSON web token
-            r"hooks\.slack\.com/services/\w|\bxox[abprs]-\w|\bgh[opsru]_\w{30}|\bgithub_pat_\w{20}",
+            r"hooks\.slack\.com/services/\w|\bxox[abprs]-\w",
+            r"\bgh[opsru]_\w{30}|\bgithub_pat_\w{20}",
             r"\beyJ[\w-]+\.eyJ[\w-]+\.",
             r"-----BEGIN [A-Z ]*PRIVATE KEY",
             # CloudFormation would put the secret itself here
@@ -107,7 +108,7 @@ def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, objec
     for name, text in texts.items():
         if isinstance(text, NotSecret):
             _check_reason(where, name, text)
-        elif isinstance(text, str) and shows_secret(name, text):
+        elif isinstance(text, str) and shows_secret(str(name), text):
             raise JobDefinitionError(
                 f"{where} {name!r} with a value that looks like a secret; {ADVICE}; if it is none, "
                 'write NotSecret("...", reason="...")'

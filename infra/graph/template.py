@@ -78,7 +78,9 @@ class _Names:
                     self._exports[name] = stack, output["Value"]
 
     def own(self, stack: str, id_: str) -> str:
-        """Return the name of a resource."""
+        """Return the name of a resource, or what a parameter is known by."""
+        if id_ in SHARED:
+            return id_.replace("::", ".")
         resource = self._templates[stack].get("Resources", {}).get(id_, {})
         given = resource.get("Properties", {}).get(NAMED.get(resource.get("Type", ""), ""))
         return self.text(stack, given) if given is not None else f"{stack}.{id_}"
@@ -86,14 +88,10 @@ class _Names:
     def text(self, stack: str, value: object) -> str:
         """Return a value of a template of `stack` as text."""
         match value:
-            case {"Ref": str(id_)} if id_ in SHARED:
-                return id_.replace("::", ".")
             case {"Ref": id_}:
                 return self.own(stack, str(id_))
-            case {"Fn::ImportValue": export} if json.dumps(export) in self._exports:
-                return self.text(*self._exports[json.dumps(export)])
-            case {"Fn::ImportValue": export}:  # of another app, whoever imports it
-                return f"import.{self.text(stack, export)}"
+            case {"Fn::ImportValue": export}:
+                return self._imported(stack, export)
             case {"Fn::GetStackOutput": {"OutputName": str(id_), "StackName": name}} if (
                 found := self._output(id_, name)
             ):
@@ -105,6 +103,12 @@ class _Names:
             case str():
                 return value
         return f"{stack}.{json.dumps(value, sort_keys=True)}"
+
+    def _imported(self, stack: str, export: object) -> str:
+        """Return an exported value; what another app exports is one value for all who import it."""
+        if found := self._exports.get(json.dumps(export)):
+            return self.text(*found)
+        return f"import.{self.text(stack, export)}"
 
     def _output(self, id_: str, stack_name: object) -> tuple[str, Any] | None:
         """Return where an output stands and its value; a file may not be named like its stack."""
