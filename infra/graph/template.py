@@ -36,7 +36,9 @@ def read_graph(templates: Templates) -> Graph:
         triggers=tuple(
             _trigger(names, stack, id_, properties)
             for stack, id_, resource in _resources(templates, "AWS::Glue::Trigger")
-            if _is_known(properties := chosen(resource.get("Properties", {})))
+            # Whom an intrinsic starts only a deployment knows.
+            if isinstance(resource.get("Properties", {}).get("Actions"), list)
+            and _is_known(properties := chosen(resource["Properties"]))
         ),
         workflows={
             names.own(stack, id_): f"{stack}/{id_}"
