@@ -7,8 +7,9 @@ from aws_cdk import aws_s3 as s3
 
 from infra.errors import JobDefinitionError
 
+# A key has up to 1,024 characters, of which files need some.
 # S3 takes `..` for a name; Hadoop, which reads it, for the folder above.
-PREFIX = re.compile(r"((?!\.{1,2}/)[A-Za-z0-9_.=-]+/)+")
+PREFIX = re.compile(r"(?=.{1,900}\Z)((?!\.{1,2}/)[A-Za-z0-9_.=-]+/)+")
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Dataset:
         if not isinstance(prefix, str) or not PREFIX.fullmatch(prefix):
             raise JobDefinitionError(
                 f"dataset prefix {prefix!r} is not a folder; allowed: letters, digits and _.=- in "
-                "names that each end with a slash, none of them . or ..; write it as 'flights/'"
+                "names that each end with a slash, none of them . or .., up to 900 characters in "
+                "all; write it as 'flights/'"
             )
         for key in ("delivered", "published"):
             if not isinstance(getattr(self, key), bool):

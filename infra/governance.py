@@ -21,7 +21,9 @@ def apply_to_all(scope: Construct, stage: StageConfig) -> None:
     _GOVERNED[scope] = stage
     cdk.Tags.of(scope).add("tidemark:stage", stage.name)
     for name, value in stage.tags.items():
-        cdk.Tags.of(scope).add(name, value)
+        # Every service takes a tag without a value, but the group of a schedule.
+        but = [] if value else ["AWS::Scheduler::ScheduleGroup"]
+        cdk.Tags.of(scope).add(name, value, exclude_resource_types=but)
     if stage.permissions_boundary:
         boundary = iam.ManagedPolicy.from_managed_policy_name(
             scope, "PermissionsBoundary", stage.permissions_boundary

@@ -18,9 +18,13 @@ from infra.errors import JobDefinitionError
 from infra.graph.rules import RULES
 
 MOST_CHARACTERS = {"job": 255, "pipeline": 64}  # Glue's; and room in names with the stage
+MOST_CHARACTERS_OF_FILE = 255  # of a file's name; longer ones no system looks for
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-TABLE = re.compile(r"[a-z0-9_-]+\.[a-z0-9_-]+")
-PINNED_MODULE = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://\S+\.whl", re.ASCII)
+TABLE = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
+# An address becomes a part of an ARN, where * and ? are wildcards, and of a list with commas.
+PINNED_MODULE = re.compile(
+    r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://[\w.-]{1,63}/[\w.+=!/-]+\.whl", re.ASCII
+)
 CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")  # a part of ARNs, where * and ? are wildcards
 # What Secrets Manager allows; an ARN has colons.
 SECRET = re.compile(r"[\w/+=.@-]{1,512}", re.ASCII)
@@ -95,7 +99,7 @@ def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) ->
         JobDefinitionError: it is not there, is not Python, or does nothing.
     """
     wrong = None
-    if not script.is_file():
+    if len(script.name) > MOST_CHARACTERS_OF_FILE or not script.is_file():
         wrong = "is not a file; create it"
     elif not Path(os.path.abspath(script)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
         wrong = "is outside the project; move it there"

@@ -25,7 +25,7 @@ from infra.plain_secrets import NotSecret, reasons
 from infra.runtime import JobRuntime
 from infra.security import JobSecurity, let_services_use
 from infra.shared_parts import SharedParts
-from infra.start_schedule import StartSchedule
+from infra.start_schedule import StartSchedule, group_name
 from infra.watermark_table import WatermarkTable
 
 # What stands beside the code must not change the zip.
@@ -142,7 +142,7 @@ class Pipeline(Construct):
             waits=self._waits,
         )
         if schedule := stage.starts:
-            group = f"tidemark-{stage.name}-{name}"
+            group = group_name(stage.name, name)
             timer = StartSchedule(
                 self,
                 "Start-Schedule",  # no job has a dash in its id
@@ -224,7 +224,7 @@ class Pipeline(Construct):
             name=name,
             script=self._root / script,
             shared=self._shared,
-            runtime=runtime or self._stage.runtime,
+            runtime=self._stage.runtime if runtime is None else runtime,
             bookmark=bookmark,
             watermark=watermark,
             reads=reads,

@@ -7,6 +7,8 @@ from infra.config import StageConfig
 from infra.errors import JobDefinitionError
 from infra.plain_secrets import NotSecret, check_open_texts
 
+MOST_HOURS = 100 * 366 * 24  # a century
+
 
 def check_kinds(
     pipeline: str, *, root: object, stage: object, watermarks: object, key: object
@@ -41,7 +43,7 @@ def texts_of_run(pipeline: str, properties: object) -> dict[str, object]:
         shown = ", ".join(
             repr(key)
             for key, text in properties.items()
-            if not (isinstance(key, str) and isinstance(text, str | NotSecret))
+            if not (isinstance(key, str) and key and isinstance(text, str | NotSecret))
         )
     if shown:
         raise JobDefinitionError(
@@ -60,8 +62,8 @@ def check_age(name: str, hours: object, *, watermark: bool) -> None:
             f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
             "watermark=True, or leave it out"
         )
-    if type(hours) is not int or hours < 1:
+    if type(hours) is not int or not 1 <= hours <= MOST_HOURS:
         raise JobDefinitionError(
             f"job '{name}' has max_watermark_age_hours {hours!r}; allowed: a whole number of hours "
-            "from 1; pass one, or leave it out"
+            f"from 1 to {MOST_HOURS}; pass one, or leave it out"
         )

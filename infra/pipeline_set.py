@@ -17,8 +17,8 @@ class PipelineSet:
 
     Adding a job touches its own stack. A workflow has at most 100 jobs and triggers. A job makes
     five resources, up to five alarms, and a policy for every 25 datasets above forty: 45 jobs fit
-    into the 500 resources of a stack unless they are that wide; the CDK refuses to synthesize a
-    stack with more.
+    into the 500 resources of a stack unless they are that wide; synthesis refuses a stack
+    with more, and a template of more than 1,000,000 bytes, which many tags make.
 
     Attributes:
         pipelines: what was added, by name.

@@ -15,22 +15,40 @@ SECRET_WORDS = {"password", "passwd", "pwd", "passphrase", "secret", "token", "c
 SECRET_WORDS |= {"credentials", "apikey", "privatekey", "accesskey", "secretkey", "passwort"}
 SECRET_PAIRS = {("api", "key"), ("private", "key"), ("access", "key")}
 SECRET_PAIRS |= {("secret", "key"), ("encryption", "key"), ("sas", "key"), ("pass", "phrase")}
+SECRET_PAIRS |= {("db", "pass"), ("user", "pass"), ("jdbc", "pass")}
+SECRET_ENDS = ("password", "passwords", "passwd", "passwort")  # also of a word: dbpassword
 OPEN_ENDS = {"id", "ids", "name", "names", "arn", "arns", "path", "paths", "file", "uri", "url"}
 OPEN_ENDS |= {"column", "columns", "field", "fields", "type", "ttl", "length", "alias", "endpoint"}
+OPEN_ENDS |= {"policy", "format", "version", "stage", "region", "provider", "manager", "source"}
+OPEN_ENDS |= {"store", "table", "separator", "delimiter", "pattern", "regex", "encoding", "prefix"}
+OPEN_ENDS |= {"algorithm", "method", "mode", "rotation", "count", "limit", "size", "min", "max"}
+OPEN_ENDS |= {"expiry", "days", "hours", "minutes", "seconds", "at"}
 PLACES = ("arn:", "s3://", "s3a://", "${Token[")  # and what only a deployment knows
 NO_SECRETS = {"", "true", "false", "yes", "no", "none", "null", "on", "off"}
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
-_KEY = r"[\w.\- ]*(?:password|passwd|pwd|passphrase|secret[\w.]*|api_?key|private_?key\w*|token)"
+_HELD = r"secret(?![\w.]*(?:name|id|arn|path|column|version|region)\b)[\w.]*"
+_KEY = (
+    r"[\w.\-]{0,64}(?:password|passwd|pwd|passphrase|"
+    rf"{_HELD}|api_?key|account_?key|access_?key|private_?key\w*|token)"
+)
 IN_A_VALUE = re.compile(
     "|".join(
         (
-            # user:password@host; a port before a path is none
-            r"://[^/?#@\s:]*:(?!\d*[/?#])[^\s@]+@",
+            # user:password@host, also of a second host; a port before a path, a host or the end of
+            # an address is none
+            r"://(?:[\w.-]+:\d+,)*[^/?#@\s:]*:(?!\d*[/?#]|\d+[,;\"'\])}])[^\s@]+@",
             # Oracle's user/password@host
             r"jdbc:oracle:\w+:[^/@\s]+/[^@\s]+@",
             # a parameter of an address, or of a connection string: &password=, ;pwd=, (password=
-            rf"(?:^|[?&;:,(\s]){_KEY}\s*=\s*[^\s;&,)]",
+            # but a comparison of SQL or Python is none
+            rf"(?:^|[?&;:,(\s]){_KEY}\s*=(?!=|\s+\w+\.\w|\s*\?(?:\s|$))\s*[^\s;&,)]",
+            rf"[\"']{_KEY}[\"']\s*:\s*[\"'][^\"']",  # the same in JSON
+            r"[?&]sig=[^\s&]",  # what signs an address of Azure
+            # what others issue: Slack, GitHub, and a JSON web token
+            r"hooks\.slack\.com/services/\w|\bxox[abprs]-\w",
+            r"\bgh[opsru]_\w{30}|\bgithub_pat_\w{20}",
+            r"\beyJ[\w-]+\.eyJ[\w-]+\.",
             r"-----BEGIN [A-Z ]*PRIVATE KEY",
             # CloudFormation would put the secret itself here
             r"\{\{resolve:(?:secretsmanager|ssm-secure):",
@@ -70,7 +88,11 @@ def is_secret_name(name: str) -> bool:
     words = [word.lower() for word in WORD.findall(name)]
     if not words or words[-1] in OPEN_ENDS:
         return False
-    return bool(SECRET_WORDS & set(words)) or any(pair in SECRET_PAIRS for pair in pairwise(words))
+    return (
+        not SECRET_WORDS.isdisjoint(words)
+        or any(word.endswith(SECRET_ENDS) for word in words)
+        or any(pair in SECRET_PAIRS for pair in pairwise(words))
+    )
 
 
 def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, object]:
@@ -86,7 +108,7 @@ def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, objec
     for name, text in texts.items():
         if isinstance(text, NotSecret):
             _check_reason(where, name, text)
-        elif isinstance(text, str) and shows_secret(name, text):
+        elif isinstance(text, str) and shows_secret(str(name), text):
             raise JobDefinitionError(
                 f"{where} {name!r} with a value that looks like a secret; {ADVICE}; if it is none, "
                 'write NotSecret("...", reason="...")'

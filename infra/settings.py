@@ -14,7 +14,7 @@ REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
-POLICY_NAME = re.compile(r"[\w+=,.@/-]{1,128}", re.ASCII)
+POLICY_NAME = re.compile(r"(?=.{1,128}\Z)[\w+=,.@-]+(/[\w+=,.@-]+)*", re.ASCII)  # with its path
 TAG_NAME = re.compile(r"(?!aws:|tidemark:)[\w .:/=+@-]{1,128}", re.IGNORECASE)
 TAG_VALUE = re.compile(r"[\w .:/=+@-]{0,256}")
 MOST_TAGS = 48  # of AWS's 50; two are ours

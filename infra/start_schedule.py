@@ -6,6 +6,7 @@ https://docs.aws.amazon.com/scheduler/latest/UserGuide/configuring-schedule-dlq.
 """
 
 import json
+from hashlib import sha256
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -20,6 +21,19 @@ from infra.schedules import Schedule
 LONGEST_WAIT_MINUTES = 60
 MOST_ATTEMPTS = 185  # that EventBridge Scheduler allows; the wait ends before
 KEPT_DAYS = 14  # the longest that SQS keeps a message
+MOST_CHARACTERS = 64  # of the name of a group of schedules
+
+
+def group_name(stage: str, pipeline: str) -> str:
+    """Return the name of a pipeline's group of schedules, cut where EventBridge has no room.
+
+    Source: https://docs.aws.amazon.com/scheduler/latest/APIReference/API_CreateScheduleGroup.html
+    """
+    name = f"tidemark-{stage}-{pipeline}"
+    if len(name) <= MOST_CHARACTERS:
+        return name
+    digest = sha256(name.encode()).hexdigest()[:8]  # names that begin alike stay different
+    return f"{name[: MOST_CHARACTERS - 9]}-{digest}"
 
 
 class StartSchedule(Construct):

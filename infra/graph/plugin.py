@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from weakref import WeakSet
 
@@ -11,8 +12,10 @@ from constructs import Construct, IConstruct
 
 from infra.graph.model import Problem
 from infra.graph.rules import RULES, problems
-from infra.graph.template import read_graph
+from infra.graph.template import Templates, read_graph
 
+TOO_LARGE = "template-too-large"
+MOST_BYTES = 1_000_000  # of a template, that CloudFormation takes
 _CHECKED: WeakSet[IConstruct] = WeakSet()
 
 
@@ -45,7 +48,7 @@ class GraphChecks:
     @property
     def rule_ids(self) -> list[str]:
         """Return the rules, without the name of the plugin."""
-        return list(RULES)
+        return [*RULES, TOO_LARGE]
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
         """Return what is wrong with the synthesized templates."""
@@ -62,11 +65,28 @@ class GraphChecks:
                 name: json.loads(Path(path).read_text(encoding="utf-8"))
                 for name, path in path_of.items()
             }
-            for problem in problems(read_graph(templates)):
+            for problem in (*problems(read_graph(templates)), *_too_large(path_of, templates)):
                 is_good = is_good and not problem.is_error
                 stack_name, _, id_ = problem.at.partition("/")
                 violations.append(_violation(problem, path_of[stack_name], id_))
         return cdk.PolicyValidationPluginReport(success=is_good, violations=violations)
+
+
+def _too_large(path_of: Mapping[str, str], templates: Templates) -> Iterator[Problem]:
+    """Yield the templates that CloudFormation refuses for their size.
+
+    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+    """
+    for name, path in path_of.items():
+        size = Path(path).stat().st_size
+        if size > MOST_BYTES:
+            yield Problem(
+                TOO_LARGE,
+                f"{name}/{next(iter(templates[name]['Resources']))}",
+                f"the template of '{name}' has {size:,} bytes; CloudFormation takes {MOST_BYTES:,}",
+                'set "@aws-cdk/core:suppressTemplateIndentation" to true in the context of '
+                "cdk.json, declare fewer tags, or split the pipeline in two",
+            )
 
 
 def _violation(problem: Problem, template_path: str, logical_id: str) -> cdk.PolicyViolation:

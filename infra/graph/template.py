@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from infra.graph.intrinsics import SHARED, chosen, is_intrinsic, parts_of_sub
 from infra.graph.model import CRAWLER, Condition, Graph, Job, OpenSecret, Timer, Trigger
 from infra.plain_secrets import shows_secret
 
@@ -12,6 +13,7 @@ Templates = Mapping[str, Mapping[str, Any]]
 
 METADATA = "Tidemark"  # key of a job's metadata: what the constructs know and Glue does not
 NAMED = {"AWS::Glue::Job": "Name", "AWS::Glue::Trigger": "Name", "AWS::Glue::Workflow": "Name"}
+NAMED |= {"AWS::S3::Bucket": "BucketName"}
 ENABLED = "job-bookmark-enable"
 # Where resources, or the actions of a trigger, have texts that everybody sees.
 TEXTS = (
@@ -32,10 +34,11 @@ def read_graph(templates: Templates) -> Graph:
     return Graph(
         jobs=tuple(_job(names, *found) for found in _resources(templates, "AWS::Glue::Job")),
         triggers=tuple(
-            _trigger(names, stack, id_, resource)
+            _trigger(names, stack, id_, properties)
             for stack, id_, resource in _resources(templates, "AWS::Glue::Trigger")
             # Whom an intrinsic starts only a deployment knows.
             if isinstance(resource.get("Properties", {}).get("Actions"), list)
+            and _is_known(properties := chosen(resource["Properties"]))
         ),
         workflows={
             names.own(stack, id_): f"{stack}/{id_}"
@@ -77,7 +80,9 @@ class _Names:
                     self._exports[name] = stack, output["Value"]
 
     def own(self, stack: str, id_: str) -> str:
-        """Return the name of a resource."""
+        """Return the name of a resource, or what a parameter is known by."""
+        if id_ in SHARED:
+            return id_.replace("::", ".")
         resource = self._templates[stack].get("Resources", {}).get(id_, {})
         given = resource.get("Properties", {}).get(NAMED.get(resource.get("Type", ""), ""))
         return self.text(stack, given) if given is not None else f"{stack}.{id_}"
@@ -87,17 +92,25 @@ class _Names:
         match value:
             case {"Ref": id_}:
                 return self.own(stack, str(id_))
-            case {"Fn::ImportValue": export} if json.dumps(export) in self._exports:
-                return self.text(*self._exports[json.dumps(export)])
+            case {"Fn::ImportValue": export}:
+                return self._imported(stack, export)
             case {"Fn::GetStackOutput": {"OutputName": str(id_), "StackName": name}} if (
                 found := self._output(id_, name)
             ):
                 return self.text(*found)
-            case {"Fn::Join": [separator, parts]}:
+            case {"Fn::Join": [separator, list(parts)]}:
                 return str(separator).join(self.text(stack, part) for part in parts)
+            case {"Fn::Sub": str(text)}:
+                return "".join(self.text(stack, part) for part in parts_of_sub(text))
             case str():
                 return value
         return f"{stack}.{json.dumps(value, sort_keys=True)}"
+
+    def _imported(self, stack: str, export: object) -> str:
+        """Return an exported value; what another app exports is one value for all who import it."""
+        if found := self._exports.get(json.dumps(export)):
+            return self.text(*found)
+        return f"import.{self.text(stack, export)}"
 
     def _output(self, id_: str, stack_name: object) -> tuple[str, Any] | None:
         """Return where an output stands and its value; a file may not be named like its stack."""
@@ -156,8 +169,18 @@ def _open_secrets(names: _Names, templates: Templates) -> Iterator[OpenSecret]:
                             yield OpenSecret(f"{stack}/{id_}", of, name)
 
 
-def _trigger(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Trigger:
-    properties = resource.get("Properties", {})
+def _is_known(properties: Mapping[str, Any]) -> bool:
+    """Return whether it is known before a deployment whom a trigger watches and starts."""
+    predicate = properties.get("Predicate", {})
+    if not isinstance(properties.get("Actions"), list) or is_intrinsic(predicate):
+        return False
+    conditions = predicate.get("Conditions", [])
+    return isinstance(conditions, list) and not any(
+        map(is_intrinsic, [*properties["Actions"], *conditions])
+    )
+
+
+def _trigger(names: _Names, stack: str, id_: str, properties: Mapping[str, Any]) -> Trigger:
     workflow = properties.get("WorkflowName")
     actions: Sequence[Mapping[str, Any]] = properties.get("Actions", [])
     predicate = properties.get("Predicate", {})

@@ -111,7 +111,7 @@ def problems_of_timer(graph: Graph, timer: Timer) -> Iterator[Problem]:
             "correct the Name in its Input, or acknowledge that another app defines it",
             is_error=False,
         )
-    if timer.expression:
+    if timer.expression and not timer.expression.startswith("at("):  # one time, in any year
         yield from _expression(timer.at, timer.expression, timer.time_zone)
 
 

@@ -227,6 +227,7 @@ def test_tags_of_any_language_are_taken():
         ({"alert_email": "nobody"}, 'alert_email "nobody"; allowed: null or a mail address'),
         ({"schedule": ""}, 'schedule ""; allowed: null or '),
         ({"permissions_boundary": "arn:aws:iam::1:policy/b"}, "the name (no ARN) of an IAM policy"),
+        ({"permissions_boundary": "/team/b"}, "the name (no ARN) of an IAM policy"),
         ({"github_repository": "acme"}, "owner/name of a GitHub repository"),
         ({"dpu_hours_per_day": 0, "metrics": True}, "dpu_hours_per_day 0"),
         ({"termination_protection": "yes"}, 'termination_protection "yes"; allowed: true, false'),

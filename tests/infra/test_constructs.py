@@ -134,6 +134,24 @@ def test_a_pipeline_bounds_its_roles_and_carries_its_tags_wherever_it_stands(
     assert job["Properties"]["Tags"] == dict(expected)
 
 
+def test_a_group_of_schedules_is_named_and_tagged_as_eventbridge_takes_it(
+    cdk, stack, add_pipeline, enable
+):
+    from infra.start_schedule import group_name
+
+    names = {group_name("a" * 16, "p" * 63 + last) for last in "pq"}
+    pipeline = add_pipeline("p" * 64, schedule="rate(1 day)", tags={"empty": "", "team": "x"})
+    pipeline.add_job("one", script="job.py", bookmark=enable)
+
+    assert group_name("dev", "p" * 51) == "tidemark-dev-" + "p" * 51
+    assert [len(name) for name in names] == [64, 64]
+    (group,) = resources(cdk, stack, "AWS::Scheduler::ScheduleGroup")
+    assert group["Properties"]["Name"] == group_name("dev", "p" * 64)
+    assert "empty" not in {tag["Key"] for tag in group["Properties"]["Tags"]}
+    (job,) = resources(cdk, stack, "AWS::Glue::Job")
+    assert (job["Properties"]["Tags"]["empty"], job["Properties"]["Tags"]["team"]) == ("", "x")
+
+
 def test_the_storage_of_an_app_of_ones_own_carries_the_tags_of_the_stage(cdk, add_pipeline):
     from infra.governance import apply_to_all
     from infra.storage_stack import StorageStack

@@ -179,6 +179,17 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
             lambda first, data: {"arguments": {"watermark_table": "t"}},
             "argument 'watermark_table'; allowed: letters",
         ),
+        (lambda first, data: {"python_modules": ["s3://lake/*.whl"]}, "allowed: each name==ver"),
+        (lambda first, data: {"python_modules": ["s3://lake/a.whl,s3://lake/b.whl"]}, "allowed"),
+        (lambda first, data: {"python_modules": ["s3:///a.whl"]}, "allowed: each name==version"),
+        (lambda first, data: {"tables": ["a" * 256 + ".b"]}, "in tables; allowed: each database"),
+        (lambda first, data: {"arguments": {1: "x"}}, "the argument '1'; allowed: letters"),
+        (lambda first, data: {"runtime": {}}, "runtime {}; allowed: a JobRuntime"),
+        (
+            lambda first, data: {"watermark": True, "max_watermark_age_hours": 2**70},
+            "max_watermark_age_hours .*; allowed: a whole number of hours from 1 to",
+        ),
+        (lambda first, data: {"reads": [data("x" * 900 + "/")]}, "is not a folder; .* up to 900"),
         (
             lambda first, data: {"python_modules": ["Py_Arrow==1.0", "py-arrow[all]==2.0"]},
             "'Py_Arrow==1.0' and .* in python_modules; allowed: each package once",
@@ -195,7 +206,7 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         ),
         (lambda first, data: {"writes": [data("x/./")]}, r"'x/\./' is not a folder; allowed"),
     ],
-    ids=range(34),
+    ids=range(42),
 )
 def test_what_cannot_be_deployed_is_refused_before_anything_is_created(add, data, declared, text):
     first = add("first", writes=[data("raw/")])
@@ -221,6 +232,7 @@ def test_a_name_with_dots_is_a_folder(data, prefix):
     [
         ("../outside.py", b"print(1)\n", "outside.py', which is outside the project; move it"),
         ("/etc/hostname", None, "'/etc/hostname', which is outside the project; move it there"),
+        ("x" * 300 + ".py", None, "which is not a file; create it"),
         ("job.scala", b"object Job", "is not a Python file, which ends in .py"),
         ("empty.py", b"# later\n", "is empty; write the job"),
         ("wrong.py", b"x = 1\ndef f(:\n", r"is not Python \(in line 2: invalid syntax\); correct"),

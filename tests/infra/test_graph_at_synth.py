@@ -120,6 +120,18 @@ def test_a_graph_made_by_hand_is_checked_too(cdk, project):
     ]
 
 
+def test_a_template_that_cloudformation_refuses_for_its_size_is_refused(cdk, project):
+    pipeline = new_pipeline(cdk, project)
+    disable(pipeline, "first").resource.add_metadata("much", "x" * 1_000_000)
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(pipeline)
+
+    ((_, text, fix),) = shown_by(pipeline)
+    assert "CloudFormation takes 1,000,000" in text
+    assert "suppressTemplateIndentation" in fix
+
+
 def test_a_finding_can_be_acknowledged_with_a_reason(cdk, project):
     pipeline = new_pipeline(cdk, project)
     first = disable(pipeline, "first")
