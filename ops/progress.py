@@ -79,7 +79,7 @@ class JobProgress:
             self._running[run.run_id] = run
             self._known.add(run.run_id)
             if not self._console.is_terminal:
-                self._console.print(f"  {run.job_name}  started", highlight=False)
+                self._console.print(Text(f"  {run.job_name}  started"), soft_wrap=True)
         elif run is not None:
             self._running.pop(run.run_id, None)
             mark = ("✓", "green") if run.state == "SUCCEEDED" else ("✗", "red")
@@ -157,9 +157,10 @@ def print_killed(console: Console, runs: Collection[JobRun]) -> None:
     if runs:
         names = ", ".join(run.job_name for run in runs)
         console.print(
-            f"[yellow]The last run was killed[/] while {names} ran; the next one continues from "
-            "what was committed.",
-            highlight=False,
+            Text.assemble(
+                ("The last run was killed", "yellow"),
+                f" while {names} ran; the next one continues from what was committed.",
+            ),
             soft_wrap=True,
         )
 

@@ -251,12 +251,33 @@ def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
 def test_migration_that_fails_leaves_the_older_state_as_it_is(database):
     put_version_1(database, ("ingest", 1, 1, "jr_1", None, 11, "this is no JSON"))
 
-    with pytest.raises(ValueError, match="Expecting value"):
-        Store(database)
+    for _ in range(2):
+        with pytest.raises(UsageError, match="schema version is 1"):
+            Store(database)
 
+    assert list(database.parent.glob("glue.sqlite.schema-*")) == []
     with closing(sqlite3.connect(database)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
         assert len(connection.execute("SELECT * FROM bookmark").fetchone()) == 7
+
+
+@pytest.mark.parametrize("version", [-1, 1, 2])
+def test_version_that_the_tables_are_not_of_is_named_and_changes_nothing(database, version):
+    Store(database).close()
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+
+    with pytest.raises(UsageError, match=f"schema version is {version}"):
+        Store(database)
+
+    assert list(database.parent.glob("glue.sqlite.schema-*")) == []
+
+
+def test_text_that_is_not_unicode_such_as_a_name_of_a_file_is_stored_escaped(database):
+    with Store(database) as store:
+        store.put_job_run(replace(RUN, error_message="no file \udcff\ud800"))
+
+        assert store.job_run("jr_1").error_message == "no file \\udcff\\ud800"
 
 
 def assert_named_as_damaged(database):
