@@ -102,9 +102,9 @@ def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> Non
     """
     from local_glue.commands import run_workflow
     from local_glue.home import Home
-    from ops.progress import JobProgress, print_outcome, print_recovered
+    from ops.progress import JobProgress, RunConsole, print_outcome, print_recovered
 
-    console = Console()
+    console = RunConsole()
     home = Home.from_environment()
     assembly = assembly_folder(console, app, context)
     with JobProgress(console) as progress:

@@ -1,5 +1,6 @@
 """Shows a workflow run while it happens: one line per job on a terminal, plain lines elsewhere."""
 
+import os
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,17 @@ def finished_lines(run: JobRun) -> list[str]:
         return [took, f"  {log}"]
     cause = f"{run.job_name} {run.state}: {run.error_message}"
     return [cause, f"  after {duration(run)}, {log}"]
+
+
+class RunConsole(Console):
+    """A console of a run: where its reader leaves, such as `| head`, the run goes on unseen."""
+
+    def on_broken_pipe(self) -> None:
+        """Print nothing more; rich would end the process, and with it the run."""
+        self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.file.fileno())
+        os.close(nowhere)
 
 
 class JobProgress:
@@ -146,6 +158,8 @@ def print_warnings(
         line = Text.assemble(("warning", "yellow"), f" {warning.job_name}{when}: {warning.text}")
         console.print(line, soft_wrap=True)
     console.file.flush()
+    if console.quiet:
+        raise BrokenPipeError("the reader of the output has left")
 
 
 def _moment(epoch_ms: int) -> str:
