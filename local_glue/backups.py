@@ -125,7 +125,7 @@ def _restorable(part: str, source: Path, member: tarfile.TarInfo) -> tarfile.Tar
             "without --lake"
         ) from error
     seconds, ns = divmod((source / Path(member.name).relative_to(part)).lstat().st_mtime_ns, 10**9)
-    member.pax_headers["mtime"] = f"{seconds}.{ns:09d}"
+    member.pax_headers = {**member.pax_headers, "mtime": f"{seconds}.{ns:09d}"}
     return member
 
 

@@ -35,7 +35,7 @@ class TidemarkGroup(click.Group):
         """Run the command; exit 2 on wrong usage, 1 on failure, 130 when interrupted."""
         for name in ("stdout", "stderr"):
             if getattr(sys, name) is None:  # closed by the caller, as with `>&-`
-                setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+                setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 (for good)
         try:
             return super().invoke(ctx)
         except GlueLocalError as error:

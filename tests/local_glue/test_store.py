@@ -12,10 +12,12 @@ from dataclasses import replace
 
 import pytest
 
+from local_glue import sqlite_files
 from local_glue.bookmarks.files import FileVersion, SourceState
 from local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
 from local_glue.errors import BookmarkVersionMismatchError, DamagedDatabaseError, UsageError
 from local_glue.store import JobRun, Store
+from local_glue.store_errors import check_database
 
 RUN = JobRun(
     run_id="jr_1",
@@ -314,6 +316,20 @@ def test_damage_of_any_page_is_named_before_anything_is_read(database, page, noi
         file.write(noise * size)
 
     assert_named_as_damaged(database)
+
+
+def test_large_database_is_read_whole_only_where_that_is_asked_for(database, monkeypatch):
+    with Store(database) as store:
+        for number in range(40):
+            store.put_job_run(replace(RUN, run_id=f"jr_{number}", error_message="x" * 300))
+    with database.open("r+b") as file:
+        file.seek(-4096, 2)
+        file.write(b"x" * 4096)
+    monkeypatch.setattr(sqlite_files, "LARGE_BYTES", 4096)
+
+    Store(database).close()
+    with pytest.raises(DamagedDatabaseError):
+        check_database(database)
 
 
 def test_folder_in_place_of_the_database_is_refused_with_the_way_out(database):

@@ -151,8 +151,8 @@ def test_closed_output_stops_no_command(home, tmp_path, closed):
     script.write_text("print('x')\nopen('finished', 'w').close()\n", encoding="utf-8")
     command = f"exec {sys.executable} -m ops"
 
-    submitted = subprocess.run(["sh", "-c", f"{command} submit {script} {closed}"], check=False)  # noqa: S603, S607
-    listed = subprocess.run(["sh", "-c", f"{command} catalog list {closed}"], check=False)  # noqa: S603, S607
+    submitted = subprocess.run(["sh", "-c", f"{command} submit {script} {closed}"], check=False)
+    listed = subprocess.run(["sh", "-c", f"{command} catalog list {closed}"], check=False)
 
     assert (submitted.returncode, listed.returncode) == (0, 0)
     assert list(home.glob("runs/*/finished"))
@@ -163,8 +163,10 @@ def test_full_disk_behind_stdout_is_not_taken_for_that_of_the_home(submit, home,
     script.write_text("print('x')\n", encoding="utf-8")
 
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "ops", "submit", str(script)], stdout=full, stderr=subprocess.PIPE
+        done = subprocess.run(
+            [sys.executable, "-m", "ops", "submit", str(script)],
+            stdout=full,
+            stderr=subprocess.PIPE,
         )
 
     assert (done.returncode, str(home) in done.stderr.decode()) == (1, False)
