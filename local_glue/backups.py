@@ -10,6 +10,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +66,11 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
         with_lake: whether the buckets and embedded databases are to be in it too.
 
     Raises:
-        UsageError: the file exists, or its folder does not, or another command holds the home.
+        UsageError: the file exists, lies in the home or its folder does not exist; the data hold
+            what could not be restored; or another command holds the home.
         GlueLocalError: a database is damaged, or there is no room.
     """
-    _check_new(file)
+    _check_new(file, home.root)
     wanted = DATABASES + (FOLDERS if with_lake else ())
     unfinished = file.with_name(f"{file.name}.unfinished")
     with home.exclusive(), tempfile.TemporaryDirectory(dir=file.absolute().parent) as folder:
@@ -84,7 +87,9 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
                 for part in parts:
                     if part in DATABASES:
                         _copy(home.root / part, copies / part)
-                    archive.add((copies if part in DATABASES else home.root) / part, part)
+                    # The lake may be a link to another disk: what it leads to is meant.
+                    source = ((copies if part in DATABASES else home.root) / part).resolve()
+                    archive.add(source, part, filter=partial(_restorable, part, source))
             with unfinished.open("rb") as written:
                 os.fsync(written.fileno())
             unfinished.replace(file)
@@ -93,11 +98,35 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
     return facts
 
 
-def _check_new(file: Path) -> None:
+def _check_new(file: Path, root: Path) -> None:
     if file.exists():
         raise UsageError(f"{file} exists; name a new file, for a backup replaces nothing")
+    if file.resolve().is_relative_to(root.resolve()):
+        raise UsageError(
+            f"{file} is in {root}, which `tidemark local reset` empties; name a file outside of it"
+        )
     if not file.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {file.absolute().parent}; make it first")
+
+
+def _restorable(part: str, source: Path, member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Return a member with the time of its file to the nanosecond: bookmarks tell files by it.
+
+    A float, which is what tarfile writes, may be a millisecond off.
+
+    Raises:
+        UsageError: restoring would refuse it, such as a link that leads out of the lake.
+    """
+    try:
+        tarfile.data_filter(member, str(Path("/nowhere")))
+    except tarfile.FilterError as error:
+        raise UsageError(
+            f"{error}, which a backup cannot hold; put the files themselves there, or back up "
+            "without --lake"
+        ) from error
+    seconds, ns = divmod((source / Path(member.name).relative_to(part)).lstat().st_mtime_ns, 10**9)
+    member.pax_headers = {**member.pax_headers, "mtime": f"{seconds}.{ns:09d}"}
+    return member
 
 
 def _copy(database: Path, copy: Path) -> None:
@@ -122,12 +151,24 @@ def read_backup(file: Path) -> BackupFacts:
             document = None
     if not isinstance(document, Mapping) or "tidemark_backup" not in document:
         raise _no_backup(file, f"it has no {FACTS_FILE}")
-    if document["tidemark_backup"] > FORMAT:
+    made_by = document["tidemark_backup"]
+    if isinstance(made_by, int) and made_by > FORMAT:
         raise UsageError(
-            f"{file} is a backup of format {document['tidemark_backup']}, this Tidemark knows "
-            f"{FORMAT}; restore it with the newer Tidemark that made it"
+            f"{file} is a backup of format {made_by}, this Tidemark knows {FORMAT}; restore it "
+            "with the newer Tidemark that made it"
         )
-    return BackupFacts(tuple(document["parts"]), tuple(document["absent"]), document["made_at"])
+    parts, absent = _parts(document, "parts"), _parts(document, "absent")
+    if parts is None or absent is None or not parts + absent:
+        raise _no_backup(file, f"its {FACTS_FILE} names other parts than a home has")
+    return BackupFacts(parts, absent, str(document.get("made_at")))
+
+
+def _parts(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+    """Return a list of parts of a home; None if it is something else, such as a path out of it."""
+    found = document.get(key)
+    if not isinstance(found, list) or any(part not in DATABASES + FOLDERS for part in found):
+        return None
+    return tuple(found)
 
 
 @contextlib.contextmanager
@@ -176,8 +217,9 @@ def restore(home: Home, file: Path) -> BackupFacts:
         try:
             with _archive(file) as archive:
                 archive.extractall(unpacked, filter="data")
-            for part in set(facts.parts) & set(DATABASES):
-                check_database(unpacked / part)
+                _set_times(archive, unpacked)
+            for part in facts.parts:
+                _check_unpacked(file, unpacked, part)
             if "glue.sqlite" in facts.parts:
                 Store(unpacked / "glue.sqlite").close()  # migrated, or refused, here and now
         except BaseException:
@@ -187,6 +229,23 @@ def restore(home: Home, file: Path) -> BackupFacts:
         unpacked.rename(home.root / READY)
         finish_restore(home.root)
     return facts
+
+
+def _set_times(archive: tarfile.TarFile, folder: Path) -> None:
+    """Give the files their times to the nanosecond, for tarfile reads a time as a float."""
+    for member in archive.getmembers():
+        text = member.pax_headers.get("mtime")
+        if member.isfile() and text:
+            modified_ns = int(Decimal(text) * 10**9)
+            os.utime(folder / member.name, ns=(modified_ns, modified_ns))
+
+
+def _check_unpacked(file: Path, folder: Path, part: str) -> None:
+    is_there = (folder / part).is_file() if part in DATABASES else (folder / part).is_dir()
+    if not is_there or (folder / part).is_symlink():
+        raise _no_backup(file, f"it has no {part}")
+    if part in DATABASES:
+        check_database(folder / part)
 
 
 def salvage(home: Home) -> dict[Path, list[SavedTable]]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from local_glue import child
 from local_glue.definitions import TableDefinition
@@ -33,6 +34,7 @@ START_TIMEOUT_S = 10.0
 READY = b"listening on"
 CONNECT_TIMEOUT_S = 5
 POLL_S = 0.005
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def find_engine() -> Path:
@@ -166,17 +168,27 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
         GlueLocalError: it does not answer, or refuses a request made in the block.
     """
     import boto3
+    import botocore.session
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError, ClientError
 
+    # Neither a profile of the caller, which may not exist, nor a proxy has a say on this machine.
+    session = boto3.Session(
+        botocore_session=botocore.session.Session({"profile": (None, None, None, None)})
+    )
     try:
-        client = boto3.client(
+        is_here = urlsplit(endpoint).hostname in LOOPBACK
+        client = session.client(
             "dynamodb",
             endpoint_url=endpoint,
             region_name=region,
             aws_access_key_id="local",
             aws_secret_access_key="local",  # noqa: S106 (not a secret)
-            config=Config(connect_timeout=CONNECT_TIMEOUT_S, retries={"total_max_attempts": 3}),
+            config=Config(
+                connect_timeout=CONNECT_TIMEOUT_S,
+                retries={"total_max_attempts": 3},
+                proxies={} if is_here else None,
+            ),
         )
     except ValueError as error:
         raise UsageError(

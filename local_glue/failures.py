@@ -60,24 +60,29 @@ def failure_of(error: BaseException, script: str) -> Failure:
 
 def cause_of(error: BaseException) -> str:
     """Return class and message of the innermost error that says something, in one line."""
-    name = type(error).__name__
+    cause = _own_cause_of(error)
+    inner = _innermost_cause(error)
+    if inner is None or type(error).__module__.partition(".")[0] in OWN_MODULES:
+        return cause
+    reason = _own_cause_of(inner)
+    return cause if reason in cause else _cut(f"{cause}; caused by {reason}")
+
+
+def _own_cause_of(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 (Py4J asks the JVM for the text, and that may be gone)
         text = "Error while receiving its text"
-    cause = cause_in_text(name, text)
-    inner = _innermost_cause(error)
-    if inner is None or type(error).__module__.partition(".")[0] in OWN_MODULES:
-        return cause
-    reason = cause_of(inner)
-    return cause if reason in cause else _cut(f"{cause}; caused by {reason}")
+    if isinstance(error, BaseExceptionGroup):
+        return _cut(f"{type(error).__name__}: {text}: {_own_cause_of(error.exceptions[0])}")
+    return cause_in_text(type(error).__name__, text)
 
 
 def _innermost_cause(error: BaseException) -> BaseException | None:
-    inner = error.__cause__
-    while inner is not None and inner.__cause__ is not None:
-        inner = inner.__cause__
-    return inner
+    seen = [error]  # `raise error from error` is allowed, and so are longer rings
+    while (cause := seen[-1].__cause__) is not None and all(it is not cause for it in seen):
+        seen.append(cause)
+    return seen[-1] if len(seen) > 1 else None
 
 
 def cause_in_text(name: str, text: str) -> str:
@@ -103,12 +108,18 @@ def _without_task(line: str) -> str:
 
 
 def _cut(line: str) -> str:
+    """Return a line that every terminal and database takes, and that is not too long."""
+    line = "".join(it if it.isprintable() else _escaped(it) for it in line[: LONGEST + 1])
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _escaped(character: str) -> str:
+    return " " if character.isspace() else character.encode("unicode_escape").decode()
 
 
 def _where(error: BaseException, script: str) -> str:
     """Return the innermost line of the script, in a worker of Spark if it is known to be there."""
-    name = Path(script).name
+    name = _cut(Path(script).name)
     lines = [number for file, number in FRAME.findall(_text(error)) if file == script]
     if lines and TRACEBACK.search(_text(error)):
         return f"{name}, line {lines[-1]}"

@@ -36,7 +36,11 @@ SITE = Path(__file__).parent / "site"
 STOP_GRACE_S = 5.0
 LOG_PART_BYTES = 1_000_000
 # What a job process must not inherit: the caller's Spark, Hadoop, Python path and AWS identity.
-FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "HADOOP_", "PYTHON", "AWS_", "JSII_", "CDK_")
+FOREIGN_PREFIXES = (
+    *("SPARK_", "PYSPARK_", "HADOOP_", "HIVE_CONF_", "YARN_CONF_", "PYTHON", "AWS_", "JSII_"),
+    "CDK_",
+)
+HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
 
 
 @dataclass(frozen=True)
@@ -157,8 +161,11 @@ def _environment(
         for name, value in os.environ.items()
         if not name.startswith(FOREIGN_PREFIXES) or name.startswith("AWS_ENDPOINT_URL")
     }
+    direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
     return {
         **inherited,
+        "no_proxy": direct,
+        "NO_PROXY": direct,
         "PYTHONPATH": os.pathsep.join(str(path) for path in (SITE, *libraries)),
         "PYTHONUNBUFFERED": "1",
         "TIDEMARK_HOME": str(machine.home.root),

@@ -36,7 +36,7 @@ def finish_restore(root: Path) -> None:
 
 
 def _delete(path: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():  # what a link leads to stays
         shutil.rmtree(path)
     else:
         delete_database(path)

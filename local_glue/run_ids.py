@@ -8,6 +8,7 @@ from local_glue.store import Store
 
 PREFIX = "jr_"
 SHOWN = 10
+LONGEST_NUMBER = 7  # digits; one more, and they are what lists show of an id
 
 
 def resolve_run(store: Store, job_name: str, text: str) -> str:
@@ -17,7 +18,8 @@ def resolve_run(store: Store, job_name: str, text: str) -> str:
         store: the state of a home.
         job_name: the job.
         text: an id; the beginning of one, with or without ``jr_``, that no other run shares; or
-            the number ``#`` that `tidemark bookmark show` and `rewind` list.
+            the number ``#`` that `tidemark bookmark show` and `rewind` list. Up to seven digits
+            without ``jr_`` are always a number.
 
     Raises:
         EntityNotFoundError: the job has no such run.
@@ -51,9 +53,13 @@ def pick_run(text: str, listed: Sequence[str], known: Iterable[str], whose: str,
     ids = list(dict.fromkeys([*listed, *known]))
     if text in ids:
         return text
-    if text.isdecimal() and 1 <= int(text) <= len(listed):
-        return listed[int(text) - 1]
-    found = [one for one in ids if text and one.removeprefix(PREFIX).startswith(_digits(text))]
+    if text.isdecimal() and len(text) <= LONGEST_NUMBER:  # never the id that happens to begin so
+        if 1 <= int(text) <= len(listed):
+            return listed[int(text) - 1]
+        numbers = f"the numbers are 1 to {len(listed)}" if listed else "its list is empty"
+        raise EntityNotFoundError(f"{whose} has no run {text}: {numbers}; {where}")
+    digits = text.removeprefix(PREFIX)
+    found = [one for one in ids if digits and one.removeprefix(PREFIX).startswith(digits)]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -63,7 +69,3 @@ def pick_run(text: str, listed: Sequence[str], known: Iterable[str], whose: str,
         f"{len(found)} runs of {whose} begin with {text!r}: {', '.join(found[:SHOWN])}{more}; give "
         "more of the id"
     )
-
-
-def _digits(text: str) -> str:
-    return text.removeprefix(PREFIX)

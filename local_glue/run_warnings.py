@@ -26,7 +26,10 @@ class RunWarning:
 
 
 ShowWarnings: TypeAlias = Callable[[Sequence[RunWarning]], None]
-"""Shows warnings to somebody; what it returns from without an error counts as seen."""
+"""Shows warnings to somebody; what it returns from without an error counts as seen.
+
+A BrokenPipeError says that nobody reads any more: they stay unseen, and nothing else happens.
+"""
 
 
 def keep_warnings(store: Store, run_id: str, texts: Iterable[str]) -> None:
@@ -58,7 +61,10 @@ def show_unseen(store: Store, show: ShowWarnings | None) -> None:
     unseen = unseen_warnings(store) if show else []
     if show is None or not unseen:
         return
-    show(unseen)
+    try:
+        show(unseen)
+    except BrokenPipeError:  # such as `| head`: a later command shows them
+        return
     now_ms = time.time_ns() // 1_000_000
     with store.transaction():
         for warning in unseen:

@@ -90,9 +90,28 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
         for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
-        keep_copy(database, f"schema-{version}")
-        for step in MIGRATIONS[version - 1 :]:
+        _migrate(connection, database, version)
+
+
+def _migrate(connection: sqlite3.Connection, database: Path, version: int) -> None:
+    copy = keep_copy(database, f"schema-{version}")
+    try:
+        for step in MIGRATIONS[version - 1 :] if version > 0 else (_refuse,):
             step(connection)
+    except BaseException as error:
+        copy.unlink(missing_ok=True)  # nothing was changed: no copy for each try
+        is_other = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+        if is_other or isinstance(error, (LookupError, TypeError, ValueError)):
+            raise UsageError(
+                f"{database} says that its schema version is {version}, and its tables are not "
+                f"those of that version ({error}); nothing was changed: restore a backup with "
+                "`tidemark local restore FILE`, or set TIDEMARK_HOME to another folder"
+            ) from error
+        raise
+
+
+def _refuse(_: sqlite3.Connection) -> None:
+    raise ValueError("versions begin with 1")
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -10,16 +10,28 @@ from pathlib import Path
 DATABASE_IS_DAMAGED = "database disk image is malformed"
 SIDE_FILES = ("-wal", "-shm")  # what SQLite keeps beside a database in use
 
+LARGE_BYTES = 256 * 1024**2  # looked at in some tenths of a second if it is in memory
+
 _sound: dict[Path, tuple[int, int]] = {}  # databases this process has checked, as they were
 
 
-def check_soundness(connection: sqlite3.Connection, database: Path) -> None:
+def check_soundness(
+    connection: sqlite3.Connection, database: Path, *, is_asked_for: bool = False
+) -> None:
     """Look at every page once per process and change: a damaged index hides rows, or says nothing.
+
+    Args:
+        connection: the opened database.
+        database: its file.
+        is_asked_for: whether to look at a large one too. Else no command reads more than
+            `LARGE_BYTES` before it begins, and damage in a larger file is told where it is met.
 
     Raises:
         sqlite3.DatabaseError: it is damaged.
     """
     found = database.stat()
+    if not is_asked_for and found.st_size > LARGE_BYTES:
+        return
     if _sound.get(database) == (found.st_mtime_ns, found.st_size):
         return
     (row,) = connection.execute("PRAGMA integrity_check(1)").fetchall()

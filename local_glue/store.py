@@ -38,6 +38,13 @@ class JobRun:
     rows_written: int | None = None
 
 
+def _storable(value: Any) -> Any:
+    """Return a value as SQLite takes it: a name of a file that is not UTF-8 has lone surrogates."""
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-8", errors="backslashreplace").decode("utf-8")
+
+
 class Store:
     """Reads and writes the SQLite file; open one per process and use it from one thread."""
 
@@ -98,7 +105,7 @@ class Store:
             GlueLocalError: the file cannot be read or written, or is damaged.
         """
         with self._naming_errors():
-            return self._connection.execute(statement, values).fetchall()
+            return self._connection.execute(statement, tuple(map(_storable, values))).fetchall()
 
     @contextmanager
     def _naming_errors(self) -> Iterator[None]:

@@ -55,7 +55,7 @@ def check_database(database: Path) -> None:
         return
     try:
         with contextlib.closing(sqlite3.connect(database)) as connection:
-            check_soundness(connection, database)
+            check_soundness(connection, database, is_asked_for=True)
     except sqlite3.Error as error:
         raise error_of(database, error) from error
 

@@ -1,5 +1,6 @@
 """Runs one script as a job run: no template, the lake, state and logs of the local home."""
 
+import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -29,6 +30,8 @@ from local_glue.workflow import record_warnings
 
 SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name
 GLUE_VERSION = "5.1"
+LONGEST_NAME_BYTES = 250  # its script is a file of this name
+JOB_NAME = re.compile(r"(?!\.+$)[^/\x00-\x1f\x7f\ud800-\udfff]+")
 POLL_S = 0.05
 Echo: TypeAlias = Callable[[str, bytes], None]
 """Shows bytes that a script wrote to ``stdout`` or ``stderr``."""
@@ -50,12 +53,18 @@ def read_submission(script: Path, words: Sequence[str]) -> Submission:
     with hyphens. A parameter without a value is a flag and gets ``true``.
 
     Raises:
-        UsageError: there is no such script, or a word is no ``--name value``.
+        UsageError: there is no such script, a word is no ``--name value``, or the name is no name.
     """
     if not script.is_file():
         raise UsageError(f"there is no script {script}; give the path of a Python file")
     arguments = _arguments(list(words))
     job_name = arguments.pop("--JOB_NAME", script.stem.replace("_", "-"))
+    if not JOB_NAME.fullmatch(job_name) or len(job_name.encode()) > LONGEST_NAME_BYTES:
+        raise UsageError(
+            f"{job_name!r} cannot be the name of a job here; allowed: 1 to {LONGEST_NAME_BYTES} "
+            "bytes of UTF-8 without / and control characters, and not only dots; name the job "
+            "with --JOB_NAME"
+        )
     return Submission(script, job_name, arguments)
 
 
@@ -104,7 +113,6 @@ def submit(
         except BaseException as error:
             store.put_job_run(failed_run(run, str(error)))
             raise
-        observe(run)
         output = _followers(run, echo)
 
         def end(finished: JobRun) -> JobRun:
@@ -115,6 +123,7 @@ def submit(
             return finished
 
         try:
+            observe(run)
             finished = _wait(process, observe, output)
         except BaseException:
             end(stop_job_run(process))

@@ -148,12 +148,12 @@ def submit(script: Path, arguments: tuple[str, ...]) -> None:
     from local_glue.home import Home
     from local_glue.submit import read_submission
     from local_glue.submit import submit as run_script
-    from ops.progress import JobProgress
+    from ops.progress import JobProgress, RunConsole
     from ops.script_output import ScriptOutput
 
     submission = read_submission(script, arguments)
     home = Home.from_environment()
-    with JobProgress(Console()) as progress:
+    with JobProgress(RunConsole()) as progress:
         output = ScriptOutput(progress.stop_animation)
 
         def observe(run: "JobRun | None") -> None:

@@ -33,6 +33,9 @@ class TidemarkGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; exit 2 on wrong usage, 1 on failure, 130 when interrupted."""
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by the caller, as with `>&-`
+                setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 (for good)
         try:
             return super().invoke(ctx)
         except GlueLocalError as error:
@@ -56,7 +59,10 @@ def os_error_text(error: OSError) -> str:
     named = [name for name in (error.filename2, error.filename) if isinstance(name, str)]
     folders = [Path(name).absolute().parent for name in named] + [Path(home).absolute()]
     if is_full(error):
-        folder = next((folder for folder in folders if not has_room(folder)), folders[0])
+        full = [folder for folder in folders if not has_room(folder)]
+        if not full and not named:  # every disk of ours has room: it is what stdout leads to
+            return "cannot write the output: its disk is full; make room, then run again"
+        folder = full[0] if full else folders[0]
         return f"{full_disk_text(folder)}; make room, then run again"
     where = f" {named[-1]}" if named else ""
     return f"cannot use{where}: {error.strerror or error}; make it readable and writable"
@@ -96,9 +102,9 @@ def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> Non
     """
     from local_glue.commands import run_workflow
     from local_glue.home import Home
-    from ops.progress import JobProgress, print_outcome, print_recovered
+    from ops.progress import JobProgress, RunConsole, print_outcome, print_recovered
 
-    console = Console()
+    console = RunConsole()
     home = Home.from_environment()
     assembly = assembly_folder(console, app, context)
     with JobProgress(console) as progress:

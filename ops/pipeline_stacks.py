@@ -18,12 +18,25 @@ from local_glue.errors import GlueLocalError, UsageError
 from ops.synth import CONTEXT_HELP, assembly_folder
 
 OF_A_PIPELINE = {"AWS::Glue::Workflow", "AWS::Glue::Job"}
+NESTED = "AWS::CloudFormation::Stack"
 KEEPS_DATA = {
-    "AWS::DynamoDB::Table",
-    "AWS::DynamoDB::GlobalTable",
-    "AWS::Glue::Database",
-    "AWS::KMS::Key",
-    "AWS::S3::Bucket",
+    *("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::Glue::Database"),
+    *("AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::SecretsManager::Secret"),
+    *("AWS::S3::Bucket", "AWS::S3Express::DirectoryBucket", "AWS::S3Tables::TableBucket"),
+    *("AWS::S3Tables::Namespace", "AWS::S3Tables::Table", "AWS::S3Vectors::VectorBucket"),
+    *("AWS::RDS::DBInstance", "AWS::RDS::DBCluster", "AWS::RDS::GlobalCluster"),
+    *("AWS::DSQL::Cluster", "AWS::DocDB::DBCluster", "AWS::DocDBElastic::Cluster"),
+    *("AWS::Neptune::DBCluster", "AWS::NeptuneGraph::Graph", "AWS::QLDB::Ledger"),
+    *("AWS::Redshift::Cluster", "AWS::RedshiftServerless::Namespace"),
+    *("AWS::Timestream::Database", "AWS::Timestream::Table", "AWS::Timestream::InfluxDBInstance"),
+    *("AWS::Cassandra::Keyspace", "AWS::Cassandra::Table", "AWS::MemoryDB::Cluster"),
+    *("AWS::ElastiCache::CacheCluster", "AWS::ElastiCache::ReplicationGroup"),
+    *("AWS::ElastiCache::ServerlessCache", "AWS::OpenSearchService::Domain"),
+    *("AWS::OpenSearchServerless::Collection", "AWS::Elasticsearch::Domain"),
+    *("AWS::EFS::FileSystem", "AWS::FSx::FileSystem", "AWS::FSx::Volume", "AWS::EC2::Volume"),
+    *("AWS::Kinesis::Stream", "AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster"),
+    *("AWS::Backup::BackupVault", "AWS::Cognito::UserPool", "AWS::ECR::Repository"),
+    NESTED,  # one whose template cannot be looked into
 }
 
 
@@ -61,11 +74,22 @@ def types_of_stacks(assembly: Path) -> dict[str, set[str]]:
             if artifact["type"] == "cdk:cloud-assembly":
                 found |= types_of_stacks(assembly / artifact["properties"]["directoryName"])
             elif artifact["type"] == "aws:cloudformation:stack":
-                template = _json(assembly / artifact["properties"]["templateFile"])
-                resources = template.get("Resources", {}).values()
-                found[artifact.get("displayName", name)] = {it["Type"] for it in resources}
+                template = assembly / artifact["properties"]["templateFile"]
+                found[artifact.get("displayName", name)] = _types(template)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{assembly} is not a cloud assembly: {error}") from error
+    return found
+
+
+def _types(template: Path) -> set[str]:
+    """Return the resource types of a template and of the stacks nested in it."""
+    found: set[str] = set()
+    for resource in _json(template).get("Resources", {}).values():
+        nested = resource.get("Metadata", {}).get("aws:asset:path")
+        if resource["Type"] == NESTED and nested:
+            found |= _types(template.parent / nested)
+        else:
+            found.add(resource["Type"])
     return found
 
 

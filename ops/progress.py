@@ -1,5 +1,6 @@
 """Shows a workflow run while it happens: one line per job on a terminal, plain lines elsewhere."""
 
+import os
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -50,6 +51,17 @@ def finished_lines(run: JobRun) -> list[str]:
     return [cause, f"  after {duration(run)}, {log}"]
 
 
+class RunConsole(Console):
+    """A console of a run: where its reader leaves, such as `| head`, the run goes on unseen."""
+
+    def on_broken_pipe(self) -> None:
+        """Print nothing more; rich would end the process, and with it the run."""
+        self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.file.fileno())
+        os.close(nowhere)
+
+
 class JobProgress:
     """Observer of job runs; use it as a context manager and pass `observe` on."""
 
@@ -79,7 +91,7 @@ class JobProgress:
             self._running[run.run_id] = run
             self._known.add(run.run_id)
             if not self._console.is_terminal:
-                self._console.print(f"  {run.job_name}  started", highlight=False)
+                self._console.print(Text(f"  {run.job_name}  started"), soft_wrap=True)
         elif run is not None:
             self._running.pop(run.run_id, None)
             mark = ("✓", "green") if run.state == "SUCCEEDED" else ("✗", "red")
@@ -146,6 +158,8 @@ def print_warnings(
         line = Text.assemble(("warning", "yellow"), f" {warning.job_name}{when}: {warning.text}")
         console.print(line, soft_wrap=True)
     console.file.flush()
+    if console.quiet:
+        raise BrokenPipeError("the reader of the output has left")
 
 
 def _moment(epoch_ms: int) -> str:
@@ -157,9 +171,10 @@ def print_killed(console: Console, runs: Collection[JobRun]) -> None:
     if runs:
         names = ", ".join(run.job_name for run in runs)
         console.print(
-            f"[yellow]The last run was killed[/] while {names} ran; the next one continues from "
-            "what was committed.",
-            highlight=False,
+            Text.assemble(
+                ("The last run was killed", "yellow"),
+                f" while {names} ran; the next one continues from what was committed.",
+            ),
             soft_wrap=True,
         )
 

@@ -247,3 +247,14 @@ def test_refused_request_is_told_with_the_answer(home):
         dynamodb_client(endpoint, REGION) as connection,
     ):
         connection.get_item(TableName="gone", Key={"jobName": {"S": "x"}})
+
+
+def test_neither_a_proxy_nor_a_profile_of_the_caller_is_in_the_way(home, monkeypatch):
+    monkeypatch.setenv("AWS_PROFILE", "there-is-none-of-this-name")
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+    with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, "us-east-1") as client:
+        assert client.list_tables()["TableNames"] == []

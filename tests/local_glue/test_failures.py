@@ -128,6 +128,29 @@ def test_error_whose_text_cannot_be_had_is_still_one_line():
     assert failure_of(Broken(), __file__).cause == "Broken: Error while receiving its text"
 
 
+def test_errors_that_cause_each_other_in_a_ring_are_one_line():
+    first, second = ValueError("first"), KeyError("second")
+    first.__cause__ = first
+    assert failure_of(first, __file__).cause == "ValueError: first"
+
+    first.__cause__, second.__cause__ = second, first
+    assert failure_of(first, __file__).cause == "ValueError: first; caused by KeyError: 'second'"
+
+
+def test_group_of_errors_names_the_first_one():
+    error = ExceptionGroup("two", [ExceptionGroup("inner", [ValueError("x")]), KeyError("y")])
+
+    assert failure_of(error, __file__).cause.endswith("(1 sub-exception): ValueError: x")
+
+
+def test_characters_that_a_terminal_or_a_database_would_not_take_are_escaped():
+    error = ValueError("a\x1b[2J \ud800\udcff\x00 é 漢 😀\tb")
+
+    cause = failure_of(error, "/jobs/\udcff.py").cause
+
+    assert cause == "ValueError: a\\x1b[2J \\ud800\\udcff\\x00 é 漢 😀 b"
+
+
 def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
     failure = failure_of(RuntimeError(PYTHON_WORKER), "/jobs/h.py")
 

@@ -12,10 +12,12 @@ from dataclasses import replace
 
 import pytest
 
+from local_glue import sqlite_files
 from local_glue.bookmarks.files import FileVersion, SourceState
 from local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
 from local_glue.errors import BookmarkVersionMismatchError, DamagedDatabaseError, UsageError
 from local_glue.store import JobRun, Store
+from local_glue.store_errors import check_database
 
 RUN = JobRun(
     run_id="jr_1",
@@ -251,12 +253,33 @@ def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
 def test_migration_that_fails_leaves_the_older_state_as_it_is(database):
     put_version_1(database, ("ingest", 1, 1, "jr_1", None, 11, "this is no JSON"))
 
-    with pytest.raises(ValueError, match="Expecting value"):
-        Store(database)
+    for _ in range(2):
+        with pytest.raises(UsageError, match="schema version is 1"):
+            Store(database)
 
+    assert list(database.parent.glob("glue.sqlite.schema-*")) == []
     with closing(sqlite3.connect(database)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
         assert len(connection.execute("SELECT * FROM bookmark").fetchone()) == 7
+
+
+@pytest.mark.parametrize("version", [-1, 1, 2])
+def test_version_that_the_tables_are_not_of_is_named_and_changes_nothing(database, version):
+    Store(database).close()
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+
+    with pytest.raises(UsageError, match=f"schema version is {version}"):
+        Store(database)
+
+    assert list(database.parent.glob("glue.sqlite.schema-*")) == []
+
+
+def test_text_that_is_not_unicode_such_as_a_name_of_a_file_is_stored_escaped(database):
+    with Store(database) as store:
+        store.put_job_run(replace(RUN, error_message="no file \udcff\ud800"))
+
+        assert store.job_run("jr_1").error_message == "no file \\udcff\\ud800"
 
 
 def assert_named_as_damaged(database):
@@ -293,6 +316,20 @@ def test_damage_of_any_page_is_named_before_anything_is_read(database, page, noi
         file.write(noise * size)
 
     assert_named_as_damaged(database)
+
+
+def test_large_database_is_read_whole_only_where_that_is_asked_for(database, monkeypatch):
+    with Store(database) as store:
+        for number in range(40):
+            store.put_job_run(replace(RUN, run_id=f"jr_{number}", error_message="x" * 300))
+    with database.open("r+b") as file:
+        file.seek(-4096, 2)
+        file.write(b"x" * 4096)
+    monkeypatch.setattr(sqlite_files, "LARGE_BYTES", 4096)
+
+    Store(database).close()
+    with pytest.raises(DamagedDatabaseError):
+        check_database(database)
 
 
 def test_folder_in_place_of_the_database_is_refused_with_the_way_out(database):

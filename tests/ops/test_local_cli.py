@@ -279,3 +279,76 @@ def test_full_disk_is_named_by_every_command_that_needs_room(home, write_assembl
             assert code == 1
             assert "is full: " in output, (name, output)
             assert str(disk) in output
+
+
+def test_restored_files_keep_their_times_by_which_bookmarks_tell_them(state, tmp_path):
+    data = state / "lake" / "dated"
+    data.mkdir()
+    times = {f"{n}.json": 1_700_000_000_000_000_000 + n * 1_000_000 - n % 2 for n in range(100)}
+    for name, modified_ns in times.items():
+        (data / name).write_text("{}")
+        os.utime(data / name, ns=(modified_ns, modified_ns))
+    backup = tmp_path / "backup.tgz"
+
+    assert tidemark("local", "backup", str(backup), "--lake").exit_code == 0
+    assert tidemark("local", "restore", str(backup), "--yes").exit_code == 0
+
+    assert {file.name: file.stat().st_mtime_ns for file in data.iterdir()} == times
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"parts": [], "absent": ["../victim"]},
+        {"parts": ["../victim"], "absent": []},
+        {"parts": ["glue.sqlite"], "absent": ["/"]},
+        {"parts": ["glue.sqlite"], "absent": []},
+        {"parts": [], "absent": []},
+        {"parts": 5, "absent": None},
+        {"tidemark_backup": "x"},
+        {},
+    ],
+    ids=str,
+)
+def test_crafted_backup_is_refused_and_touches_nothing(state, tmp_path, facts):
+    victim = state.parent / "victim"
+    victim.mkdir()
+    document = {"tidemark_backup": 1, "made_at": "x", **facts}
+    facts_file = tmp_path / "backup.json"
+    facts_file.write_text(json.dumps(document))
+    with tarfile.open(tmp_path / "crafted.tgz", "w:gz") as archive:
+        archive.add(facts_file, "backup.json")
+
+    result = tidemark("local", "restore", str(tmp_path / "crafted.tgz"), "--yes")
+
+    assert (result.exit_code, "no complete backup" in result.output) == (2, True), result.output
+    assert victim.is_dir()
+    assert high_ms(state) == 1
+
+
+def test_lake_on_another_disk_is_backed_up_whole_and_replaced_by_a_restore(state, tmp_path):
+    elsewhere = tmp_path / "disk" / "lake"
+    elsewhere.parent.mkdir()
+    (state / "lake").rename(elsewhere)
+    (elsewhere / "a.json").write_text("{}")
+    (state / "lake").symlink_to(elsewhere)
+    backup = tmp_path / "backup.tgz"
+
+    assert tidemark("local", "backup", str(backup), "--lake").exit_code == 0
+    assert tidemark("local", "restore", str(backup), "--yes").exit_code == 0
+
+    assert not (state / "lake").is_symlink()
+    assert (state / "lake" / "a.json").read_text() == (elsewhere / "a.json").read_text() == "{}"
+
+
+def test_backup_that_could_not_be_restored_or_would_be_reset_is_not_made(state, tmp_path):
+    (state / "lake" / "linked").symlink_to(tmp_path)
+    backup = tmp_path / "backup.tgz"
+
+    linked = tidemark("local", "backup", str(backup), "--lake")
+    inside = tidemark("local", "backup", str(state / "backup.tgz"))
+
+    assert (linked.exit_code, "lake/linked" in linked.output) == (2, True), linked.output
+    assert (inside.exit_code, "local reset" in inside.output) == (2, True), inside.output
+    assert not backup.exists()
+    assert not (state / "backup.tgz").exists()

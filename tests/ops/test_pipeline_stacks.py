@@ -64,7 +64,17 @@ def test_stacks_of_stages_within_the_app_have_the_names_of_the_cdk(named, tmp_pa
     assert named(write(out, {}, dev=nested)).stdout == "dev/sales\n"
 
 
-@pytest.mark.parametrize("kept", STORAGE)
+@pytest.mark.parametrize(
+    "kept",
+    [
+        *STORAGE,
+        "AWS::RDS::DBInstance",
+        "AWS::EFS::FileSystem",
+        "AWS::SecretsManager::Secret",
+        "AWS::S3Tables::Table",
+        "AWS::CloudFormation::Stack",
+    ],
+)
 def test_a_stack_with_jobs_and_data_is_refused(named, tmp_path, kept):
     result = named(write(tmp_path / "out", {"mixed": [*PIPELINE, kept], "flights": PIPELINE}))
 
@@ -72,6 +82,22 @@ def test_a_stack_with_jobs_and_data_is_refused(named, tmp_path, kept):
     assert result.stdout == ""
     assert kept in result.stderr
     assert "npx cdk destroy mixed" in result.stderr
+
+
+def test_data_in_a_nested_stack_are_found_and_nested_jobs_too(named, tmp_path):
+    out = write(tmp_path / "out", {"outer": [*PIPELINE, "AWS::CloudFormation::Stack"]})
+    template = json.loads((out / "0.json").read_text())
+    template["Resources"]["R3"]["Metadata"] = {"aws:asset:path": "nested.json"}
+    (out / "0.json").write_text(json.dumps(template))
+
+    (out / "nested.json").write_text(json.dumps({"Resources": {"T": {"Type": STORAGE[1]}}}))
+    with_table = named(out)
+    (out / "nested.json").write_text(json.dumps({"Resources": {"T": {"Type": PIPELINE[1]}}}))
+    with_job = named(out)
+
+    assert (with_table.exit_code, with_table.stdout) == (1, "")
+    assert STORAGE[1] in with_table.stderr
+    assert with_job.stdout == "outer\n"
 
 
 @pytest.mark.parametrize("stacks", [{}, {"storage": STORAGE}])

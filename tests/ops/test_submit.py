@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from local_glue.errors import UsageError
+from local_glue.store import Store
+from local_glue.submit import read_submission
 from tests.ops.processes import BOUND_S, read_until, started, wait_until
 
 pytestmark = pytest.mark.stress
@@ -140,3 +145,75 @@ def test_failure_is_told_once_and_names_the_file_that_was_submitted(submit, home
     traceback = log(home, "stderr.log").decode()
     assert f'File "{tmp_path}/count_rows.py", line 4, in <module>\n    work()' in traceback
     assert "return {}['day']" in traceback
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_closed_output_stops_no_command(home, tmp_path, closed):
+    script = tmp_path / "ok.py"
+    script.write_text("print('x')\nopen('finished', 'w').close()\n", encoding="utf-8")
+    command = f"exec {sys.executable} -m ops"
+
+    submitted = subprocess.run(["sh", "-c", f"{command} submit {script} {closed}"], check=False)
+    listed = subprocess.run(["sh", "-c", f"{command} catalog list {closed}"], check=False)
+
+    assert (submitted.returncode, listed.returncode) == (0, 0)
+    assert list(home.glob("runs/*/finished"))
+
+
+def test_full_disk_behind_stdout_is_not_taken_for_that_of_the_home(submit, home, tmp_path):
+    script = tmp_path / "ok.py"
+    script.write_text("print('x')\n", encoding="utf-8")
+
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ops", "submit", str(script)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
+
+    assert (done.returncode, str(home) in done.stderr.decode()) == (1, False)
+    with Store(home / "glue.sqlite") as store:
+        assert store.latest_job_run("ok").state == "STOPPED"
+
+
+def test_error_and_warning_with_a_name_that_is_not_utf_8_are_shown_and_kept(submit, home):
+    script = (
+        "from local_glue.notices import Notice, note\n"
+        "note(Notice.OLD_FILES, 's3://b/\\udcff.json [bold]')\n"
+        "raise ValueError('no file \\udcff [/bold]')\n"
+    )
+
+    with submit(script) as process:
+        output, errors = process.communicate(timeout=BOUND_S)
+
+    assert b"Traceback" not in output + errors.replace(b"Traceback (most recent call last)", b"", 1)
+    assert b"no file \\udcff [/bold]" in output
+    assert b"s3://b/\\udcff.json [bold] arrived" in output
+    with Store(home / "glue.sqlite") as store:
+        assert store.latest_job_run("count-rows").state == "FAILED"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\nb", "\udcff", "é" * 126])
+def test_name_that_cannot_be_that_of_a_file_is_refused(tmp_path, name):
+    script = tmp_path / "ok.py"
+    script.touch()
+
+    with pytest.raises(UsageError, match="--JOB_NAME"):
+        read_submission(script, ["--JOB_NAME", name])
+
+
+def test_job_reaches_the_local_dynamodb_past_proxies_and_profiles(submit, monkeypatch):
+    foreign = {"AWS_PROFILE": "nope", "HADOOP_CONF_DIR": "x", "HIVE_CONF_DIR": "x"}
+    proxy = {"http_proxy": "http://127.0.0.1:9", "no_proxy": "intranet"}
+    for name, value in {**foreign, **proxy}.items():
+        monkeypatch.setenv(name, value)
+    script = (
+        "import os, boto3\n"
+        f"print([name for name in {list(foreign)} if name in os.environ], os.environ['no_proxy'])\n"
+        "print(boto3.client('dynamodb').list_tables()['TableNames'])\n"
+    )
+
+    with submit(script) as process:
+        output, _ = process.communicate(timeout=BOUND_S)
+
+    assert b"[] intranet,127.0.0.1,localhost\n[]\n" in output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from local_glue.home import Home
 from local_glue.run_warnings import keep_warnings, show_unseen, unseen_warnings
 from local_glue.store import JobRun, Store
 from ops.cli import main
-from tests.ops.processes import read_until, started, wait_until
+from tests.ops.processes import BOUND_S, read_until, started, wait_until
 
 pytestmark = pytest.mark.stress
 
@@ -89,12 +90,16 @@ def test_warning_that_could_not_be_printed_does_not_count_as_seen(tmp_path):
     def broken(warnings):
         raise BrokenPipeError
 
+    def full(warnings):
+        raise OSError(errno.ENOSPC, "no room")
+
     with Store(Home.open(tmp_path / "home").database) as store:
         store.put_job_run(RUN)
         keep_warnings(store, "jr_1", ["late", "late", "other"])
 
-        with pytest.raises(BrokenPipeError):
-            show_unseen(store, broken)
+        show_unseen(store, broken)
+        with pytest.raises(OSError, match="no room"):
+            show_unseen(store, full)
 
         assert [warning.text for warning in unseen_warnings(store)] == ["late", "other"]
         show_unseen(store, lambda warnings: None)
@@ -114,3 +119,20 @@ def test_status_shows_a_run_that_died_with_its_command_as_failed(home, write_ass
     assert "RUNNING" not in output
     assert "FAILED -" in output
     assert "The last run was killed while one ran" in output
+
+
+def test_reader_that_leaves_stops_no_run_and_leaves_its_warnings_to_be_shown(
+    home, write_assembly, mark
+):
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(mark)!r}).exists(): time.sleep(0.01)"
+    app = str(write_assembly({"one": wait, "two": NOTE}, {"two": ["one"]}))
+
+    with started("run", "--app", app) as run:
+        read_until(run, b"one  started")
+        run.stdout.close()
+        mark.touch()
+        assert run.wait(BOUND_S) == 0
+
+    assert WARNING in tidemark("status", "--app", app)
+    with Store(home / "glue.sqlite") as store:
+        assert [store.latest_job_run(name).state for name in ("one", "two")] == ["SUCCEEDED"] * 2
