@@ -35,7 +35,7 @@ def engine(home):
         create_tables(dynamodb, [TABLE])
         watermarks = Watermarks(TABLE.name, dynamodb)
         for number, day in enumerate(DAYS[:2], start=1):
-            request = {"job_id": JOB, "run_id": f"jr_{number}", "cursor": "updated_at"}
+            request = {"job_id": JOB, "run_id": f"jr_a{number}", "cursor": "updated_at"}
             with watermarks.window(**request, high=day):
                 pass
         watermarks.open_window(job_id=JOB, run_id="jr_3", cursor="updated_at", high=DAYS[2])
@@ -100,15 +100,15 @@ def test_job_with_a_bookmark_is_told_where_that_is(engine, home):
 def test_rewind_takes_the_beginning_of_an_id_that_no_other_run_shares(engine):
     arguments = ("rewind", JOB, "--reason", "why", "--yes", "--run")
 
-    code, output = tidemark(*arguments, "jr_")
+    code, output = tidemark(*arguments, "jr_a")
     assert code == 2
-    assert "2 runs of job ingest-orders begin with 'jr_': jr_2, jr_1" in output
-    assert tidemark("rewind", JOB, "--run", "1", "--reason", "why", "--yes")[0] == 0
+    assert "2 runs of job ingest-orders begin with 'jr_a': jr_a2, jr_a1" in output
+    assert tidemark("rewind", JOB, "--run", "a1", "--reason", "why", "--yes")[0] == 0
     assert "2013-01-01" in tidemark("show", JOB)[1]
 
 
 def test_rewind_sets_the_watermarks_back_and_is_part_of_the_history(engine):
-    arguments = ("rewind", JOB, "--run", "jr_1", "--reason", "bad rates", "--actor", "ana")
+    arguments = ("rewind", JOB, "--run", "jr_a1", "--reason", "bad rates", "--actor", "ana")
 
     code, output = tidemark(*arguments, "--yes")
 
@@ -119,9 +119,9 @@ def test_rewind_sets_the_watermarks_back_and_is_part_of_the_history(engine):
     assert shown["watermarks"] == {"updated_at": "2013-01-01T05:15:00+00:00"}
     assert shown["open_windows"] == []
     newest, *others = json.loads(tidemark("history", JOB, "--format", "json")[1])
-    assert (newest["kind"], newest["run_id"]) == ("rewind", "jr_1")
+    assert (newest["kind"], newest["run_id"]) == ("rewind", "jr_a1")
     assert (newest["actor"], newest["reason"]) == ("ana", "bad rates")
-    assert [entry["run_id"] for entry in others] == ["jr_2", "jr_1"]
+    assert [entry["run_id"] for entry in others] == ["jr_a2", "jr_a1"]
 
 
 def test_rewind_to_the_beginning_lets_the_next_run_load_everything(engine):
@@ -137,7 +137,7 @@ def test_rewind_to_the_beginning_lets_the_next_run_load_everything(engine):
 def test_rewind_that_is_not_confirmed_changes_nothing(engine):
     before = tidemark("show", JOB)
 
-    code, output = tidemark("rewind", JOB, "--run", "jr_1", "--reason", "why", given="n\n")
+    code, output = tidemark("rewind", JOB, "--run", "jr_a1", "--reason", "why", given="n\n")
 
     assert code == 1
     assert "read from there?" in output
@@ -148,13 +148,13 @@ def test_rewind_that_is_not_confirmed_changes_nothing(engine):
     ("arguments", "message"),
     [
         (["--reason", "why"], "either --run ID"),
-        (["--reason", "why", "--run", "jr_1", "--to-beginning"], "either --run ID"),
+        (["--reason", "why", "--run", "jr_a1", "--to-beginning"], "either --run ID"),
         (
             ["--reason", "why", "--run", "jr_9"],
             "history ingest-orders` lists the runs",
         ),
-        (["--reason", "", "--run", "jr_1"], "reason"),
-        (["--run", "jr_1"], "Missing option '--reason'"),
+        (["--reason", "", "--run", "jr_a1"], "reason"),
+        (["--run", "jr_a1"], "Missing option '--reason'"),
     ],
     ids=["no target", "two targets", "no such run", "empty reason", "no reason"],
 )
