@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from local_glue.disk import full_disk_text, is_full
-from local_glue.errors import DamagedDatabaseError, DiskFullError, EntityNotFoundError, UsageError
+from local_glue.errors import DiskFullError, EntityNotFoundError, UsageError
 from local_glue.restored import finish_restore, has_unfinished_restore
 
 DEFAULT_HOME = ".tidemark"
@@ -110,20 +110,6 @@ class Home:
     def database(self) -> Path:
         """The SQLite file of job runs, workflow runs and bookmarks."""
         return self.root / "glue.sqlite"
-
-    def check_state(self) -> None:
-        """Refuse a home whose jobs ran and whose state is gone: they would read everything again.
-
-        Raises:
-            DamagedDatabaseError: there are runs, and the database is missing or empty.
-        """
-        is_there = self.database.is_file() and self.database.stat().st_size > 0
-        if not is_there and any(self.runs.glob("jr_*")):
-            raise DamagedDatabaseError(
-                f"the state database {self.database} is gone or empty, and jobs ran here: without "
-                "their bookmarks they would read everything again; restore a backup with `tidemark "
-                f"local restore FILE`, or move the folder {self.runs} away to begin without them"
-            )
 
     def local_path(self, uri: str) -> Path:
         """Return the folder or file of this machine behind an ``s3://bucket/key`` URI.

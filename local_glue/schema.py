@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from local_glue.errors import UsageError
+from local_glue.errors import DamagedDatabaseError, UsageError
 from local_glue.sqlite_files import keep_copy
 
 SCHEMA_VERSION = 3
@@ -87,10 +87,22 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
             "another folder"
         )
     if version == 0:
+        _check_new(database)
         for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
         _migrate(connection, database, version)
+
+
+def _check_new(database: Path) -> None:
+    """Refuse to begin anew where jobs ran: without their bookmarks they would read all again."""
+    runs = database.parent / "runs"
+    if any(runs.glob("jr_*")):
+        raise DamagedDatabaseError(
+            f"the state database {database} is gone or empty, and jobs ran here: without their "
+            "bookmarks they would read everything again; restore a backup with `tidemark local "
+            f"restore FILE`, or move the folder {runs} away to begin without them"
+        )
 
 
 def _migrate(connection: sqlite3.Connection, database: Path, version: int) -> None:
