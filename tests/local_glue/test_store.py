@@ -382,3 +382,15 @@ def test_full_disk_is_named_with_its_folder_and_keeps_what_was_stored(tmp_path):
     assert f"the disk of {tmp_path} is full: " in run.stdout
     assert "bytes of 1 MB are free" in run.stdout or "KB of 1 MB are free" in run.stdout
     assert "reset" not in run.stdout
+
+
+@pytest.mark.parametrize("is_empty", [True, False], ids=["empty", "missing"])
+def test_state_that_is_gone_where_jobs_ran_is_not_begun_anew(tmp_path, is_empty):
+    (tmp_path / "runs" / "jr_1").mkdir(parents=True)
+    if is_empty:
+        (tmp_path / "glue.sqlite").touch()
+
+    with pytest.raises(DamagedDatabaseError, match="tidemark local restore FILE"):
+        Store(tmp_path / "glue.sqlite")
+    with pytest.raises(DamagedDatabaseError, match="read everything again"):
+        Store(tmp_path / "glue.sqlite")
