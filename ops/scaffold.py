@@ -1,6 +1,7 @@
 """Scaffolds a job: what its script, its test and its call are, from the templates of `new_job/`."""
 
 import ast
+import keyword
 import re
 import sys
 import textwrap
@@ -216,8 +217,8 @@ def _check_name(name: str) -> None:
             "letters and digits in words joined by single hyphens, a letter first; write it as "
             "ingest-orders"
         )
-    if name in sys.stdlib_module_names or name in PACKAGES:
+    if name in sys.stdlib_module_names or name in PACKAGES or keyword.iskeyword(name):
         raise UsageError(
-            f"job name {name!r} is that of a Python module, which its script would hide; take "
-            f"another, such as ingest-{name}"
+            f"job name {name!r} is that of a Python module, which its script would hide, or a word "
+            f"of Python; take another, such as ingest-{name}"
         )

@@ -150,6 +150,7 @@ def test_a_name_that_is_not_in_kebab_case_is_refused(name):
         (["Orders"], "job name 'Orders' is not in kebab case"),
         (["email"], "job name 'email' is that of a Python module"),
         (["pyspark"], "job name 'pyspark' is that of a Python module"),
+        (["class"], "job name 'class' is that of a Python module"),
         (["curate-flights"], f"{STACK} has a job 'curate-flights' already"),
         (["weather"], "the data landing/weather/ of the new job is that of another job"),
         (["flights", "--kind=merge"], "the data curated/flights/ of the new job"),
