@@ -29,10 +29,11 @@ def test_trying_a_bookmark_takes_the_commands_of_the_guide(tmp_path, monkeypatch
         assert run.returncode == 0, run.stdout + run.stderr
         outputs.append(run.stdout)
 
-    _, first, second, explained, one_file, shown, reset = outputs
+    _, _, first, second, explained, one_file, shown, reset = outputs
     assert "rows: 1" in first
     assert "rows: 0" in second
     assert "would read 0 of 1 files" in explained
-    assert "s3://landing/a.json" in one_file
+    assert "from s3://landing/\n" in one_file
+    assert "\na.json  no " in one_file
     assert "landed_orders" in shown
     assert "at the beginning" in reset

@@ -416,7 +416,7 @@ def test_the_stages_differ_in_what_their_configuration_says_only(synth):
     text = {}
     for stage in ("dev", "prod"):
         resources = {}
-        for id_, resource in synth(stage=stage).resources().items():
+        for id_, resource in synth(stage=stage).sample().resources().items():
             # prod has metrics, and a schedule
             if resource["Type"] == "AWS::CloudWatch::Alarm" or "/FlightsStartSchedule" in id_:
                 continue

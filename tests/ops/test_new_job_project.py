@@ -131,7 +131,9 @@ def test_a_scaffolded_job_has_its_trigger(assembly: Assembly, name: str) -> None
     watched = [(names[condition["JobName"]["Ref"]], condition["State"]) for condition in conditions]
     after = STARTED_AFTER[name]
     assert watched == ([(after, "SUCCEEDED")] if after else [])
-    assert trigger["StartOnCreation"] is True
+    assert (trigger["Type"], trigger.get("StartOnCreation")) == (
+        ("CONDITIONAL", True) if after else ("ON_DEMAND", None)
+    )
 
 
 @pytest.mark.parametrize("name", DATA)
