@@ -23,7 +23,7 @@ NOT_OF_THE_APP = tuple(
     f"tests/infra/test_{name}.py"
     for name in (
         *("graph", "pipeline_set", "races", "policies", "plain_secrets", "schedules"),
-        *("declarations", "template_names", "config"),
+        *("declarations", "template_names", "config", "constructs", "libs_asset"),
     )
 )
 OTHERS = (
