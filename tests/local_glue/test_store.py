@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
 from local_glue.errors import BookmarkVersionMismatchError, DamagedDatabaseError, UsageError
 from local_glue.store import JobRun, Store
 from local_glue.store_errors import check_database
+from tests.disks import can_mount
 
 RUN = JobRun(
     run_id="jr_1",
@@ -36,6 +36,7 @@ from pathlib import Path
 from local_glue.errors import BookmarkVersionMismatchError
 from local_glue.bookmarks.versions import commit_bookmark
 from local_glue.store import Store
+from tests.disks import can_mount
 
 with Store(Path(sys.argv[1])) as store:
     print("ready", flush=True)
@@ -363,11 +364,6 @@ with Store(disk / "glue.sqlite") as store:
     os.unlink(disk / "filler")
     assert store.job_run("jr_1") == RUN
 """
-
-
-def can_mount():
-    test = ["unshare", "--mount", "true"]
-    return shutil.which("unshare") and subprocess.run(test, capture_output=True).returncode == 0
 
 
 @pytest.mark.skipif(not can_mount(), reason="a disk of its own needs root")

@@ -19,6 +19,7 @@ from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoin
 from local_glue.home import Home
 from local_glue.store import JobRun, Store
 from ops.cli import main
+from tests.disks import can_mount
 from tests.ops.conftest import TABLE
 
 ITEM = {"jobName": {"S": "ingest"}, "runId": {"S": "~HEAD"}, "n": {"N": "1"}}
@@ -257,7 +258,7 @@ for command in (["submit", sys.argv[3]], ["run", *app], ["status", *app], backup
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+@pytest.mark.skipif(not can_mount(), reason="a disk of its own needs root")
 def test_full_disk_is_named_by_every_command_that_needs_room(home, write_assembly, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
