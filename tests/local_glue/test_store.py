@@ -36,7 +36,6 @@ from pathlib import Path
 from local_glue.errors import BookmarkVersionMismatchError
 from local_glue.bookmarks.versions import commit_bookmark
 from local_glue.store import Store
-from tests.disks import can_mount
 
 with Store(Path(sys.argv[1])) as store:
     print("ready", flush=True)
