@@ -16,6 +16,7 @@ from hypothesis import settings
 from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.spark import write_spark_conf
+from local_glue.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,6 +76,7 @@ class Prefix:
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     home = Home.open(tmp_path_factory.mktemp("spark") / "home")
     (home.lake / BUCKET).mkdir()
+    Store(home.database).close()  # before any run, as a command does
     return home
 
 
