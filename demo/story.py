@@ -12,6 +12,7 @@ from local_glue.commands import deploy, run_workflow
 from local_glue.definitions import Deployment
 from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
+from local_glue.warm_jvms.supply import Jvms, jvms_of
 from local_glue.workflow import WorkflowResult
 from ops.land import land_locally
 from ops.progress import JobProgress, print_outcome, print_recovered, rows, step
@@ -48,9 +49,10 @@ class StoryError(GlueLocalError):
 class Story:
     """The demo's state: where things are and what each run did."""
 
-    def __init__(self, console: Console, assembly: Path, home: Home) -> None:
+    def __init__(self, console: Console, assembly: Path, home: Home, jvms: Jvms) -> None:
         self._console = console
         self._home = home
+        self._jvms = jvms
         self._assembly = assembly
         self._deployment: Deployment = deploy(assembly, home)
         self.runs: list[tuple[str, WorkflowResult]] = []
@@ -80,6 +82,7 @@ class Story:
                 progress.observe,
                 lambda runs: print_recovered(self._console, runs),
                 progress.warn,
+                self._jvms,
             )
         print_outcome(self._console, result)
         if not result.is_success:
@@ -180,18 +183,25 @@ def routes_table(mart: Path) -> Table:
     return table
 
 
+def play(console: Console, home: Home) -> Story:
+    """Synthesize, play the three runs on JVMs of one pool, and prove the result."""
+    with jvms_of(home, say=console.print) as jvms:
+        with step(console, "Synthesizing the CDK app"):
+            assembly = synthesize(Path.cwd(), {})
+        story = Story(console, assembly, home, jvms)
+        tell(story, Plot())
+        console.rule("[bold]Proof")
+        story.prove()
+    return story
+
+
 def main() -> int:
     """Play the demo in a home of its own, started afresh; return the exit code."""
     console = Console()
     try:
         home = Home.open(Path(DEMO_HOME))  # never TIDEMARK_HOME, for it is emptied
         home.reset()
-        with step(console, "Synthesizing the CDK app"):
-            assembly = synthesize(Path.cwd(), {})
-        story = Story(console, assembly, home)
-        tell(story, Plot())
-        console.rule("[bold]Proof")
-        story.prove()
+        story = play(console, home)
     except KeyboardInterrupt:
         console.print("stopped")
         return 130

@@ -28,6 +28,7 @@ from local_glue.project_files import with_submitted_files
 from local_glue.run_warnings import ShowWarnings, show_unseen
 from local_glue.store import FINAL_STATES, JobRun, Store
 from local_glue.template import read_deployment
+from local_glue.warm_jvms.supply import NO_JVMS, Jvms
 from local_glue.workflow import KILLED, WorkflowResult, WorkflowRun, recover_interrupted_runs
 
 DEFAULT_REGION = "us-east-1"
@@ -100,6 +101,7 @@ def run_workflow(
     observe: Callable[[JobRun | None], None],
     on_recovered: Callable[[list[JobRun]], None],
     warn: ShowWarnings | None = None,
+    jvms: Jvms = NO_JVMS,
 ) -> WorkflowResult:
     """Run a workflow of the assembly once, in this home.
 
@@ -111,12 +113,13 @@ def run_workflow(
         on_recovered: called first, with the job runs that a killed command had left unfinished.
         warn: called with warnings: first with those of earlier runs that nobody was shown, then
             with those of each job run as soon as it ends. None leaves them to a later command.
+        jvms: where the job runs borrow their JVMs, from `jvms_of`; without, each starts its own.
 
     Raises:
         GlueLocalError: nothing could be started; the text says why and what to do.
     """
     name = _workflow(load(assembly_folder), workflow_name)  # before anything is started
-    with open_machine(home, on_recovered, warn) as (machine, store):
+    with open_machine(home, on_recovered, warn, jvms) as (machine, store):
         deployment = deploy(assembly_folder, home)
         deployment = with_submitted_files(deployment, assembly_folder, home)
         with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
@@ -131,6 +134,7 @@ def open_machine(
     home: Home,
     on_recovered: Callable[[list[JobRun]], None] = lambda _: None,
     warn: ShowWarnings | None = None,
+    jvms: Jvms = NO_JVMS,
 ) -> Iterator[tuple[Machine, Store]]:
     """Yield what job runs need, with the home held and its DynamoDB started for as long.
 
@@ -138,6 +142,7 @@ def open_machine(
         home: lake, state and logs.
         on_recovered: called with the job runs that a killed command had left unfinished, if any.
         warn: called with the warnings of earlier runs that nobody was shown, if any.
+        jvms: where job runs borrow their JVMs.
 
     Raises:
         GlueLocalError: another command holds the home, or there is no Java or no DynamoDB.
@@ -145,10 +150,10 @@ def open_machine(
     with home.exclusive():
         java_home = find_java_home()
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
-            if recovered := recover_interrupted_runs(store):
+            if recovered := recover_interrupted_runs(store, jvms):
                 on_recovered(recovered)
             show_unseen(store, warn)
-            yield Machine(home, java_home, endpoint, region()), store
+            yield Machine(home, java_home, endpoint, region(), jvms), store
 
 
 def _workflow(deployment: Deployment, name: str | None) -> str:

@@ -25,6 +25,8 @@ BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # also what S3 allowe
 NEW_BUCKET_NAME = re.compile(r"(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 TABLES_FILE = "tables.db"
 MARKER = "tidemark-home"
+JVMS_FOLDER = "jvms"  # of commands that run now
+JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
@@ -211,7 +213,7 @@ class Home:
         """Delete everything in the home: data, bookmarks, watermarks, runs and logs."""
         with self.exclusive():
             for entry in self.root.iterdir():
-                if entry.name in (MARKER, "lock"):
+                if entry.name in (MARKER, "lock", JVMS_FOLDER, JVM_POOL_FILE):  # in use, maybe
                     continue
                 if entry.is_dir() and not entry.is_symlink():
                     shutil.rmtree(entry)

@@ -19,9 +19,12 @@ from pathlib import Path
 from types import ModuleType
 
 from local_glue.advice import note_at_end
-from local_glue.bookmarks.session import current_session
+from local_glue.bookmarks.session import current_session, job_home
 from local_glue.child import die_with_parent
 from local_glue.failures import failure_of, from_script
+from local_glue.notices import RUN_FOLDER_VARIABLE
+from local_glue.spark import CONF_FILE, system_properties
+from local_glue.warm_jvms.borrow import Borrower
 
 RESULT_FILE = "error.json"
 SCRIPT_STDERR_FILE = "script-stderr.log"
@@ -37,6 +40,9 @@ def main() -> int:
     sys.argv = sys.argv[2:]
     name = os.environ.pop(SCRIPT_VARIABLE, str(script))
     result = Path(RESULT_FILE).absolute()
+    borrower = _borrower()
+    borrower.install()
+    failure = None
     try:
         try:
             with _stderr_kept_apart(Path(SCRIPT_STDERR_FILE)):
@@ -47,12 +53,20 @@ def main() -> int:
         option = os.environ.get(BOOKMARK_VARIABLE, "")
         note_at_end(script, option, current_session(), Path(name).name)
     except BaseException as error:  # noqa: BLE001 (whatever a user's script raises fails its run)
-        _report(result, error, name)
+        failure = _report(result, error, name)
     else:
         return 0
     finally:
-        _stop_spark()
+        try:
+            _stop_spark()
+        finally:
+            borrower.give_back(failure)
     return 1
+
+
+def _borrower() -> Borrower:
+    home, folder = job_home(), Path(os.environ[RUN_FOLDER_VARIABLE])
+    return Borrower(folder / CONF_FILE, system_properties(home, folder), folder)
 
 
 def _run(script: Path, name: str) -> None:
@@ -102,13 +116,19 @@ def _stderr_kept_apart(path: Path) -> Iterator[None]:
             sys.stderr = before
 
 
-def _report(result: Path, error: BaseException, script: str) -> None:
-    """Print the traceback from the script's own first line on, and write the result file."""
+def _report(result: Path, error: BaseException, script: str) -> str:
+    """Print the traceback from the script's own first line on, write the result file.
+
+    Returns:
+        Why the script failed.
+    """
     traceback.print_exception(type(error), error, from_script(error.__traceback__, script))
+    failure = failure_of(error, script)
     unfinished = result.with_suffix(".unfinished")
     with contextlib.suppress(OSError):  # on a full disk; whoever started this process sees that
-        unfinished.write_text(json.dumps(asdict(failure_of(error, script))), encoding="utf-8")
+        unfinished.write_text(json.dumps(asdict(failure)), encoding="utf-8")
         unfinished.replace(result)
+    return str(failure)
 
 
 def _stop_spark() -> None:

@@ -29,8 +29,12 @@ from local_glue.home import RUN_ID_VARIABLE, Home
 from local_glue.job_process import BOOKMARK_VARIABLE, RESULT_FILE, SCRIPT_VARIABLE
 from local_glue.metrics import read_row_counts
 from local_glue.notices import RUN_FOLDER_VARIABLE
-from local_glue.spark import EVENTS_FOLDER, write_spark_conf
+from local_glue.spark import EVENTS_FOLDER, TEMPORARY_FOLDER, write_spark_conf
 from local_glue.store import JobRun
+from local_glue.warm_jvms.borrow import COLD_VARIABLE, POOL_OF_RUN_VARIABLE
+from local_glue.warm_jvms.fitness import why_own_jvm
+from local_glue.warm_jvms.record import read_record
+from local_glue.warm_jvms.supply import NO_JVMS, Jvms
 
 SITE = Path(__file__).parent / "site"
 STOP_GRACE_S = 5.0
@@ -51,6 +55,7 @@ class Machine:
     java_home: Path
     dynamodb_endpoint: str
     region: str
+    jvms: Jvms = NO_JVMS
 
 
 @dataclass
@@ -60,6 +65,7 @@ class JobProcess:
     run: JobRun
     process: subprocess.Popen[bytes]
     deadline: float
+    jvms: Jvms
     stop_state: str | None = None
 
 
@@ -111,11 +117,10 @@ def start_job_run(
     libraries = [
         _library(folder, _existing(machine.home, job, uri)) for uri in extra_py_files(merged)
     ]
-    spark_variables = write_spark_conf(
-        folder, machine.home, machine.java_home, spark_settings(merged)
-    )
+    settings = spark_settings(merged)
+    spark_variables = write_spark_conf(folder, machine.home, machine.java_home, settings)
     job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
-    with (folder / "stdout.log").open("wb") as out, (folder / "stderr.log").open("wb") as err:
+    with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
         process = subprocess.Popen(  # noqa: S603 (the job script of the template)
             [
                 *(sys.executable, "-P", "-m", "local_glue.job_process"),  # -P: no shadowed modules
@@ -126,6 +131,7 @@ def start_job_run(
             env={
                 **_environment(machine, folder, run, libraries),
                 **spark_variables,
+                **_variables_of_jvm(machine.jvms, settings),
                 SCRIPT_VARIABLE: job.submitted_file or str(script),
             },
             stdin=subprocess.DEVNULL,
@@ -133,7 +139,14 @@ def start_job_run(
             stderr=err,
             start_new_session=True,
         )
-    return JobProcess(run, process, time.monotonic() + 60 * job.timeout_minutes)
+    deadline = time.monotonic() + 60 * job.timeout_minutes
+    return JobProcess(run, process, deadline, machine.jvms)
+
+
+def _variables_of_jvm(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]:
+    """Tell a job process where it may borrow a JVM, or why it is to start one."""
+    why = jvms.why_none or why_own_jvm(settings, {}, {})
+    return {COLD_VARIABLE: why} if why else {POOL_OF_RUN_VARIABLE: str(jvms.pool_file)}
 
 
 def _existing(home: Home, job: JobDefinition, uri: str) -> Path:
@@ -225,6 +238,10 @@ def failed_run(run: JobRun, message: str) -> JobRun:
 
 def _finished(running: JobProcess, exit_code: int) -> JobRun:
     folder = Path(running.run.log_path).parent
+    jvm = read_record(folder)
+    if jvm is not None and jvm.is_lent:  # the process was killed, or called os._exit
+        running.jvms.end_jvm_of(Path(running.run.log_path))
+    shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
     counts = read_row_counts(folder / EVENTS_FOLDER)
     state = running.stop_state or ("SUCCEEDED" if exit_code == 0 else "FAILED")
     return replace(
@@ -234,6 +251,7 @@ def _finished(running: JobProcess, exit_code: int) -> JobRun:
         error_message=_error_message(folder, state, exit_code),
         rows_read=counts.rows_read if counts else None,
         rows_written=counts.rows_written if counts else None,
+        jvm=str(jvm) if jvm else None,
     )
 
 

@@ -13,13 +13,13 @@ from typing import Any
 from local_glue.errors import DamagedDatabaseError, UsageError
 from local_glue.sqlite_files import keep_copy
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 JOB_RUNS = """
 CREATE TABLE job_run (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
     attempt INTEGER NOT NULL, state TEXT NOT NULL, started_at_ms INTEGER NOT NULL,
     completed_at_ms INTEGER, error_message TEXT, log_path TEXT NOT NULL,
-    bookmark_option TEXT NOT NULL, rows_read INTEGER, rows_written INTEGER
+    bookmark_option TEXT NOT NULL, rows_read INTEGER, rows_written INTEGER, jvm TEXT
 );
 CREATE INDEX job_run_by_job ON job_run (job_name, started_at_ms);
 CREATE TABLE workflow_run (
@@ -166,4 +166,13 @@ def _to_version_3(connection: sqlite3.Connection) -> None:
     _execute_all(connection, WARNINGS)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_to_version_2, _to_version_3)
+def _to_version_4(connection: sqlite3.Connection) -> None:
+    """Keep for each run whether its JVM was warm."""
+    connection.execute("ALTER TABLE job_run ADD COLUMN jvm TEXT")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _to_version_2,
+    _to_version_3,
+    _to_version_4,
+)

@@ -1,5 +1,6 @@
 """Writes the Spark configuration of a job process: s3:// paths are folders of the lake."""
 
+import importlib.util
 import os
 import shlex
 import sys
@@ -7,12 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from local_glue.class_archive.archive import NO_CONF, archive_options
+from local_glue.errors import UsageError
 from local_glue.home import Home
 from local_glue.lake_fs.jar import hadoop_settings, lake_jar
 
 COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
 EVENTS_FOLDER = "spark-events"
 CONF_FILE = "spark.conf"
+TEMPORARY_FOLDER = "tmp"  # of the run's JVM, if it has its own: a killed one leaves files
 
 
 def write_spark_conf(
@@ -24,10 +27,10 @@ def write_spark_conf(
         The environment variables with which a Python process starts Spark by that file.
     """
     (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
+    (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
     settings = {**engine_settings(home, run_folder, java_home), **user_settings}
-    lines = "".join(f"{name} {_escaped(value)}\n" for name, value in settings.items())
     conf = run_folder / CONF_FILE
-    conf.write_text(lines, encoding="utf-8")
+    conf.write_text(as_properties(settings), encoding="utf-8")
     return {
         "JAVA_HOME": str(java_home),
         "PYSPARK_PYTHON": sys.executable,
@@ -35,21 +38,51 @@ def write_spark_conf(
         # A folder on the class path, which is to be the same for every run: see class_archive.
         "SPARK_CONF_DIR": str(NO_CONF),
         "SPARK_DIST_CLASSPATH": str(lake_jar(java_home)),
+        "SPARK_HOME": str(spark_home()),  # else Spark starts a Python to find it
         "SPARK_LOCAL_IP": "127.0.0.1",
         "TZ": "UTC",  # as on Glue's workers
     }
 
 
-def _escaped(value: str) -> str:
-    """Return a value as Java's Properties read it back; a bare backslash would vanish."""
-    return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+def spark_home() -> Path:
+    """Return the folder of the installed PySpark, without importing it."""
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or not spec.submodule_search_locations:
+        raise UsageError("PySpark is not installed; run `make setup`")
+    return Path(spec.submodule_search_locations[0])
+
+
+def as_properties(values: Mapping[str, str]) -> str:
+    """Return a text that Java's ``Properties.load`` reads as these values."""
+    return "".join(
+        f"{_escaped(name, ':= #!')}={_escaped(value)}\n" for name, value in values.items()
+    )
+
+
+def _escaped(text: str, also: str = "") -> str:
+    for character in f"\\{also}":
+        text = text.replace(character, f"\\{character}")
+    for character, name in (("\n", "n"), ("\r", "r"), ("\t", "t"), ("\f", "f")):
+        text = text.replace(character, f"\\{name}")
+    return f"\\{text}" if text.startswith(" ") else text  # else it is taken for layout
+
+
+def system_properties(home: Home, run_folder: Path) -> dict[str, str]:
+    """Return the system properties of the JVM of a run that are not settings of Spark."""
+    return {
+        "derby.system.home": str(home.derby),
+        "derby.stream.error.file": f"{run_folder}/derby.log",
+        "java.io.tmpdir": str(run_folder / TEMPORARY_FOLDER),  # Spark's files too
+    }
 
 
 def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, str]:
     """Return the Spark properties of every local job run."""
     cores = os.cpu_count() or 2
+    properties = system_properties(home, run_folder)
     java_options = [
-        *(f"-Dderby.system.home={home.derby}", f"-Dderby.stream.error.file={run_folder}/derby.log"),
+        *(f"-D{name}={value}" for name, value in properties.items()),
+        "-XX:-UsePerfData",  # a file in /tmp, which a killed JVM leaves there
         *archive_options(java_home),
     ]
     return {

@@ -21,7 +21,10 @@ FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")
 
 @dataclass(frozen=True)
 class JobRun:
-    """One job run; times in epoch milliseconds, rows None where Spark reported none."""
+    """One job run; times in epoch milliseconds, rows None where Spark reported none.
+
+    ``jvm`` is ``warm``, ``cold`` or ``cold: REASON``; None if the script did not start Spark.
+    """
 
     run_id: str
     job_name: str
@@ -36,6 +39,7 @@ class JobRun:
     error_message: str | None = None
     rows_read: int | None = None
     rows_written: int | None = None
+    jvm: str | None = None
 
 
 def _storable(value: Any) -> Any:

@@ -26,6 +26,7 @@ from local_glue.job_runs import (
 )
 from local_glue.run_warnings import ShowWarnings
 from local_glue.store import JobRun
+from local_glue.warm_jvms.supply import NO_JVMS, Jvms
 from local_glue.workflow import record_warnings
 
 SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name
@@ -89,6 +90,7 @@ def submit(
     observe: Callable[[JobRun | None], None],
     warn: ShowWarnings | None = None,
     echo: Echo | None = None,
+    jvms: Jvms = NO_JVMS,
 ) -> tuple[JobRun, JobDefinition]:
     """Run the script once; return the finished run and the job it was a run of.
 
@@ -99,13 +101,14 @@ def submit(
         warn: called with warnings, of earlier runs too if nobody was shown them; None leaves them
             to a later command.
         echo: called with what the script writes to stdout or stderr, as it writes it.
+        jvms: where the run borrows its JVM, from `jvms_of`; without, it starts its own.
 
     Raises:
         GlueLocalError: nothing was started; the text says why and what to do.
         KeyboardInterrupt: after the run was stopped and recorded.
     """
     job = _publish(submission, home)
-    with open_machine(home, warn=warn) as (machine, store):
+    with open_machine(home, warn=warn, jvms=jvms) as (machine, store):
         run = plan_job_run(machine, job, submission.arguments, new_run_id(), 0)
         store.put_job_run(run)
         try:

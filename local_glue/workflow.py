@@ -5,6 +5,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from local_glue.advice import warnings_of
 from local_glue.arguments import merge_arguments
@@ -25,6 +26,7 @@ from local_glue.job_runs import (
 from local_glue.run_warnings import ShowWarnings, keep_warnings, show_unseen
 from local_glue.store import JobRun, Store
 from local_glue.triggers import triggers_to_fire, unmet_conditions
+from local_glue.warm_jvms.supply import Jvms
 
 POLL_S = 0.05
 KILLED = "the command that ran this job was killed"
@@ -157,6 +159,7 @@ class WorkflowRun:
             self._waiting.append(_Request(job, arguments, trigger.name, new_run_id(), 0))
 
     def _start_waiting(self) -> None:
+        self._machine.jvms.want(len(self._running) + len(self._waiting))
         slots = (os.cpu_count() or 1) - len(self._running)
         ready, self._waiting = self._waiting[:slots], self._waiting[slots:]
         for request in ready:
@@ -251,7 +254,7 @@ def start_trigger(workflow_name: str, triggers: tuple[TriggerDefinition, ...]) -
     return starts[0]
 
 
-def recover_interrupted_runs(store: Store) -> list[JobRun]:
+def recover_interrupted_runs(store: Store, jvms: Jvms) -> list[JobRun]:
     """Close the books of runs whose command was killed; return the job runs marked FAILED.
 
     Their processes are ended first. Nothing they had not committed counts, so the next workflow
@@ -260,6 +263,7 @@ def recover_interrupted_runs(store: Store) -> list[JobRun]:
     recovered = []
     for run in store.unfinished_job_runs():
         end_left_over_processes(run.run_id)
+        jvms.end_jvm_of(Path(run.log_path))
         failed = failed_run(run, KILLED)
         store.put_job_run(failed)
         recovered.append(failed)

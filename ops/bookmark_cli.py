@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 JSON_HELP = "Print a table for people, or JSON."
 RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
+ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
 FORMAT = click.Choice(["table", "json"])
 
 
@@ -139,7 +140,8 @@ def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("script", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def submit(script: Path, arguments: tuple[str, ...]) -> None:
+@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+def submit(script: Path, arguments: tuple[str, ...], isolated: bool) -> None:
     """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
 
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
@@ -148,6 +150,7 @@ def submit(script: Path, arguments: tuple[str, ...]) -> None:
     from local_glue.home import Home
     from local_glue.submit import read_submission
     from local_glue.submit import submit as run_script
+    from local_glue.warm_jvms.supply import jvms_of
     from ops.progress import JobProgress, RunConsole
     from ops.script_output import ScriptOutput
 
@@ -161,7 +164,8 @@ def submit(script: Path, arguments: tuple[str, ...]) -> None:
                 output.end_line()
             progress.observe(run)
 
-        finished, _ = run_script(submission, home, observe, progress.warn, output.write)
+        with jvms_of(home, is_isolated=isolated, say=progress.say) as jvms:
+            finished, _ = run_script(submission, home, observe, progress.warn, output.write, jvms)
     if finished.state != "SUCCEEDED":
         sys.exit(1)
 

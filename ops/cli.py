@@ -14,7 +14,7 @@ from rich.console import Console
 from local_glue.disk import full_disk_text, has_room, is_full
 from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import DEFAULT_HOME
-from ops.bookmark_cli import FORMAT, bookmark, explain, submit
+from ops.bookmark_cli import FORMAT, ISOLATED_HELP, bookmark, explain, submit
 from ops.local_cli import local
 from ops.new_job_cli import new_job
 from ops.state_cli import state
@@ -95,27 +95,32 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
-def run(app: Path | None, context: tuple[str, ...], workflow: str | None) -> None:
+@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+def run(app: Path | None, context: tuple[str, ...], workflow: str | None, isolated: bool) -> None:
     """Run a whole workflow once, every job incrementally.
 
     An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
     """
     from local_glue.commands import run_workflow
     from local_glue.home import Home
+    from local_glue.warm_jvms.supply import jvms_of
     from ops.progress import JobProgress, RunConsole, print_outcome, print_recovered
 
     console = RunConsole()
     home = Home.from_environment()
-    assembly = assembly_folder(console, app, context)
-    with JobProgress(console) as progress:
-        result = run_workflow(
-            assembly,
-            home,
-            workflow,
-            progress.observe,
-            lambda runs: print_recovered(console, runs),
-            progress.warn,
-        )
+    progress = JobProgress(console)
+    with jvms_of(home, is_isolated=isolated, say=progress.say) as jvms:
+        assembly = assembly_folder(console, app, context)
+        with progress:
+            result = run_workflow(
+                assembly,
+                home,
+                workflow,
+                progress.observe,
+                lambda runs: print_recovered(console, runs),
+                progress.warn,
+                jvms,
+            )
     print_outcome(console, result)
     sys.exit(0 if result.is_success else FAILURE)
 

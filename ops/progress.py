@@ -104,6 +104,10 @@ class JobProgress:
         """Show warnings: those of another command's run with the time of that run."""
         print_warnings(self._console, warnings, self._known)
 
+    def say(self, sentence: str) -> None:
+        """Print a sentence of its own line."""
+        self._console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+
     def stop_animation(self) -> None:
         """Draw no more, for something else is to be written below."""
         self._live.stop()

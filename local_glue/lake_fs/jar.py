@@ -1,7 +1,6 @@
-"""Compiles the lake's file system into a jar, with the Java compiler that comes with Spark."""
+"""Compiles what runs in a JVM into a jar, with the Java compiler that comes with Spark."""
 
 import hashlib
-import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
@@ -12,6 +11,7 @@ from local_glue.home import S3_SCHEMES
 from local_glue.installation import FOLDER
 
 SOURCE = Path(__file__).with_name("LakeFileSystem.java")
+WARM_JVM = Path(__file__).parents[1] / "warm_jvms" / "WarmJvm.java"
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
 FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
 FILE_CONTEXT = "org.apache.hadoop.fs.s3a.S3A"
@@ -21,10 +21,6 @@ NAMES_ON_AWS = (
     "org.apache.hadoop.fs.s3.S3FileSystem",
     "org.apache.hadoop.fs.s3a.S3AFileSystem",
     "org.apache.hadoop.fs.s3native.NativeS3FileSystem",
-)
-COMPILER_JARS = (
-    *("janino", "commons-compiler", "hadoop-client-api", "hadoop-client-runtime"),
-    *("slf4j-api", "commons-logging"),
 )
 A_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same source makes the same jar
 
@@ -75,6 +71,7 @@ def _sources() -> dict[str, str]:
         FILE_SYSTEM: SOURCE.read_text(encoding="utf-8"),
         **{name: _alias(name) for name in NAMES_ON_AWS},
         FILE_CONTEXT: _file_context(FILE_CONTEXT),
+        "dev.tidemark.jvm.WarmJvm": WARM_JVM.read_text(encoding="utf-8"),
     }
 
 
@@ -116,10 +113,9 @@ def compiled(sources: Iterable[str], java_home: Path) -> Iterator[tuple[str, byt
     from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
     jars = Path(pyspark.__file__).parent / "jars"
-    class_path = [str(jar) for name in COMPILER_JARS for jar in jars.glob(f"{name}-[0-9]*.jar")]
     port, token = launch_gateway(
         jarpath=str(next(jars.glob("py4j-*.jar"))),
-        classpath=os.pathsep.join(class_path),
+        classpath=f"{jars}/*",
         java_path=str(java_home / "bin" / "java"),
         die_on_exit=True,
         enable_auth=True,

@@ -1,0 +1,61 @@
+"""Tells a JVM to prepare for a run, and to become as new after it."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from local_glue.spark import as_properties
+
+ANSWER_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """Where a process connects to a JVM."""
+
+    port: int
+    secret: str
+
+
+class Control:
+    """The pool's own connection to a JVM; no script knows its secret.
+
+    Every method raises an error of Py4J or of the network if the JVM is gone or does not answer.
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        """Connect, and let the JVM remember what it is like before any run."""
+        from py4j.java_gateway import GatewayParameters, JavaGateway
+
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # who calls sees the error itself
+        self._gateway = JavaGateway(
+            gateway_parameters=GatewayParameters(
+                port=gateway.port, auth_token=gateway.secret, read_timeout=ANSWER_TIMEOUT_S
+            )
+        )
+        self._jvm: Any = self._gateway.jvm.dev.tidemark.jvm.WarmJvm
+        self._jvm.remember()
+
+    def begin(self, settings: str, environment: Mapping[str, str]) -> Gateway:
+        """Prepare for a run with these system properties and environment variables.
+
+        Args:
+            settings: the properties as Java reads them from a file; of two the later one counts.
+            environment: all variables.
+        """
+        answer = self._jvm.begin(settings, as_properties(environment))
+        port, secret = str(answer).split(" ")
+        return Gateway(int(port), secret)
+
+    def end(self, mark: str) -> bool:
+        """End the run, print ``mark`` to both streams; return whether Spark was still running."""
+        return bool(self._jvm.end(mark))
+
+    def clean(self) -> str:
+        """Make the JVM as new; return why that cannot be done, or an empty text."""
+        return str(self._jvm.clean())
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._gateway.close()

@@ -1,0 +1,38 @@
+"""Decides whether a job run may borrow a JVM, or needs one of its own; plain data only."""
+
+import re
+from collections.abc import Mapping
+
+# What spark-submit or the JVM itself reads once, at its start; Spark keeps the last ones for good.
+OF_THE_JVM = re.compile(
+    r"spark\.(driver\.(memory|cores|extra|default|user|supervise|resource|log).*"
+    r"|(jars|submit|files|archives|pyspark|kerberos|yarn|kubernetes|mesos)(\..*)?"
+    r"|sql\.(cache\.serializer|hive\.metastore\..*|warehouse\.dir\.hive|codegen\.cache\.maxEntries"
+    r"|(broadcastExchange|subquery)\.maxThreadThreshold))"
+)
+# Environment variables that a JVM, or the script that starts it, reads at its start.
+VARIABLES_OF_THE_JVM = (
+    *("SPARK_", "PYSPARK_", "JAVA_", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "HADOOP_", "HIVE_"),
+    *("YARN_", "TZ", "LANG", "LC_", "LD_", "DYLD_", "MALLOC_"),
+)
+
+
+def why_own_jvm(
+    settings: Mapping[str, str], given: Mapping[str, str], changed: Mapping[str, str]
+) -> str | None:
+    """Return why a job run needs a JVM of its own; None if it may borrow one.
+
+    Args:
+        settings: the Spark properties that the job or its script set.
+        given: the environment variables that the run was started with.
+        changed: those it has when it starts Spark.
+    """
+    for name, value in settings.items():
+        if OF_THE_JVM.fullmatch(name):
+            return f"{name} is set"
+        if name == "spark.master" and not value.startswith("local"):
+            return f"{name} is {value}"
+    for name in sorted({*given, *changed}):
+        if name.startswith(VARIABLES_OF_THE_JVM) and given.get(name) != changed.get(name):
+            return f"the script changed the environment variable {name}"
+    return None

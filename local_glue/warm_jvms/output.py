@@ -1,0 +1,116 @@
+"""Copies what a JVM prints into the files of the run that has borrowed it."""
+
+import contextlib
+import os
+import threading
+from pathlib import Path
+
+CHUNK_BYTES = 65536
+
+
+class Output:
+    """One stream of a JVM: between two runs it goes into a file of the JVM's own.
+
+    The end of a run is a mark that the JVM is asked to print; what came before it is the run's.
+    """
+
+    def __init__(self, pipe: int, own_file: Path) -> None:
+        """Copy what comes out of ``pipe``, a file descriptor, until its other end is closed."""
+        self._pipe = pipe
+        self._own_file = own_file
+        self._split = Split()
+        self._lock = threading.Lock()
+        self._seen = threading.Event()
+        self._target = _open(own_file)
+        self._thread = threading.Thread(target=self._copy, daemon=True)
+        self._thread.start()
+
+    def begin(self, file: Path, mark: bytes) -> None:
+        """Copy into ``file`` from now on, until ``mark`` is printed or the JVM ends."""
+        with self._lock:
+            self._switch(file)
+            self._split = Split(mark)
+            self._seen.clear()
+
+    def wait_for_mark(self, timeout_s: float) -> bool:
+        """Return whether the mark came, and everything before it is in the file of the run."""
+        return self._seen.wait(timeout_s)
+
+    def wait_for_end(self, timeout_s: float) -> None:
+        """Wait until what the JVM printed before it ended is in the file."""
+        self._thread.join(timeout_s)
+
+    def _copy(self) -> None:
+        while chunk := _read(self._pipe):
+            with self._lock:
+                self._write(*self._split.feed(chunk))
+        with self._lock:
+            self._put(self._split.rest())
+            self._put_away()
+        os.close(self._pipe)
+
+    def _write(self, before: bytes, after: bytes | None) -> None:
+        self._put(before)
+        if after is not None:
+            self._split = Split()
+            self._switch(self._own_file)
+            self._seen.set()
+            self._put(after)
+
+    def _put(self, data: bytes) -> None:
+        """Write all; on a full disk the run goes on without its log."""
+        with contextlib.suppress(OSError):
+            while data and self._target >= 0:
+                data = data[os.write(self._target, data) :]
+
+    def _switch(self, file: Path) -> None:
+        self._put(self._split.rest())
+        self._put_away()
+        self._target = _open(file)
+
+    def _put_away(self) -> None:
+        if self._target >= 0:
+            os.close(self._target)
+        self._target = -1
+
+
+class Split:
+    """Tells what comes before a mark from what comes after it, in pieces of any size."""
+
+    def __init__(self, mark: bytes = b"") -> None:
+        """Look for ``mark``; without one everything comes before it."""
+        self._mark = mark
+        self._held = b""
+
+    def feed(self, data: bytes) -> tuple[bytes, bytes | None]:
+        """Return what surely comes before the mark, and what comes after it once it was found."""
+        data, self._held = self._held + data, b""
+        if not self._mark:
+            return data, None
+        before, mark, after = data.partition(self._mark)
+        if mark:
+            return before, after
+        kept = next(
+            size for size in range(len(self._mark) - 1, -1, -1) if data.endswith(self._mark[:size])
+        )
+        self._held = data[len(data) - kept :]
+        return data[: len(data) - kept], None
+
+    def rest(self) -> bytes:
+        """Return what was held back because it might have become the mark."""
+        held, self._held = self._held, b""
+        return held
+
+
+def _read(pipe: int) -> bytes:
+    try:
+        return os.read(pipe, CHUNK_BYTES)
+    except OSError:
+        return b""
+
+
+def _open(file: Path) -> int:
+    try:
+        return os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    except OSError:
+        return -1

@@ -1,0 +1,73 @@
+"""The file by which other commands of the same user find a pool of JVMs."""
+
+import hashlib
+import json
+import os
+import stat
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from local_glue.lake_fs.jar import jar_name
+from local_glue.warm_jvms.fitness import VARIABLES_OF_THE_JVM
+
+POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool that is not the home's
+
+
+@dataclass(frozen=True)
+class PoolFile:
+    """Where a pool answers, and what its JVMs are.
+
+    Attributes:
+        pid: the process that owns it.
+        port: its port on 127.0.0.1.
+        key: the secret, in hexadecimal digits.
+        jvms: the `fingerprint` of its JVMs.
+    """
+
+    pid: int
+    port: int
+    key: str
+    jvms: str
+
+
+def fingerprint(java_home: Path) -> str:
+    """Return a text that is the same for two JVMs only if a run may have either."""
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(VARIABLES_OF_THE_JVM) and name != "JAVA_HOME"
+    }
+    parts = (str(java_home.resolve()), jar_name(), *map(str, sorted(variables.items())))
+    return hashlib.sha256("|".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def write_pool_file(file: Path, content: PoolFile) -> None:
+    """Write it, readable by this user only."""
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}")
+    unfinished.touch(mode=0o600)
+    unfinished.write_text(json.dumps(asdict(content)), encoding="utf-8")
+    unfinished.replace(file)
+
+
+def read_pool_file(file: Path) -> PoolFile | None:
+    """Return what the file says; None if there is none.
+
+    Raises:
+        ValueError: it is no such file, or others than this user may have written it.
+    """
+    try:
+        with file.open(encoding="utf-8") as stream:
+            status = os.fstat(stream.fileno())
+            if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
+                raise ValueError(f"{file} is not this user's alone")
+            fields = json.load(stream)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read: {error.strerror}") from error
+    try:
+        return PoolFile(
+            int(fields["pid"]), int(fields["port"]), str(fields["key"]), str(fields["jvms"])
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{file} is no file of a JVM pool") from error

@@ -1,0 +1,142 @@
+"""Lends the JVMs of a pool to job processes of the same user, over a port of this machine."""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import (
+    Connection,
+    Listener,
+    answer_challenge,
+    deliver_challenge,
+)
+from pathlib import Path
+from typing import Any
+
+from local_glue.home import JVM_POOL_FILE
+from local_glue.warm_jvms.pool import Loan, NoJvmError, Pool, Request
+from local_glue.warm_jvms.pool_file import PoolFile, fingerprint, write_pool_file
+
+HOST = "127.0.0.1"
+
+
+@contextmanager
+def serve_pool(
+    folder: Path, java_home: Path, size: int, file: Path | None = None
+) -> Iterator[tuple[Pool, Path]]:
+    """Own a pool for as long as the block takes; yield it, and the file by which to find it.
+
+    Args:
+        folder: where the JVMs have their folders; those that killed owners left are deleted.
+        java_home: the Java of the JVMs.
+        size: how many JVMs there may be at once.
+        file: where port and secret are written, for this user only; None takes one in the folder.
+
+    Raises:
+        OSError: no port is free, or the file or the folder cannot be written.
+    """
+    key = secrets.token_bytes(32)
+    with ExitStack() as stack:
+        listener = stack.enter_context(Listener((HOST, 0), backlog=64))
+        own = stack.enter_context(_own_folder(folder))
+        file = file or own / JVM_POOL_FILE
+        pool = Pool(own, java_home, size)
+        stack.callback(pool.close)
+        write_pool_file(
+            file, PoolFile(os.getpid(), listener.address[1], key.hex(), fingerprint(java_home))
+        )
+        stack.callback(file.unlink, missing_ok=True)
+        threading.Thread(target=_accept, args=(listener, key, pool), daemon=True).start()
+        yield pool, file
+
+
+@contextmanager
+def _own_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder that no living process has; delete those of owners that were killed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.iterdir():
+        if not _is_running(left.name.partition("-")[0]):
+            shutil.rmtree(left, ignore_errors=True)
+    own = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
+    own.mkdir(mode=0o700)
+    try:
+        yield own
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another process has its JVMs there
+            folder.rmdir()
+
+
+def _is_running(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
+    while True:
+        try:
+            connection = listener.accept()
+        except OSError:  # closed: the command is over
+            return
+        threading.Thread(target=_serve, args=(connection, key, pool), daemon=True).start()
+
+
+def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
+    """Serve one job process; a connection that breaks off ends the JVM that was lent over it."""
+    with connection, contextlib.suppress(OSError, EOFError, AuthenticationError, ValueError):
+        deliver_challenge(connection, key)
+        answer_challenge(connection, key)
+        message = json.loads(connection.recv_bytes())
+        if "end" in message:
+            pool.end_jvm_of(Path(message["end"]))
+            _send(connection, {})
+            return
+        try:
+            loan = pool.lend(_request(message))
+        except NoJvmError as error:
+            _send(connection, {"refused": str(error)})
+            return
+        try:
+            _send(
+                connection,
+                {
+                    "port": loan.gateway.port,
+                    "secret": loan.gateway.secret,
+                    "runs_before": loan.runs_before,
+                },
+            )
+            failure = json.loads(connection.recv_bytes())["failure"]
+        except (OSError, EOFError, ValueError):
+            pool.discard(loan.warm)
+            raise
+        _take_back(connection, pool, loan, failure)
+
+
+def _take_back(connection: Connection, pool: Pool, loan: Loan, failure: str | None) -> None:
+    why_not = pool.end_run(loan, failure)
+    with contextlib.suppress(OSError):  # the run goes on while its JVM is made as new
+        _send(connection, {})
+    pool.take_back(loan, why_not)
+
+
+def _request(message: Mapping[str, Any]) -> Request:
+    return Request(
+        message["settings"],
+        message["environment"],
+        Path(message["stdout"]),
+        Path(message["stderr"]),
+    )
+
+
+def _send(connection: Connection, fields: object) -> None:
+    connection.send_bytes(json.dumps(fields).encode())
