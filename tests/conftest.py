@@ -17,6 +17,9 @@ from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.spark import write_spark_conf
 from local_glue.store import Store
+from local_glue.warm_jvms.pool_file import POOL_VARIABLE
+from local_glue.warm_jvms.server import serve_pool
+from local_glue.warm_jvms.supply import Jvms
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,6 +81,18 @@ def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     (home.lake / BUCKET).mkdir()
     Store(home.database).close()  # before any run, as a command does
     return home
+
+
+@pytest.fixture(scope="session", autouse=True)
+def jvms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jvms]:
+    """One pool of JVMs for the whole test process; commands that tests start find it too."""
+    folder = tmp_path_factory.mktemp("jvms")
+    with (
+        serve_pool(folder, find_java_home(), os.cpu_count() or 1) as (pool, file),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv(POOL_VARIABLE, str(file))
+        yield Jvms(file, pool=pool)
 
 
 @pytest.fixture(scope="session")

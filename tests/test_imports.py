@@ -20,6 +20,8 @@ ALLOWED = {
     "local_glue/class_archive": {"local_glue", "pyspark"},
     # The Java compiler that Spark ships is called through Spark's py4j, when the jar is made.
     "local_glue/lake_fs": {"local_glue", "py4j", "pyspark"},
+    # The pool talks to its JVMs by Spark's py4j; Python workers of Spark begin with our daemon.
+    "local_glue/warm_jvms": {"local_glue", "py4j", "pyspark"},
     # py4j comes with pyspark and is what it raises; fastavro and lxml read what Spark cannot.
     "local_glue/site": {"awsglue", "fastavro", "local_glue", "lxml", "py4j", "pyspark"},
     # Spark's py4j starts the JVM of the embedded Derby; the Node of the wheel runs jsii.

@@ -28,7 +28,9 @@ class Control:
         """Connect, and let the JVM remember what it is like before any run."""
         from py4j.java_gateway import GatewayParameters, JavaGateway
 
-        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # who calls sees the error itself
+        # Who calls sees the error itself; Py4J would also print it, by the root logger too.
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
+        logging.getLogger().addFilter(_is_not_py4j)
         self._gateway = JavaGateway(
             gateway_parameters=GatewayParameters(
                 port=gateway.port, auth_token=gateway.secret, read_timeout=ANSWER_TIMEOUT_S
@@ -59,3 +61,7 @@ class Control:
     def close(self) -> None:
         """Close the connection."""
         self._gateway.close()
+
+
+def _is_not_py4j(record: logging.LogRecord) -> bool:
+    return not record.pathname.endswith("py4j/java_gateway.py")

@@ -162,9 +162,9 @@ def test_bookmark_is_the_old_or_the_new_version_after_a_kill(step, copy_job):
 
 @pytest.mark.spark
 def test_spark_job_that_was_killed_after_its_write_copies_the_same_again(
-    spark, spark_home, s3, tmp_path, monkeypatch
+    spark, spark_home, s3, tmp_path, monkeypatch, jvms
 ):
-    machine = Machine(spark_home, find_java_home(), "http://127.0.0.1:9", "us-east-1")
+    machine = Machine(spark_home, find_java_home(), "http://127.0.0.1:9", "us-east-1", jvms)
     publish(FileAsset(FOLDER.parents[1] / "libs", True, "", "libs.zip"), "assets", spark_home)
     for name in ("faulty_job.py", "steps.py"):
         publish(FileAsset(FOLDER / name, False, "", name), "assets", spark_home)

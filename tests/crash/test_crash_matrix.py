@@ -67,7 +67,7 @@ def documented_steps() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def machine(spark_home) -> Iterator[Machine]:
+def machine(spark_home, jvms) -> Iterator[Machine]:
     """This machine with the embedded DynamoDB, the libraries and the faulty job published."""
     with dynamodb_endpoint(spark_home) as endpoint:
         with dynamodb_client(endpoint, REGION) as client:
@@ -76,7 +76,7 @@ def machine(spark_home) -> Iterator[Machine]:
         for name in ("faulty_job.py", "steps.py"):
             source = Path(__file__).with_name(name)
             publish(FileAsset(source, False, "assets", name), "assets", spark_home)
-        yield Machine(spark_home, find_java_home(), endpoint, REGION)
+        yield Machine(spark_home, find_java_home(), endpoint, REGION, jvms)
 
 
 @pytest.fixture

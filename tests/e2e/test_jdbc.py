@@ -22,7 +22,7 @@ DERBY = {
 
 
 def test_increments_from_a_jdbc_table_end_with_the_mart_equal_to_a_recomputation(
-    synth, tmp_path
+    synth, tmp_path, jvms
 ) -> None:
     assembly = synth(flightsSource=json.dumps(DERBY))
     home = Home.open(tmp_path / "home")
@@ -35,7 +35,9 @@ def test_increments_from_a_jdbc_table_end_with_the_mart_equal_to_a_recomputation
         for key, body in {**delivery.flight_files(), **delivery.weather_files()}.items():
             write_object(landed / key, body)
         with JobProgress(Console()) as progress:
-            result = run_workflow(assembly, home, "flights", progress.observe, lambda _: None)
+            result = run_workflow(
+                assembly, home, "flights", progress.observe, lambda _: None, jvms=jvms
+            )
         assert result.is_success, result
         read += [r.rows_read for r in result.job_runs if r.job_name == "ingest-flights"]
 

@@ -23,6 +23,7 @@ from local_glue.dynamodb import dynamodb_endpoint
 from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.template import scope_of
+from local_glue.warm_jvms.supply import NO_JVMS
 from tests.e2e.recorded_calls import (
     OWN_APP,
     Call,
@@ -65,7 +66,7 @@ def told(assembly, tmp_path_factory, console, recorder, requests) -> Story:
         patch.setenv("AWS_SDK_UA_APP_ID", OWN_APP)
         options = f"{os.environ.get('JAVA_TOOL_OPTIONS', '')} {recorder.java_options}"
         patch.setenv("JAVA_TOOL_OPTIONS", options)
-        story = Story(console, assembly, home)
+        story = Story(console, assembly, home, NO_JVMS)  # a recording for each job
         tell(story, SMALL)
         requests += [
             (service, operation, body)

@@ -16,6 +16,7 @@ from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.job_runs import (
+from local_glue.spark import spark_home
     Machine,
     new_run_id,
     plan_job_run,
@@ -172,7 +173,8 @@ def test_spark_and_python_of_the_caller_never_reach_the_job(probe):
     home, folder, seen = probe
     environment = seen["environment"]
 
-    assert not {"SPARK_HOME", "PYTHONWARNINGS"} & set(environment)
+    assert "PYTHONWARNINGS" not in environment
+    assert environment["SPARK_HOME"] == str(spark_home())
     conf = folder / "spark.conf"
     assert environment["PYSPARK_SUBMIT_ARGS"] == f"--properties-file {conf} pyspark-shell"
     assert environment["SPARK_CONF_DIR"] == str(NO_CONF)
@@ -330,7 +332,7 @@ def test_spark_properties_of_the_job_come_last_in_the_configuration(home):
 
     conf = home.runs / run.run_id / "spark.conf"
     lines = conf.read_text(encoding="utf-8").splitlines()
-    assert [line for line in lines if line.startswith("spark.ui.enabled ")] == [
-        "spark.ui.enabled true"
+    assert [line for line in lines if line.startswith("spark.ui.enabled=")] == [
+        "spark.ui.enabled=true"
     ]
-    assert f"spark.hadoop.tidemark.lake {home.lake}" in lines
+    assert f"spark.hadoop.tidemark.lake={home.lake}" in lines

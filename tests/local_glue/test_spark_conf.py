@@ -10,13 +10,13 @@ from local_glue.spark import write_spark_conf
 
 @pytest.fixture
 def settings(tmp_path):
-    """Return a maker of the written properties, each line split at its first space."""
+    """Return a maker of the written properties, each line split at its first =."""
     home = Home.open(tmp_path / "a home")
 
     def write(user_settings=None):
         write_spark_conf(tmp_path, home, tmp_path / "java", user_settings or {})
         text = (tmp_path / "spark.conf").read_text(encoding="utf-8")
-        return dict(line.split(" ", 1) for line in text.splitlines())
+        return dict(line.split("=", 1) for line in text.splitlines())
 
     return write
 
@@ -44,8 +44,14 @@ def test_settings_of_the_job_win(settings):
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [(r"\d+\s", r"\\d+\\s"), ("two\nlines", r"two\nlines"), ("a b=c", "a b=c")],
-    ids=["backslashes", "line end", "spaces"],
+    [
+        (r"\d+\s", r"\\d+\\s"),
+        ("two\nlines", r"two\nlines"),
+        ("a b=c", "a b=c"),
+        (" a", "\\ a"),
+        ("=a", "=a"),
+    ],
+    ids=["backslashes", "line end", "spaces", "leading space", "leading ="],
 )
 def test_value_is_written_as_java_properties_read_it(settings, value, written):
     assert settings({"spark.redaction.regex": value})["spark.redaction.regex"] == written

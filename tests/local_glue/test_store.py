@@ -243,6 +243,7 @@ def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
     with closing(sqlite3.connect(database)) as connection:
         for table in ("catalog_table", "catalog_connection", "run_warning"):
             connection.execute(f"DROP TABLE {table}")
+        connection.execute("ALTER TABLE job_run DROP COLUMN jvm")
         connection.execute("PRAGMA user_version = 2")
 
     with Store(database) as store:

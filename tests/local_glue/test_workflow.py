@@ -21,6 +21,7 @@ from local_glue.errors import EntityNotFoundError, GlueLocalError, UnsupportedEr
 from local_glue.home import RUN_ID_VARIABLE, Home
 from local_glue.job_runs import Machine
 from local_glue.store import JobRun, Store
+from local_glue.warm_jvms.supply import NO_JVMS
 from local_glue.workflow import WorkflowRun, recover_interrupted_runs
 
 FAIL = "raise ValueError('no')"
@@ -377,7 +378,7 @@ def test_runs_of_a_killed_command_are_failed_and_their_processes_ended(home, sto
     ):
         wait_until(lambda: marked(left.pid, "jr_left") and marked(other.pid, "jr_left_not"))
 
-        recovered = recover_interrupted_runs(store)
+        recovered = recover_interrupted_runs(store, NO_JVMS)
 
         assert left.wait(20) == -signal.SIGKILL
         assert other.poll() is None
@@ -396,4 +397,4 @@ def marked(pid, run_id):
 
 
 def test_nothing_to_recover_changes_nothing(store):
-    assert recover_interrupted_runs(store) == []
+    assert recover_interrupted_runs(store, NO_JVMS) == []
