@@ -16,7 +16,6 @@ from local_glue.errors import GlueLocalError, UsageError
 from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.job_runs import (
-from local_glue.spark import spark_home
     Machine,
     new_run_id,
     plan_job_run,
@@ -24,6 +23,7 @@ from local_glue.spark import spark_home
     start_job_run,
     stop_job_run,
 )
+from local_glue.spark import spark_home
 
 PROBE = """
 import importlib.util, json, os, sys
