@@ -12,6 +12,7 @@ import pytest
 from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.metrics import RowCounts, read_row_counts
+from local_glue.notices import RUN_FOLDER_VARIABLE
 from local_glue.spark import EVENTS_FOLDER, write_spark_conf
 
 pytestmark = pytest.mark.spark
@@ -183,6 +184,7 @@ def test_log_of_a_whole_job_process_is_counted(tmp_path):
             "PATH": os.environ["PATH"],
             "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "local_glue" / "site"))),
             "TIDEMARK_HOME": str(home.root),
+            RUN_FOLDER_VARIABLE: str(run_folder),
             **spark_variables,
         },
         capture_output=True,
