@@ -62,7 +62,8 @@ def dynamodb_endpoint(home: Home) -> Iterator[str]:
     Raises:
         DamagedDatabaseError: the file with the tables is damaged.
         DiskFullError: the engine does not start, and the disk of the home is full.
-        GlueLocalError: the engine does not start; its output is in the message.
+        GlueLocalError: the engine does not start, or ends while it is needed; its output is in the
+            message.
     """
     configured = os.environ.get(ENDPOINT_VARIABLE)
     if configured:
@@ -75,10 +76,23 @@ def dynamodb_endpoint(home: Home) -> Iterator[str]:
     try:
         pid_file.write_text(f"port {port}\n", encoding="utf-8")
         yield f"http://127.0.0.1:{port}"
+    except GlueLocalError as error:
+        if process.poll() is not None:
+            raise _ended_error(process.returncode, home.dynamodb) from error
+        raise
     finally:
         process.terminate()
         process.wait()
         pid_file.unlink(missing_ok=True)
+
+
+def _ended_error(code: int, folder: Path) -> GlueLocalError:
+    log = folder / "engine.log"
+    text = log.read_text(encoding="utf-8", errors="replace").strip()
+    return GlueLocalError(
+        f"the embedded DynamoDB engine ended with {code} while it was needed: "
+        f"{text or 'no output'}; what was committed is kept: run again; see {log}"
+    )
 
 
 def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
@@ -135,7 +149,8 @@ def _stop_left_over_engines(folder: Path) -> None:
     for pid_file in folder.glob("*.pid"):
         owner, engine = (int(part) for part in pid_file.stem.split("-"))
         if not _is_running(owner):
-            if _is_running(engine) and "dynoxide" in _command_of(engine):
+            # Process ids come again: another engine may have this one by now.
+            if _is_running(engine) and str(folder / TABLES_FILE) in _command_of(engine):
                 os.kill(engine, signal.SIGKILL)
             pid_file.unlink(missing_ok=True)
 
@@ -152,7 +167,7 @@ def _is_running(pid: int) -> bool:
 
 def _command_of(pid: int) -> str:
     answer = subprocess.run(  # noqa: S603
-        ["ps", "-o", "command=", "-p", str(pid)],  # noqa: S607 (POSIX tool)
+        ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 (POSIX tool)
         capture_output=True,
         text=True,
     )

@@ -1,7 +1,7 @@
 """Reads, joins and writes a little of everything, to load the classes that job scripts need.
 
-Called as ``python class_archive_job.py FILE`` with the settings of a job run and a bucket
-``sample``; writes the JVM's class path into FILE.
+Called as ``python sample_job.py [FILE]`` with the settings of a job run and a bucket ``sample``;
+writes the JVM's class path into FILE.
 """
 
 import sys
@@ -41,8 +41,9 @@ def main() -> None:
     stored.createOrReplaceTempView("stored")
     spark.sql("SELECT DISTINCT day FROM stored ORDER BY day").collect()
 
-    class_path = spark.sparkContext._jvm.System.getProperty("java.class.path")  # type: ignore[union-attr]
-    Path(sys.argv[1]).write_text(str(class_path), encoding="utf-8")
+    if len(sys.argv) == 2:
+        class_path = spark.sparkContext._jvm.System.getProperty("java.class.path")  # type: ignore[union-attr]
+        Path(sys.argv[1]).write_text(str(class_path), encoding="utf-8")
     spark.stop()
 
 

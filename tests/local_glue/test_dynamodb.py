@@ -224,6 +224,29 @@ def test_process_that_is_no_engine_survives_the_pid_file_that_names_it(home):
         stranger.kill()
 
 
+def test_engine_of_another_home_survives_the_pid_file_that_names_it(home, tmp_path):
+    other = Home.open(tmp_path / "other")
+    with connected(other) as connection:
+        (engine,) = [int(file.stem.split("-")[1]) for file in other.dynamodb.glob("*.pid")]
+        (home.dynamodb / f"{2**22 + 1}-{engine}.pid").write_text("port 1\n", "utf-8")
+
+        with dynamodb_endpoint(home):
+            pass
+
+        assert connection.list_tables()["TableNames"] == []
+
+
+def test_engine_that_ends_while_it_is_needed_is_told_as_such(home):
+    def use_it_and_kill_it():
+        with connected(home) as connection:
+            (engine,) = [int(file.stem.split("-")[1]) for file in home.dynamodb.glob("*.pid")]
+            os.kill(engine, 9)
+            connection.list_tables()
+
+    with pytest.raises(GlueLocalError, match="engine ended with -9 while it was needed"):
+        use_it_and_kill_it()
+
+
 def test_an_endpoint_that_does_not_answer_is_named_with_the_remedy() -> None:
     with (
         pytest.raises(GlueLocalError, match=r"127\.0\.0\.1:1 does not do what.*unset AWS_ENDPOINT"),

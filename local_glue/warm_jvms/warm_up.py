@@ -1,0 +1,97 @@
+"""Keeps a pool for other commands, and runs a sample job in each JVM before they come."""
+
+import contextlib
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from local_glue.class_archive.make import SAMPLE_JOB
+from local_glue.definitions import JobDefinition
+from local_glue.errors import UsageError
+from local_glue.home import JVM_POOL_FILE, JVMS_FOLDER, Home
+from local_glue.java import find_java_home
+from local_glue.job_runs import (
+    JobProcess,
+    Machine,
+    new_run_id,
+    plan_job_run,
+    poll_job_run,
+    start_job_run,
+    stop_job_run,
+)
+from local_glue.store import JobRun
+from local_glue.warm_jvms.client import is_running
+from local_glue.warm_jvms.pool_file import read_pool_file
+from local_glue.warm_jvms.server import serve_pool
+from local_glue.warm_jvms.supply import Jvms
+
+NOWHERE = "http://127.0.0.1:9"  # the sample job asks for no watermarks
+BUCKET = "sample"
+POLL_S = 0.2
+
+
+@contextmanager
+def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
+    """Keep a pool that the commands of a home find, for as long as the block takes.
+
+    Raises:
+        UsageError: another process keeps one for this home, or there can be none.
+    """
+    file = home.root / JVM_POOL_FILE
+    with contextlib.suppress(ValueError):
+        other = read_pool_file(file)
+        if other is not None and is_running(other):
+            raise UsageError(
+                f"process {other.pid} keeps JVMs for {home.root} already; stop it first, or set "
+                "TIDEMARK_HOME to another folder"
+            )
+    try:
+        with serve_pool(home.root / JVMS_FOLDER, find_java_home(), size, file) as (pool, _):
+            yield Jvms(file, pool=pool)
+    except OSError as error:
+        raise UsageError(f"no pool of JVMs can be opened: {error.strerror or error}") from error
+
+
+def keep_warm(jvms: Jvms, size: int, say: Callable[[str], None]) -> NoReturn:
+    """Run the sample job in ``size`` JVMs at once, then replace those that end."""
+    begin = time.monotonic()
+    jvms.want(size)
+    for run in warm_up(jvms, size):
+        if run.state != "SUCCEEDED":
+            say(f"a JVM is not warm yet: {run.error_message}")
+    say(f"{size} JVMs are warm ({time.monotonic() - begin:.0f} s)")
+    while True:
+        jvms.want(size)
+        time.sleep(POLL_S)
+
+
+def warm_up(jvms: Jvms, count: int) -> list[JobRun]:
+    """Run the sample job ``count`` times at once, each in a home of its own that is deleted."""
+    with tempfile.TemporaryDirectory() as folder:
+        running: list[JobProcess] = []
+        try:
+            for number in range(count):
+                home = Home.open(Path(folder) / str(number))
+                running.append(_start(jvms, home))
+            finished: list[JobRun] = []
+            while running:
+                time.sleep(POLL_S)
+                ended = [(process, poll_job_run(process)) for process in running]
+                finished += [run for _, run in ended if run is not None]
+                running = [process for process, run in ended if run is None]
+        finally:
+            for process in running:
+                stop_job_run(process)
+    return finished
+
+
+def _start(jvms: Jvms, home: Home) -> JobProcess:
+    home.create_bucket(BUCKET)
+    shutil.copyfile(SAMPLE_JOB, home.lake / BUCKET / SAMPLE_JOB.name)
+    job = JobDefinition("sample", f"s3://{BUCKET}/{SAMPLE_JOB.name}", "5.1")
+    machine = Machine(home, find_java_home(), NOWHERE, "us-east-1", jvms)
+    return start_job_run(machine, job, {}, plan_job_run(machine, job, {}, new_run_id(), 0))
