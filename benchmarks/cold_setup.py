@@ -27,7 +27,7 @@ def measure() -> list[Result]:
         Result("set-up, fresh clone", COMMAND, cold, "downloads may be cached"),
         Result("disk of the set-up, GB", COMMAND, disk, " and ".join(INSTALLED)),
         Result("set-up, second time", COMMAND, again, "target 3 s"),
-        Result("`make demo`, warm", COMMAND, demo, "target 120 s"),
+        Result("`make demo`, warm", COMMAND, demo, "target 45 s"),
     ]
 
 

@@ -1,26 +1,27 @@
-"""Measures what `tidemark run` adds to Spark's own start: `python -m benchmarks.job_overhead`.
+"""Measures what a job run costs, cold and warm: `python -m benchmarks.job_overhead`.
 
-The same script runs three times in a chain of triggers, and three times through spark-submit with
-the same Spark settings and libraries, but without the class archive. The two take turns.
+The same script reads 20 new JSON files through its bookmark, groups them and writes Parquet: by
+`tidemark` with a JVM of its own, with one that ran a job before, and through spark-submit with the
+same Spark settings and libraries, but without the class archive. The three take turns.
 """
 
-import json
 import os
-import sys
 import tempfile
-from collections.abc import Mapping
-from itertools import pairwise
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-from benchmarks.measure import PROJECT, Result, time_command
+from benchmarks.measure import Result, time_command
 from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.job_runs import SITE
 from local_glue.spark import CONF_FILE, write_spark_conf
+from local_glue.submit import Submission, submit
+from local_glue.warm_jvms.supply import NO_JVMS, Jvms, jvms_of
 
-PAIRS = 3
-JOBS = ("first", "second", "third")
+ROUNDS = 5
+FILES = 20
+COMMAND = "python -m benchmarks.job_overhead"
 SCRIPT = """
 import sys
 from awsglue.context import GlueContext
@@ -32,100 +33,128 @@ args = getResolvedOptions(sys.argv, ["JOB_NAME"])
 glue_context = GlueContext(SparkContext.getOrCreate())
 job = Job(glue_context)
 job.init(args["JOB_NAME"], args)
-assert glue_context.spark_session.range(1000).count() == 1000
+rows = glue_context.create_dynamic_frame.from_options(
+    "s3", {"paths": ["s3://bench/in/"]}, "json", transformation_ctx="rows"
+).toDF()
+if rows.columns:
+    rows.groupBy("kind").count().write.mode("append").parquet("s3://bench/out/")
 job.commit()
 glue_context.spark_session.stop()
 """
-
-
-def write_assembly(folder: Path) -> None:
-    """Write a cloud assembly with three chained jobs that run SCRIPT."""
-    asset = {
-        "source": {"path": "script.py", "packaging": "file"},
-        "destinations": {"current": {"bucketName": "assets", "objectKey": "script.py"}},
-    }
-    artifacts = {
-        "bench.assets": {"type": "cdk:asset-manifest", "properties": {"file": "assets.json"}},
-        "bench": {
-            "type": "aws:cloudformation:stack",
-            "properties": {"templateFile": "template.json"},
-        },
-    }
-    (folder / "script.py").write_text(SCRIPT, encoding="utf-8")
-    for name, document in (
-        ("manifest.json", {"artifacts": artifacts}),
-        ("assets.json", {"files": {"script": asset}}),
-        ("template.json", {"Resources": _resources()}),
-    ):
-        (folder / name).write_text(json.dumps(document), encoding="utf-8")
-
-
-def _resources() -> Mapping[str, Any]:
-    resources: dict[str, Any] = {"Flow": _resource("Workflow", Name="flow")}
-    for name in JOBS:
-        command = {"Name": "glueetl", "ScriptLocation": "s3://assets/script.py"}
-        resources[name] = _resource("Job", Name=name, Command=command)
-    resources["Start"] = _trigger("ON_DEMAND", JOBS[0])
-    for before, name in pairwise(JOBS):
-        condition = {"JobName": before, "State": "SUCCEEDED", "LogicalOperator": "EQUALS"}
-        predicate = {"Logical": "AND", "Conditions": [condition]}
-        after = _trigger("CONDITIONAL", name, Predicate=predicate, StartOnCreation=True)
-        resources[f"After{before}"] = after
-    return resources
-
-
-def _trigger(kind: str, job: str, **properties: Any) -> Mapping[str, Any]:
-    actions = [{"JobName": job}]
-    return _resource("Trigger", Type=kind, WorkflowName="flow", Actions=actions, **properties)
-
-
-def _resource(kind: str, **properties: Any) -> Mapping[str, Any]:
-    return {"Type": f"AWS::Glue::{kind}", "Properties": properties}
+PARALLEL = """
+import time
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+spark.range(5_000_000).selectExpr("id % 1000 AS k", "id").groupBy("k").sum("id").collect()
+time.sleep(3)
+spark.stop()
+"""
 
 
 def measure() -> list[Result]:
-    """Return the seconds per job of both ways and their difference, pair by pair."""
+    """Return the seconds of a run by each way, of a run with nothing new, and the peak memory."""
     with tempfile.TemporaryDirectory() as folder:
-        assembly, root = Path(folder) / "cdk.out", Path(folder) / "home"
-        assembly.mkdir()
-        write_assembly(assembly)
-        home = Home.open(root)
-        plain = home.runs / "plain"
-        plain.mkdir()
-        no_archive = {"spark.driver.defaultJavaOptions": ""}
-        variables = write_spark_conf(plain, home, find_java_home(), no_archive)
-        pairs = [
-            (_tidemark(assembly, root), _spark(assembly, variables, home)) for _ in range(PAIRS)
-        ]
-    command = "python -m benchmarks.job_overhead"
+        script = Path(folder) / "bench.py"
+        script.write_text(SCRIPT, encoding="utf-8")
+        home = Home.open(Path(folder) / "home")
+        home.create_bucket("bench")
+        with jvms_of(home) as jvms:
+            _run(home, script, jvms, 0)  # the first one is the cold one of its JVM
+            rounds = [_round(home, script, jvms, number) for number in range(1, ROUNDS + 1)]
+            memory = [_memory_gb(home, Path(folder), jvms)]
+    cold, warm, nothing, spark = zip(*rounds, strict=True)
+    ratios = [mine / theirs for mine, theirs in zip(warm, spark, strict=True)]
     return [
-        Result("one job, `tidemark run`", command, [a for a, _ in pairs]),
-        Result(
-            "one job, spark-submit", command, [b for _, b in pairs], "without the class archive"
-        ),
-        Result("overhead per job", command, [a - b for a, b in pairs], "target 1.0 s"),
+        Result("one job, warm JVM", COMMAND, warm, "target 2.0 s"),
+        Result("one job, warm JVM, nothing new", COMMAND, nothing, "target 1.5 s"),
+        Result("one job, cold JVM", COMMAND, cold, "the first of a command, or --isolated"),
+        Result("one job, spark-submit", COMMAND, spark, "without the class archive"),
+        Result("warm JVM, share of spark-submit", COMMAND, ratios, "target 0.25"),
+        Result("memory of an engine with two JVMs, GB", COMMAND, memory, "peak; target 2.5 GB"),
     ]
 
 
-def _tidemark(assembly: Path, root: Path) -> float:
-    command = [sys.executable, "-m", "ops", "run", "--app", str(assembly)]
-    return time_command(command, PROJECT, {"TIDEMARK_HOME": str(root)}) / len(JOBS)
+def _round(home: Home, script: Path, jvms: Jvms, number: int) -> tuple[float, float, float, float]:
+    """Return the seconds of a run: cold, warm, warm with nothing new, by spark-submit."""
+    warm = _run(home, script, jvms, 3 * number)
+    nothing = _run(home, script, jvms, None)
+    cold = _run(home, script, NO_JVMS, 3 * number + 1)
+    return cold, warm, nothing, _spark_submit(home, script, 3 * number + 2)
 
 
-def _spark(assembly: Path, variables: Mapping[str, str], home: Home) -> float:
-    import pyspark
+def _land(home: Home, number: int) -> None:
+    folder = home.lake / "bench" / "in"
+    folder.mkdir(exist_ok=True)
+    for file in range(FILES):
+        rows = "".join(f'{{"kind": {row % 7}, "id": {row}}}\n' for row in range(500))
+        (folder / f"{number}-{file}.json").write_text(rows, encoding="utf-8")
 
-    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+
+def _run(home: Home, script: Path, jvms: Jvms, number: int | None) -> float:
+    """Run the script once, on 20 new files unless ``number`` is None; return its seconds."""
+    if number is not None:
+        _land(home, number)
+    arguments = {"--job-bookmark-option": "job-bookmark-enable"}
+    begin = time.monotonic()
+    run, _ = submit(Submission(script, "bench", arguments), home, lambda _: None, jvms=jvms)
+    seconds = time.monotonic() - begin
+    expected = 0 if number is None else FILES * 500
+    if run.state != "SUCCEEDED" or run.rows_read != expected:
+        raise RuntimeError(f"{run.state}, {run.rows_read} rows read: {run.error_message}")
+    return seconds
+
+
+def _spark_submit(home: Home, script: Path, number: int) -> float:
+    """Run the script on 20 new files by spark-submit; return its seconds."""
+    folder = home.runs / f"plain-{number}"
+    folder.mkdir()
+    for file in (home.lake / "bench" / "in").iterdir():  # without a bookmark it reads everything
+        file.unlink()
+    _land(home, number)
+    no_archive = {"spark.driver.defaultJavaOptions": ""}
+    variables = write_spark_conf(folder, home, find_java_home(), no_archive)
+    command = [
+        *(f"{variables['SPARK_HOME']}/bin/spark-submit", "--properties-file"),
+        *(str(folder / CONF_FILE), str(script), "--JOB_NAME", "plain"),
+    ]
     environment = {
         **variables,
         "PYTHONPATH": str(SITE),
         "TIDEMARK_HOME": str(home.root),
         "PATH": os.environ["PATH"],
     }
-    folder = home.runs / "plain"
-    settings = ["--properties-file", str(folder / CONF_FILE)]
-    command = [str(submit), *settings, str(assembly / "script.py"), "--JOB_NAME", "plain"]
-    return sum(time_command(command, folder, environment) for _ in JOBS) / len(JOBS)
+    return time_command(command, folder, environment)
+
+
+def _memory_gb(home: Home, folder: Path, jvms: Jvms) -> float:
+    """Run two jobs at once; return the peak of this process and all below it."""
+    script = folder / "parallel.py"
+    script.write_text(PARALLEL, encoding="utf-8")
+    submission = Submission(script, "parallel", {})
+    peak = 0
+    with ThreadPoolExecutor(2) as threads:
+        homes = (home, Home.open(folder / "home-2"))
+        runs = [
+            threads.submit(submit, submission, each, lambda _: None, jvms=jvms) for each in homes
+        ]
+        while not all(run.done() for run in runs):
+            peak = max(peak, _tree_bytes(os.getpid()))
+            time.sleep(0.1)
+    for run in runs:
+        if run.result()[0].state != "SUCCEEDED":
+            raise RuntimeError(run.result()[0].error_message)
+    return peak / 1e9
+
+
+def _tree_bytes(pid: int) -> int:
+    """Return the proportional memory of a process and of all below it; shared pages count once."""
+    try:
+        children = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")]
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8")
+    except OSError:  # it has just ended
+        return 0
+    own = next((int(line.split()[1]) for line in rollup.splitlines() if line[:4] == "Pss:"), 0)
+    return 1024 * own + sum(_tree_bytes(int(child)) for text in children for child in text.split())
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from local_glue.commands import JobStatus
 from local_glue.definitions import Deployment
 from local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from local_glue.home import Home
+from local_glue.store import JobRun
 from ops.listing import Listing
 from ops.progress import duration, rows, state_text
 
@@ -89,6 +90,11 @@ def _moment(epoch_ms: int) -> str:
     return f"{datetime.fromtimestamp(epoch_ms / 1000, UTC):%Y-%m-%d %H:%M}Z"
 
 
+def _jvm(run: JobRun) -> str:
+    """Return whether the JVM was warm or cold, if the script started Spark."""
+    return f" {run.jvm.partition(':')[0]}" if run.jvm else ""
+
+
 def schedule_lines(deployment: Deployment) -> list[str]:
     """Return, for each schedule of the template, what it starts on AWS and who does so here."""
     return [
@@ -114,7 +120,7 @@ def status_table(
         table.append(
             (
                 *(status.job_name, _moment(run.started_at_ms)),
-                state_text(run.state).append(f" {duration(run)}", style="default"),
+                state_text(run.state).append(f" {duration(run)}{_jvm(run)}", style="default"),
                 *(f"{rows(run.rows_read)} → {rows(run.rows_written)}", bookmark, watermark),
             )
         )

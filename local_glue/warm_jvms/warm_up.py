@@ -63,7 +63,7 @@ def keep_warm(jvms: Jvms, size: int, say: Callable[[str], None]) -> NoReturn:
     for run in warm_up(jvms, size):
         if run.state != "SUCCEEDED":
             say(f"a JVM is not warm yet: {run.error_message}")
-    say(f"{size} JVMs are warm ({time.monotonic() - begin:.0f} s)")
+    say(f"warm JVMs: {size} ({time.monotonic() - begin:.0f} s)")
     while True:
         jvms.want(size)
         time.sleep(POLL_S)
