@@ -23,6 +23,7 @@ from local_glue.arguments import (
 )
 from local_glue.definitions import JobDefinition
 from local_glue.disk import full_disk_text, has_room
+from local_glue.environment import inherited
 from local_glue.errors import GlueLocalError
 from local_glue.failures import Failure, Places, with_remedy
 from local_glue.home import RUN_ID_VARIABLE, Home
@@ -39,11 +40,6 @@ from local_glue.warm_jvms.supply import NO_JVMS, Jvms
 SITE = Path(__file__).parent / "site"
 STOP_GRACE_S = 5.0
 LOG_PART_BYTES = 1_000_000
-# What a job process must not inherit: the caller's Spark, Hadoop, Python path and AWS identity.
-FOREIGN_PREFIXES = (
-    *("SPARK_", "PYSPARK_", "HADOOP_", "HIVE_CONF_", "YARN_CONF_", "PYTHON", "AWS_", "JSII_"),
-    "CDK_",
-)
 HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
 
 
@@ -169,14 +165,9 @@ def _library(folder: Path, file: Path) -> Path:
 def _environment(
     machine: Machine, folder: Path, run: JobRun, libraries: list[Path]
 ) -> dict[str, str]:
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(FOREIGN_PREFIXES) or name.startswith("AWS_ENDPOINT_URL")
-    }
     direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
     return {
-        **inherited,
+        **inherited(),
         "no_proxy": direct,
         "NO_PROXY": direct,
         "PYTHONPATH": os.pathsep.join(str(path) for path in (SITE, *libraries)),

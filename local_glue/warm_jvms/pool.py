@@ -1,7 +1,6 @@
 """Owns the JVMs of a command: starts them, lends each to one run at a time, ends them."""
 
 import contextlib
-import os
 import secrets
 import shutil
 import threading
@@ -10,13 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from local_glue.environment import inherited
 from local_glue.errors import GlueLocalError
 from local_glue.home import Home
 from local_glue.spark import write_spark_conf
 from local_glue.warm_jvms.control import Control, Gateway
 from local_glue.warm_jvms.jvm import Jvm
 
-FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "HADOOP_", "HIVE_CONF_", "YARN_CONF_", "PYTHON")
 MARK_TIMEOUT_S = 30.0
 MOST_RUNS = 100
 FATAL = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError", "java.lang.InternalError")
@@ -239,7 +238,7 @@ class Pool:
         folder.mkdir()
         home = Home(self._folder)  # its settings mean nothing: each run brings its own
         variables = write_spark_conf(folder, home, self._java_home, {})
-        warm = _Warm(Jvm(folder, {**_inherited(), **variables}))
+        warm = _Warm(Jvm(folder, {**inherited(), **variables}))
         threading.Thread(target=_connect, args=(warm,), daemon=True).start()
         return warm
 
@@ -257,9 +256,3 @@ def _connect(warm: _Warm) -> None:
         warm.control.set_result(Control(Gateway(port, secret)))
     except BaseException as error:  # noqa: BLE001 (raised where the JVM is asked for)
         warm.control.set_exception(error)
-
-
-def _inherited() -> dict[str, str]:
-    return {
-        name: value for name, value in os.environ.items() if not name.startswith(FOREIGN_PREFIXES)
-    }

@@ -7,6 +7,7 @@ import stat
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from local_glue.environment import inherited
 from local_glue.lake_fs.jar import jar_name
 from local_glue.warm_jvms.fitness import VARIABLES_OF_THE_JVM
 
@@ -34,7 +35,7 @@ def fingerprint(java_home: Path) -> str:
     """Return a text that is the same for two JVMs only if a run may have either."""
     variables = {
         name: value
-        for name, value in os.environ.items()
+        for name, value in inherited().items()
         if name.startswith(VARIABLES_OF_THE_JVM) and name != "JAVA_HOME"
     }
     parts = (str(java_home.resolve()), jar_name(), *map(str, sorted(variables.items())))
