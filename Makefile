@@ -98,18 +98,18 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 		echo "error: Tidemark needs Python 3.11 (as AWS Glue 5.1 has), and '$(PYTHON)' is not one;" \
 			"install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@test -x .venv/bin/pip || { echo "Creating .venv"; $(PYTHON) -m venv .venv; }
-	@pip install --quiet --require-hashes --no-deps -r requirements-setup.txt
+	@pip install --quiet --no-compile --require-hashes --no-deps -r requirements-setup.txt
 	@python -m ops.set_up
 	@touch $@
 
 # A venv of its own, because ministack pins another botocore.
 .venv-ministack/.complete: requirements-ministack.txt | .venv/.complete
 	@python -m venv --clear .venv-ministack
-	@.venv-ministack/bin/pip install --quiet --require-hashes --no-deps -r $<
+	@.venv-ministack/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
 	@touch $@
 
 # A venv of its own, because checkov pins a hundred packages.
 .venv-checkov/.complete: requirements-checkov.txt | .venv/.complete
 	@python -m venv --clear .venv-checkov
-	@.venv-checkov/bin/pip install --quiet --require-hashes --no-deps -r $<
+	@.venv-checkov/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
 	@touch $@
