@@ -20,7 +20,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 REQUIREMENTS = "requirements-dev.txt"
-PIP = (sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation")
+# Python compiles a module when it is first imported: most of the CDK's thousands never are.
+PIP = (
+    *(sys.executable, "-m", "pip", "install"),
+    *("--no-deps", "--no-build-isolation", "--no-compile"),
+)
 # Not `npm ci`: it refuses a lock without packages that some registries do not have. Its own limits
 # let it try for seven minutes behind a proxy that it does not trust.
 NPM = ("npm", "install", "--no-save", "--no-fund", "--no-audit", "--fetch-retries=2")
