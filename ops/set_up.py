@@ -20,10 +20,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 REQUIREMENTS = "requirements-dev.txt"
-# Python compiles a module when it is first imported: most of the CDK's thousands never are.
+# Python compiles a module when it is first imported: most of them never are.
 PIP = (
-    *(sys.executable, "-m", "pip", "install"),
-    *("--no-deps", "--no-build-isolation", "--no-compile"),
+    *(sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation"),
+    "--no-compile",
 )
 # Not `npm ci`: it refuses a lock without packages that some registries do not have. Its own limits
 # let it try for seven minutes behind a proxy that it does not trust.
