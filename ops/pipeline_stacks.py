@@ -5,7 +5,6 @@ assembly is that of CDK_APP, if it names a folder, as for the CDK; else the app 
 """
 
 import json
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -101,12 +100,8 @@ def _json(path: Path) -> dict[str, Any]:
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 def main(context: tuple[str, ...]) -> None:
     """Print the names of the stacks on one line."""
-    given = os.environ.get("CDK_APP")
     try:
-        if given and Path(given).is_dir():
-            assembly = Path(given)
-        else:
-            assembly = assembly_folder(Console(stderr=True), None, context)
+        assembly = assembly_folder(Console(stderr=True), None, context)
         click.echo(" ".join(stacks_to_destroy(types_of_stacks(assembly))))
     except GlueLocalError as error:
         click.echo(f"error: {error}", err=True)

@@ -13,6 +13,7 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,6 +33,7 @@ NPM_LIMITS = (
     *("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"),
     "--fetch-timeout=60000",
 )
+CLASS_ARCHIVE = (sys.executable, "-m", "local_glue.class_archive.make")
 SHOWN_LINES = 15
 LOOK_SECONDS = 0.5  # how often the packages that pip has installed are counted
 INSTALLING = 2  # times as long as downloading, per package
@@ -59,11 +61,15 @@ def main() -> int:
     console = Console()
     try:
         install_python_packages(console)
-        with phase(console, "Installing this project and the Node tools"):
+        with phase(console, "Installing this project"):
             _check([*PIP, "--quiet", "--editable", "."])
-            node_commands(Path(sys.executable).parent)
-            install_node_packages()
-        keep_class_archive(console)
+        # npm waits for its registry and the disk; the archive takes a processor meanwhile.
+        with ThreadPoolExecutor(1) as beside:
+            archive = beside.submit(_check, CLASS_ARCHIVE)
+            with phase(console, "Installing the Node tools"):
+                node_commands(Path(sys.executable).parent)
+                install_node_packages()
+            keep_class_archive(console, archive)
     except SetUpError as error:
         console.print("[bold red]error:[/] ", end="")
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
@@ -184,11 +190,11 @@ def node_commands(folder: Path) -> None:
     os.environ["PATH"] = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
 
 
-def keep_class_archive(console: Console) -> None:
-    """Make the archive that halves the start of a job; say so if this Java cannot make one."""
+def keep_class_archive(console: Console, archive: Future[None]) -> None:
+    """Wait for the archive that halves the start of a JVM; say so if this Java cannot make one."""
     try:
         with phase(console, "Keeping Spark's classes for a faster start of jobs"):
-            _check([sys.executable, "-m", "local_glue.class_archive.make"])
+            archive.result()
     except SetUpError as error:
         console.print(f"Jobs will start slower: {error}", markup=False, highlight=False)
 

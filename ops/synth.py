@@ -21,6 +21,10 @@ CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
 def assembly_folder(console: Console, app: Path | None, context: Sequence[str]) -> Path:
     """Return the given assembly, or synthesize the app in the current folder.
 
+    Without ``--app`` it is that of ``CDK_APP``, if this names a folder: what ``cdk deploy`` sends
+    next to the command, whatever the context says.
+    Source: https://docs.aws.amazon.com/cdk/v2/guide/ref-cli-cmd.html
+
     Args:
         console: where the synthesis shows that it is going on.
         app: what --app says.
@@ -39,6 +43,8 @@ def assembly_folder(console: Console, app: Path | None, context: Sequence[str]) 
                 "is synthesized already; leave one of the two out"
             )
         return app
+    if (of_the_cdk := os.environ.get("CDK_APP")) and Path(of_the_cdk).is_dir():
+        return Path(of_the_cdk)
     wrong = [item for item in context if "=" not in item]
     if wrong:
         raise UsageError(f"--context {wrong[0]!r} is not KEY=VALUE, such as stage=prod")

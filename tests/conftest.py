@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from local_glue.spark import write_spark_conf
 from local_glue.store import Store
 from local_glue.warm_jvms.pool_file import POOL_VARIABLE
 from local_glue.warm_jvms.server import serve_pool
-from local_glue.warm_jvms.supply import Jvms
+from local_glue.warm_jvms.supply import NO_JVMS, Jvms
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,6 +87,9 @@ def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 @pytest.fixture(scope="session", autouse=True)
 def jvms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jvms]:
     """One pool of JVMs for the whole test process; commands that tests start find it too."""
+    if find_spec("pyspark") is None:  # in the venv of ministack
+        yield NO_JVMS
+        return
     folder = tmp_path_factory.mktemp("jvms")
     with (
         serve_pool(folder, find_java_home(), os.cpu_count() or 1) as (pool, file),

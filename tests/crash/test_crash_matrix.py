@@ -122,6 +122,7 @@ def run_and_die(machine: Machine, job: JobDefinition, at: str, monkeypatch, fold
     while (finished := poll_job_run(process)) is None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    machine.jvms.want(1)  # for the next test: that of this run was killed with it
     return finished, log.read_text(encoding="utf-8").splitlines()
 
 

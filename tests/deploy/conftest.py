@@ -25,10 +25,12 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
+from local_glue.state.manifest import MANIFEST
 from tests.deploy.cloud import Cloud
 from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, StepError, Terminal, synthesize
 
-PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs")
+PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs", "Makefile")
+INSTALLED = (".venv", "node_modules")
 ACCOUNT = "210987654321"
 REGION = "eu-west-2"
 TABLE = "glue-watermarks"
@@ -119,6 +121,8 @@ def grown_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         source = PROJECT / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, project / name)
+    for name in INSTALLED:
+        (project / name).symlink_to(PROJECT / name)
     stack = project / "infra" / "flights_stack.py"
     before, mark, after = stack.read_text(encoding="utf-8").partition("        cdk.CfnOutput(")
     stack.write_text(f"{before}{ADD_JOB}{mark}{after}", encoding="utf-8")
@@ -126,12 +130,17 @@ def grown_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def with_a_job_more(grown_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return synthesize(grown_project, tmp_path_factory.mktemp("more"))
+def with_a_job_more(grown_project: Path) -> Path:
+    """Return its assembly; `make state` was run."""
+    assembly = synthesize(grown_project, grown_project / "cdk.more")
+    shutil.copy(PROJECT / MANIFEST, grown_project)
+    command = [PROJECT / ".venv" / "bin" / "tidemark", "state", "write", "--app", assembly]
+    subprocess.run(command, cwd=grown_project, check=True)
+    return assembly
 
 
 @pytest.fixture(scope="session")
-def with_other_settings(grown_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def with_other_settings(grown_project: Path) -> Path:
     """Return the assembly of the grown project with all that a stage can ask for."""
     stages = json.loads((grown_project / "cdk.json").read_text())["context"]["tidemark:stages"]
     stages["dev"] |= {
@@ -149,8 +158,7 @@ def with_other_settings(grown_project: Path, tmp_path_factory: pytest.TempPathFa
         "logRetentionDays": 30,
         "tags": {"team": "flights"},
     }
-    folder = tmp_path_factory.mktemp("other")
-    return synthesize(grown_project, folder, {"tidemark:stages": stages})
+    return synthesize(grown_project, grown_project / "cdk.other", {"tidemark:stages": stages})
 
 
 @pytest.fixture(scope="session")

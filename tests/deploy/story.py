@@ -102,16 +102,18 @@ class Terminal:
     def run(self, line: str, assembly: Path, variables: Mapping[str, str] | None = None) -> Step:
         """Run a documented command on an assembly, which saves synthesizing it each time.
 
+        It is run in the project that the assembly lies in, if it does, else in this one.
         Variables are put on top of the environment, whose credentials are those of the account.
         """
         self.commands.append(line)
         before = {stack: len(self.cloud.events(stack)) for stack in STACKS}
         program, *words = shlex.split(line)
+        is_in_a_project = (assembly.parent / "cdk.json").is_file()
         if program == "make":  # the set-up is not under test
             words = ["--old-file=.venv/.complete", *words]
         done = subprocess.run(
             [program, *words],
-            cwd=PROJECT,
+            cwd=assembly.parent if is_in_a_project else PROJECT,
             env={**self._environment(assembly), **(variables or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -5,19 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from ops.synth import synthesize
-
-PROJECT = Path(__file__).parents[2]
+from tests.assemblies import shared_assembly
 
 
 @pytest.fixture(scope="session")
 def synth(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Synthesize this project's app with a context, into a folder of its own."""
-
-    def synth(**context: str) -> Path:
-        return synthesize(PROJECT, context, tmp_path_factory.mktemp("synth") / "cdk.out")
-
-    return synth
+    """Return a function that synthesizes this project's app with a context."""
+    return lambda **context: shared_assembly(tmp_path_factory, context)
 
 
 @pytest.fixture(scope="session")

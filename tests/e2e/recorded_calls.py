@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -45,39 +45,67 @@ class Call:
 class FileRecorder:
     """Lets the JVMs that start meanwhile record every file they read or write."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, java_home: Path) -> None:
         self.folder = folder
+        self._programs = java_home / "bin"
         events = "".join(EVENT.format(name.removeprefix("jdk.")) for name in FILE_ACTIONS)
         (folder / "files.jfc").write_text(SETTINGS.format(events), encoding="utf-8")
         self.java_options = (
             f"-XX:StartFlightRecording:settings={folder / 'files.jfc'},filename={folder},"
-            "dumponexit=true"
+            f"dumponexit=true -Xlog:startuptime:file={folder}/%p.jvm"  # its name is what counts
         )
 
-    def calls(self, home: Home, job_of_run: Mapping[str, str], jfr: Path) -> set[Call]:
+    def calls(self, home: Home, job_of_run: Mapping[str, str]) -> set[Call]:
         """Return what each job got from and put into the buckets of the lake."""
+        self._ask_those_that_run()
         calls: set[Call] = set()
         for recording in self.folder.glob("*.jfr"):
-            paths = _paths(recording, jfr)
-            runs = {match[1] for _, path in paths if (match := re.search(r"/runs/(jr_\w+)/", path))}
-            if not runs:
-                continue  # the launcher of Spark
-            (run,) = runs
-            for event, path in paths:
+            for run, event, path in of_runs(_events(recording, self._programs / "jfr")):
                 if path.startswith(f"{home.lake}/"):
                     bucket, _, key = path.removeprefix(f"{home.lake}/").partition("/")
                     arn = f"arn:aws:s3:::{bucket}/{key}"
                     calls.add(Call(job_of_run[run], FILE_ACTIONS[event], arn))
         return calls
 
+    def _ask_those_that_run(self) -> None:
+        for known in self.folder.glob("*.jvm"):
+            recording = self.folder / f"{known.stem}.jfr"
+            command = [str(self._programs / "jcmd"), known.stem]
+            asked = [*command, "JFR.dump", f"filename={recording}"]
+            subprocess.run(asked, capture_output=True, env={"PATH": os.environ["PATH"]})
 
-def _paths(recording: Path, jfr: Path) -> set[tuple[str, str]]:
+
+def of_runs(events: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield the run, type and path of the events of one JVM, which serves one run after the other.
+
+    Spark writes its log of events into the folder of a run from before it reads the first file of
+    the lake until after it has written the last.
+
+    Args:
+        events: time, type and path of each.
+    """
+    run = ""
+    for _, type_, path in sorted(events):
+        if match := re.search(r"/runs/(jr_\w+)/", path):
+            run = match[1]
+        if run:  # before the first there is the start of the JVM
+            yield run, type_, path
+
+
+def _events(recording: Path, jfr: Path) -> list[tuple[str, str, str]]:
     command = [str(jfr), "print", "--json", "--events", ",".join(FILE_ACTIONS), str(recording)]
     text = subprocess.run(
         command, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]}
     ).stdout
     events = json.loads(text)["recording"]["events"]
-    return {(event["type"], str(event["values"]["path"])) for event in events}
+    values = [(event["type"], event["values"]) for event in events]
+    return [(_sortable(found["startTime"]), type_, str(found["path"])) for type_, found in values]
+
+
+def _sortable(moment: str) -> str:
+    """Return a moment as text that sorts as time does: Java leaves out zeros at the end."""
+    second, _, fraction = moment.rstrip("Z").partition(".")
+    return f"{second}.{fraction:0<9}"
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The demo's own story on a few days, that its checks can fail, and what its jobs ask of AWS."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ from local_glue.dynamodb import dynamodb_endpoint
 from local_glue.home import Home
 from local_glue.java import find_java_home
 from local_glue.template import scope_of
-from local_glue.warm_jvms.supply import NO_JVMS
+from local_glue.warm_jvms.server import serve_pool
+from local_glue.warm_jvms.supply import Jvms
 from tests.e2e.recorded_calls import (
     OWN_APP,
     Call,
@@ -44,7 +46,7 @@ def console() -> Console:
 
 @pytest.fixture(scope="module")
 def recorder(tmp_path_factory) -> FileRecorder:
-    return FileRecorder(tmp_path_factory.mktemp("recordings"))
+    return FileRecorder(tmp_path_factory.mktemp("recordings"), find_java_home())
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,14 @@ def requests() -> list:
 
 
 @pytest.fixture(scope="module")
-def told(assembly, tmp_path_factory, console, recorder, requests) -> Story:
+def own_jvms(tmp_path_factory) -> Iterator[Jvms]:
+    """Two JVMs that start when they are told to record themselves."""
+    with serve_pool(tmp_path_factory.mktemp("jvms"), find_java_home(), 2) as (pool, file):
+        yield Jvms(file, pool=pool)
+
+
+@pytest.fixture(scope="module")
+def told(assembly, tmp_path_factory, console, recorder, requests, own_jvms) -> Story:
     home = Home.open(tmp_path_factory.mktemp("story") / "home")
     with (
         dynamodb_endpoint(home) as engine,
@@ -66,7 +75,7 @@ def told(assembly, tmp_path_factory, console, recorder, requests) -> Story:
         patch.setenv("AWS_SDK_UA_APP_ID", OWN_APP)
         options = f"{os.environ.get('JAVA_TOOL_OPTIONS', '')} {recorder.java_options}"
         patch.setenv("JAVA_TOOL_OPTIONS", options)
-        story = Story(console, assembly, home, NO_JVMS)  # a recording for each job
+        story = Story(console, assembly, home, own_jvms)
         tell(story, SMALL)
         requests += [
             (service, operation, body)
@@ -241,7 +250,7 @@ def calls(told, recorder, requests, roles) -> list[Call]:
     """Return what the jobs were seen to ask of AWS, and what follows from it."""
     home = told.folder("MartBucketName").parents[1]
     job_of_run = {run.run_id: run.job_name for _, result in told.runs for run in result.job_runs}
-    recorded = recorder.calls(Home.open(home), job_of_run, find_java_home() / "bin" / "jfr")
+    recorded = recorder.calls(Home.open(home), job_of_run)
     seen = {call for call in recorded if call.job in roles}
     (table,) = {
         arn

@@ -1,15 +1,14 @@
 """Synthesis once per session and per context; the tests read what it wrote as plain JSON."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.assemblies import app_run, shared_assembly
 
 ROOT = Path(__file__).resolve().parents[2]
 Synth = Callable[..., "Assembly"]
@@ -111,38 +110,13 @@ def as_text(value: object) -> str:
 @pytest.fixture(scope="session")
 def run_app(tmp_path_factory: pytest.TempPathFactory) -> Synth:
     """Return a function that runs `python app.py` from another folder, into a new folder."""
-
-    def run(**context: object) -> Assembly:
-        out = tmp_path_factory.mktemp("cdk.out")
-        env = {key: value for key, value in os.environ.items() if not key.startswith("CDK_")}
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "app.py")],
-            cwd=out.parent,
-            env=env | {"CDK_OUTDIR": str(out), "CDK_CONTEXT_JSON": json.dumps(context)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-        return Assembly(out)
-
-    return run
+    return lambda **context: Assembly(app_run(tmp_path_factory.mktemp("cdk.out"), context))
 
 
 @pytest.fixture(scope="session")
-def synth(run_app: Synth) -> Synth:
+def synth(tmp_path_factory: pytest.TempPathFactory) -> Synth:
     """Return a function that synthesizes a context, each context once."""
-    known: dict[str, Assembly] = {}
-    if folder := os.environ.get("TIDEMARK_TEST_ASSEMBLY"):  # `tidemark new-job` has made it
-        known[json.dumps({"stage": "dev"})] = Assembly(Path(folder))
-
-    def once(**context: object) -> Assembly:
-        key = json.dumps(context, sort_keys=True)
-        if key not in known:
-            known[key] = run_app(**context)
-        return known[key]
-
-    return once
+    return lambda **context: Assembly(shared_assembly(tmp_path_factory, context))
 
 
 @pytest.fixture(scope="session", name="as_text")

@@ -100,6 +100,16 @@ def window(watermarks: Watermarks, job: str, run_id: str, high: int) -> list[tup
     return [(w.low, w.high) for w in watermarks.windows(**request)]
 
 
+def test_check_looks_at_the_assembly_that_the_cdk_deploys(project, app, monkeypatch):
+    assert tidemark("write", "--app", app("ingest")).exit_code == 0
+    monkeypatch.setenv("CDK_APP", app("load"))
+
+    result = tidemark("check", "-c", "stage=dev")
+
+    assert result.exit_code == 1
+    assert "ingest" in result.output
+
+
 def test_app_that_was_recorded_is_up_to_date(project, app):
     folder = app("ingest")
 

@@ -9,15 +9,16 @@ from collections.abc import Iterator
 import pytest
 
 from local_glue.home import Home
+from local_glue.warm_jvms.supply import Jvms
 from tests.scenarios.aws_driver import AwsGlue
 from tests.scenarios.local_driver import LocalGlue
 from tests.scenarios.story import Observations, tell
 
 
 @pytest.fixture(scope="session")
-def local(tmp_path_factory: pytest.TempPathFactory) -> Observations:
-    """Return what the local Glue shows, each run a process of its own."""
-    return tell(LocalGlue(Home.open(tmp_path_factory.mktemp("scenarios") / "home")))
+def local(tmp_path_factory: pytest.TempPathFactory, jvms: Jvms) -> Observations:
+    """Return what the local Glue shows, each run a process of its own on a JVM of the pool."""
+    return tell(LocalGlue(Home.open(tmp_path_factory.mktemp("scenarios") / "home"), jvms))
 
 
 @pytest.fixture(scope="session")

@@ -13,19 +13,19 @@ from local_glue.errors import EntityNotFoundError
 from local_glue.home import Home
 from local_glue.store import Store
 from local_glue.submit import Submission, submit
+from local_glue.warm_jvms.supply import Jvms
 from tests.scenarios.driver import ScenarioRun
 
 JOB = "scenarios"
 ROOT = "s3://scenarios/"
-# A JVM that lives for seconds is done before its second compiler pays: half the time of a run.
-SHORT_LIVED = {"--conf": "spark.driver.extraJavaOptions='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'"}
 
 
 class LocalGlue:
     """The job `scenarios` in a home of its own."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, jvms: Jvms) -> None:
         self._home = home
+        self._jvms = jvms
         (self._home.lake / "scenarios").mkdir()
 
     def put(self, key: str, text: str) -> None:
@@ -38,8 +38,8 @@ class LocalGlue:
         """Make a script the job's, run it with these arguments beside its paths, and wait."""
         report = f"{ROOT}reports/{name}/"
         paths = {"--data_path": f"{ROOT}data/", "--report_path": report}
-        submission = Submission(script, JOB, {**SHORT_LIVED, **paths, **arguments})
-        run, _ = submit(submission, self._home, lambda _: None)
+        submission = Submission(script, JOB, {**paths, **arguments})
+        run, _ = submit(submission, self._home, lambda _: None, jvms=self._jvms)
         parts = self._home.local_path(report).glob("part-*")
         reports = [json.loads(part.read_text(encoding="utf-8")) for part in parts]
         return ScenarioRun(run.run_id, run.state, next(iter(reports), None), run.error_message)
