@@ -110,7 +110,7 @@ class Borrower:
             "settings": as_properties(settings)
             + self._conf_file.read_text(encoding="utf-8")
             + as_properties(conf),
-            "environment": {**os.environ, FOLDER_VARIABLE: here},
+            "environment": {**os.environ, "PWD": here, FOLDER_VARIABLE: here},
             "stdout": str(self._folder / "stdout.log"),
             "stderr": str(self._folder / "stderr.log"),
         }

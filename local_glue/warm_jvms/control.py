@@ -1,6 +1,7 @@
 """Tells a JVM to prepare for a run, and to become as new after it."""
 
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +47,10 @@ class Control:
             settings: the properties as Java reads them from a file; of two the later one counts.
             environment: all variables.
         """
-        answer = self._jvm.begin(settings, as_properties(environment))
+        # Variables are bytes, whatever encoding the JVM believes in: one character each.
+        as_bytes = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
+        in_latin = {name.decode("latin-1"): as_bytes[name].decode("latin-1") for name in as_bytes}
+        answer = self._jvm.begin(settings, as_properties(in_latin))
         port, secret = str(answer).split(" ")
         return Gateway(int(port), secret)
 
