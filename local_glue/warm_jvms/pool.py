@@ -87,13 +87,13 @@ class Pool:
         self._change = threading.Condition()
         self._idle: list[_Warm] = []
         self._lent: set[_Warm] = set()
-        self._cleaning = 0
+        self._cleaning: set[_Warm] = set()
         self._count = 0
         self._is_closed = False
 
     def want(self, number: int) -> None:
         """Start JVMs, without waiting for them, until there are ``number``, or all there may be."""
-        with self._change:
+        with self._change, contextlib.suppress(OSError):  # on a full disk each run starts its own
             while self._number() < min(number, self._size) and not self._is_closed:
                 self._idle.append(self._start())
 
@@ -131,6 +131,15 @@ class Pool:
             Why the JVM is not to be used again, if so.
         """
         warm = loan.warm
+        why = self._why_unusable(warm, failure)
+        with self._change:
+            if warm not in self._lent:
+                return why or "it was ended"
+            self._lent.discard(warm)
+            self._cleaning.add(warm)
+        return why
+
+    def _why_unusable(self, warm: _Warm, failure: str | None) -> str | None:
         try:
             was_active = warm.control.result().end(warm.mark)
         except Exception as error:  # noqa: BLE001 (as above)
@@ -155,27 +164,20 @@ class Pool:
             why_not: the answer of `end_run`.
         """
         warm = loan.warm
-        with self._change:
-            if warm not in self._lent:
-                return why_not
-            self._lent.discard(warm)
-            self._cleaning += 1
         why = why_not
         try:
             why = why or warm.control.result().clean() or None
         except Exception as error:  # noqa: BLE001 (as above)
             why = f"it does not answer ({type(error).__name__})"
-        finally:
-            with self._change:
-                self._cleaning -= 1
-                if self._is_closed:
-                    why = why or "the pool is closed"
-                if why is None:
-                    self._idle.append(warm)
+        with self._change:
+            if why is None and not self._is_closed:
+                warm.log = None
+                self._cleaning.discard(warm)
+                self._idle.append(warm)
                 self._change.notify_all()
-        if why is not None:
-            self.discard(warm)
-        return why
+                return None
+        self.discard(warm)
+        return why or "the pool is closed"
 
     def end_jvm_of(self, log: Path) -> None:
         """Make sure that no JVM works for a run any more.
@@ -190,16 +192,17 @@ class Pool:
 
     def discard(self, warm: _Warm) -> None:
         """End a JVM, whatever it does; what it printed is in its files afterwards."""
-        with self._change:
-            self._lent.discard(warm)
-            self._change.notify_all()
         self._end(warm)
+        with self._change:  # now another one may start
+            self._lent.discard(warm)
+            self._cleaning.discard(warm)
+            self._change.notify_all()
 
     def close(self) -> None:
         """End every JVM, also those that are lent, and delete the folder."""
         with self._change:
             self._is_closed = True
-            ended = [*self._idle, *self._lent]
+            ended = [*self._idle, *self._lent, *self._cleaning]
             self._idle.clear()
             self._change.notify_all()
         for warm in ended:
@@ -208,7 +211,7 @@ class Pool:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _number(self) -> int:
-        return len(self._idle) + len(self._lent) + self._cleaning
+        return len(self._idle) + len(self._lent) + len(self._cleaning)
 
     def _take(self) -> _Warm:
         """Take the JVM that ran last, or the one that is nearest to being ready."""

@@ -35,7 +35,7 @@ ONCE = re.compile(
 # Settings of a warm JVM that a cold one does not have, and what is new in every JVM.
 OF_A_POOL = ("spark.python.daemon.module",)
 EVERY_TIME = re.compile(
-    r"_|TIDEMARK_WORKER_FOLDER|spark\.(app\.(id|startTime|submitTime)|driver\.port|repl.*)|.*\.pid|sun\.java\.command"
+    r"_|PYTEST_CURRENT_TEST|jetty\.git\.hash|TIDEMARK_WORKER_FOLDER|spark\.(app\.(id|startTime|submitTime)|driver\.port|repl.*)|.*\.pid|sun\.java\.command"
     r"|(_PYSPARK_DRIVER_CONN_INFO_PATH|TIDEMARK_(POOL_OF_RUN|COLD_BECAUSE)|PYTHON_WORKER_FACTORY_.*)"
 )
 
@@ -120,7 +120,8 @@ class Bench:
         facts = {
             **{name: _kept(value) for name, value in report.items()},
             "stdout": seen.stdout.splitlines()[1:],
-            "stderr": [line for line in seen.stderr.splitlines() if not ONCE.search(line)],
+            # Sorted: two processes write it.
+            "stderr": sorted(line for line in seen.stderr.splitlines() if not ONCE.search(line)),
             "rows": [seen.run.rows_read, seen.run.rows_written],
             "bookmark": bookmark.states,
             "out": len(list((self.home.lake / "data/out" / seen.run.job_name).glob("*.parquet"))),
