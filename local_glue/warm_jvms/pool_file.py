@@ -58,7 +58,7 @@ def read_pool_file(file: Path) -> PoolFile | None:
     """
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has no writer
-        with open(descriptor, "rb") as stream:
+        with os.fdopen(descriptor, "rb") as stream:
             status = os.fstat(descriptor)
             if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
                 raise ValueError(f"{file} is not this user's alone")

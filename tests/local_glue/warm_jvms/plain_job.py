@@ -5,11 +5,12 @@ import os
 import sys
 from pathlib import Path
 
+from pyspark.context import SparkContext
+from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
+
 from awsglue.context import GlueContext
 from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
-from pyspark.context import SparkContext
-from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
 
 arguments = getResolvedOptions(sys.argv, ["JOB_NAME", "out"])
 glue = GlueContext(SparkContext.getOrCreate())
@@ -66,14 +67,17 @@ seen = {
     "cached": sc._jsc.sc().getPersistentRDDs().size(),
     "streams": len(spark.streams.active),
     "relative": spark.read.text("beside.txt").first()[0],
-    "file": [str(sc.textFile(f"file:{Path.cwd()}/beside.txt").count()), jvm.java.io.File("a").getAbsolutePath()],
+    "file": [
+        str(sc.textFile(f"file:{Path.cwd()}/beside.txt").count()),
+        jvm.java.io.File("a").getAbsolutePath(),
+    ],
     "level": str(jvm.org.apache.logging.log4j.LogManager.getRootLogger().getLevel()),
     "handler": str(jvm.java.lang.Thread.getDefaultUncaughtExceptionHandler()),
     "date": spark.sql("SELECT date_format(timestamp '2024-07-01 12:00:00', 'EEEE z')").first()[0],
 }
-print(json.dumps(seen, sort_keys=True, default=str))
+print(json.dumps(seen, sort_keys=True, default=str))  # noqa: T201 (read by the test)
 sys.stdout.flush()
-print("told on stderr", file=sys.stderr)
+print("told on stderr", file=sys.stderr)  # noqa: T201 (read by the test)
 jvm.java.lang.System.out.println("printed by the JVM")
 jvm.java.lang.System.err.println("said by the JVM")
 jvm.org.apache.logging.log4j.LogManager.getLogger("plain").warn("logged as a warning")

@@ -137,7 +137,9 @@ class Bench:
             (str(self.home.root), "HOME"),
         ):
             text = text.replace(found, said)
-        text = re.sub(r"(spark|userFiles)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", r"\1-ID", text)
+        text = re.sub(
+            r"(spark|userFiles)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", r"\1-ID", text
+        )
         text = re.sub(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d ", "", text)
         text = re.sub(r"\d{13}", "1111111111111", text)
         return json.loads(text)

@@ -13,13 +13,13 @@ from multiprocessing.connection import Client
 from pathlib import Path
 
 import pytest
-from tests.local_glue.warm_jvms.runs import Bench
 
 from local_glue.java import find_java_home
 from local_glue.warm_jvms.client import ask, connect, is_running
 from local_glue.warm_jvms.pool_file import POOL_VARIABLE, PoolFile, read_pool_file
 from local_glue.warm_jvms.server import serve_pool
 from local_glue.warm_jvms.supply import Jvms, jvms_of
+from tests.local_glue.warm_jvms.runs import Bench
 
 pytestmark = pytest.mark.spark
 BOUND_S = 300

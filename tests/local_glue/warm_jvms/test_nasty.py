@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from textwrap import dedent
 
 import pytest
-from tests.local_glue.warm_jvms.runs import PLAIN, Bench, differences
 
 from local_glue.java import find_java_home
 from local_glue.job_runs import stop_job_run
 from local_glue.warm_jvms.server import serve_pool
 from local_glue.warm_jvms.supply import Jvms
+from tests.local_glue.warm_jvms.runs import Bench, differences
 
 pytestmark = pytest.mark.spark
 COLD = Jvms(why_none="a test wants it so")
@@ -227,8 +226,7 @@ def test_run_that_is_stopped_or_runs_too_long_or_is_killed_takes_its_jvm_along(
         ("conf.set('spark.driver.memory', '600m')", "cold: spark.driver.memory is set"),
         ("os.environ['TZ'] = 'Asia/Tokyo'", "cold: the script changed the environment variable TZ"),
         (
-            "os.environ['PYSPARK_SUBMIT_ARGS'] += ' --name mine'\n"
-            "os.environ['PYSPARK_SUBMIT_ARGS'] = '--name mine ' + os.environ['PYSPARK_SUBMIT_ARGS']",
+            "os.environ['PYSPARK_SUBMIT_ARGS'] = '--verbose ' + os.environ['PYSPARK_SUBMIT_ARGS']",
             "cold: the script changed the environment variable PYSPARK_SUBMIT_ARGS",
         ),
     ],
@@ -256,7 +254,8 @@ os.environ["MINE"] = "a = \\u00e9 \\\\ #!:\\n\\t "
 os.environb[b"RAW"] = b"\\xff\\xe9"
 from pyspark import SparkConf
 from pyspark.sql import SparkSession, functions as F
-conf = SparkConf().set("spark.sql.shuffle.partitions", " 3 ").set("spark.text", "a = \\u00e9 \\\\ \\n #!:")
+conf = SparkConf().set("spark.sql.shuffle.partitions", " 3 ")
+conf.set("spark.text", "a = \\u00e9 \\\\ \\n #!:")
 conf.set("foreign.setting", "x").set("user.timezone", "Asia/Tokyo").setAppName("mine")
 spark = SparkSession.builder.config(conf=conf).getOrCreate()
 sc = spark.sparkContext

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 from hypothesis import given
@@ -17,7 +18,7 @@ CUTS = st.lists(st.integers(0, 60), max_size=8)
 
 def chunks(data, cuts):
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    return [data[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [data[a:b] for a, b in itertools.pairwise(edges)]
 
 
 def fed(split, pieces):
