@@ -84,13 +84,18 @@ public class WarmJvm {
     /**
      * Prepares a run.
      *
-     * @param settings its system properties, with Spark's, as java.util.Properties reads them
-     * @param environment all its environment variables, in the same form
+     * @param settings its system properties, as java.util.Properties reads them
+     * @param file the settings of its file for spark-submit, in the same form
+     * @param conf those of its script
+     * @param environment all its environment variables
      * @return port and secret of a gateway of its own, with a space between
      */
-    public static String begin(String settings, String environment) throws Exception {
+    public static String begin(String settings, String file, String conf, String environment)
+            throws Exception {
         Properties all = (Properties) properties.clone();
         all.load(new StringReader(settings));
+        putSparks(all, file, true);
+        putSparks(all, conf, false);
         System.setProperties(all);
         setFolder(all.getProperty("user.dir"));
         setEnvironment(environment);
@@ -107,6 +112,22 @@ public class WarmJvm {
         server = new Py4JServer(new SparkConf());
         server.start();
         return server.getListeningPort() + " " + server.secret();
+    }
+
+    /** Takes the settings of Spark as spark-submit does, which trims those of a file. */
+    private static void putSparks(Properties all, String text, boolean isTrimmed) throws Exception {
+        Properties given = new Properties();
+        given.load(new StringReader(text));
+        Iterator names = given.stringPropertyNames().iterator();
+        while (names.hasNext()) {
+            String name = (String) names.next();
+            if (name.startsWith("spark.")) {
+                String value = given.getProperty(name);
+                all.setProperty(name, isTrimmed ? Utils$.MODULE$.trimExceptCRLF(value) : value);
+            } else {
+                err.println("Warning: Ignoring non-Spark config property: " + name);
+            }
+        }
     }
 
     /**

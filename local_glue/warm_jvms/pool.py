@@ -13,13 +13,13 @@ from pathlib import Path
 from local_glue.errors import GlueLocalError
 from local_glue.home import Home
 from local_glue.spark import write_spark_conf
-from local_glue.warm_jvms.control import Control, Gateway
+from local_glue.warm_jvms.control import Control, Gateway, Settings
 from local_glue.warm_jvms.jvm import Jvm
+from local_glue.warm_jvms.output import FATAL
 
 FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "HADOOP_", "HIVE_CONF_", "YARN_CONF_", "PYTHON")
 MARK_TIMEOUT_S = 30.0
 MOST_RUNS = 100
-FATAL = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError", "java.lang.InternalError")
 
 
 class NoJvmError(GlueLocalError):
@@ -31,13 +31,13 @@ class Request:
     """What a run needs of a JVM.
 
     Attributes:
-        settings: its system properties, those of Spark with them, as Java reads them from a file.
+        settings: its system properties, and those of Spark.
         environment: its environment variables.
         stdout: the file that the JVM's output goes to.
         stderr: the file that the JVM's errors and log go to.
     """
 
-    settings: str
+    settings: Settings
     environment: Mapping[str, str]
     stdout: Path
     stderr: Path
@@ -152,7 +152,7 @@ class Pool:
             return "its output is cut off"
         if was_active:
             return "its Spark context was not stopped"
-        if failure and any(name in failure for name in FATAL):
+        if warm.jvm.stderr.is_fatal or (failure and any(name in failure for name in FATAL)):
             return "it had an error that it may not recover from"
         return f"it had {MOST_RUNS} runs" if warm.runs >= MOST_RUNS else None
 

@@ -18,6 +18,7 @@ from multiprocessing.connection import (
 from pathlib import Path
 
 from local_glue.home import JVM_POOL_FILE
+from local_glue.warm_jvms.control import Settings
 from local_glue.warm_jvms.pool import Loan, NoJvmError, Pool, Request
 from local_glue.warm_jvms.pool_file import PoolFile, fingerprint, write_pool_file
 
@@ -140,7 +141,7 @@ def _read(connection: Connection) -> Request | Path:
         if "end" in message:
             return Path(message["end"])
         return Request(
-            str(message["settings"]),
+            Settings(message["settings"], message["file"], message["conf"]),
             dict(message["environment"]),
             Path(message["stdout"]),
             Path(message["stderr"]),

@@ -85,6 +85,22 @@ def test_output_of_a_jvm_that_ends_before_the_mark_is_the_runs(tmp_path):
     assert not output.wait_for_mark(0)
 
 
+def test_error_that_a_jvm_may_not_recover_from_is_noticed_in_any_pieces(tmp_path):
+    pipe, jvm = os.pipe()
+    output = Output(pipe, tmp_path / "own")
+    output.begin(tmp_path / "run", MARK)
+
+    os.write(jvm, b"Exception in thread: java.lang.OutOfMem")
+    while not (tmp_path / "run").read_bytes():
+        pass
+    assert not output.is_fatal
+    os.write(jvm, b"oryError: Java heap space")
+    os.close(jvm)
+    output.wait_for_end(60)
+
+    assert output.is_fatal
+
+
 def test_log_that_cannot_be_written_stops_neither_the_run_nor_the_jvm(tmp_path):
     pipe, jvm = os.pipe()
     output = Output(pipe, tmp_path / "own")
