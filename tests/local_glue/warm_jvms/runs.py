@@ -32,6 +32,11 @@ _names = itertools.count(1)
 ONCE = re.compile(
     r"NativeCodeLoader|incubator modules|Picked up (_JAVA|JAVA_TOOL|JDK_JAVA)_OPTIONS"
 )
+# What Py4J logs if Python collects its garbage while the JVM ends, cold or warm.
+AT_THE_END = re.compile(
+    r"\s.*|Traceback .*|During handling .*|.*Exception while sending command.*|py4j\.protocol\..*"
+    r"|Connection(Refused|Reset)Error.*|BrokenPipeError.*|"
+)
 # Settings of a warm JVM that a cold one does not have, and what is new in every JVM.
 OF_A_POOL = ("spark.python.daemon.module",)
 EVERY_TIME = re.compile(
@@ -121,7 +126,7 @@ class Bench:
             **{name: _kept(value) for name, value in report.items()},
             "stdout": seen.stdout.splitlines()[1:],
             # Sorted: two processes write it.
-            "stderr": sorted(line for line in seen.stderr.splitlines() if not ONCE.search(line)),
+            "stderr": sorted(filter(_is_told, seen.stderr.splitlines())),
             "rows": [seen.run.rows_read, seen.run.rows_written],
             "bookmark": bookmark.states,
             "out": len(list((self.home.lake / "data/out" / seen.run.job_name).glob("*.parquet"))),
@@ -143,6 +148,10 @@ class Bench:
         text = re.sub(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d ", "", text)
         text = re.sub(r"\d{13}", "1111111111111", text)
         return json.loads(text)
+
+
+def _is_told(line: str) -> bool:
+    return not ONCE.search(line) and not AT_THE_END.fullmatch(line)
 
 
 def _kept(value: Any) -> Any:
