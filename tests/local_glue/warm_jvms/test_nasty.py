@@ -84,7 +84,7 @@ while not query.recentProgress:
 """
 MEMORY = """
 spark.conf.set("spark.sql.inMemoryColumnarStorage.compressed", "false")
-frame = spark.range(45_000_000)  # 360 MB
+frame = spark.range(36_000_000)  # 288 MB
 frame.persist(StorageLevel.MEMORY_AND_DISK)
 frame.count()
 """
