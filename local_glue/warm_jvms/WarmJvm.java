@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TimeZone;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.logging.log4j.LogManager;
@@ -41,13 +43,23 @@ public class WarmJvm {
         "process reaper|Idle Worker Monitor for .*|derby\\..*|Log4j2-.*|Keep-Alive-Timer"
         + "|org\\.apache\\.hadoop\\.fs\\.FileSystem\\$Statistics\\$StatisticsDataReferenceCleaner"
         + "|(rpc|shuffle|QueryStageCreator|broadcast-exchange|subquery|ForkJoinPool|block-manager)-.*";
+    /** Numbers that a script sees in plans. */
+    private static final String[][] COUNTERS = {
+        {"org.apache.spark.sql.catalyst.expressions.NamedExpression$", "curId"},
+        {"org.apache.spark.sql.catalyst.plans.logical.CTERelationDef$", "curId"},
+        {"org.apache.spark.sql.execution.SparkPlan$", "nextPlanId"},
+    };
+
+    private static final String[] OF_SPARK_SUBMIT =
+        {"PYTHONHASHSEED", "SPARK_ENV_LOADED", "SPARK_SCALA_VERSION"};
 
     private static final PrintStream out = System.out;
     private static final PrintStream err = System.err;
     private static final Locale locale = Locale.getDefault();
     private static Properties properties;
+    private static final Properties ofSparkSubmit = new Properties();
     private static Set threads;
-    private static long used = -1;
+    private static long used;
     private static Py4JServer server;
 
     /** Remembers what this JVM is before any run: each run brings all settings of Spark itself. */
@@ -60,34 +72,62 @@ public class WarmJvm {
                 properties.remove(name);
             }
         }
+        for (int i = 0; i < OF_SPARK_SUBMIT.length; i++) {
+            if (System.getenv(OF_SPARK_SUBMIT[i]) != null) {
+                ofSparkSubmit.put(OF_SPARK_SUBMIT[i], System.getenv(OF_SPARK_SUBMIT[i]));
+            }
+        }
         threads = new HashSet(Thread.getAllStackTraces().keySet());
+        used = used();
     }
 
     /**
      * Prepares a run.
      *
-     * @param settings its system properties, with Spark's, as java.util.Properties reads them
-     * @param environment all its environment variables, in the same form
+     * @param settings its system properties, as java.util.Properties reads them
+     * @param file the settings of its file for spark-submit, in the same form
+     * @param conf those of its script
+     * @param environment all its environment variables
      * @return port and secret of a gateway of its own, with a space between
      */
-    public static String begin(String settings, String environment) throws Exception {
+    public static String begin(String settings, String file, String conf, String environment)
+            throws Exception {
         Properties all = (Properties) properties.clone();
         all.load(new StringReader(settings));
+        putSparks(all, file, true);
+        putSparks(all, conf, false);
         System.setProperties(all);
-        Properties variables = new Properties();
-        variables.load(new StringReader(environment));
-        Map current = environment();
-        current.clear();
-        current.putAll(variables);
+        setFolder(all.getProperty("user.dir"));
+        setEnvironment(environment);
         ((LoggerContext) LogManager.getContext(false)).reconfigure();
         Logging$.MODULE$.uninitialize();
         PythonGatewayServer$.MODULE$.initializeLogIfNecessary(true);
         Configuration hadoop = SparkHadoopUtil.get().conf();
         hadoop.clear();
-        hadoop.addResource(SparkHadoopUtil.get().newConfiguration(new SparkConf()));
+        Iterator entries = SparkHadoopUtil.get().newConfiguration(new SparkConf()).iterator();
+        while (entries.hasNext()) {
+            Map.Entry entry = (Map.Entry) entries.next();
+            hadoop.set((String) entry.getKey(), (String) entry.getValue());
+        }
         server = new Py4JServer(new SparkConf());
         server.start();
         return server.getListeningPort() + " " + server.secret();
+    }
+
+    /** Takes the settings of Spark as spark-submit does, which trims those of a file. */
+    private static void putSparks(Properties all, String text, boolean isTrimmed) throws Exception {
+        Properties given = new Properties();
+        given.load(new StringReader(text));
+        Iterator names = given.stringPropertyNames().iterator();
+        while (names.hasNext()) {
+            String name = (String) names.next();
+            if (name.startsWith("spark.")) {
+                String value = given.getProperty(name);
+                all.setProperty(name, isTrimmed ? Utils$.MODULE$.trimExceptCRLF(value) : value);
+            } else {
+                err.println("Warning: Ignoring non-Spark config property: " + name);
+            }
+        }
     }
 
     /**
@@ -135,6 +175,10 @@ public class WarmJvm {
         TimeZone.setDefault(null);
         Locale.setDefault(locale);
         Thread.setDefaultUncaughtExceptionHandler(null);
+        forgetUrls();
+        for (int i = 0; i < COUNTERS.length; i++) {
+            startAgain(COUNTERS[i][0], COUNTERS[i][1]);
+        }
         String thread = leftThread();
         return thread == null ? heap() : "the run left a thread: " + thread;
     }
@@ -162,7 +206,7 @@ public class WarmJvm {
         while (entries.hasNext()) {
             Map.Entry entry = (Map.Entry) entries.next();
             Thread thread = (Thread) entry.getKey();
-            if (!threads.contains(thread) && !isOurs((StackTraceElement[]) entry.getValue())
+            if (!threads.contains(thread) && !isOurs(thread, (StackTraceElement[]) entry.getValue())
                     && !(thread.isDaemon() && thread.getName().matches(KEPT_THREADS))) {
                 return thread.getName();
             }
@@ -170,24 +214,26 @@ public class WarmJvm {
         return null;
     }
 
-    /** Tells whether a thread serves the connection over which this is called. */
-    private static boolean isOurs(StackTraceElement[] stack) {
+    /** Tells whether a thread serves a connection of Py4J, and no call of the run's script. */
+    private static boolean isOurs(Thread thread, StackTraceElement[] stack) {
+        boolean isServer = false;
         for (int i = 0; i < stack.length; i++) {
-            if (stack[i].getClassName().startsWith("py4j.")) {
-                return true;
+            if (stack[i].getClassName().startsWith("py4j.commands.")) {
+                return thread == Thread.currentThread();
             }
+            isServer = isServer || stack[i].getClassName().startsWith("py4j.");
         }
-        return false;
+        return isServer;
     }
 
     private static String heap() {
+        long grown = used() - used;
+        return grown > GROWTH_LIMIT ? "its heap grew by " + grown / (1024 * 1024) + " MB" : "";
+    }
+
+    private static long used() {
         System.gc();
-        long now = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
-        if (used < 0) {
-            used = now;
-        }
-        long grown = (now - used) / (1024 * 1024);
-        return now - used > GROWTH_LIMIT ? "its heap grew by " + grown + " MB" : "";
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
     }
 
     private static boolean isLoaded(String name) throws Exception {
@@ -196,10 +242,68 @@ public class WarmJvm {
         return find.invoke(ClassLoader.getSystemClassLoader(), new Object[] {name}) != null;
     }
 
-    /** Returns the variables that this JVM hands on to the processes it starts, to be changed. */
-    private static Map environment() throws Exception {
-        Field field = Class.forName("java.util.Collections$UnmodifiableMap").getDeclaredField("m");
+    /** Lets java.io take names without a folder as names in this one; it looked once, at the start. */
+    private static void setFolder(String folder) throws Exception {
+        Object fileSystem = null;
+        Field[] fields = java.io.File.class.getDeclaredFields();
+        for (int i = 0; i < fields.length; i++) {
+            if (fields[i].getType().getName().equals("java.io.FileSystem")) {
+                fields[i].setAccessible(true);
+                fileSystem = fields[i].get(null);
+            }
+        }
+        field(fileSystem.getClass(), "userDir").set(fileSystem, folder);
+    }
+
+    /** Sets the variables of the processes that this JVM starts, byte for byte. */
+    private static void setEnvironment(String text) throws Exception {
+        Properties variables = new Properties();
+        variables.putAll(ofSparkSubmit);
+        variables.load(new StringReader(text));
+        Map current = (Map) field("java.lang.ProcessEnvironment", "theEnvironment").get(null);
+        Method name = bytesOf("java.lang.ProcessEnvironment$Variable");
+        Method value = bytesOf("java.lang.ProcessEnvironment$Value");
+        current.clear();
+        Iterator entries = variables.entrySet().iterator();
+        while (entries.hasNext()) {
+            Map.Entry entry = (Map.Entry) entries.next();
+            current.put(
+                name.invoke(null, new Object[] {((String) entry.getKey()).getBytes("ISO-8859-1")}),
+                value.invoke(null, new Object[] {((String) entry.getValue()).getBytes("ISO-8859-1")}));
+        }
+    }
+
+    private static Method bytesOf(String type) throws Exception {
+        Method method = Class.forName(type).getDeclaredMethod("valueOf", new Class[] {byte[].class});
+        method.setAccessible(true);
+        return method;
+    }
+
+    /** Forgets how Spark opens URLs: with the Hadoop configuration of the first run. */
+    private static void forgetUrls() throws Exception {
+        field("java.net.URL", "factory").set(null, null);
+        ((Map) field("java.net.URL", "handlers").get(null)).clear();
+        Class state = Class.forName("org.apache.spark.sql.internal.SharedState$");
+        field(state, "fsUrlStreamHandlerFactoryInitialized").setBoolean(state.getField("MODULE$").get(null), false);
+    }
+
+    private static void startAgain(String type, String name) throws Exception {
+        Object module = Class.forName(type).getField("MODULE$").get(null);
+        Object counter = field(type, name).get(module);
+        if (counter instanceof AtomicLong) {
+            ((AtomicLong) counter).set(0);
+        } else {
+            ((AtomicInteger) counter).set(0);
+        }
+    }
+
+    private static Field field(String type, String name) throws Exception {
+        return field(Class.forName(type), name);
+    }
+
+    private static Field field(Class type, String name) throws Exception {
+        Field field = type.getDeclaredField(name);
         field.setAccessible(true);
-        return (Map) field.get(System.getenv());
+        return field;
     }
 }

@@ -107,10 +107,10 @@ class Borrower:
             "spark.python.daemon.module": WORKERS,
         }
         request = {
-            "settings": as_properties(settings)
-            + self._conf_file.read_text(encoding="utf-8")
-            + as_properties(conf),
-            "environment": {**os.environ, FOLDER_VARIABLE: here},
+            "settings": as_properties(settings),
+            "file": self._conf_file.read_text(encoding="utf-8"),
+            "conf": as_properties(conf),
+            "environment": {**os.environ, "PWD": here, FOLDER_VARIABLE: here},
             "stdout": str(self._folder / "stdout.log"),
             "stderr": str(self._folder / "stderr.log"),
         }

@@ -1,6 +1,7 @@
 """Tells a JVM to prepare for a run, and to become as new after it."""
 
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,21 @@ class Gateway:
 
     port: int
     secret: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a run as Java reads properties from a file; of two the later one counts.
+
+    Attributes:
+        properties: its system properties.
+        file: the file that spark-submit would be given.
+        conf: what spark-submit would be given with ``--conf``.
+    """
+
+    properties: str
+    file: str
+    conf: str
 
 
 class Control:
@@ -39,14 +55,19 @@ class Control:
         self._jvm: Any = self._gateway.jvm.dev.tidemark.jvm.WarmJvm
         self._jvm.remember()
 
-    def begin(self, settings: str, environment: Mapping[str, str]) -> Gateway:
-        """Prepare for a run with these system properties and environment variables.
+    def begin(self, settings: Settings, environment: Mapping[str, str]) -> Gateway:
+        """Prepare for a run.
 
         Args:
-            settings: the properties as Java reads them from a file; of two the later one counts.
-            environment: all variables.
+            settings: all its settings.
+            environment: all its environment variables.
         """
-        answer = self._jvm.begin(settings, as_properties(environment))
+        # Variables are bytes, whatever encoding the JVM believes in: one character each.
+        as_bytes = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
+        in_latin = {name.decode("latin-1"): as_bytes[name].decode("latin-1") for name in as_bytes}
+        answer = self._jvm.begin(
+            settings.properties, settings.file, settings.conf, as_properties(in_latin)
+        )
         port, secret = str(answer).split(" ")
         return Gateway(int(port), secret)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 OF_THE_JVM = re.compile(
     r"spark\.(driver\.(memory|cores|extra|default|user|supervise|resource|log).*"
     r"|(jars|submit|files|archives|pyspark|kerberos|yarn|kubernetes|mesos)(\..*)?"
+    r"|python\.use\.daemon"
     r"|sql\.(cache\.serializer|hive\.metastore\..*|warehouse\.dir\.hive|codegen\.cache\.maxEntries"
     r"|(broadcastExchange|subquery)\.maxThreadThreshold))"
 )

@@ -6,12 +6,18 @@ import threading
 from pathlib import Path
 
 CHUNK_BYTES = 65536
+# Errors that a JVM may not recover from; one that ends a thread is only printed.
+FATAL = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError", "java.lang.InternalError")
+LONGEST = max(map(len, FATAL))
 
 
 class Output:
     """One stream of a JVM: between two runs it goes into a file of the JVM's own.
 
     The end of a run is a mark that the JVM is asked to print; what came before it is the run's.
+
+    Attributes:
+        is_fatal: whether the JVM has ever named an error that it may not recover from.
     """
 
     def __init__(self, pipe: int, own_file: Path) -> None:
@@ -19,6 +25,7 @@ class Output:
         self._pipe = pipe
         self._own_file = own_file
         self._split = Split()
+        self.is_fatal = False
         self._lock = threading.Lock()
         self._seen = threading.Event()
         self._target = _open(own_file)
@@ -41,7 +48,10 @@ class Output:
         self._thread.join(timeout_s)
 
     def _copy(self) -> None:
+        last = b""
         while chunk := _read(self._pipe):
+            last = last[-LONGEST:] + chunk
+            self.is_fatal = self.is_fatal or any(name.encode() in last for name in FATAL)
             with self._lock:
                 self._write(*self._split.feed(chunk))
         with self._lock:

@@ -13,12 +13,12 @@ from local_glue.environment import inherited
 from local_glue.errors import GlueLocalError
 from local_glue.home import Home
 from local_glue.spark import write_spark_conf
-from local_glue.warm_jvms.control import Control, Gateway
+from local_glue.warm_jvms.control import Control, Gateway, Settings
 from local_glue.warm_jvms.jvm import Jvm
+from local_glue.warm_jvms.output import FATAL
 
 MARK_TIMEOUT_S = 30.0
 MOST_RUNS = 100
-FATAL = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError", "java.lang.InternalError")
 
 
 class NoJvmError(GlueLocalError):
@@ -30,13 +30,13 @@ class Request:
     """What a run needs of a JVM.
 
     Attributes:
-        settings: its system properties, those of Spark with them, as Java reads them from a file.
+        settings: its system properties, and those of Spark.
         environment: its environment variables.
         stdout: the file that the JVM's output goes to.
         stderr: the file that the JVM's errors and log go to.
     """
 
-    settings: str
+    settings: Settings
     environment: Mapping[str, str]
     stdout: Path
     stderr: Path
@@ -86,13 +86,13 @@ class Pool:
         self._change = threading.Condition()
         self._idle: list[_Warm] = []
         self._lent: set[_Warm] = set()
-        self._cleaning = 0
+        self._cleaning: set[_Warm] = set()
         self._count = 0
         self._is_closed = False
 
     def want(self, number: int) -> None:
         """Start JVMs, without waiting for them, until there are ``number``, or all there may be."""
-        with self._change:
+        with self._change, contextlib.suppress(OSError):  # on a full disk each run starts its own
             while self._number() < min(number, self._size) and not self._is_closed:
                 self._idle.append(self._start())
 
@@ -130,6 +130,15 @@ class Pool:
             Why the JVM is not to be used again, if so.
         """
         warm = loan.warm
+        why = self._why_unusable(warm, failure)
+        with self._change:
+            if warm not in self._lent:
+                return why or "it was ended"
+            self._lent.discard(warm)
+            self._cleaning.add(warm)
+        return why
+
+    def _why_unusable(self, warm: _Warm, failure: str | None) -> str | None:
         try:
             was_active = warm.control.result().end(warm.mark)
         except Exception as error:  # noqa: BLE001 (as above)
@@ -142,7 +151,7 @@ class Pool:
             return "its output is cut off"
         if was_active:
             return "its Spark context was not stopped"
-        if failure and any(name in failure for name in FATAL):
+        if warm.jvm.stderr.is_fatal or (failure and any(name in failure for name in FATAL)):
             return "it had an error that it may not recover from"
         return f"it had {MOST_RUNS} runs" if warm.runs >= MOST_RUNS else None
 
@@ -154,27 +163,20 @@ class Pool:
             why_not: the answer of `end_run`.
         """
         warm = loan.warm
-        with self._change:
-            if warm not in self._lent:
-                return why_not
-            self._lent.discard(warm)
-            self._cleaning += 1
         why = why_not
         try:
             why = why or warm.control.result().clean() or None
         except Exception as error:  # noqa: BLE001 (as above)
             why = f"it does not answer ({type(error).__name__})"
-        finally:
-            with self._change:
-                self._cleaning -= 1
-                if self._is_closed:
-                    why = why or "the pool is closed"
-                if why is None:
-                    self._idle.append(warm)
+        with self._change:
+            if why is None and not self._is_closed:
+                warm.log = None
+                self._cleaning.discard(warm)
+                self._idle.append(warm)
                 self._change.notify_all()
-        if why is not None:
-            self.discard(warm)
-        return why
+                return None
+        self.discard(warm)
+        return why or "the pool is closed"
 
     def end_jvm_of(self, log: Path) -> None:
         """Make sure that no JVM works for a run any more.
@@ -189,16 +191,17 @@ class Pool:
 
     def discard(self, warm: _Warm) -> None:
         """End a JVM, whatever it does; what it printed is in its files afterwards."""
-        with self._change:
-            self._lent.discard(warm)
-            self._change.notify_all()
         self._end(warm)
+        with self._change:  # now another one may start
+            self._lent.discard(warm)
+            self._cleaning.discard(warm)
+            self._change.notify_all()
 
     def close(self) -> None:
         """End every JVM, also those that are lent, and delete the folder."""
         with self._change:
             self._is_closed = True
-            ended = [*self._idle, *self._lent]
+            ended = [*self._idle, *self._lent, *self._cleaning]
             self._idle.clear()
             self._change.notify_all()
         for warm in ended:
@@ -207,7 +210,7 @@ class Pool:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _number(self) -> int:
-        return len(self._idle) + len(self._lent) + self._cleaning
+        return len(self._idle) + len(self._lent) + len(self._cleaning)
 
     def _take(self) -> _Warm:
         """Take the JVM that ran last, or the one that is nearest to being ready."""

@@ -12,6 +12,7 @@ from local_glue.lake_fs.jar import jar_name
 from local_glue.warm_jvms.fitness import VARIABLES_OF_THE_JVM
 
 POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool that is not the home's
+MOST_PID = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -57,18 +58,23 @@ def read_pool_file(file: Path) -> PoolFile | None:
         ValueError: it is no such file, or others than this user may have written it.
     """
     try:
-        with file.open(encoding="utf-8") as stream:
-            status = os.fstat(stream.fileno())
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has no writer
+        with os.fdopen(descriptor, "rb") as stream:
+            status = os.fstat(descriptor)
             if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
                 raise ValueError(f"{file} is not this user's alone")
-            fields = json.load(stream)
+            content = stream.read()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ValueError(f"{file} cannot be read: {error.strerror}") from error
     try:
-        return PoolFile(
-            int(fields["pid"]), int(fields["port"]), str(fields["key"]), str(fields["jvms"])
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{file} is no file of a JVM pool") from error
+        fields = json.loads(content)
+        pool = PoolFile(fields["pid"], fields["port"], fields["key"], fields["jvms"])
+        bytes.fromhex(pool.key)
+        is_right = 0 < pool.pid <= MOST_PID and 0 < pool.port < 65536 and isinstance(pool.jvms, str)
+    except (KeyError, TypeError, ValueError):
+        is_right = False
+    if not is_right:
+        raise ValueError(f"{file} is no file of a JVM pool")
+    return pool

@@ -6,7 +6,7 @@ import os
 import secrets
 import shutil
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import (
@@ -16,13 +16,14 @@ from multiprocessing.connection import (
     deliver_challenge,
 )
 from pathlib import Path
-from typing import Any
 
 from local_glue.home import JVM_POOL_FILE
+from local_glue.warm_jvms.control import Settings
 from local_glue.warm_jvms.pool import Loan, NoJvmError, Pool, Request
 from local_glue.warm_jvms.pool_file import PoolFile, fingerprint, write_pool_file
 
 HOST = "127.0.0.1"
+BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or no message of ours
 
 
 @contextmanager
@@ -93,16 +94,16 @@ def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
 
 def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
     """Serve one job process; a connection that breaks off ends the JVM that was lent over it."""
-    with connection, contextlib.suppress(OSError, EOFError, AuthenticationError, ValueError):
+    with connection, contextlib.suppress(*BROKEN_OFF, AuthenticationError):
         deliver_challenge(connection, key)
         answer_challenge(connection, key)
-        message = json.loads(connection.recv_bytes())
-        if "end" in message:
-            pool.end_jvm_of(Path(message["end"]))
+        message = _read(connection)
+        if isinstance(message, Path):
+            pool.end_jvm_of(message)
             _send(connection, {})
             return
         try:
-            loan = pool.lend(_request(message))
+            loan = pool.lend(message)
         except NoJvmError as error:
             _send(connection, {"refused": str(error)})
             return
@@ -116,7 +117,7 @@ def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
                 },
             )
             failure = json.loads(connection.recv_bytes())["failure"]
-        except (OSError, EOFError, ValueError):
+        except BROKEN_OFF:
             pool.discard(loan.warm)
             raise
         _take_back(connection, pool, loan, failure)
@@ -129,13 +130,24 @@ def _take_back(connection: Connection, pool: Pool, loan: Loan, failure: str | No
     pool.take_back(loan, why_not)
 
 
-def _request(message: Mapping[str, Any]) -> Request:
-    return Request(
-        message["settings"],
-        message["environment"],
-        Path(message["stdout"]),
-        Path(message["stderr"]),
-    )
+def _read(connection: Connection) -> Request | Path:
+    """Return what a run needs, or the log of a run whose JVM is to end.
+
+    Raises:
+        ValueError: the message is neither.
+    """
+    message = json.loads(connection.recv_bytes())
+    try:
+        if "end" in message:
+            return Path(message["end"])
+        return Request(
+            Settings(message["settings"], message["file"], message["conf"]),
+            dict(message["environment"]),
+            Path(message["stdout"]),
+            Path(message["stderr"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError("no message of a job process") from error
 
 
 def _send(connection: Connection, fields: object) -> None:

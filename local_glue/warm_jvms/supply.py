@@ -8,7 +8,7 @@ from pathlib import Path
 
 from local_glue.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from local_glue.java import find_java_home
-from local_glue.warm_jvms.client import PoolGoneError, ask, connect, is_running
+from local_glue.warm_jvms.client import PoolGoneError, ask, connect
 from local_glue.warm_jvms.pool import Pool
 from local_glue.warm_jvms.pool_file import POOL_VARIABLE, fingerprint, read_pool_file
 from local_glue.warm_jvms.server import serve_pool
@@ -94,7 +94,13 @@ def is_usable(file: Path, java_home: Path) -> bool:
         ValueError: it is not what a pool writes, or not only this user's.
     """
     pool = read_pool_file(file)
-    return pool is not None and is_running(pool) and pool.jvms == fingerprint(java_home)
+    if pool is None or pool.jvms != fingerprint(java_home):
+        return False
+    try:
+        connect(file).close()  # a killed owner's process id may be another process by now
+    except PoolGoneError:
+        return False
+    return True
 
 
 def _open_pool(stack: ExitStack, home: Home, java_home: Path) -> Jvms:

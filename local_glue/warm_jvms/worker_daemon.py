@@ -5,9 +5,12 @@ Spark calls ``python -m local_glue.warm_jvms.worker_daemon`` for the property
 """
 
 import os
+import sys
 
 from pyspark.daemon import manager
 
 if __name__ == "__main__":
-    os.chdir(os.environ.pop("TIDEMARK_WORKER_FOLDER"))
+    before, folder = os.getcwd(), os.environ.pop("TIDEMARK_WORKER_FOLDER")  # noqa: PTH109 (as text)
+    os.chdir(folder)
+    sys.path[:] = [folder if entry == before else entry for entry in sys.path]
     manager()  # type: ignore[no-untyped-call]

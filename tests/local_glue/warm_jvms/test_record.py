@@ -1,0 +1,41 @@
+"""What a run notes about its JVM."""
+
+from __future__ import annotations
+
+import pytest
+
+from local_glue.warm_jvms.record import FILE, JvmRecord, read_record, write_record
+
+
+def test_record_is_read_as_it_was_written(tmp_path):
+    write_record(tmp_path, JvmRecord("cold", "spark.jars is set", is_lent=False))
+
+    assert read_record(tmp_path) == JvmRecord("cold", "spark.jars is set", is_lent=False)
+    assert str(read_record(tmp_path)) == "cold: spark.jars is set"
+
+
+def test_returned_jvm_keeps_the_rest_of_the_record(tmp_path):
+    write_record(tmp_path, JvmRecord("warm"))
+    write_record(tmp_path, is_lent=False)
+
+    assert read_record(tmp_path) == JvmRecord("warm", is_lent=False)
+    assert str(read_record(tmp_path)) == "warm"
+
+
+def test_nothing_is_noted_as_returned_that_was_not_lent(tmp_path):
+    write_record(tmp_path, is_lent=False)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"kind": "warm", "x": 1}', b"\xff"])
+def test_damaged_record_is_none(tmp_path, content):
+    (tmp_path / FILE).write_bytes(content)
+
+    assert read_record(tmp_path) is None
+
+
+def test_record_that_cannot_be_written_stops_nothing(tmp_path):
+    write_record(tmp_path / "gone", JvmRecord("warm"))
+
+    assert read_record(tmp_path / "gone") is None
