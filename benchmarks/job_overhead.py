@@ -90,6 +90,11 @@ def _land(home: Home, number: int) -> None:
         (folder / f"{number}-{file}.json").write_text(rows, encoding="utf-8")
 
 
+def _empty(home: Home) -> None:
+    for file in (home.lake / "bench" / "in").iterdir():
+        file.unlink()
+
+
 def _run(home: Home, script: Path, jvms: Jvms, number: int | None) -> float:
     """Run the script once, on 20 new files unless ``number`` is None; return its seconds."""
     if number is not None:
@@ -108,8 +113,7 @@ def _spark_submit(home: Home, script: Path, number: int) -> float:
     """Run the script on 20 new files by spark-submit; return its seconds."""
     folder = home.runs / f"plain-{number}"
     folder.mkdir()
-    for file in (home.lake / "bench" / "in").iterdir():  # without a bookmark it reads everything
-        file.unlink()
+    _empty(home)  # without a bookmark it reads everything
     _land(home, number)
     no_archive = {"spark.driver.defaultJavaOptions": ""}
     variables = write_spark_conf(folder, home, find_java_home(), no_archive)
@@ -123,7 +127,9 @@ def _spark_submit(home: Home, script: Path, number: int) -> float:
         "TIDEMARK_HOME": str(home.root),
         "PATH": os.environ["PATH"],
     }
-    return time_command(command, folder, environment)
+    seconds = time_command(command, folder, environment)
+    _empty(home)
+    return seconds
 
 
 def _memory_gb(home: Home, folder: Path, jvms: Jvms) -> float:
