@@ -230,7 +230,7 @@ def failed_run(run: JobRun, message: str) -> JobRun:
 def _finished(running: JobProcess, exit_code: int) -> JobRun:
     folder = Path(running.run.log_path).parent
     jvm = read_record(folder)
-    if jvm is not None and jvm.is_lent:  # the process was killed, or called os._exit
+    if jvm is None or jvm.is_lent:  # it was killed, called os._exit, or could not write its record
         running.jvms.end_jvm_of(Path(running.run.log_path))
     shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
     counts = read_row_counts(folder / EVENTS_FOLDER)

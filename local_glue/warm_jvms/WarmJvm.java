@@ -50,6 +50,8 @@ public class WarmJvm {
         {"org.apache.spark.sql.execution.SparkPlan$", "nextPlanId"},
     };
 
+    private static final String DERBY_IN_MEMORY = "org.apache.derby.impl.io.VFMemoryStorageFactory";
+
     private static final String[] OF_SPARK_SUBMIT =
         {"PYTHONHASHSEED", "SPARK_ENV_LOADED", "SPARK_SCALA_VERSION"};
 
@@ -183,11 +185,16 @@ public class WarmJvm {
         return thread == null ? heap() : "the run left a thread: " + thread;
     }
 
-    private static void shutDerbyDown() {
+    private static void shutDerbyDown() throws Exception {
         try {
             DriverManager.getConnection("jdbc:derby:;shutdown=true;deregister=false").close();
         } catch (SQLException isDown) {
             // It answers with an error of its own when it is down.
+        }
+        if (isLoaded(DERBY_IN_MEMORY)) {
+            ((Map) field(DERBY_IN_MEMORY, "DATABASES").get(null)).clear();
+            Object names = field(DERBY_IN_MEMORY, "DUMMY_STORE").get(null);  // of all databases
+            ((Map) field(names.getClass(), "files").get(names)).clear();
         }
     }
 

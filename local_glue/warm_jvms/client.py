@@ -2,22 +2,38 @@
 
 import json
 import os
+from contextlib import ExitStack
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import (
+    Client,
+    Connection,
+    answer_challenge,
+    deliver_challenge,
+)
 from pathlib import Path
 from typing import Any
 
 from local_glue.warm_jvms.pool_file import PoolFile, read_pool_file
 
 HOST = "127.0.0.1"
+HELLO_TIMEOUT_S = 5.0
+ANSWER_TIMEOUT_S = 600.0  # longer than a JVM may take to start, twice, or to be made as new
 
 
 class PoolGoneError(Exception):
     """There is no pool, or it does not answer."""
 
 
-def connect(file: Path) -> Connection:
+class PoolSilentError(PoolGoneError):
+    """The process that owns the pool is there and says nothing, as after Ctrl-Z."""
+
+
+def connect(file: Path, timeout_s: float | None = HELLO_TIMEOUT_S) -> Connection:
     """Connect to the pool that a file names.
+
+    Args:
+        file: the file.
+        timeout_s: how long to wait for its first word; None waits as long as it takes.
 
     Raises:
         PoolGoneError: there is none, or it does not answer.
@@ -26,7 +42,13 @@ def connect(file: Path) -> Connection:
         pool = read_pool_file(file)
         if pool is None or not is_running(pool):
             raise PoolGoneError("there is no pool")
-        return Client((HOST, pool.port), authkey=bytes.fromhex(pool.key))
+        with ExitStack() as stack:
+            connection = stack.enter_context(Client((HOST, pool.port)))
+            _wait(connection, timeout_s)
+            answer_challenge(connection, bytes.fromhex(pool.key))
+            deliver_challenge(connection, bytes.fromhex(pool.key))
+            stack.pop_all()
+        return connection
     except (OSError, EOFError, ValueError, AuthenticationError) as error:
         raise PoolGoneError(f"{type(error).__name__}: {error}") from error
 
@@ -39,10 +61,16 @@ def ask(connection: Connection, question: object) -> dict[str, Any]:
     """
     try:
         connection.send_bytes(json.dumps(question).encode())
+        _wait(connection, ANSWER_TIMEOUT_S)
         answer: dict[str, Any] = json.loads(connection.recv_bytes())
     except (OSError, EOFError, ValueError) as error:
         raise PoolGoneError(f"{type(error).__name__}: {error}") from error
     return answer
+
+
+def _wait(connection: Connection, timeout_s: float | None) -> None:
+    if not connection.poll(timeout_s):
+        raise PoolSilentError(f"its process said nothing for {timeout_s} s; is it suspended?")
 
 
 def is_running(pool: PoolFile) -> bool:

@@ -1,5 +1,6 @@
 """The file by which other commands of the same user find a pool of JVMs."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -51,6 +52,14 @@ def write_pool_file(file: Path, content: PoolFile) -> None:
     unfinished.replace(file)
 
 
+def delete_pool_file(file: Path, key: str) -> None:
+    """Delete the file of the pool with this key; if it is another pool's by now, leave it."""
+    with contextlib.suppress(ValueError, OSError):
+        content = read_pool_file(file)
+        if content is not None and content.key == key:
+            file.unlink(missing_ok=True)
+
+
 def read_pool_file(file: Path) -> PoolFile | None:
     """Return what the file says; None if there is none.
 
@@ -72,7 +81,11 @@ def read_pool_file(file: Path) -> PoolFile | None:
         fields = json.loads(content)
         pool = PoolFile(fields["pid"], fields["port"], fields["key"], fields["jvms"])
         bytes.fromhex(pool.key)
-        is_right = 0 < pool.pid <= MOST_PID and 0 < pool.port < 65536 and isinstance(pool.jvms, str)
+        is_right = (
+            (type(pool.pid), type(pool.port), type(pool.jvms)) == (int, int, str)
+            and 0 < pool.pid <= MOST_PID
+            and 0 < pool.port < 65536
+        )
     except (KeyError, TypeError, ValueError):
         is_right = False
     if not is_right:

@@ -1,11 +1,13 @@
 """Lends the JVMs of a pool to job processes of the same user, over a port of this machine."""
 
 import contextlib
+import errno
 import json
 import os
 import secrets
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import AuthenticationError
@@ -20,9 +22,15 @@ from pathlib import Path
 from local_glue.home import JVM_POOL_FILE
 from local_glue.warm_jvms.control import Settings
 from local_glue.warm_jvms.pool import Loan, NoJvmError, Pool, Request
-from local_glue.warm_jvms.pool_file import PoolFile, fingerprint, write_pool_file
+from local_glue.warm_jvms.pool_file import (
+    PoolFile,
+    delete_pool_file,
+    fingerprint,
+    write_pool_file,
+)
 
 HOST = "127.0.0.1"
+RETRY_S = 0.1
 BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or no message of ours
 
 
@@ -51,7 +59,7 @@ def serve_pool(
         write_pool_file(
             file, PoolFile(os.getpid(), listener.address[1], key.hex(), fingerprint(java_home))
         )
-        stack.callback(file.unlink, missing_ok=True)
+        stack.callback(delete_pool_file, file, key.hex())
         threading.Thread(target=_accept, args=(listener, key, pool), daemon=True).start()
         yield pool, file
 
@@ -87,8 +95,11 @@ def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
     while True:
         try:
             connection = listener.accept()
-        except OSError:  # closed: the command is over
-            return
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ECONNABORTED, errno.ENOMEM):
+                time.sleep(RETRY_S)  # whoever opened so many connections closes some
+                continue
+            return  # closed: the command is over
         threading.Thread(target=_serve, args=(connection, key, pool), daemon=True).start()
 
 

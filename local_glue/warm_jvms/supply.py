@@ -8,7 +8,7 @@ from pathlib import Path
 
 from local_glue.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from local_glue.java import find_java_home
-from local_glue.warm_jvms.client import PoolGoneError, ask, connect
+from local_glue.warm_jvms.client import PoolGoneError, PoolSilentError, ask, connect
 from local_glue.warm_jvms.pool import Pool
 from local_glue.warm_jvms.pool_file import POOL_VARIABLE, fingerprint, read_pool_file
 from local_glue.warm_jvms.server import serve_pool
@@ -42,7 +42,8 @@ class Jvms:
             self.pool.end_jvm_of(log)
         elif self.pool_file is not None:
             try:
-                with connect(self.pool_file) as connection:
+                # A suspended owner is waited for: until it goes on, the JVM may still write.
+                with connect(self.pool_file, None) as connection:
                     ask(connection, {"end": str(log)})
             except PoolGoneError:
                 return  # and its JVMs with it
@@ -91,13 +92,15 @@ def is_usable(file: Path, java_home: Path) -> bool:
     """Return whether a file names a pool of JVMs like those that this command would start.
 
     Raises:
-        ValueError: it is not what a pool writes, or not only this user's.
+        ValueError: it is not what a pool writes, or not only this user's, or its owner is silent.
     """
     pool = read_pool_file(file)
     if pool is None or pool.jvms != fingerprint(java_home):
         return False
     try:
         connect(file).close()  # a killed owner's process id may be another process by now
+    except PoolSilentError as error:
+        raise ValueError(f"{file} names a pool that does not answer: {error}") from error
     except PoolGoneError:
         return False
     return True

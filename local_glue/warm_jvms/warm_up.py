@@ -1,6 +1,5 @@
 """Keeps a pool for other commands, and runs a sample job in each JVM before they come."""
 
-import contextlib
 import shutil
 import tempfile
 import time
@@ -24,7 +23,7 @@ from local_glue.job_runs import (
     stop_job_run,
 )
 from local_glue.store import JobRun
-from local_glue.warm_jvms.client import is_running
+from local_glue.warm_jvms.client import PoolGoneError, PoolSilentError, connect
 from local_glue.warm_jvms.pool_file import read_pool_file
 from local_glue.warm_jvms.server import serve_pool
 from local_glue.warm_jvms.supply import Jvms
@@ -42,18 +41,28 @@ def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
         UsageError: another process keeps one for this home, or there can be none.
     """
     file = home.root / JVM_POOL_FILE
-    with contextlib.suppress(ValueError):
-        other = read_pool_file(file)
-        if other is not None and is_running(other):
-            raise UsageError(
-                f"process {other.pid} keeps JVMs for {home.root} already; stop it first, or set "
-                "TIDEMARK_HOME to another folder"
-            )
+    if (owner := _owner(file)) is not None:
+        raise UsageError(
+            f"process {owner} keeps JVMs for {home.root} already; stop it first, or set "
+            "TIDEMARK_HOME to another folder"
+        )
     try:
         with serve_pool(home.root / JVMS_FOLDER, find_java_home(), size, file) as (pool, _):
             yield Jvms(file, pool=pool)
     except OSError as error:
         raise UsageError(f"no pool of JVMs can be opened: {error.strerror or error}") from error
+
+
+def _owner(file: Path) -> int | None:
+    """Return the process that keeps a pool; the id of a killed one may be another's by now."""
+    try:
+        connect(file).close()
+    except PoolSilentError:
+        pass  # suspended: it goes on later
+    except PoolGoneError:
+        return None
+    pool = read_pool_file(file)
+    return pool.pid if pool else None
 
 
 def keep_warm(jvms: Jvms, size: int, say: Callable[[str], None]) -> NoReturn:

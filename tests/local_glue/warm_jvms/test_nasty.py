@@ -294,6 +294,20 @@ def test_derby_database_is_free_for_another_jvm_after_the_run(bench, one_jvm, co
     check_plain(bench, one_jvm, cold, None)
 
 
+IN_MEMORY = START + dedent("""
+    url = "jdbc:derby:memory:mine;create=true"
+    memory = jvm.java.sql.DriverManager.getConnection(url)
+    memory.createStatement().execute("CREATE TABLE mine (x INT)")  # fails if it is there
+    """)
+
+
+def test_derby_database_in_memory_ends_with_its_run(bench, one_jvm):
+    seen = [bench.run(one_jvm, IN_MEMORY) for _ in range(2)]
+
+    assert [run.run.state for run in seen] == ["SUCCEEDED"] * 2, seen[1].stderr
+    assert seen[1].run.jvm == "warm"
+
+
 def test_homes_that_share_a_pool_read_their_own_lakes(bench, one_jvm, tmp_path):
     script = START + dedent("""
         from pathlib import Path

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
 
 import pytest
 
 from local_glue.java import find_java_home
-from local_glue.warm_jvms.client import PoolGoneError, connect, is_running
-from local_glue.warm_jvms.pool_file import PoolFile, fingerprint, read_pool_file, write_pool_file
+from local_glue.warm_jvms.client import PoolGoneError, PoolSilentError, connect, is_running
+from local_glue.warm_jvms.pool_file import (
+    PoolFile,
+    delete_pool_file,
+    fingerprint,
+    read_pool_file,
+    write_pool_file,
+)
 
 POOL = PoolFile(os.getpid(), 1234, "ab" * 32, "fingerprint")
 
@@ -77,6 +84,8 @@ def test_file_of_another_user_is_refused(file, monkeypatch):
                 {"key": "no digits"},
                 {"key": 5},
                 {"pid": [1]},
+                {"pid": 1.5},
+                {"port": 9.5},
             )
         ),
     ],
@@ -123,3 +132,25 @@ def test_fingerprint_tells_what_a_jvm_reads_at_its_start(monkeypatch):
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx1g -Dx=y")
     assert fingerprint(java) != before
     assert fingerprint(java / "elsewhere") != before
+
+
+def test_owner_deletes_its_own_file_and_not_the_one_of_the_next_owner(tmp_path):
+    file = tmp_path / "pool.json"
+    write_pool_file(file, PoolFile(1, 1, "ab", "x"))
+
+    delete_pool_file(file, "cd")
+    assert file.exists()
+    delete_pool_file(file, "ab")
+    assert not file.exists()
+    delete_pool_file(file, "ab")
+
+
+def test_suspended_owner_is_told_from_one_that_is_gone(tmp_path):
+    file = tmp_path / "pool.json"
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        write_pool_file(file, PoolFile(os.getpid(), nobody.getsockname()[1], "ab", "x"))
+        with pytest.raises(PoolSilentError):
+            connect(file, 0.05)
+    with pytest.raises(PoolGoneError) as gone:
+        connect(file, 0.05)
+    assert not isinstance(gone.value, PoolSilentError)

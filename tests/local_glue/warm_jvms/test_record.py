@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
+from local_glue.job_runs import JobProcess, stop_job_run
+from local_glue.store import JobRun
 from local_glue.warm_jvms.record import FILE, JvmRecord, read_record, write_record
+from local_glue.warm_jvms.supply import Jvms
 
 
 def test_record_is_read_as_it_was_written(tmp_path):
@@ -39,3 +44,26 @@ def test_record_that_cannot_be_written_stops_nothing(tmp_path):
     write_record(tmp_path / "gone", JvmRecord("warm"))
 
     assert read_record(tmp_path / "gone") is None
+
+
+@pytest.mark.parametrize(
+    ("record", "is_asked"),
+    [(None, True), (JvmRecord("warm"), True), (JvmRecord("warm", is_lent=False), False)],
+)
+def test_engine_asks_the_pool_unless_the_run_noted_that_it_gave_its_jvm_back(
+    tmp_path, record, is_asked
+):
+    asked = []
+
+    class Pool:
+        def end_jvm_of(self, log):
+            asked.append(log)
+
+    if record is not None:  # none: the disk was full
+        write_record(tmp_path, record)
+    log = tmp_path / "stderr.log"
+    run = JobRun("jr_1", "job", None, None, 0, "RUNNING", 1, str(log), "job-bookmark-disable")
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as process:
+        stop_job_run(JobProcess(run, process, 0, Jvms(pool=Pool())))
+
+    assert asked == [log] * is_asked

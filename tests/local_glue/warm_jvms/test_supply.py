@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import stat
+from functools import partial
 
 import pytest
 
+from local_glue.errors import UsageError
 from local_glue.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from local_glue.java import find_java_home
-from local_glue.warm_jvms import supply
+from local_glue.warm_jvms import server, supply
+from local_glue.warm_jvms.client import connect
 from local_glue.warm_jvms.pool import Pool
 from local_glue.warm_jvms.pool_file import POOL_VARIABLE, PoolFile, fingerprint, write_pool_file
 from local_glue.warm_jvms.server import serve_pool
 from local_glue.warm_jvms.supply import ISOLATED, jvms_of
+from local_glue.warm_jvms.warm_up import pool_for_home
 
 KEY = "ab" * 32
 
@@ -140,3 +146,36 @@ def test_folders_of_killed_owners_are_deleted_and_those_of_living_ones_kept(home
         assert not (folder / "no process").exists()
         assert living.is_dir()
     assert living.is_dir()
+
+
+def test_suspended_owner_is_named_and_not_waited_for(home, said, monkeypatch):
+    monkeypatch.setattr(supply, "connect", partial(connect, timeout_s=0.05))
+    file = home.root / JVM_POOL_FILE
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        write_pool_file(file, PoolFile(os.getpid(), port, KEY, fingerprint(find_java_home())))
+        assert own_pool_despite(home, said)
+
+    assert len(said) == 1
+    assert str(file) in said[0]
+
+
+def test_local_up_takes_over_from_a_killed_owner_whose_id_another_process_has(home):
+    write_pool_file(home.root / JVM_POOL_FILE, PoolFile(os.getpid(), 1, KEY, "x"))
+
+    with pool_for_home(home, 1) as jvms:
+        assert jvms.pool is not None
+        with pytest.raises(UsageError, match=str(os.getpid())), pool_for_home(home, 1):
+            pass
+
+
+def test_pool_answers_again_after_it_had_too_many_connections():
+    class Crowded:
+        errors = [errno.EMFILE, errno.EMFILE, errno.EBADF]  # noqa: RUF012 (one test's)
+
+        def accept(self):
+            raise OSError(self.errors.pop(0), "")
+
+    server._accept(Crowded(), b"", None)
+
+    assert Crowded.errors == []  # the last one says that it was closed
