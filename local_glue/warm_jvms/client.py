@@ -16,7 +16,7 @@ from typing import Any
 from local_glue.warm_jvms.pool_file import PoolFile, read_pool_file
 
 HOST = "127.0.0.1"
-HELLO_TIMEOUT_S = 5.0
+HELLO_TIMEOUT_S = 15.0  # a busy machine is slow, not silent
 ANSWER_TIMEOUT_S = 600.0  # longer than a JVM may take to start, twice, or to be made as new
 
 
