@@ -111,6 +111,9 @@ public class WarmJvm {
             Map.Entry entry = (Map.Entry) entries.next();
             hadoop.set((String) entry.getKey(), (String) entry.getValue());
         }
+        for (int i = 0; i < COUNTERS.length; i++) {
+            startAgain(COUNTERS[i][0], COUNTERS[i][1]);
+        }
         server = new Py4JServer(new SparkConf());
         server.start();
         return server.getListeningPort() + " " + server.secret();
@@ -178,9 +181,6 @@ public class WarmJvm {
         Locale.setDefault(locale);
         Thread.setDefaultUncaughtExceptionHandler(null);
         forgetUrls();
-        for (int i = 0; i < COUNTERS.length; i++) {
-            startAgain(COUNTERS[i][0], COUNTERS[i][1]);
-        }
         String thread = leftThread();
         return thread == null ? heap() : "the run left a thread: " + thread;
     }
