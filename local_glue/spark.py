@@ -4,6 +4,7 @@ import importlib.util
 import os
 import shlex
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -72,8 +73,14 @@ def system_properties(home: Home, run_folder: Path) -> dict[str, str]:
     return {
         "derby.system.home": str(home.derby),
         "derby.stream.error.file": f"{run_folder}/derby.log",
-        "java.io.tmpdir": str(run_folder / TEMPORARY_FOLDER),  # Spark's files too
+        "java.io.tmpdir": _temporary_folder(run_folder),  # Spark's files too
     }
+
+
+def _temporary_folder(run_folder: Path) -> str:
+    """Return the run's own; Spark ends a name at a comma, and then the machine's has to do."""
+    folder = str(run_folder / TEMPORARY_FOLDER)
+    return tempfile.gettempdir() if "," in folder else folder
 
 
 def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local_glue.home import Home
-from local_glue.spark import write_spark_conf
+from local_glue.spark import system_properties, write_spark_conf
 
 
 @pytest.fixture
@@ -55,3 +55,15 @@ def test_settings_of_the_job_win(settings):
 )
 def test_value_is_written_as_java_properties_read_it(settings, value, written):
     assert settings({"spark.redaction.regex": value})["spark.redaction.regex"] == written
+
+
+@pytest.mark.parametrize(("name", "is_its_own"), [("a home", True), ("a, home", False)])
+def test_spark_puts_its_files_into_the_run_unless_a_comma_would_cut_the_name(
+    tmp_path, name, is_its_own
+):
+    home = Home.open(tmp_path / name)
+
+    folder = system_properties(home, home.runs / "jr_1")["java.io.tmpdir"]
+
+    assert "," not in folder.removeprefix(str(tmp_path))
+    assert (folder == str(home.runs / "jr_1" / "tmp")) is is_its_own
