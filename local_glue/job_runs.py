@@ -30,7 +30,7 @@ from local_glue.home import RUN_ID_VARIABLE, Home
 from local_glue.job_process import BOOKMARK_VARIABLE, RESULT_FILE, SCRIPT_VARIABLE
 from local_glue.metrics import read_row_counts
 from local_glue.notices import RUN_FOLDER_VARIABLE
-from local_glue.spark import EVENTS_FOLDER, TEMPORARY_FOLDER, write_spark_conf
+from local_glue.spark import CONF_FILE, EVENTS_FOLDER, TEMPORARY_FOLDER, write_spark_conf
 from local_glue.store import JobRun
 from local_glue.warm_jvms.borrow import COLD_VARIABLE, POOL_OF_RUN_VARIABLE
 from local_glue.warm_jvms.fitness import why_own_jvm
@@ -282,10 +282,17 @@ def _ends_of(log: Path) -> str:
         return (head + file.read()).decode("utf-8", errors="replace")
 
 
-def end_left_over_processes(run_id: str) -> None:
-    """Kill processes of a run whose command was killed; Linux only, elsewhere none is left."""
-    mark = f"{RUN_ID_VARIABLE}={run_id}".encode()
-    for environ in Path("/proc").glob("[0-9]*/environ"):
+def end_left_over_processes(run: JobRun) -> None:
+    """Kill processes of a run whose command was killed; Linux only, elsewhere none is left.
+
+    Also the JVM that it borrowed: who owns it may be suspended, and may not know of the end yet.
+    """
+    mark = f"{RUN_ID_VARIABLE}={run.run_id}".encode()
+    jvm = read_record(Path(run.log_path).parent)
+    conf = f"{jvm.folder}/{CONF_FILE}".encode() if jvm and jvm.is_lent and jvm.folder else None
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if mark in environ.read_bytes().split(b"\0"):
-                os.kill(int(environ.parent.name), signal.SIGKILL)
+            is_left = mark in (process / "environ").read_bytes().split(b"\0")
+            is_jvm = conf is not None and conf in (process / "cmdline").read_bytes().split(b"\0")
+            if is_left or is_jvm:
+                os.kill(int(process.name), signal.SIGKILL)

@@ -262,7 +262,7 @@ def recover_interrupted_runs(store: Store, jvms: Jvms) -> list[JobRun]:
     """
     recovered = []
     for run in store.unfinished_job_runs():
-        end_left_over_processes(run.run_id)
+        end_left_over_processes(run)
         jvms.end_jvm_of(Path(run.log_path))
         failed = failed_run(run, KILLED)
         store.put_job_run(failed)

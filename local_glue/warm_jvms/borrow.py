@@ -89,7 +89,8 @@ class Borrower:
         if why:
             write_record(self._folder, JvmRecord("cold", why, is_lent=False))
             return {}
-        write_record(self._folder, JvmRecord("warm" if answer["runs_before"] else "cold"))
+        kind = "warm" if answer["runs_before"] else "cold"
+        write_record(self._folder, JvmRecord(kind, folder=answer["folder"]))
         return {
             "PYSPARK_GATEWAY_PORT": str(answer["port"]),
             "PYSPARK_GATEWAY_SECRET": answer["secret"],

@@ -16,11 +16,13 @@ class JvmRecord:
         kind: ``warm`` if it ran another run before, else ``cold``.
         why: why the run did not borrow one; empty if it did.
         is_lent: whether the run has borrowed it and not given it back.
+        folder: the JVM's own folder, which its command line names; empty if it is not of a pool.
     """
 
     kind: str
     why: str = ""
     is_lent: bool = True
+    folder: str = ""
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.why}" if self.why else self.kind

@@ -125,6 +125,7 @@ def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
                     "port": loan.gateway.port,
                     "secret": loan.gateway.secret,
                     "runs_before": loan.runs_before,
+                    "folder": str(loan.warm.jvm.folder),
                 },
             )
             failure = json.loads(connection.recv_bytes())["failure"]

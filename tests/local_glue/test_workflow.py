@@ -21,6 +21,7 @@ from local_glue.errors import EntityNotFoundError, GlueLocalError, UnsupportedEr
 from local_glue.home import RUN_ID_VARIABLE, Home
 from local_glue.job_runs import Machine
 from local_glue.store import JobRun, Store
+from local_glue.warm_jvms.record import JvmRecord, write_record
 from local_glue.warm_jvms.supply import NO_JVMS
 from local_glue.workflow import WorkflowRun, recover_interrupted_runs
 
@@ -394,6 +395,28 @@ def test_runs_of_a_killed_command_are_failed_and_their_processes_ended(home, sto
 def marked(pid, run_id):
     environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     return f"{RUN_ID_VARIABLE}={run_id}".encode() in environment
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere its owner ends it")
+@pytest.mark.parametrize("is_lent", [True, False])
+def test_jvm_that_a_killed_run_has_not_given_back_is_ended(home, store, is_lent):
+    folder = home.runs / "jr_left"
+    folder.mkdir()
+    store.put_job_run(
+        JobRun("jr_left", "a", None, None, 0, "RUNNING", 1, f"{folder}/stderr.log", "on")
+    )
+    jvm = home.root / "jvms" / "7-ab" / "1"
+    write_record(folder, JvmRecord("warm", is_lent=is_lent, folder=str(jvm)))
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)", f"{jvm}/spark.conf"]
+    with subprocess.Popen(sleep) as process:
+        wait_until(lambda: b"spark.conf" in Path(f"/proc/{process.pid}/cmdline").read_bytes())
+
+        recover_interrupted_runs(store, NO_JVMS)
+
+        if is_lent:
+            assert process.wait(20) == -signal.SIGKILL
+        assert process.poll() is None or is_lent
+        process.kill()
 
 
 def test_nothing_to_recover_changes_nothing(store):
