@@ -5,7 +5,6 @@ from pathlib import Path
 
 from local_glue.bookmarks.session import ENABLE, BookmarkSession
 from local_glue.definitions import JobDefinition
-from local_glue.lint.script import commits_in_finally
 from local_glue.notices import Notice, note, read_notices
 from local_glue.store import JobRun, Store
 
@@ -22,8 +21,12 @@ def note_at_end(
         name: what people know the script by; None takes the name of the file.
     """
     name = name or script.name
-    for line in commits_in_finally(decode_source(script.read_bytes())):
-        note(Notice.COMMIT_IN_FINALLY, f"{name}, line {line}")
+    source = decode_source(script.read_bytes())
+    if "finally" in source:
+        from local_glue.lint.script import commits_in_finally  # reading it takes a while
+
+        for line in commits_in_finally(source):
+            note(Notice.COMMIT_IN_FINALLY, f"{name}, line {line}")
     if option != ENABLE:
         return
     if session is None:

@@ -1,7 +1,6 @@
 """Tells where the class archive is, and how a JVM is told to use it."""
 
 import hashlib
-from importlib.metadata import version
 from pathlib import Path
 
 from local_glue.installation import FOLDER
@@ -14,6 +13,8 @@ NO_CONF = FOLDER / "no-conf"
 
 def archive_path(java_home: Path) -> Path:
     """Return where the archive for a Java and the installed jars is kept; it may not be there."""
+    from importlib.metadata import version  # a job process needs none of it
+
     release = java_home / "release"
     build = release.read_bytes() if release.is_file() else b""
     jars = f"{version('pyspark')} {jar_name()}"

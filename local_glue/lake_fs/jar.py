@@ -3,7 +3,6 @@
 import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
@@ -61,6 +60,8 @@ def lake_jar(java_home: Path) -> Path:
 
 def jar_name() -> str:
     """Return the name of the jar, which changes with its content and with Spark."""
+    from importlib.metadata import version  # a job process needs none of it
+
     parts = (version("pyspark"), *_sources().values(), _core_site())
     return f"lake-{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:16]}.jar"
 
