@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from local_glue.job_runs import (
     stop_job_run,
 )
 from local_glue.run_warnings import ShowWarnings, keep_warnings, show_unseen
+from local_glue.spark import TEMPORARY_FOLDER
 from local_glue.store import JobRun, Store
 from local_glue.triggers import triggers_to_fire, unmet_conditions
 from local_glue.warm_jvms.supply import Jvms
@@ -264,6 +266,7 @@ def recover_interrupted_runs(store: Store, jvms: Jvms) -> list[JobRun]:
     for run in store.unfinished_job_runs():
         end_left_over_processes(run)
         jvms.end_jvm_of(Path(run.log_path))
+        shutil.rmtree(Path(run.log_path).parent / TEMPORARY_FOLDER, ignore_errors=True)
         failed = failed_run(run, KILLED)
         store.put_job_run(failed)
         recovered.append(failed)

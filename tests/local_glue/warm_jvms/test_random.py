@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from local_glue.job_runs import stop_job_run
+from local_glue.store import Store
 from local_glue.warm_jvms.pool_file import POOL_VARIABLE
-from local_glue.warm_jvms.supply import Jvms, jvms_of
+from local_glue.warm_jvms.supply import NO_JVMS, Jvms, jvms_of
+from local_glue.workflow import recover_interrupted_runs
 from tests.local_glue.warm_jvms.runs import Bench
 
 pytestmark = [
@@ -96,14 +98,14 @@ class Sequence:
         script = self.bench.home.root.parent / "engine.py"
         script.write_text(WAIT, encoding="utf-8")
         command = [sys.executable, "-c", ENGINE, str(self.bench.home.root), str(script)]
-        before = jvms_in(self.bench.home.root)
         with subprocess.Popen(command) as engine:
             out = self.bench.home.lake / "data" / "engine" / str(engine.pid) / "_SUCCESS"
             wait_until(lambda: out.exists() or engine.poll() is not None)
             assert engine.poll() is None
-            assert jvms_in(self.bench.home.root) - before
+            its_jvms = f"{self.bench.home.root}/jvms/{engine.pid}-"
+            assert jvms_in(its_jvms)
             engine.kill()
-        wait_until(lambda: not jvms_in(self.bench.home.root) - before)
+        wait_until(lambda: not jvms_in(its_jvms))
 
     def printed(self, process: object) -> None:
         out = self.bench.home.runs / process.run.run_id / "stdout.log"
@@ -167,4 +169,6 @@ def test_every_result_is_the_cold_one_and_nothing_is_left(seed, tmp_path, monkey
         pass
     assert not (bench.home.root / "jvms").exists()
     assert list(temporary.iterdir()) == []
+    with Store(bench.home.database) as store:
+        recover_interrupted_runs(store, NO_JVMS)  # as the next command does
     assert not list(bench.home.runs.glob("*/tmp"))
