@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.stress,
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
 ]
-BUDGET_S, MOST_STEPS, BOUND_S = 40, 14, 300
+BUDGET_S, MOST_STEPS, BOUND_S = 20, 14, 300
 WORK = """
 import sys
 from pyspark.sql import SparkSession, functions as F
