@@ -22,6 +22,7 @@ from local_glue.definitions import TableDefinition
 from local_glue.disk import full_disk_text, has_room
 from local_glue.errors import DiskFullError, GlueLocalError, UsageError
 from local_glue.home import TABLES_FILE, Home
+from local_glue.processes import is_running
 from local_glue.store_errors import check_database
 
 if TYPE_CHECKING:
@@ -148,21 +149,11 @@ def _stop_left_over_engines(folder: Path) -> None:
     """End engines whose command was killed, where the kernel did not do it already."""
     for pid_file in folder.glob("*.pid"):
         owner, engine = (int(part) for part in pid_file.stem.split("-"))
-        if not _is_running(owner):
+        if not is_running(owner):
             # Process ids come again: another engine may have this one by now.
-            if _is_running(engine) and str(folder / TABLES_FILE) in _command_of(engine):
+            if is_running(engine) and str(folder / TABLES_FILE) in _command_of(engine):
                 os.kill(engine, signal.SIGKILL)
             pid_file.unlink(missing_ok=True)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _command_of(pid: int) -> str:

@@ -43,7 +43,7 @@ def up(size: int | None) -> None:
     with pool_for_home(home, count) as jvms:
         click.echo(f"commands that use {home.root} borrow JVMs from this one; Ctrl-C ends it")
         try:
-            keep_warm(jvms, count, click.echo)
+            keep_warm(home, jvms, count, click.echo)
         except KeyboardInterrupt:
             click.echo("stopped")
 

@@ -1,7 +1,6 @@
 """Talks to the pool that another process owns."""
 
 import json
-import os
 from contextlib import ExitStack
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import (
@@ -13,9 +12,9 @@ from multiprocessing.connection import (
 from pathlib import Path
 from typing import Any
 
-from local_glue.warm_jvms.pool_file import PoolFile, read_pool_file
+from local_glue.processes import is_running
+from local_glue.warm_jvms.pool_file import HOST, read_pool_file
 
-HOST = "127.0.0.1"
 HELLO_TIMEOUT_S = 15.0  # a busy machine is slow, not silent
 ANSWER_TIMEOUT_S = 600.0  # longer than a JVM may take to start, twice, or to be made as new
 
@@ -40,7 +39,7 @@ def connect(file: Path, timeout_s: float | None = HELLO_TIMEOUT_S) -> Connection
     """
     try:
         pool = read_pool_file(file)
-        if pool is None or not is_running(pool):
+        if pool is None or not is_running(pool.pid):
             raise PoolGoneError("there is no pool")
         with ExitStack() as stack:
             connection = stack.enter_context(Client((HOST, pool.port)))
@@ -53,15 +52,22 @@ def connect(file: Path, timeout_s: float | None = HELLO_TIMEOUT_S) -> Connection
         raise PoolGoneError(f"{type(error).__name__}: {error}") from error
 
 
-def ask(connection: Connection, question: object) -> dict[str, Any]:
+def ask(
+    connection: Connection, question: object, timeout_s: float | None = ANSWER_TIMEOUT_S
+) -> dict[str, Any]:
     """Send a message; return the answer.
+
+    Args:
+        connection: to a pool.
+        question: the message.
+        timeout_s: how long to wait for the answer; None waits as long as it takes.
 
     Raises:
         PoolGoneError: there is none.
     """
     try:
         connection.send_bytes(json.dumps(question).encode())
-        _wait(connection, ANSWER_TIMEOUT_S)
+        _wait(connection, timeout_s)
         answer: dict[str, Any] = json.loads(connection.recv_bytes())
     except (OSError, EOFError, ValueError) as error:
         raise PoolGoneError(f"{type(error).__name__}: {error}") from error
@@ -71,14 +77,3 @@ def ask(connection: Connection, question: object) -> dict[str, Any]:
 def _wait(connection: Connection, timeout_s: float | None) -> None:
     if not connection.poll(timeout_s):
         raise PoolSilentError(f"its process said nothing for {timeout_s} s; is it suspended?")
-
-
-def is_running(pool: PoolFile) -> bool:
-    """Return whether the process that owns a pool runs."""
-    try:
-        os.kill(pool.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

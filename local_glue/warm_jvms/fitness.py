@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping
 
-# What spark-submit or the JVM itself reads once, at its start; Spark keeps the last ones for good.
+# What spark-submit or the JVM itself reads at its start; of those of sql Spark keeps the first.
 OF_THE_JVM = re.compile(
     r"spark\.(driver\.(memory|cores|extra|default|user|supervise|resource|log).*"
     r"|(jars|submit|files|archives|pyspark|kerberos|yarn|kubernetes|mesos)(\..*)?"
     r"|python\.use\.daemon"
-    r"|sql\.(cache\.serializer|hive\.metastore\..*|warehouse\.dir\.hive|codegen\.cache\.maxEntries"
+    r"|sql\.(cache\.serializer|hive\.metastore\..*|codegen\.cache\.maxEntries"
     r"|(broadcastExchange|subquery)\.maxThreadThreshold))"
 )
 # Environment variables that a JVM, or the script that starts it, reads at its start.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from local_glue import child
 from local_glue.errors import GlueLocalError
+from local_glue.spark import CONF_FILE
 from local_glue.warm_jvms.output import Output
 
 START_TIMEOUT_S = 120.0
@@ -39,31 +40,35 @@ class Jvm:
         """
         self.folder = folder
         (out, out_of_jvm), (err, err_of_jvm) = os.pipe(), os.pipe()
-        self._process = subprocess.Popen(  # noqa: S603 (Spark's own script)
-            [
-                *(sys.executable, "-S", "-E", child.__file__, str(os.getpid())),
-                *(f"{variables['SPARK_HOME']}/bin/spark-submit", "--properties-file"),
-                *(str(folder / "spark.conf"), "pyspark-shell"),
-            ],
-            cwd=folder,
-            env={
-                **variables,
-                "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / CONNECTION_FILE),
-            },
-            stdin=subprocess.PIPE,  # the gateway ends when it is closed
-            stdout=out_of_jvm,
-            stderr=err_of_jvm,
-            start_new_session=True,  # Ctrl-C ends the jobs first
-        )
-        os.close(out_of_jvm)
-        os.close(err_of_jvm)
+        try:
+            self._process = self._start(variables, out_of_jvm, err_of_jvm)
+        except OSError:
+            os.close(out)
+            os.close(err)
+            raise
+        finally:
+            os.close(out_of_jvm)
+            os.close(err_of_jvm)
         self.stdout = Output(out, folder / "stdout.log")
         self.stderr = Output(err, folder / "stderr.log")
 
-    @property
-    def pid(self) -> int:
-        """The process id, also of the JVM itself: every step of its start is an ``exec``."""
-        return self._process.pid
+    def _start(self, variables: Mapping[str, str], out: int, err: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(  # noqa: S603 (Spark's own script)
+            [
+                *(sys.executable, "-S", "-E", child.__file__, str(os.getpid())),
+                *(f"{variables['SPARK_HOME']}/bin/spark-submit", "--properties-file"),
+                *(str(self.folder / CONF_FILE), "pyspark-shell"),
+            ],
+            cwd=self.folder,
+            env={
+                **variables,
+                "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self.folder / CONNECTION_FILE),
+            },
+            stdin=subprocess.PIPE,  # the gateway ends when it is closed
+            stdout=out,
+            stderr=err,
+            start_new_session=True,  # Ctrl-C ends the jobs first
+        )
 
     @property
     def is_alive(self) -> bool:

@@ -52,6 +52,12 @@ class _Warm:
         self.mark = ""
         self.log: Path | None = None  # the stderr of the run that has it
 
+    @property
+    def has_died(self) -> bool:
+        """Whether it was ready and is no more; one that never was would not be the next time."""
+        was_ready = self.control.done() and self.control.exception() is None
+        return was_ready and not self.jvm.is_alive
+
 
 @dataclass(frozen=True)
 class Loan:
@@ -91,8 +97,14 @@ class Pool:
         self._is_closed = False
 
     def want(self, number: int) -> None:
-        """Start JVMs, without waiting for them, until there are ``number``, or all there may be."""
+        """Start JVMs, without waiting for them, until there are ``number``, or all there may be.
+
+        One that died while it was idle is replaced.
+        """
         with self._change, contextlib.suppress(OSError):  # on a full disk each run starts its own
+            for warm in [warm for warm in self._idle if warm.has_died]:
+                self._idle.remove(warm)
+                self._end(warm)
             while self._number() < min(number, self._size) and not self._is_closed:
                 self._idle.append(self._start())
 
@@ -103,7 +115,10 @@ class Pool:
             NoJvmError: all are in use, the pool is closed, or none starts.
         """
         for _ in range(2):  # an idle one may have died
-            warm = self._take()
+            try:
+                warm = self._take()
+            except OSError as error:
+                raise NoJvmError(f"no JVM can be started: {error.strerror or error}") from error
             try:
                 control = warm.control.result()
                 warm.log = request.stderr
@@ -247,8 +262,8 @@ class Pool:
 
     def _end(self, warm: _Warm) -> None:
         warm.jvm.end()
-        if warm.control.done() and not warm.control.exception():
-            with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # it may never have been there
+            if warm.control.done():
                 warm.control.result().close()
         shutil.rmtree(warm.jvm.folder, ignore_errors=True)
 

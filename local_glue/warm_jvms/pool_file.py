@@ -13,6 +13,7 @@ from local_glue.lake_fs.jar import jar_name
 from local_glue.warm_jvms.fitness import VARIABLES_OF_THE_JVM
 
 POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool that is not the home's
+HOST = "127.0.0.1"
 MOST_PID = 2**31 - 1
 
 

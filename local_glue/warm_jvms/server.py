@@ -20,16 +20,17 @@ from multiprocessing.connection import (
 from pathlib import Path
 
 from local_glue.home import JVM_POOL_FILE
+from local_glue.processes import is_running
 from local_glue.warm_jvms.control import Settings
 from local_glue.warm_jvms.pool import Loan, NoJvmError, Pool, Request
 from local_glue.warm_jvms.pool_file import (
+    HOST,
     PoolFile,
     delete_pool_file,
     fingerprint,
     write_pool_file,
 )
 
-HOST = "127.0.0.1"
 RETRY_S = 0.1
 BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or no message of ours
 
@@ -69,7 +70,7 @@ def _own_folder(folder: Path) -> Iterator[Path]:
     """Make a folder that no living process has; delete those of owners that were killed."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.iterdir():
-        if not _is_running(left.name.partition("-")[0]):
+        if not _has_owner(left):
             shutil.rmtree(left, ignore_errors=True)
     own = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
     own.mkdir(mode=0o700)
@@ -81,14 +82,9 @@ def _own_folder(folder: Path) -> Iterator[Path]:
             folder.rmdir()
 
 
-def _is_running(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ProcessLookupError, ValueError):
-        return False
-    except PermissionError:
-        return True
-    return True
+def _has_owner(folder: Path) -> bool:
+    pid = folder.name.partition("-")[0]
+    return pid.isdecimal() and is_running(int(pid))
 
 
 def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
@@ -129,7 +125,7 @@ def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
                 },
             )
             failure = json.loads(connection.recv_bytes())["failure"]
-        except BROKEN_OFF:
+        except BaseException:
             pool.discard(loan.warm)
             raise
         _take_back(connection, pool, loan, failure)

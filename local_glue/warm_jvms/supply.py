@@ -44,7 +44,7 @@ class Jvms:
             try:
                 # A suspended owner is waited for: until it goes on, the JVM may still write.
                 with connect(self.pool_file, None) as connection:
-                    ask(connection, {"end": str(log)})
+                    ask(connection, {"end": str(log)}, None)
             except PoolGoneError:
                 return  # and its JVMs with it
 
@@ -106,11 +106,18 @@ def is_usable(file: Path, java_home: Path) -> bool:
     return True
 
 
-def _open_pool(stack: ExitStack, home: Home, java_home: Path) -> Jvms:
+def why_no_room() -> str:
+    """Return why this machine is too small for a pool; empty if it is not."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if memory < LEAST_MEMORY_BYTES:
-        size, least = (f"{count / 1024**3:.1f} GB" for count in (memory, LEAST_MEMORY_BYTES))
-        return Jvms(why_none=f"this machine has {size} of memory, and a pool needs {least}")
+    if memory >= LEAST_MEMORY_BYTES:
+        return ""
+    size, least = (f"{count / 1024**3:.1f} GB" for count in (memory, LEAST_MEMORY_BYTES))
+    return f"this machine has {size} of memory, and a pool needs {least}"
+
+
+def _open_pool(stack: ExitStack, home: Home, java_home: Path) -> Jvms:
+    if why := why_no_room():
+        return Jvms(why_none=why)
     try:
         pool, file = stack.enter_context(
             serve_pool(home.root / JVMS_FOLDER, java_home, os.cpu_count() or 1)

@@ -1,10 +1,11 @@
 """Keeps a pool for other commands, and runs a sample job in each JVM before they come."""
 
+import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -26,7 +27,7 @@ from local_glue.store import JobRun
 from local_glue.warm_jvms.client import PoolGoneError, PoolSilentError, connect
 from local_glue.warm_jvms.pool_file import read_pool_file
 from local_glue.warm_jvms.server import serve_pool
-from local_glue.warm_jvms.supply import Jvms
+from local_glue.warm_jvms.supply import Jvms, why_no_room
 
 NOWHERE = "http://127.0.0.1:9"  # the sample job asks for no watermarks
 BUCKET = "sample"
@@ -46,11 +47,16 @@ def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
             f"process {owner} keeps JVMs for {home.root} already; stop it first, or set "
             "TIDEMARK_HOME to another folder"
         )
-    try:
-        with serve_pool(home.root / JVMS_FOLDER, find_java_home(), size, file) as (pool, _):
-            yield Jvms(file, pool=pool)
-    except OSError as error:
-        raise UsageError(f"no pool of JVMs can be opened: {error.strerror or error}") from error
+    if why := why_no_room():
+        raise UsageError(f"no pool of JVMs can be opened: {why}; run jobs without `local up`")
+    with ExitStack() as stack:
+        try:
+            pool, _ = stack.enter_context(
+                serve_pool(home.root / JVMS_FOLDER, find_java_home(), size, file)
+            )
+        except OSError as error:
+            raise UsageError(f"no pool of JVMs can be opened: {error.strerror or error}") from error
+        yield Jvms(file, pool=pool)
 
 
 def _owner(file: Path) -> int | None:
@@ -65,11 +71,11 @@ def _owner(file: Path) -> int | None:
     return pool.pid if pool else None
 
 
-def keep_warm(jvms: Jvms, size: int, say: Callable[[str], None]) -> NoReturn:
+def keep_warm(home: Home, jvms: Jvms, size: int, say: Callable[[str], None]) -> NoReturn:
     """Run the sample job in ``size`` JVMs at once, then replace those that end."""
     begin = time.monotonic()
     jvms.want(size)
-    for run in warm_up(jvms, size):
+    for run in warm_up(home, jvms, size):
         if run.state != "SUCCEEDED":
             say(f"a JVM is not warm yet: {run.error_message}")
     say(f"warm JVMs: {size} ({time.monotonic() - begin:.0f} s)")
@@ -78,14 +84,17 @@ def keep_warm(jvms: Jvms, size: int, say: Callable[[str], None]) -> NoReturn:
         time.sleep(POLL_S)
 
 
-def warm_up(jvms: Jvms, count: int) -> list[JobRun]:
+def warm_up(home: Home, jvms: Jvms, count: int) -> list[JobRun]:
     """Run the sample job ``count`` times at once, each in a home of its own that is deleted."""
-    with tempfile.TemporaryDirectory() as folder:
+    # Named as the folders of pools: if this process is killed, the next one deletes it.
+    with tempfile.TemporaryDirectory(
+        dir=home.root / JVMS_FOLDER, prefix=f"{os.getpid()}-"
+    ) as folder:
         running: list[JobProcess] = []
         try:
             for number in range(count):
-                home = Home.open(Path(folder) / str(number))
-                running.append(_start(jvms, home))
+                own = Home.open(Path(folder) / str(number))
+                running.append(_start(jvms, own))
             finished: list[JobRun] = []
             while running:
                 time.sleep(POLL_S)

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from local_glue.java import find_java_home
-from local_glue.warm_jvms.client import ask, connect, is_running
-from local_glue.warm_jvms.pool_file import POOL_VARIABLE, PoolFile, read_pool_file
+from local_glue.processes import is_running
+from local_glue.warm_jvms.client import ask, connect
+from local_glue.warm_jvms.pool_file import POOL_VARIABLE, read_pool_file
 from local_glue.warm_jvms.server import serve_pool
 from local_glue.warm_jvms.supply import Jvms, jvms_of
 from tests.local_glue.warm_jvms.runs import Bench
@@ -206,4 +207,4 @@ def test_engine_ends_the_jvm_of_its_run_in_the_pool_of_another(bench, owner, mon
         assert bench.run(jvms, COUNT).run.jvm == "warm"
         with connect(file) as connection:
             assert ask(connection, {"end": "no run"}) == {}
-    assert is_running(PoolFile(process.pid, 1, "", ""))
+    assert is_running(process.pid)

@@ -10,7 +10,8 @@ import stat
 import pytest
 
 from local_glue.java import find_java_home
-from local_glue.warm_jvms.client import PoolGoneError, PoolSilentError, connect, is_running
+from local_glue.processes import is_running
+from local_glue.warm_jvms.client import PoolGoneError, PoolSilentError, connect
 from local_glue.warm_jvms.pool_file import (
     PoolFile,
     delete_pool_file,
@@ -119,8 +120,8 @@ def test_ended_process_does_not_run():
         os._exit(0)
     os.waitpid(child, 0)
 
-    assert not is_running(PoolFile(child, 1, "", ""))
-    assert is_running(POOL)
+    assert not is_running(child)
+    assert is_running(POOL.pid)
 
 
 def test_fingerprint_tells_what_a_jvm_reads_at_its_start(monkeypatch):
