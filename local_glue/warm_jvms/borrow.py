@@ -8,6 +8,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -46,6 +48,7 @@ class Borrower:
         self._folder = folder
         self._given = dict(os.environ)
         self._connection: Connection | None = None
+        self._record: JvmRecord | None = None
 
     def install(self) -> None:
         """Make PySpark ask here for its JVM, as soon as it is imported."""
@@ -60,10 +63,10 @@ class Borrower:
         from local_glue.warm_jvms.client import PoolGoneError, ask
 
         connection, self._connection = self._connection, None
-        if connection is not None:
+        if connection is not None and self._record is not None:
             with connection, contextlib.suppress(PoolGoneError):  # and the JVM with it
                 ask(connection, {"failure": failure})
-                write_record(self._folder, is_lent=False)
+                write_record(self._folder, replace(self._record, is_lent=False))
 
     def _replace_launcher(self, module: ModuleType) -> None:
         launch = module.launch_gateway
@@ -90,7 +93,8 @@ class Borrower:
             write_record(self._folder, JvmRecord("cold", why, is_lent=False))
             return {}
         kind = "warm" if answer["runs_before"] else "cold"
-        write_record(self._folder, JvmRecord(kind, folder=answer["folder"]))
+        self._record = JvmRecord(kind, folder=answer["folder"])
+        write_record(self._folder, self._record)
         return {
             "PYSPARK_GATEWAY_PORT": str(answer["port"]),
             "PYSPARK_GATEWAY_SECRET": answer["secret"],
@@ -116,12 +120,15 @@ class Borrower:
             "stderr": str(self._folder / "stderr.log"),
         }
         try:
-            self._connection = connect(self._pool_file)
-            # Before the JVM is lent: whoever ends this process ends the JVM too.
-            write_record(self._folder, JvmRecord("warm"))
-            return ask(self._connection, request)
+            with ExitStack() as stack:
+                connection = stack.enter_context(connect(self._pool_file))
+                answer = ask(connection, request)
+                if "refused" not in answer:
+                    stack.pop_all()  # open for as long as the JVM is lent
+                    self._connection = connection
         except PoolGoneError as error:
             return {"refused": f"the pool does not answer ({error})"}
+        return answer
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):

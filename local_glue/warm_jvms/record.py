@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 FILE = "jvm.json"
@@ -28,13 +28,8 @@ class JvmRecord:
         return f"{self.kind}: {self.why}" if self.why else self.kind
 
 
-def write_record(folder: Path, record: JvmRecord | None = None, *, is_lent: bool = True) -> None:
-    """Write the record of a run; without one, change whether the one there is lent."""
-    if record is None:
-        found = read_record(folder)
-        if found is None:
-            return
-        record = replace(found, is_lent=is_lent)
+def write_record(folder: Path, record: JvmRecord) -> None:
+    """Write the record of a run into its folder."""
     unfinished = folder / f"{FILE}.unfinished"
     with contextlib.suppress(OSError):  # on a full disk; the engine then asks the pool itself
         unfinished.write_text(json.dumps(asdict(record)), encoding="utf-8")

@@ -16,6 +16,7 @@ import pytest
 
 from local_glue.store import Store
 from local_glue.warm_jvms.pool_file import POOL_VARIABLE
+from local_glue.warm_jvms.record import read_record
 
 pytestmark = pytest.mark.spark
 PROJECT = Path(__file__).parents[2]
@@ -73,7 +74,11 @@ def test_a_command_borrows_a_warm_jvm_of_another_until_that_ends(folder, up) -> 
     assert submitted.returncode == 0, submitted.stdout + submitted.stderr
     assert "counted 7" in submitted.stdout
     with Store(home / "glue.sqlite") as store:
-        assert store.latest_job_run("orders").jvm == "warm"
+        finished = store.latest_job_run("orders")
+    assert finished.jvm == "warm"
+    record = read_record(Path(finished.log_path).parent)
+    assert (record.kind, record.why, record.is_lent) == ("warm", "", False)
+    assert record.folder.startswith(f"{home}/jvms/{up.pid}-")
     assert second.returncode == 2
     assert f"process {up.pid} keeps JVMs" in second.stderr
 

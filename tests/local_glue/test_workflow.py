@@ -7,8 +7,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -18,12 +16,10 @@ import pytest
 
 from local_glue.definitions import Action, Condition, Deployment, JobDefinition, TriggerDefinition
 from local_glue.errors import EntityNotFoundError, GlueLocalError, UnsupportedError
-from local_glue.home import RUN_ID_VARIABLE, Home
+from local_glue.home import Home
 from local_glue.job_runs import Machine
-from local_glue.store import JobRun, Store
-from local_glue.warm_jvms.record import JvmRecord, write_record
-from local_glue.warm_jvms.supply import NO_JVMS
-from local_glue.workflow import WorkflowRun, recover_interrupted_runs
+from local_glue.store import Store
+from local_glue.workflow import WorkflowRun
 
 FAIL = "raise ValueError('no')"
 SLEEP = "import time; time.sleep(60)"
@@ -353,71 +349,3 @@ def test_job_that_cannot_run_here_is_refused_before_anything_starts(home, workfl
         workflow({"one": "", "two": ""}, START, last).execute()
 
     assert list(home.runs.iterdir()) == []
-
-
-@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="no service is left to go on")
-@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
-def test_runs_of_a_killed_command_are_failed_and_their_processes_ended(home, store):
-    run = JobRun(
-        run_id="jr_left",
-        job_name="one",
-        workflow_run_id="wr_left",
-        trigger_name="start",
-        attempt=0,
-        state="RUNNING",
-        started_at_ms=1,
-        log_path="stderr.log",
-        bookmark_option="job-bookmark-enable",
-    )
-    store.put_job_run(run)
-    store.put_job_run(replace(run, run_id="jr_done", state="SUCCEEDED"))
-    store.put_workflow_run("wr_left", "flow", "RUNNING", 1)
-    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
-    with (
-        subprocess.Popen(sleep, env={**os.environ, RUN_ID_VARIABLE: "jr_left"}) as left,
-        subprocess.Popen(sleep, env={**os.environ, RUN_ID_VARIABLE: "jr_left_not"}) as other,
-    ):
-        wait_until(lambda: marked(left.pid, "jr_left") and marked(other.pid, "jr_left_not"))
-
-        recovered = recover_interrupted_runs(store, NO_JVMS)
-
-        assert left.wait(20) == -signal.SIGKILL
-        assert other.poll() is None
-        other.kill()
-
-    (failed,) = recovered
-    assert (failed.run_id, failed.state) == ("jr_left", "FAILED")
-    assert failed.error_message == "the command that ran this job was killed"
-    assert store.unfinished_job_runs() == []
-    assert workflow_statuses(home) == ["STOPPED"]
-
-
-def marked(pid, run_id):
-    environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    return f"{RUN_ID_VARIABLE}={run_id}".encode() in environment
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere its owner ends it")
-@pytest.mark.parametrize("is_lent", [True, False])
-def test_jvm_that_a_killed_run_has_not_given_back_is_ended(home, store, is_lent):
-    folder = home.runs / "jr_left"
-    folder.mkdir()
-    store.put_job_run(
-        JobRun("jr_left", "a", None, None, 0, "RUNNING", 1, f"{folder}/stderr.log", "on")
-    )
-    jvm = home.root / "jvms" / "7-ab" / "1"
-    write_record(folder, JvmRecord("warm", is_lent=is_lent, folder=str(jvm)))
-    sleep = [sys.executable, "-c", "import time; time.sleep(60)", f"{jvm}/spark.conf"]
-    with subprocess.Popen(sleep) as process:
-        wait_until(lambda: b"spark.conf" in Path(f"/proc/{process.pid}/cmdline").read_bytes())
-
-        recover_interrupted_runs(store, NO_JVMS)
-
-        if is_lent:
-            assert process.wait(20) == -signal.SIGKILL
-        assert process.poll() is None or is_lent
-        process.kill()
-
-
-def test_nothing_to_recover_changes_nothing(store):
-    assert recover_interrupted_runs(store, NO_JVMS) == []

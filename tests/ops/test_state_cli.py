@@ -108,6 +108,8 @@ def test_check_looks_at_the_assembly_that_the_cdk_deploys(project, app, monkeypa
 
     assert result.exit_code == 1
     assert "ingest" in result.output
+    assert "CDK_APP" in result.stderr
+    assert "--context" in result.stderr  # which it leaves out of account
 
 
 def test_app_that_was_recorded_is_up_to_date(project, app):

@@ -8,6 +8,7 @@ import pytest
 
 from local_glue.job_runs import JobProcess, stop_job_run
 from local_glue.store import JobRun
+from local_glue.warm_jvms.borrow import Borrower
 from local_glue.warm_jvms.record import FILE, JvmRecord, read_record, write_record
 from local_glue.warm_jvms.supply import Jvms
 
@@ -19,16 +20,8 @@ def test_record_is_read_as_it_was_written(tmp_path):
     assert str(read_record(tmp_path)) == "cold: spark.jars is set"
 
 
-def test_returned_jvm_keeps_the_rest_of_the_record(tmp_path):
-    write_record(tmp_path, JvmRecord("warm"))
-    write_record(tmp_path, is_lent=False)
-
-    assert read_record(tmp_path) == JvmRecord("warm", is_lent=False)
-    assert str(read_record(tmp_path)) == "warm"
-
-
 def test_nothing_is_noted_as_returned_that_was_not_lent(tmp_path):
-    write_record(tmp_path, is_lent=False)
+    Borrower(tmp_path / "spark.conf", {}, tmp_path).give_back(None)
 
     assert list(tmp_path.iterdir()) == []
 
