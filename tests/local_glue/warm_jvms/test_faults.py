@@ -16,6 +16,7 @@ import pytest
 
 from local_glue.java import find_java_home
 from local_glue.processes import is_running
+from local_glue.warm_jvms import pool
 from local_glue.warm_jvms.client import ask, connect
 from local_glue.warm_jvms.pool_file import POOL_VARIABLE, read_pool_file
 from local_glue.warm_jvms.server import serve_pool
@@ -94,6 +95,33 @@ def test_jvm_that_dies_while_idle_is_replaced_silently(bench, one_jvm):
     seen = bench.run(one_jvm, COUNT)
 
     assert (seen.run.state, seen.run.jvm, seen.stdout) == ("SUCCEEDED", "cold", "5\n")
+
+
+def test_jvm_that_died_while_idle_is_replaced_before_a_run_asks(bench, one_jvm):
+    process, folder, jvm = started(bench, one_jvm)
+    assert finished(bench, process, folder).run.state == "SUCCEEDED"
+    os.kill(jvm, signal.SIGKILL)
+
+    def lives():
+        one_jvm.want(1)
+        return jvms_below(one_jvm) not in ([], [jvm])
+
+    wait_until(lives)
+
+
+def test_jvm_is_not_lent_again_after_its_last_run(bench, one_jvm, monkeypatch):
+    monkeypatch.setattr(pool, "MOST_RUNS", 1)
+
+    seen = [bench.run(one_jvm, COUNT) for _ in range(2)]
+
+    assert [(it.run.state, it.run.jvm) for it in seen] == [("SUCCEEDED", "cold")] * 2
+
+
+def jvms_below(jvms):
+    """Return the processes whose command line names a folder of this pool."""
+    found = subprocess.run(["ps", "-eww", "-o", "pid=,args="], capture_output=True, text=True)
+    lines = [line.split(maxsplit=1) for line in found.stdout.splitlines()]
+    return [int(pid) for pid, line in lines if f"{jvms.pool_file.parent}/" in line]
 
 
 def test_jvm_that_dies_under_a_run_fails_it_with_its_last_words(bench, one_jvm):

@@ -179,3 +179,17 @@ def test_pool_answers_again_after_it_had_too_many_connections():
     server._accept(Crowded(), b"", None)
 
     assert Crowded.errors == []  # the last one says that it was closed
+
+
+def test_error_of_the_command_is_not_told_as_one_of_its_pool(home):
+    with pytest.raises(BrokenPipeError), pool_for_home(home, 1):
+        raise BrokenPipeError
+
+    assert not (home.root / "jvm-pool.json").exists()
+
+
+def test_local_up_refuses_a_machine_without_room(home, monkeypatch):
+    monkeypatch.setattr(supply, "LEAST_MEMORY_BYTES", 2**60)
+
+    with pytest.raises(UsageError, match="of memory"), pool_for_home(home, 1):
+        pass
