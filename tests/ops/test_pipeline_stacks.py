@@ -105,7 +105,7 @@ def test_without_a_pipeline_nothing_is_named(named, tmp_path, stacks):
     result = named(write(tmp_path / "out", stacks))
 
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("error: ")
+    assert result.stderr.splitlines()[-1].startswith("error: ")
 
 
 def test_a_folder_that_is_no_assembly_is_one_line(named, tmp_path):
