@@ -19,7 +19,7 @@ help: ## List the targets
 setup: .venv/.complete ## Install everything into .venv and node_modules (once; cached)
 
 demo: setup ## Run the sample pipeline on real data: full load, increment, nothing new, proof
-	@python -m demo
+	@python -m sample demo
 
 test: setup ## Run every test
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress"
@@ -48,14 +48,14 @@ format: setup ## Format the code and fix what the linter can fix
 	@ruff format
 
 semantics: setup ## Rewrite docs/semantics.md from the tests that show a rule of Glue
-	@python tests/docs/semantics.py
+	@python -m tools.semantics_doc
 
 checkov: synth .venv-checkov/.complete ## Run checkov on the templates, in a venv of its own
 	@.venv-checkov/bin/checkov --directory cdk.out --framework cloudformation --skip-download \
 		--compact --quiet
 
 constructs: setup ## Rewrite docs/constructs.md from the docstrings of infra/
-	@python tests/docs/constructs.py
+	@python -m tools.constructs_doc
 
 synth: setup ## Synthesize the CDK app into cdk.out
 	@npx cdk synth --quiet -c stage=$(STAGE)
@@ -77,7 +77,7 @@ deploy: setup ## Deploy a stage, unless that would lose state: make deploy STAGE
 	@npx cdk deploy --all -c stage=$(STAGE)
 
 destroy: setup ## Remove every pipeline of a stage: jobs, triggers; table and buckets are kept
-	@stacks=$$(python -m ops.pipeline_stacks -c stage=$(STAGE)) && \
+	@stacks=$$(python -m tidemark.cli.pipeline_stacks -c stage=$(STAGE)) && \
 		npx cdk destroy $$stacks --exclusively -c stage=$(STAGE)
 
 bench: setup ## Measure and rewrite benchmarks/RESULTS.md
@@ -99,7 +99,7 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 			"install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@test -x .venv/bin/pip || { echo "Creating .venv"; $(PYTHON) -m venv .venv; }
 	@pip install --quiet --no-compile --require-hashes --no-deps -r requirements-setup.txt
-	@python -m ops.set_up
+	@python -m tools.set_up
 	@touch $@
 
 # A venv of its own, because ministack pins another botocore.

@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.measure import Result, time_command
-from local_glue.home import Home
-from local_glue.java import find_java_home
-from local_glue.job_runs import SITE
-from local_glue.spark import CONF_FILE, write_spark_conf
-from local_glue.submit import Submission, submit
-from local_glue.warm_jvms.supply import NO_JVMS, Jvms, jvms_of
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.runs.job_runs import SITE
+from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
+from tidemark.local_glue.runs.spark import CONF_FILE, write_spark_conf
+from tidemark.local_glue.submit import Submission, submit
 
 ROUNDS = 5
 FILES = 20

@@ -14,20 +14,22 @@ MANY = f"""
 import json, os, sys, time
 from pathlib import Path
 import app
-os.environ["JSII_NODE"] = app.find_node(os.environ.get("JSII_NODE"))
+from tidemark.app import find_node, read_context
+os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
 begin = time.monotonic()
 import aws_cdk as cdk
-from infra.config import StageConfig
-from infra.dataset import Dataset
-from infra.incremental_job import BookmarkOption
-from infra.pipeline_set import PipelineSet
+from tidemark.stage.config import StageConfig
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.jobs.incremental_job import BookmarkOption
+from tidemark.constructs.pipeline_set import PipelineSet
 from infra.storage_stack import StorageStack
-context = app.read_context(app.ROOT / "cdk.json", '{{"stage": "prod"}}')
-stage, env = StageConfig.from_context(context), cdk.Environment()
+context = read_context(app.ROOT / "cdk.json", '{{"stage": "prod"}}')
+stage, env = StageConfig.from_context(context, ("flightsSource",)), cdk.Environment()
 out = Path(sys.argv[1])
 cdk_app = cdk.App(outdir=str(out), analytics_reporting=False, context=context)
 storage = StorageStack(cdk_app, "tidemark-prod-storage", stage=stage, env=env)
-pipelines = PipelineSet(cdk_app, stage=stage, storage=storage, root=app.ROOT, env=env)
+shared = dict(watermarks=storage.watermarks, key=storage.key)
+pipelines = PipelineSet(cdk_app, stage=stage, root=app.ROOT, env=env, **shared)
 for p in range({PIPELINES}):
     pipeline, before = pipelines.add(f"p{{p}}"), []
     for j in range({JOBS}):

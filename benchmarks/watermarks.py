@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import PROJECT, Result
-from local_glue.definitions import TableDefinition
-from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from local_glue.home import Home
+from tidemark.assembly.definitions import TableDefinition
+from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.home import Home
 
 sys.path.insert(0, str(PROJECT / "libs"))
 from watermarks import Watermarks

@@ -5,13 +5,13 @@ from pathlib import Path
 import aws_cdk as cdk
 from constructs import Construct
 
-from infra.config import FilesSource, StageConfig
-from infra.dataset import Dataset
-from infra.governance import apply_to_all
-from infra.incremental_job import BookmarkOption, IncrementalJob
-from infra.job_arguments import Argument
-from infra.pipeline import Pipeline
+from infra.flights_source import FilesSource, flights_source
 from infra.storage_stack import StorageStack
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.jobs.incremental_job import Argument, BookmarkOption, IncrementalJob
+from tidemark.constructs.pipeline import Pipeline
+from tidemark.stage.config import StageConfig
 
 
 class FlightsStack(cdk.Stack):
@@ -88,7 +88,7 @@ class FlightsStack(cdk.Stack):
         self, stage: StageConfig, *, landing: Dataset, raw: Dataset
     ) -> IncrementalJob:
         """Add the job that reads new flights, from files or from the stage's database."""
-        source = stage.flights_source
+        source = flights_source(stage)
         arguments: dict[str, Argument] = {"target_path": raw}
         if isinstance(source, FilesSource):
             return self.pipeline.add_job(

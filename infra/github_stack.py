@@ -7,6 +7,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from tidemark.stage.config import StageConfig
+
 ISSUER = "token.actions.githubusercontent.com"
 AUDIENCE = "sts.amazonaws.com"
 # The roles of `cdk bootstrap`, which do the work.
@@ -26,22 +28,21 @@ class GithubStack(cdk.Stack):
     """
 
     def __init__(
-        self, scope: Construct, id_: str, *, stage_name: str, repository: str, env: cdk.Environment
+        self, scope: Construct, id_: str, *, stage: StageConfig, env: cdk.Environment
     ) -> None:
         """Declare them.
 
         Args:
             scope: the app.
             id_: stack name.
-            stage_name: the stage, and the GitHub environment.
-            repository: owner and name, `acme/pipelines`.
+            stage: names the repository, and with its own name the GitHub environment.
             env: account and region.
         """
         super().__init__(
-            scope, id_, env=env, description=f"Tidemark {stage_name}: roles for GitHub Actions"
+            scope, id_, env=env, description=f"Tidemark {stage.name}: roles for GitHub Actions"
         )
-        subject = f"repo:{repository}"
-        self._role("Deploy", f"{subject}:environment:{stage_name}", DEPLOYING)
+        subject = f"repo:{stage.github_repository}"
+        self._role("Deploy", f"{subject}:environment:{stage.name}", DEPLOYING)
         self._role("Diff", f"{subject}:pull_request", COMPARING)
 
     def _role(self, id_: str, subject: str, bootstrap: tuple[str, ...]) -> None:

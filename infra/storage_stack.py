@@ -5,18 +5,13 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from infra.config import StageConfig
-from infra.explanations import skip_checkov
-from infra.governance import apply_to_all
-from infra.security import StageKey
-from infra.watermark_table import WatermarkTable
+from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.lake_bucket import AccessLogBucket, LakeBucket
+from tidemark.constructs.security.security import StageKey
+from tidemark.constructs.watermark_table import WatermarkTable
+from tidemark.stage.config import StageConfig
 
-ACCESS_LOG_DAYS = 365
 REPLACED_DAYS = 90  # how long a delivery that was replaced or deleted can be had back
-UNVERSIONED = (
-    "jobs replace what they wrote, which can be made again from what was delivered; versions would "
-    "keep every replaced file"
-)
 
 
 class StorageStack(cdk.Stack):
@@ -46,22 +41,8 @@ class StorageStack(cdk.Stack):
             description=f"Tidemark {stage.name}: watermarks and data, kept when the stack goes",
         )
         apply_to_all(self, stage)
-        self.key = StageKey(self, "Key", stage_name=stage.name).key
-        self._access_logs = s3.Bucket(
-            self,
-            "AccessLogs",
-            encryption=s3.BucketEncryption.S3_MANAGED,  # the only one that S3 writes its logs with
-            enforce_ssl=True,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-            lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(ACCESS_LOG_DAYS))],
-            removal_policy=cdk.RemovalPolicy.RETAIN,
-        )
-        skip_checkov(
-            self._access_logs,
-            CKV_AWS_18="a log of the log would need a log",
-            CKV_AWS_21="S3 only adds to it, and what is in it is deleted after a year",
-        )
+        self.key = StageKey(self, "Key", stage=stage).key
+        self._access_logs = AccessLogBucket(self, "AccessLogs")
         # Nobody here can make again what was delivered.
         self.landing = self._bucket("Landing", keep_replaced_days=REPLACED_DAYS)
         self.raw = self._bucket("Raw")
@@ -73,7 +54,8 @@ class StorageStack(cdk.Stack):
             "Database",
             catalog_id=self.account,
             database_input=glue.CfnDatabase.DatabaseInputProperty(
-                name=f"tidemark_{stage.name}", description="Tables of the Tidemark pipelines"
+                name=stage.name_of().replace("-", "_"),
+                description="Tables of the Tidemark pipelines",
             ),
         )
         self.database.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
@@ -84,26 +66,14 @@ class StorageStack(cdk.Stack):
         cdk.CfnOutput(self, "DatabaseName", value=self.database.ref)
 
     def _bucket(self, id_: str, *, keep_replaced_days: int = 0) -> s3.Bucket:
-        """Return a private, encrypted, logged bucket and put its name into the outputs."""
-        versions = s3.LifecycleRule(
-            noncurrent_version_expiration=cdk.Duration.days(keep_replaced_days),
-        )
-        bucket = s3.Bucket(
+        """Return a bucket of the lake and put its name into the outputs."""
+        bucket = LakeBucket(
             self,
             id_,
-            encryption=s3.BucketEncryption.KMS,
-            encryption_key=self.key,
-            bucket_key_enabled=True,  # a request to KMS per folder instead of one per object
-            enforce_ssl=True,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            server_access_logs_bucket=self._access_logs,
-            server_access_logs_prefix=f"{id_.lower()}/",
-            versioned=bool(keep_replaced_days),
-            lifecycle_rules=[versions] if keep_replaced_days else None,
-            removal_policy=cdk.RemovalPolicy.RETAIN,
+            key=self.key,
+            access_logs=self._access_logs,
+            keep_replaced_days=keep_replaced_days,
         )
-        if not keep_replaced_days:
-            skip_checkov(bucket, CKV_AWS_21=UNVERSIONED)
         self._export(bucket.bucket_name, bucket.bucket_arn)
         cdk.CfnOutput(self, f"{id_}BucketName", value=bucket.bucket_name)
         return bucket

@@ -14,17 +14,23 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from local_glue.home import Home
-from local_glue.java import find_java_home
-from local_glue.spark import write_spark_conf
-from local_glue.store import Store
-from local_glue.warm_jvms.pool_file import POOL_VARIABLE
-from local_glue.warm_jvms.server import serve_pool
-from local_glue.warm_jvms.supply import NO_JVMS, Jvms
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.runs.job_runs import SITE
+from tidemark.local_glue.runs.jvms.pool_file import POOL_VARIABLE
+from tidemark.local_glue.runs.jvms.server import serve_pool
+from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_glue.runs.spark import write_spark_conf
+from tidemark.local_glue.store.database import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytest_plugins = (
+    "tests.fixtures.commands",
+    "tests.fixtures.glue_session",
+    "tests.fixtures.synthesis",
+)
 PROJECT = Path(__file__).parents[1]
 BUCKET = "tests"
 JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
@@ -120,9 +126,7 @@ def spark_session(spark_home: Home, jdbc_jar: Path | None) -> Iterator[SparkSess
         for name, value in spark_variables.items():
             patch.setenv(name, value)
         # As a job run sets it: the workers of Spark import awsglue too.
-        patch.setenv(
-            "PYTHONPATH", os.pathsep.join(map(str, (PROJECT / "local_glue/site", PROJECT)))
-        )
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (SITE, PROJECT))))
         session = SparkSession.builder.getOrCreate()
     yield session
     session.stop()

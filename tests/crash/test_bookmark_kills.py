@@ -15,14 +15,21 @@ from pathlib import Path
 
 import pytest
 
-from local_glue.assembly import FileAsset, publish
-from local_glue.bookmarks import session as bookmark_session
-from local_glue.bookmarks.versions import Bookmark, latest_bookmark
-from local_glue.definitions import JobDefinition
-from local_glue.home import Home
-from local_glue.java import find_java_home
-from local_glue.job_runs import Machine, new_run_id, plan_job_run, poll_job_run, start_job_run
-from local_glue.store import JobRun, Store
+from tidemark.assembly.cloud_assembly import FileAsset
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.local_glue.bookmarks import session as bookmark_session
+from tidemark.local_glue.bookmarks.versions import Bookmark, latest_bookmark
+from tidemark.local_glue.deployment.publish import publish
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.runs.job_runs import (
+    Machine,
+    new_run_id,
+    plan_job_run,
+    poll_job_run,
+    start_job_run,
+)
+from tidemark.local_glue.store.database import JobRun, Store
 
 pytestmark = pytest.mark.stress
 

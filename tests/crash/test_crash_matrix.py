@@ -18,12 +18,19 @@ from typing import Any
 import boto3
 import pytest
 
-from local_glue.assembly import FileAsset, publish
-from local_glue.definitions import JobDefinition, TableDefinition
-from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from local_glue.java import find_java_home
-from local_glue.job_runs import Machine, new_run_id, plan_job_run, poll_job_run, start_job_run
-from sample_data.landing import flight_objects
+from sample.landing import flight_objects
+from tidemark.assembly.cloud_assembly import FileAsset
+from tidemark.assembly.definitions import JobDefinition, TableDefinition
+from tidemark.local_glue.deployment.publish import publish
+from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.runs.job_runs import (
+    Machine,
+    new_run_id,
+    plan_job_run,
+    poll_job_run,
+    start_job_run,
+)
 from watermarks import Watermarks
 from watermarks.files import read_committed
 

@@ -25,9 +25,9 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from local_glue.state.manifest import MANIFEST
 from tests.deploy.cloud import Cloud
 from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, StepError, Terminal, synthesize
+from tidemark.checks.state.manifest import MANIFEST
 
 PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs", "Makefile")
 INSTALLED = (".venv", "node_modules")

@@ -1,6 +1,6 @@
 """The commands of docs/add-a-job.md do what the text says, one after the other.
 
-Those of the other kinds are run by tests/ops/test_new_job_project.py.
+Those of the other kinds are run by tests/tidemark/scaffold/test_new_job_project.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.docs.constructs import DOCUMENT, PROJECT, PUBLIC, render
+from tools.constructs_doc import DOCUMENT, PROJECT, PUBLIC, render
 
 
 def test_document_is_what_the_docstrings_say():

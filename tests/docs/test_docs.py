@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from ops.cli import main
 from tests.projects import of_the_sample
+from tidemark.cli.main import main
 
 PROJECT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")])

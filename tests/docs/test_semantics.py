@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.semantics import (
+from tools.semantics_doc import (
     DOCUMENT,
     PROJECT,
     SECTIONS,

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from local_glue.state.plan import parse_plan
+from tidemark.checks.state.plan import parse_plan
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "state.md").read_text(encoding="utf-8")
 SNIPPET = re.compile(r"<!-- test: (?P<name>[^>]+) -->\n```\w+\n(?P<text>.*?)```", re.DOTALL)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from local_glue.store import Store
-from local_glue.warm_jvms.pool_file import POOL_VARIABLE
-from local_glue.warm_jvms.record import read_record
+from tidemark.local_glue.runs.jvms.pool_file import POOL_VARIABLE
+from tidemark.local_glue.runs.jvms.record import read_record
+from tidemark.local_glue.store.database import Store
 
 pytestmark = pytest.mark.spark
 PROJECT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from pathlib import Path
 import boto3
 import pytest
 
-from local_glue.definitions import TableDefinition
-from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.assembly.definitions import TableDefinition
+from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 
 pytestmark = pytest.mark.spark
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.assemblies import shared_assembly
+from tests.fixtures.assemblies import shared_assembly
 
 
 @pytest.fixture(scope="session")

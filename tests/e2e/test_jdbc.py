@@ -5,12 +5,12 @@ import json
 import pytest
 from rich.console import Console
 
-from demo.recompute import compare
-from local_glue.commands import deploy, run_workflow
-from local_glue.home import Home
-from ops.land import land_delivery_locally, write_object
-from ops.progress import JobProgress
-from sample_data.landing import plan_delivery
+from sample.land import land_delivery_locally, write_object
+from sample.landing import plan_delivery
+from sample.recompute import compare
+from tidemark.cli.progress import JobProgress
+from tidemark.local_glue.commands import deploy, run_workflow
+from tidemark.local_glue.home import Home
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
 DERBY = {

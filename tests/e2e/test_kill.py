@@ -11,12 +11,12 @@ from typing import TypeVar
 
 import pytest
 
-from demo.recompute import compare
-from local_glue.commands import deploy
-from local_glue.home import Home
-from local_glue.store import JobRun, Store
-from ops.land import land_delivery_locally
-from sample_data.landing import plan_delivery
+from sample.land import land_delivery_locally
+from sample.landing import plan_delivery
+from sample.recompute import compare
+from tidemark.local_glue.commands import deploy
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.store.database import JobRun, Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
 BOUND_S = 600  # a machine may be busy; a good run waits no longer
@@ -56,7 +56,7 @@ def processes_of(run: JobRun) -> list[int]:
 
 def start(home: Home, assembly: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "ops", "run", "--workflow", "flights", "--app", str(assembly)],
+        [sys.executable, "-m", "tidemark", "run", "--workflow", "flights", "--app", str(assembly)],
         env={**os.environ, "TIDEMARK_HOME": str(home.root)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

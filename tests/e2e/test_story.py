@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from demo.story import (
+from sample.story import (
     INGEST_JOBS,
     SAMPLE_JOBS,
     Plot,
@@ -18,14 +18,6 @@ from demo.story import (
     runs_table,
     tell,
 )
-from local_glue.assembly import read_assembly
-from local_glue.commands import region
-from local_glue.dynamodb import dynamodb_endpoint
-from local_glue.home import Home
-from local_glue.java import find_java_home
-from local_glue.template import scope_of
-from local_glue.warm_jvms.server import serve_pool
-from local_glue.warm_jvms.supply import Jvms
 from tests.e2e.recorded_calls import (
     OWN_APP,
     Call,
@@ -34,6 +26,14 @@ from tests.e2e.recorded_calls import (
     table_calls,
 )
 from tests.e2e.simulation import grants, is_allowed, without
+from tidemark.assembly.cloud_assembly import read_assembly
+from tidemark.assembly.template import scope_of
+from tidemark.local_glue.commands import region
+from tidemark.local_glue.dynamodb import dynamodb_endpoint
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.runs.jvms.server import serve_pool
+from tidemark.local_glue.runs.jvms.supply import Jvms
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
 SMALL = Plot(first_days="1..2", next_days="3", late_weather="2", corrected="1")
@@ -138,7 +138,7 @@ def test_the_tables_show_every_job_and_the_worst_routes(told, console) -> None:
 def test_status_shows_the_watermark_and_the_bookmarks(told, assembly, monkeypatch) -> None:
     from click.testing import CliRunner
 
-    from ops.cli import main
+    from tidemark.cli.main import main
 
     monkeypatch.setenv("TIDEMARK_HOME", str(told.folder("MartBucketName").parents[1]))
     result = CliRunner().invoke(main, ["status", "--app", str(assembly)], env={"COLUMNS": "250"})
@@ -348,7 +348,7 @@ def test_after_an_operator_rewound_the_jobs_that_load_the_mart_is_the_same(
     """The last test here, since the pipeline runs once more."""
     from click.testing import CliRunner
 
-    from ops.cli import main
+    from tidemark.cli.main import main
 
     monkeypatch.setenv("TIDEMARK_HOME", str(told.folder("MartBucketName").parents[1]))
     runs = {run.job_name: run.run_id for run in told.runs[0][1].job_runs}

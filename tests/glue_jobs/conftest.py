@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 
-from local_glue.bookmarks import session as bookmark_session
-from local_glue.definitions import TableDefinition
-from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.assembly.definitions import TableDefinition
+from tidemark.local_glue.bookmarks import session as bookmark_session
+from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from local_glue.home import Home
+    from tidemark.local_glue.home import Home
 
 SCRIPTS = Path(__file__).parents[2] / "glue_jobs"
 REGION = "us-east-1"

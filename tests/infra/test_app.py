@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import app
+from tidemark.app import find_node
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -137,7 +138,7 @@ def test_a_node_that_is_too_old_is_refused(tmp_path):
     node.chmod(0o755)
 
     with pytest.raises(ValueError, match=r"answers 'v16\.20\.2' when .* needed: Node 20 or newer"):
-        app.find_node(str(node))
+        find_node(str(node))
 
 
 def test_a_file_that_is_no_program_is_refused_as_node(tmp_path):
@@ -146,7 +147,7 @@ def test_a_file_that_is_no_program_is_refused_as_node(tmp_path):
     node.chmod(0o755)
 
     with pytest.raises(ValueError, match="answers 'Exec format error' when asked"):
-        app.find_node(str(node))
+        find_node(str(node))
 
 
 def test_without_the_bundled_node_the_one_on_the_path_is_taken(tmp_path, monkeypatch):
@@ -156,7 +157,7 @@ def test_without_the_bundled_node_the_one_on_the_path_is_taken(tmp_path, monkeyp
     monkeypatch.setattr(app, "_bundled_node", lambda: None)
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    assert app.find_node(None) == str(node)
+    assert find_node(None) == str(node)
 
 
 def test_without_any_node_the_error_says_how_to_get_one(tmp_path, monkeypatch):
@@ -164,4 +165,4 @@ def test_without_any_node_the_error_says_how_to_get_one(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(ValueError, match="'node' on the PATH is not a program that can be run"):
-        app.find_node(None)
+        find_node(None)

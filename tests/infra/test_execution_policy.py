@@ -5,7 +5,7 @@ from fnmatch import fnmatch
 
 import pytest
 
-from tests.infra.conftest import ROOT, as_list
+from tests.fixtures.synthesis import ROOT, as_list
 
 POLICY = json.loads((ROOT / "docs" / "execution-policy.json").read_text())
 ALLOWED = [action for s in POLICY["Statement"] for action in as_list(s["Action"])]

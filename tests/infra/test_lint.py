@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ops.lint import findings_of, lint_app
-from tests.infra.conftest import DATABASE
+from tests.fixtures.synthesis import DATABASE
+from tidemark.cli.views.lint import findings_of, lint_app
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.synth

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.infra.conftest import DATABASE, ROOT
+from tests.fixtures.synthesis import DATABASE, ROOT
 
 pytestmark = pytest.mark.synth
 
@@ -15,7 +15,8 @@ pytestmark = pytest.mark.synth
 PROGRAM = """
 import os, sys
 import app
-os.environ["JSII_NODE"] = app.find_node(os.environ.get("JSII_NODE"))
+from tidemark.app import find_node
+os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
 import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks
 make = cdk.App

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-import app
-from tests.infra.conftest import ROOT, as_list
+from tests.fixtures.synthesis import ROOT, as_list
+from tidemark.app import find_node
 
 pytestmark = pytest.mark.synth
 
@@ -15,11 +15,11 @@ pytestmark = pytest.mark.synth
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory):
     """Return the resources of the documented pipeline, beside one with a key of its own."""
-    os.environ["JSII_NODE"] = app.find_node(os.environ.get("JSII_NODE"))
+    os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
     import aws_cdk as cdk
 
-    from infra.config import StageConfig
-    from infra.runtime import JobRuntime
+    from tidemark.stage.config import StageConfig
+    from tidemark.stage.runtime import JobRuntime
 
     text = (ROOT / "docs" / "security.md").read_text()
     (code,) = re.findall(r"test_security_doc.py -->\n```python\n(.*?)```", text, re.DOTALL)

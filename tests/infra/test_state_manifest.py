@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
-from local_glue.state.findings import Kind
-from local_glue.state.manifest import MANIFEST
-from ops.state import review_project, stage_names
-from tests.infra.conftest import ROOT
+from tests.fixtures.synthesis import ROOT
+from tidemark.checks.state.findings import Kind
+from tidemark.checks.state.manifest import MANIFEST
+from tidemark.cli.views.state import review_project, stage_names
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 

@@ -22,9 +22,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from local_glue.definitions import TableDefinition
-from local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from local_glue.home import Home
+from tidemark.assembly.definitions import TableDefinition
+from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.home import Home
 from watermarks import Watermarks
 
 PACKAGES = "on Debian and Ubuntu the packages are postgresql and libpostgresql-jdbc-java"

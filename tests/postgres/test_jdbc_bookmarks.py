@@ -6,8 +6,8 @@ import uuid
 
 import pytest
 
-from local_glue.bookmarks import session as bookmark_session
-from local_glue.notices import read_notices
+from tidemark.local_glue.bookmarks import session as bookmark_session
+from tidemark.local_glue.runs.notices import read_notices
 
 pytestmark = pytest.mark.spark
 

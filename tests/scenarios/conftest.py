@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from local_glue.home import Home
-from local_glue.warm_jvms.supply import Jvms
 from tests.scenarios.aws_driver import AwsGlue
 from tests.scenarios.local_driver import LocalGlue
 from tests.scenarios.story import Observations, tell
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.jvms.supply import Jvms
 
 
 @pytest.fixture(scope="session")

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from local_glue.bookmarks.api import get_job_bookmark, reset_job_bookmark
-from local_glue.errors import EntityNotFoundError
-from local_glue.home import Home
-from local_glue.store import Store
-from local_glue.submit import Submission, submit
-from local_glue.warm_jvms.supply import Jvms
 from tests.scenarios.driver import ScenarioRun
+from tidemark.errors import EntityNotFoundError
+from tidemark.local_glue.bookmarks.api import get_job_bookmark, reset_job_bookmark
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.jvms.supply import Jvms
+from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.submit import Submission, submit
 
 JOB = "scenarios"
 ROOT = "s3://scenarios/"

@@ -1,1 +1,0 @@
-"""The operator's command line, `tidemark`: parses, calls, prints."""

@@ -1,0 +1,338 @@
+"""Templates turned into definitions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.assembly.cloud_assembly import Assembly, Stack
+from tidemark.assembly.definitions import Action, Condition, JobDefinition, ScheduleDefinition
+from tidemark.assembly.template import read_deployment
+from tidemark.errors import UnsupportedError, UsageError
+
+SCRIPT = {"Name": "glueetl", "ScriptLocation": "s3://b/job.py"}
+JOB = {"Type": "AWS::Glue::Job", "Properties": {"Name": "ingest", "Command": SCRIPT}}
+
+
+def read(*stacks):
+    assembly = Assembly(tuple(Stack(name, template) for name, template in stacks), ())
+    return read_deployment(assembly, "eu-west-2")
+
+
+def read_resources(**resources):
+    return read(("app", {"Resources": {"Job": JOB, **resources}}))
+
+
+def test_job_has_what_its_properties_say():
+    deployment = read_resources(
+        Lake={"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "lake"}},
+        Full={
+            "Type": "AWS::Glue::Job",
+            "Properties": {
+                "Name": "full",
+                "Command": {
+                    "Name": "glueetl",
+                    "ScriptLocation": {"Fn::Sub": "s3://${Lake}/full.py"},
+                },
+                "GlueVersion": "5.0",
+                "DefaultArguments": {"--target": {"Fn::Join": ["", ["s3://", {"Ref": "Lake"}]]}},
+                "NonOverridableArguments": {"--fixed": "1"},
+                "Timeout": 30,
+                "MaxRetries": 2,
+                "ExecutionProperty": {"MaxConcurrentRuns": 3},
+            },
+        },
+    )
+
+    assert deployment.jobs["full"] == JobDefinition(
+        name="full",
+        script_location="s3://lake/full.py",
+        glue_version="5.0",
+        default_arguments={"--target": "s3://lake"},
+        non_overridable_arguments={"--fixed": "1"},
+        timeout_minutes=30,
+        max_retries=2,
+        max_concurrent_runs=3,
+    )
+
+
+def test_job_that_says_little_has_the_defaults_of_glue():
+    assert read_resources().jobs["ingest"] == JobDefinition(
+        name="ingest",
+        script_location="s3://b/job.py",
+        glue_version="5.1",
+        timeout_minutes=480,
+        max_retries=0,
+        max_concurrent_runs=1,
+    )
+
+
+def test_unnamed_resource_is_named_by_stack_and_logical_id_without_its_hash():
+    deployment = read_resources(
+        StorageRaw1A2B3C4D={"Type": "AWS::S3::Bucket"}, Plain={"Type": "AWS::S3::Bucket"}
+    )
+
+    assert deployment.buckets == ("app-storageraw", "app-plain")
+
+
+def test_unnamed_resources_whose_short_names_collide_get_different_names():
+    deployment = read_resources(
+        Lake11111111={"Type": "AWS::S3::Bucket"}, Lake22222222={"Type": "AWS::S3::Bucket"}
+    )
+
+    assert deployment.buckets == ("app-lake", "app-lake22222222")
+
+
+def test_stated_name_may_be_an_intrinsic_function():
+    name = {"Fn::Join": ["-", ["lake", {"Ref": "AWS::AccountId"}]]}
+    deployment = read_resources(
+        Lake={"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name}},
+        Reader={
+            "Type": "AWS::Glue::Job",
+            "Properties": {
+                "Name": {"Fn::Sub": "${AWS::StackName}-reader"},
+                "Command": SCRIPT,
+                "DefaultArguments": {"--source": {"Fn::Sub": "s3://${Lake}/"}},
+            },
+        },
+    )
+
+    assert deployment.buckets == ("lake-000000000000",)
+    assert deployment.jobs["app-reader"].default_arguments == {
+        "--source": "s3://lake-000000000000/"
+    }
+
+
+def test_two_jobs_of_one_name_are_refused():
+    with pytest.raises(UsageError, match=r"two AWS::Glue::Job named 'ingest', .* stack b"):
+        read(("a", {"Resources": {"Job": JOB}}), ("b", {"Resources": {"Job": JOB}}))
+
+
+def test_resource_of_another_stack_is_reached_through_its_export():
+    storage = {
+        "Resources": {"Lake": {"Type": "AWS::S3::Bucket"}},
+        "Outputs": {
+            "Export": {"Value": {"Ref": "Lake"}, "Export": {"Name": "storage:LakeRef"}},
+            "Plain": {"Value": {"Fn::GetAtt": ["Lake", "Arn"]}},
+        },
+    }
+    command = {
+        "Name": "glueetl",
+        "ScriptLocation": {
+            "Fn::Join": ["", ["s3://", {"Fn::ImportValue": "storage:LakeRef"}, "/job.py"]]
+        },
+    }
+    job = {"Type": "AWS::Glue::Job", "Properties": {"Name": "ingest", "Command": command}}
+
+    deployment = read(("storage", storage), ("pipeline", {"Resources": {"Job": job}}))
+
+    assert deployment.jobs["ingest"].script_location == "s3://storage-lake/job.py"
+    assert deployment.outputs == {
+        "Export": "storage-lake",
+        "Plain": "arn:aws:s3:::storage-lake",
+    }
+
+
+def test_conditional_trigger_keeps_its_predicate_and_its_arguments():
+    deployment = read_resources(
+        Flow={"Type": "AWS::Glue::Workflow", "Properties": {"Name": "flow"}},
+        Next={
+            "Type": "AWS::Glue::Trigger",
+            "Properties": {
+                "Name": "next",
+                "Type": "CONDITIONAL",
+                "WorkflowName": {"Ref": "Flow"},
+                "StartOnCreation": True,
+                "Actions": [{"JobName": {"Ref": "Job"}, "Arguments": {"--a": "1"}}],
+                "Predicate": {
+                    "Logical": "ANY",
+                    "Conditions": [
+                        {"JobName": "one", "LogicalOperator": "EQUALS", "State": "FAILED"},
+                        {"JobName": "two", "LogicalOperator": "EQUALS", "State": "TIMEOUT"},
+                    ],
+                },
+            },
+        },
+    )
+
+    (trigger,) = deployment.triggers_of("flow")
+    assert trigger.actions == (Action("ingest", {"--a": "1"}),)
+    assert (trigger.logical, trigger.is_active) == ("ANY", True)
+    assert trigger.conditions == (Condition("one", "FAILED"), Condition("two", "TIMEOUT"))
+    assert deployment.workflows == ("flow",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "is_active"),
+    [
+        ("CONDITIONAL", {}, False),
+        ("CONDITIONAL", {"StartOnCreation": False}, False),
+        ("SCHEDULED", {"StartOnCreation": True}, True),
+        ("ON_DEMAND", {}, True),
+    ],
+    ids=["conditional by default", "conditional, off", "scheduled, on", "on demand"],
+)
+def test_trigger_is_active_only_if_started_on_creation(kind, start, is_active):
+    properties = {"Name": "t", "Type": kind, "Actions": [{"JobName": "ingest"}], **start}
+
+    deployment = read_resources(T={"Type": "AWS::Glue::Trigger", "Properties": properties})
+
+    assert deployment.triggers[0].is_active is is_active
+
+
+def schedule(**changes):
+    target = {
+        "Arn": {"Fn::Sub": "arn:${AWS::Partition}:scheduler:::aws-sdk:glue:startWorkflowRun"},
+        "Input": {"Fn::Join": ["", ['{"Name": "', {"Ref": "Flow"}, '"}']]},
+        "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+        "DeadLetterConfig": {"Arn": {"Fn::GetAtt": ["Queue", "Arn"]}},
+    }
+    properties = {"ScheduleExpression": "cron(0 6 * * ? *)", "Target": target, **changes}
+    return {"Type": "AWS::Scheduler::Schedule", "Properties": properties}
+
+
+def test_schedule_of_a_workflow_is_read_and_any_other_is_not_for_this_machine():
+    deployment = read_resources(
+        Flow={"Type": "AWS::Glue::Workflow", "Properties": {"Name": "flow"}},
+        Queue={"Type": "AWS::SQS::Queue"},
+        Daily=schedule(ScheduleExpressionTimezone="Europe/Berlin"),
+        Utc=schedule(),
+        Off=schedule(State="DISABLED"),
+        OfAQueue=schedule(Target={"Arn": {"Fn::GetAtt": ["Queue", "Arn"]}, "Input": "{}"}),
+        OfAnotherApi=schedule(Target={"Arn": "arn:aws:scheduler:::aws-sdk:glue:startJobRun"}),
+        Broken=schedule(
+            Target={"Arn": "arn:aws:scheduler:::aws-sdk:glue:startWorkflowRun", "Input": "flow"}
+        ),
+    )
+
+    assert deployment.schedules == (
+        ScheduleDefinition("flow", "cron(0 6 * * ? *)", "Europe/Berlin"),
+        ScheduleDefinition("flow", "cron(0 6 * * ? *)"),
+    )
+
+
+def test_table_becomes_the_request_that_creates_it():
+    deployment = read_resources(
+        Marks={
+            "Type": "AWS::DynamoDB::Table",
+            "Properties": {
+                "TableName": "glue-watermarks",
+                "AttributeDefinitions": [{"AttributeName": "jobName", "AttributeType": "S"}],
+                "KeySchema": [{"AttributeName": "jobName", "KeyType": "HASH"}],
+                "BillingMode": "PAY_PER_REQUEST",
+                "TimeToLiveSpecification": {"AttributeName": "expiresAt", "Enabled": True},
+                "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+                "DeletionProtectionEnabled": True,
+            },
+        }
+    )
+
+    (table,) = deployment.tables
+    assert table.name == "glue-watermarks"
+    assert table.ttl_attribute == "expiresAt"
+    assert table.create_request == {
+        "TableName": "glue-watermarks",
+        "AttributeDefinitions": [{"AttributeName": "jobName", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "jobName", "KeyType": "HASH"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+
+
+def test_resources_that_do_not_run_here_are_not_resolved():
+    alarm = {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Period": {"Fn::If": ["c", 1, 2]}}}
+
+    assert list(read_resources(Alarm=alarm).jobs) == ["ingest"]
+
+
+def test_assembly_without_a_glue_job_is_refused_with_its_stacks():
+    bucket = {"Resources": {"Lake": {"Type": "AWS::S3::Bucket"}}}
+
+    with pytest.raises(UsageError, match=r"no AWS::Glue::Job \(stacks: storage, empty\)"):
+        read(("storage", bucket), ("empty", {}))
+    with pytest.raises(UsageError, match=r"no AWS::Glue::Job \(stacks: none\)"):
+        read()
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"Actions": [{"CrawlerName": "landing"}]},
+        {
+            "Actions": [{"JobName": "ingest"}],
+            "Predicate": {"Conditions": [{"CrawlerName": "landing", "CrawlState": "SUCCEEDED"}]},
+        },
+    ],
+    ids=["started", "watched"],
+)
+def test_crawler_is_refused_by_name(properties):
+    trigger = {
+        "Type": "AWS::Glue::Trigger",
+        "Properties": {"Name": "t", "Type": "CONDITIONAL", **properties},
+    }
+
+    with pytest.raises(UnsupportedError, match="trigger t names the crawler landing; crawlers do"):
+        read_resources(Trigger=trigger)
+
+
+@pytest.mark.parametrize("command", ["pythonshell", "gluestreaming", "glueray"])
+def test_job_that_is_no_spark_job_is_refused_by_its_command(command):
+    other = {"Name": "other", "Command": {"Name": command, "ScriptLocation": "s3://b/x.py"}}
+
+    with pytest.raises(UnsupportedError, match=f"job other has the command '{command}'; only"):
+        read_resources(Other={"Type": "AWS::Glue::Job", "Properties": other})
+
+
+def test_job_of_a_glue_version_with_another_spark_is_refused():
+    other = {"Name": "other", "Command": SCRIPT, "GlueVersion": "6.0"}
+
+    with pytest.raises(UnsupportedError, match=r"job other has GlueVersion 6\.0.*5\.0 and 5\.1"):
+        read_resources(Other={"Type": "AWS::Glue::Job", "Properties": other})
+
+
+def test_what_a_trigger_sets_for_a_job_and_cannot_be_honoured_is_refused():
+    actions = [{"JobName": "ingest", "Timeout": 5}]
+    trigger = {"Name": "t", "Type": "ON_DEMAND", "Actions": actions}
+
+    with pytest.raises(UnsupportedError, match="trigger t sets Timeout for the job ingest"):
+        read_resources(Trigger={"Type": "AWS::Glue::Trigger", "Properties": trigger})
+
+
+def test_glue_connections_become_connections_of_the_data_catalog():
+    properties = {"JDBC_CONNECTION_URL": {"Fn::Sub": "jdbc:postgresql://db.${AWS::Region}/orders"}}
+    named = {"Name": "orders-db", "ConnectionProperties": properties}
+    deployment = read_resources(
+        Orders={"Type": "AWS::Glue::Connection", "Properties": {"ConnectionInput": named}},
+        Other={"Type": "AWS::Glue::Connection", "Properties": {"ConnectionInput": {}}},
+    )
+
+    connections = deployment.catalog_connections
+    assert [connection.name for connection in connections] == ["orders-db", "app-other"]
+    assert connections[0].jdbc_options()["url"].startswith("jdbc:postgresql://db.")
+
+
+def test_glue_tables_become_tables_of_the_data_catalog():
+    storage = {"Location": {"Fn::Sub": "s3://${Bucket}/flights/"}}
+    deployment = read_resources(
+        Bucket={"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "lake"}},
+        Lake={"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": "lake"}}},
+        Other={"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {}}},
+        Flights={
+            "Type": "AWS::Glue::Table",
+            "Properties": {
+                "CatalogId": {"Ref": "AWS::AccountId"},
+                "DatabaseName": {"Ref": "Lake"},
+                "TableInput": {"Name": "flights", "StorageDescriptor": storage},
+            },
+        },
+        Twin={
+            "Type": "AWS::Glue::Table",
+            "Properties": {"DatabaseName": {"Ref": "Other"}, "TableInput": {"Name": "flights"}},
+        },
+        Unnamed={
+            "Type": "AWS::Glue::Table",
+            "Properties": {"DatabaseName": "lake", "TableInput": {}},
+        },
+    )
+
+    names = [table.full_name for table in deployment.catalog_tables]
+    assert names == ["lake.flights", "app-other.flights", "lake.app-unnamed"]
+    assert deployment.catalog_tables[0].location == "s3://lake/flights/"

@@ -1,0 +1,153 @@
+"""What an app keeps, read out of its cloud assembly."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource, read_manifest
+from tidemark.checks.state.read_app import read_app_folder
+from tidemark.checks.state.script_sources import ScriptSource
+from tidemark.errors import UsageError
+
+ENABLE = {"job__bookmark__option": "job-bookmark-enable"}
+KEYS = {
+    "KeySchema": [
+        {"AttributeName": "jobName", "KeyType": "HASH"},
+        {"AttributeName": "runId", "KeyType": "RANGE"},
+    ],
+    "AttributeDefinitions": [
+        {"AttributeName": "jobName", "AttributeType": "S"},
+        {"AttributeName": "runId", "AttributeType": "S"},
+    ],
+}
+RETAIN = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "RetainExceptOnCreate"}
+
+
+def test_job_is_read_with_the_places_that_its_arguments_name(write_app, job_resource):
+    job = job_resource("ingest", source_path="s3://landing/in/", **ENABLE)
+
+    app = read_app_folder(write_app({"app": {"Ingest": job}}))
+
+    source = ScriptSource("landed", "s3", ("s3://landing/in/",))
+    assert app.jobs == {
+        "ingest": JobState("app/Ingest", "job-bookmark-enable", sources=(source,)),
+    }
+
+
+def test_names_are_the_same_for_every_stage(write_app, job_resource):
+    apps = []
+    for stage in ("dev", "prod"):
+        bucket = {"Type": "AWS::S3::Bucket", **RETAIN, "Properties": {}}
+        export = {"Value": {"Ref": "Landing"}, "Export": {"Name": f"{stage}-landing"}}
+        path = {"Fn::Join": ["", ["s3://", {"Fn::ImportValue": f"{stage}-landing"}, "/dev/"]]}
+        job = job_resource("ingest", source_path=path, watermark_table="marks", **ENABLE)
+        stacks = {f"my-{stage}-storage": {"Landing": bucket}, f"my-{stage}": {"Ingest": job}}
+        outputs = {f"my-{stage}-storage": {"Out": export}}
+        apps.append(read_app_folder(write_app(stacks, None, outputs), ["dev", "prod"]))
+
+    assert apps[0] == apps[1]
+    job = apps[0].jobs["ingest"]
+    assert (job.resource, job.watermark_table) == ("my-{stage}/Ingest", "marks")
+    # A stage is part of names, not of folders.
+    assert job.sources[0].places == ("s3://my-{stage}-storage-landing/dev/",)
+    assert list(apps[0].resources) == ["my-{stage}-storage/Landing"]
+
+
+def test_stage_is_a_word_of_a_name_not_a_part_of_one(write_app, job_resource):
+    folder = write_app({"devices-dev": {"Job": job_resource("a")}})
+
+    assert read_app_folder(folder, ["dev"]).jobs["a"].resource == "devices-{stage}/Job"
+
+
+def test_tables_buckets_and_keys_are_read_with_what_replaces_them(write_app):
+    table = {"Type": "AWS::DynamoDB::Table", **RETAIN, "Properties": {"TableName": "t", **KEYS}}
+    bucket = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain", "Properties": {}}
+    key = {"Type": "AWS::KMS::Key", **RETAIN, "Properties": {}}
+    topic = {"Type": "AWS::SNS::Topic", "Properties": {}}
+
+    app = read_app_folder(write_app({"s": {"T": table, "B": bucket, "K": key, "N": topic}}))
+
+    assert app.resources == {
+        "s/T": StatefulResource("AWS::DynamoDB::Table", "t", ("jobName S HASH", "runId S RANGE")),
+        "s/B": StatefulResource("AWS::S3::Bucket", is_retained=False),
+        "s/K": StatefulResource("AWS::KMS::Key"),
+    }
+
+
+def test_job_with_watermarks_is_read_with_its_cursors(write_app, job_resource):
+    script = 'marks.windows(job_id=job, run_id=run, cursor=args["cursor"], high=high)'
+    job = job_resource("a", watermark_table="marks", cursor="updated_at")
+
+    app = read_app_folder(write_app({"app": {"Job": job}}, {"script.py": script}))
+
+    assert app.jobs["a"].cursors == ("updated_at",)
+    assert Manifest.from_text(app.to_text(), "m") == app
+
+
+def test_job_without_a_bookmark_has_no_bookmarked_sources(write_app, job_resource):
+    app = read_app_folder(write_app({"app": {"Job": job_resource("a")}}))
+
+    assert app.jobs["a"] == JobState("app/Job", "job-bookmark-disable", sources=())
+
+
+def test_arguments_that_cannot_be_overridden_win(write_app, job_resource):
+    job = job_resource("a", job__bookmark__option="job-bookmark-disable")
+    job["Properties"]["NonOverridableArguments"] = {"--job-bookmark-option": "job-bookmark-pause"}
+
+    app = read_app_folder(write_app({"app": {"Job": job}}))
+
+    assert app.jobs["a"].bookmark == "job-bookmark-pause"
+
+
+def test_script_that_is_not_part_of_the_app_is_unknown(write_app, job_resource):
+    app = read_app_folder(write_app({"app": {"Job": job_resource("a", "other.py", **ENABLE)}}))
+
+    assert app.jobs["a"].sources is None
+    assert Manifest.from_text(app.to_text(), "m") == app
+
+
+def test_two_jobs_of_one_name_are_refused(write_app, job_resource):
+    with pytest.raises(UsageError, match="two jobs named 'a'"):
+        read_app_folder(write_app({"app": {"One": job_resource("a"), "Two": job_resource("a")}}))
+
+
+def test_what_no_cdk_wrote_is_refused(write_app):
+    with pytest.raises(UsageError, match=r"could not be deployed \(KeyError: 'Type'\)"):
+        read_app_folder(write_app({"app": {"Job": {}}}))
+
+
+def test_manifest_comes_back_from_its_file_and_says_nothing_of_this_machine(
+    write_app, job_resource, tmp_path
+):
+    job = job_resource("ingest", source_path="s3://landing/in/", **ENABLE)
+    app = read_app_folder(write_app({"app": {"Ingest": job}}))
+
+    text = app.to_text()
+
+    assert Manifest.from_text(text, "m") == app
+    assert str(tmp_path) not in text
+    assert "000000000000" not in text
+
+
+def test_file_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / "state-manifest.json"
+    path.write_bytes(b"\xff")
+
+    with pytest.raises(UsageError, match=r"cannot read .*; restore the file"):
+        read_manifest(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is no state manifest"),
+        ("[]", "is no state manifest"),
+        ("<<<<<<< HEAD", "after a merge that of the branch you merge into, and run `make state`"),
+        ('{"version": 1, "jobs": {"a": 1, "a": 2}}', "the key 'a' is there 2 times in one object"),
+        ('{"version": 1}', "is no state manifest"),
+        ('{"version": 7}', "has version 7, this Tidemark knows 1"),
+    ],
+)
+def test_file_that_is_no_manifest_is_refused(text, message):
+    with pytest.raises(UsageError, match=message):
+        Manifest.from_text(text, "state-manifest.json")

@@ -1,0 +1,415 @@
+"""What a change of an app would lose, and which decisions cover it: on plain data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tidemark.checks.state.findings import Kind, findings_of
+from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
+from tidemark.checks.state.plan import entry_document, parse_plan
+from tidemark.checks.state.review import changes, check_writable, review
+from tidemark.checks.state.script_sources import ScriptSource
+from tidemark.errors import TidemarkError
+
+ENABLE, PAUSE, DISABLE = "job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"
+TABLE = "AWS::DynamoDB::Table"
+
+
+def source(ctx, *places, keys=()):
+    return ScriptSource(ctx, "s3", places or (f"s3://{ctx}/",), keys)
+
+
+def job(*ctxs, bookmark=ENABLE, table="", resource="app/Job"):
+    sources = tuple(ctx if isinstance(ctx, ScriptSource) else source(ctx) for ctx in ctxs)
+    return JobState(resource, bookmark, table, sources)
+
+
+def windows(*cursors):
+    return replace(job(table="t", bookmark=DISABLE), cursors=cursors)
+
+
+def kinds(old, app):
+    found = findings_of(Manifest(old), Manifest(app))
+    return [(finding.kind, finding.subject, finding.ctx) for finding in found]
+
+
+def reviewed(old, app, *entries):
+    return review(Manifest(old), Manifest(app), parse_plan(list(entries), "plan"))
+
+
+A, AB = job("a"), job("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("old", "app", "found"),
+    [
+        (A, None, [(Kind.BOOKMARK_GONE, "")]),
+        (job(table="t", bookmark=DISABLE), None, [(Kind.WATERMARK_GONE, "")]),
+        (job("a", table="t"), None, [(Kind.WATERMARK_GONE, ""), (Kind.BOOKMARK_GONE, "")]),
+        (job(bookmark=DISABLE), None, []),
+        (A, replace(A, bookmark=DISABLE), [(Kind.BOOKMARK_DISABLED, "")]),
+        (A, replace(A, bookmark=PAUSE), []),
+        (replace(A, bookmark=PAUSE), job(bookmark=DISABLE), [(Kind.BOOKMARK_DISABLED, "")]),
+        (A, replace(A, resource="other/Job"), [(Kind.JOB_REPLACED, "")]),
+        (job(table="t", bookmark=DISABLE), job(table="t", bookmark=DISABLE, resource="x"), []),
+        (AB, A, [(Kind.CTX_GONE, "b")]),
+        (A, job("b"), [(Kind.CTX_GONE, "a")]),
+        (A, replace(A, sources=None), [(Kind.CTX_GONE, "a")]),
+        (A, job(source("a", "s3://x/")), [(Kind.SOURCE_MOVED, "a")]),
+        (A, job(source("a", "s3://a/", "s3://x/")), [(Kind.SOURCE_MOVED, "a")]),
+        (job(source("a", "s3://a/", "s3://x/")), A, []),
+        (A, job(source("a", keys=("id",))), [(Kind.SOURCE_MOVED, "a")]),
+        (job(table="t"), job(), [(Kind.WATERMARK_GONE, "")]),
+        (job(table="t"), job(table="u"), [(Kind.WATERMARK_MOVED, "")]),
+        (windows("id"), windows("id", "rev"), []),
+        (windows("id"), windows("rev"), [(Kind.CURSOR_GONE, "id")]),
+        (windows("id"), windows(), [(Kind.CURSOR_GONE, "id")]),
+        (windows(), windows("id"), []),
+    ],
+)
+def test_every_way_to_lose_state_of_a_job_is_found(old, app, found):
+    now = {} if app is None else {"ingest": app}
+
+    assert kinds({"ingest": old}, now) == [(kind, "ingest", ctx) for kind, ctx in found]
+
+
+def test_loss_says_what_is_lost_and_what_to_do():
+    (finding,) = findings_of(Manifest({"old": job("a")}), Manifest({"new": job("a")}))
+
+    assert finding.kind is Kind.BOOKMARK_GONE
+    assert "AWS deletes the bookmark with the job" in finding.lost
+    assert (
+        '{"rename_job": {"from": "old", "to": "new", "bookmark_on_aws": "reread"}}'
+        in finding.remedy
+    )
+
+
+def test_new_job_with_the_same_sources_is_suggested_among_several():
+    app = {"x": job("c"), "y": job("a"), "z": job(table="t")}
+
+    (finding,) = findings_of(Manifest({"old": job("a")}), Manifest(app))
+
+    assert '"to": "y"' in finding.remedy
+
+
+def test_no_job_is_suggested_that_was_there_before():
+    old = {"old": job("a"), "other": job("a")}
+
+    (finding,) = findings_of(Manifest(old), Manifest({"other": job("a")}))
+
+    assert '"to": "NEW-NAME"' in finding.remedy
+
+
+def test_new_ctx_with_the_same_place_is_suggested():
+    old, app = job(source("a", "s3://x/")), job(source("b", "s3://y/"), source("c", "s3://x/"))
+
+    (finding,) = findings_of(Manifest({"j": old}), Manifest({"j": app}))
+
+    assert '"from": "a", "to": "c"' in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("now", "kind"),
+    [
+        (None, Kind.RESOURCE_GONE),
+        (StatefulResource(TABLE, "u", ("k S HASH",)), Kind.RESOURCE_REPLACED),
+        (StatefulResource(TABLE, "t", ("k N HASH",)), Kind.RESOURCE_REPLACED),
+        (StatefulResource("AWS::S3::Bucket", "t", ("k S HASH",)), Kind.RESOURCE_REPLACED),
+        (StatefulResource(TABLE, "t", ("k S HASH",), False), Kind.RESOURCE_NOT_RETAINED),
+    ],
+)
+def test_table_that_is_replaced_or_not_kept_is_found(now, kind):
+    old = Manifest(resources={"s/T": StatefulResource(TABLE, "t", ("k S HASH",))})
+    app = Manifest(resources={"s/T": now} if now else {})
+
+    (finding,) = findings_of(old, app)
+
+    assert (finding.kind, finding.subject) == (kind, "s/T")
+    plan = parse_plan([entry_document("discard", resource="s/T", reason="x")], "plan")
+    assert review(old, app, plan).is_safe
+
+
+def test_rename_covers_the_watermark_and_what_aws_cannot_do_has_to_be_said():
+    old, app = {"a": job("x", table="t")}, {"b": job("x", table="t")}
+
+    silent = reviewed(old, app, entry_document("rename_job", from_="a", to="b"))
+    said = entry_document("rename_job", from_="a", to="b", bookmark_on_aws="reread")
+
+    assert [finding.kind for finding in silent.unacknowledged] == [Kind.BOOKMARK_RENAMED]
+    assert [finding.kind for finding, _ in silent.acknowledged] == [Kind.WATERMARK_RENAMED]
+    assert reviewed(old, app, said).is_safe
+
+
+def test_rename_of_a_job_shows_what_else_was_changed():
+    rename = entry_document("rename_job", from_="a", to="b", bookmark_on_aws="reread")
+
+    found = reviewed({"a": job("x", table="t")}, {"b": job("y", table="u")}, rename)
+
+    assert [(f.kind, f.subject, f.ctx) for f in found.unacknowledged] == [
+        (Kind.WATERMARK_MOVED, "b", ""),
+        (Kind.CTX_GONE, "b", "x"),
+    ]
+
+
+def test_renames_of_job_and_ctx_go_together():
+    found = reviewed(
+        {"a": job(source("x", "s3://p/"))},
+        {"b": job(source("y", "s3://p/"))},
+        entry_document("rename_job", from_="a", to="b", bookmark_on_aws="reread"),
+        entry_document("rename_ctx", job="b", from_="x", to="y", bookmark_on_aws="reread"),
+    )
+
+    assert found.is_safe
+
+
+def test_rename_of_a_ctx_does_not_hide_another_place():
+    found = reviewed(
+        {"j": job(source("x", "s3://p/"))},
+        {"j": job(source("y", "s3://q/"))},
+        entry_document("rename_ctx", job="j", from_="x", to="y", bookmark_on_aws="reread"),
+    )
+
+    assert [(f.kind, f.ctx) for f in found.unacknowledged] == [(Kind.SOURCE_MOVED, "y")]
+
+
+def test_ctx_that_takes_the_name_of_a_renamed_one_is_refused():
+    # Carried out twice, the second rename would take away what the first has made.
+    found = reviewed(
+        {"j": job("x", "y")},
+        {"j": job("y", "z")},
+        entry_document("rename_ctx", job="j", from_="y", to="z", bookmark_on_aws="reread"),
+        entry_document("rename_ctx", job="j", from_="x", to="y", bookmark_on_aws="reread"),
+    )
+
+    ((entry, why),) = found.unused
+    assert entry.document["rename_ctx"]["from"] == "y"
+    assert "job 'j' has the ctx 'y' still" in why
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        (entry_document("discard", job="j", reason="x"), "nothing that it speaks of"),
+        (entry_document("discard", job="j", ctx="a", reason="x"), "nothing that it speaks of"),
+        (entry_document("reread", job="nobody", reason="x"), "nothing that it speaks of"),
+        (entry_document("rename_job", from_="j", to="k"), "the app has a job 'j'"),
+        (entry_document("rename_job", from_="x", to="j"), "the manifest has no job 'x'"),
+        (entry_document("rename_job", from_="gone", to="x"), "the app has no job 'x'"),
+        (entry_document("rename_job", from_="gone", to="j"), "the manifest has a job 'j' already"),
+    ],
+)
+def test_entry_that_covers_nothing_is_an_error(entry, why):
+    old = {"j": job("a"), "gone": job(bookmark=DISABLE)}
+
+    found = reviewed(old, {"j": job("a")}, entry)
+
+    ((_, told),) = found.unused
+    assert why in told
+    assert not found.is_safe
+    with pytest.raises(TidemarkError, match="entries that cover nothing: 1"):
+        check_writable(found)
+
+
+def test_entry_covers_only_what_it_names():
+    entry = entry_document("discard", job="j", ctx="a", reason="x")
+
+    found = reviewed({"j": job("a", "b"), "k": job("a")}, {"j": job(), "k": job()}, entry)
+
+    assert [(f.subject, f.ctx) for f in found.unacknowledged] == [("j", "b"), ("k", "a")]
+
+
+def test_state_that_nobody_gave_up_is_never_dropped_from_the_manifest():
+    with pytest.raises(TidemarkError, match="losses that nobody acknowledged: 1"):
+        check_writable(reviewed({"j": job("a")}, {}))
+
+
+def test_recorded_entry_stays_until_it_is_carried_out_everywhere():
+    rename = entry_document("rename_job", from_="a", to="b")
+    old, app = (
+        Manifest({"a": job(table="t", bookmark=DISABLE)}),
+        Manifest({"b": job(table="t", bookmark=DISABLE)}),
+    )
+    plan = parse_plan([rename], "plan")
+
+    written = review(old, app, plan).written
+
+    assert written.carry_over == (rename,)
+    assert review(written, app, plan).is_safe
+    assert review(written, app, plan).is_current
+    without = review(written, app, ())
+    assert without.is_safe
+    assert changes(without.recorded, without.written) == [
+        "state-carry-over.json: 0 entries, and the manifest has 1"
+    ]
+
+
+def test_recorded_entry_covers_no_later_loss():
+    give_up = entry_document("discard", job="a", reason="x")
+    plan = parse_plan([give_up], "plan")
+    written = review(Manifest({"a": job("x")}), Manifest(), plan).written
+
+    again = review(replace(written, jobs={"a": job("x")}), Manifest(), plan)
+
+    assert [finding.kind for finding in again.unacknowledged] == [Kind.BOOKMARK_GONE]
+
+
+def test_recorded_rename_is_an_error_once_a_job_has_the_old_name_again():
+    plan = parse_plan([entry_document("rename_job", from_="a", to="b")], "plan")
+    app = Manifest({"b": job(table="t", bookmark=DISABLE)})
+    written = review(Manifest({"a": app.jobs["b"]}), app, plan).written
+
+    found = review(written, Manifest({**app.jobs, "a": job()}), plan)
+
+    assert "whose state would be taken away" in found.unused[0][1]
+
+
+def test_changes_are_told_by_name():
+    old = Manifest({"a": job("x"), "b": job()}, {"s/B": StatefulResource("AWS::S3::Bucket")})
+    new = Manifest({"a": job("x", "y"), "c": job()})
+
+    assert changes(old, new) == [
+        "job a: changed",
+        "job b: gone",
+        "job c: added",
+        "resource s/B: gone",
+    ]
+
+
+PLACES = st.sampled_from(["s3://p/", "s3://q/"])
+SOURCES = st.builds(
+    ScriptSource,
+    st.sampled_from(["x", "y", "z"]),
+    st.just("s3"),
+    st.lists(PLACES, min_size=1, max_size=2, unique=True).map(lambda p: tuple(sorted(p))),
+)
+JOBS = st.builds(
+    JobState,
+    st.sampled_from(["app/One", "app/Two"]),
+    st.sampled_from([ENABLE, PAUSE, DISABLE]),
+    st.sampled_from(["", "t", "u"]),
+    st.lists(SOURCES, max_size=3, unique_by=lambda s: s.transformation_ctx).map(
+        lambda found: tuple(sorted(found))
+    ),
+    st.lists(st.sampled_from(["id", "rev"]), max_size=2, unique=True).map(tuple),
+)
+RESOURCES = st.builds(
+    StatefulResource,
+    st.just(TABLE),
+    st.sampled_from(["", "t"]),
+    st.sampled_from([(), ("k S HASH",)]),
+    st.booleans(),
+)
+APPS = st.builds(
+    Manifest,
+    st.dictionaries(st.sampled_from(["a", "b", "c"]), JOBS, max_size=3),
+    st.dictionaries(st.sampled_from(["s/T", "s/U"]), RESOURCES, max_size=2),
+)
+
+
+def kept(app):
+    """Return every piece of state of an app as what has to stay the same for it to count."""
+    facts = set()
+    for name, state in app.jobs.items():
+        if state.watermark_table:
+            facts.add(("watermark", name, state.watermark_table))
+            facts |= {("cursor", name, cursor) for cursor in state.cursors}
+        if state.has_bookmark:
+            facts.add(("bookmark", name, state.resource))
+            for found in state.sources:
+                facts.add(("ctx", name, found.transformation_ctx))
+    for id_, resource in app.resources.items():
+        facts.add(("resource", id_, replace(resource, is_retained=True)))
+        if resource.is_retained:
+            facts.add(("retained", id_))
+    return facts
+
+
+def moved(old, app):
+    """Return the contexts that read a place which they did not read before."""
+    return {
+        ("moved", name, ctx)
+        for name in old.jobs.keys() & app.jobs.keys()
+        if old.jobs[name].has_bookmark and app.jobs[name].has_bookmark
+        for ctx in set(old.jobs[name].ctxs) & set(app.jobs[name].ctxs)
+        if app.jobs[name].places_of(ctx) - old.jobs[name].places_of(ctx)
+    }
+
+
+@given(old=APPS, app=APPS)
+def test_a_change_is_reported_if_and_only_if_it_loses_state(old, app):
+    lost = (kept(old) - kept(app)) | moved(old, app)
+
+    found = findings_of(old, app)
+
+    assert {finding.subject for finding in found} == {fact[1] for fact in lost}
+
+
+@given(old=APPS, more=APPS)
+def test_additions_are_never_reported(old, more):
+    jobs = {
+        name: replace(
+            state,
+            sources=state.sources
+            + tuple(
+                s
+                for s in (more.jobs[name].sources if name in more.jobs else ())
+                if s.transformation_ctx not in state.ctxs
+            ),
+        )
+        for name, state in old.jobs.items()
+    }
+    app = Manifest({**more.jobs, **jobs}, {**more.resources, **old.resources})
+
+    found = review(old, app, ())
+
+    assert found.is_safe
+    check_writable(found)
+
+
+def decision(finding):
+    """Return the entry that acknowledges a finding, as an operator writes it."""
+    if "resource" in finding.kind.value:
+        return entry_document("discard", resource=finding.subject, reason="r")
+    ctx = {"ctx": finding.ctx} if finding.ctx else {}
+    return entry_document("discard", job=finding.subject, **ctx, reason="r")
+
+
+@given(old=APPS, app=APPS, data=st.data())
+def test_each_loss_is_covered_by_its_own_decision_and_by_no_other(old, app, data):
+    found = findings_of(old, app)
+    entries = {str(entry): entry for entry in map(decision, found)}
+    assume(entries)
+
+    assert review(old, app, parse_plan(list(entries.values()), "plan")).is_safe
+    left_out = data.draw(st.sampled_from(sorted(entries)))
+    others = [entry for text, entry in entries.items() if text != left_out]
+    less = review(old, app, parse_plan(others, "plan"))
+    assert less.unacknowledged == tuple(f for f in found if str(decision(f)) == left_out)
+
+
+@given(old=APPS, app=APPS)
+def test_what_was_written_with_its_plan_is_up_to_date_and_loses_nothing(old, app):
+    entries = {str(entry): entry for entry in map(decision, findings_of(old, app))}
+    plan = parse_plan(list(entries.values()), "plan")
+
+    written = Manifest.from_text(review(old, app, plan).written.to_text(), "m")
+
+    again = review(written, app, plan)
+    assert again.is_safe
+    assert again.is_current
+
+
+@given(app=APPS, name=st.sampled_from(["a", "b", "c"]))
+def test_a_rename_that_says_so_loses_nothing(app, name):
+    assume(name in app.jobs)
+    jobs = {("new" if key == name else key): state for key, state in app.jobs.items()}
+    rename = entry_document("rename_job", from_=name, to="new", bookmark_on_aws="reread")
+
+    assert review(app, replace(app, jobs=jobs), parse_plan([rename], "plan")).is_safe
+    state = app.jobs[name]
+    is_kept = state.has_bookmark or state.watermark_table
+    assert review(app, replace(app, jobs=jobs), ()).is_safe == (not is_kept)

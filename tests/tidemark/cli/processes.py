@@ -1,0 +1,46 @@
+"""Starts `tidemark` as a process of its own, to be watched and killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+BOUND_S = 120  # a machine may be busy; a good run waits no longer than it has to
+
+
+@contextlib.contextmanager
+def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Yield a running `tidemark`, and kill it afterwards."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tidemark", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A background CI ignores the signal of Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process: subprocess.Popen[bytes], wanted: bytes) -> bytes:
+    """Return what a process writes to stdout up to and with the wanted bytes."""
+    found = b""
+    while wanted not in found:
+        part = os.read(process.stdout.fileno(), 65_536)
+        assert part, found.decode(errors="replace") + process.stderr.read().decode()
+        found += part
+    return found
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + BOUND_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)

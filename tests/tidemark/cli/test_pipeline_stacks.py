@@ -1,0 +1,123 @@
+"""What `make destroy` names to the CDK: pipelines, and nothing that keeps data."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tidemark.cli.pipeline_stacks import main
+
+MAKEFILE = (Path(__file__).parents[3] / "Makefile").read_text(encoding="utf-8")
+STORAGE = ["AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::Glue::Database"]
+PIPELINE = ["AWS::Glue::Workflow", "AWS::Glue::Job", "AWS::IAM::Role"]
+
+
+def write(folder: Path, stacks: dict[str, list[str]], **others: object) -> Path:
+    artifacts: dict[str, object] = {"Tree": {"type": "cdk:tree"}, **others}
+    folder.mkdir(exist_ok=True)
+    for number, (name, types) in enumerate(stacks.items()):
+        resources = {f"R{n}": {"Type": type_} for n, type_ in enumerate(types)}
+        (folder / f"{number}.json").write_text(json.dumps({"Resources": resources}))
+        properties = {"templateFile": f"{number}.json"}
+        artifacts[name] = {"type": "aws:cloudformation:stack", "properties": properties}
+    (folder / "manifest.json").write_text(json.dumps({"artifacts": artifacts}))
+    return folder
+
+
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch):
+    def named(assembly: Path) -> Result:
+        monkeypatch.setenv("CDK_APP", str(assembly))
+        return CliRunner().invoke(main, [])
+
+    return named
+
+
+def test_every_pipeline_is_removed_and_neither_storage_nor_roles_of_github(named, tmp_path):
+    stacks = {
+        "app-dev-storage": STORAGE,
+        "app-dev-sales": PIPELINE,
+        "app-dev-flights": PIPELINE,
+        "app-dev-jobs-by-hand": ["AWS::Glue::Job"],
+        "app-dev-github": ["AWS::IAM::Role"],
+    }
+
+    result = named(write(tmp_path / "out", stacks))
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.split() == ["app-dev-flights", "app-dev-jobs-by-hand", "app-dev-sales"]
+
+
+def test_stacks_of_stages_within_the_app_have_the_names_of_the_cdk(named, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    inner = write(out / "assembly-dev", {"devsales": PIPELINE})
+    manifest = json.loads((inner / "manifest.json").read_text())
+    manifest["artifacts"]["devsales"]["displayName"] = "dev/sales"
+    (inner / "manifest.json").write_text(json.dumps(manifest))
+    nested = {"type": "cdk:cloud-assembly", "properties": {"directoryName": "assembly-dev"}}
+
+    assert named(write(out, {}, dev=nested)).stdout == "dev/sales\n"
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        *STORAGE,
+        "AWS::RDS::DBInstance",
+        "AWS::EFS::FileSystem",
+        "AWS::SecretsManager::Secret",
+        "AWS::S3Tables::Table",
+        "AWS::CloudFormation::Stack",
+    ],
+)
+def test_a_stack_with_jobs_and_data_is_refused(named, tmp_path, kept):
+    result = named(write(tmp_path / "out", {"mixed": [*PIPELINE, kept], "flights": PIPELINE}))
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert kept in result.stderr
+    assert "npx cdk destroy mixed" in result.stderr
+
+
+def test_data_in_a_nested_stack_are_found_and_nested_jobs_too(named, tmp_path):
+    out = write(tmp_path / "out", {"outer": [*PIPELINE, "AWS::CloudFormation::Stack"]})
+    template = json.loads((out / "0.json").read_text())
+    template["Resources"]["R3"]["Metadata"] = {"aws:asset:path": "nested.json"}
+    (out / "0.json").write_text(json.dumps(template))
+
+    (out / "nested.json").write_text(json.dumps({"Resources": {"T": {"Type": STORAGE[1]}}}))
+    with_table = named(out)
+    (out / "nested.json").write_text(json.dumps({"Resources": {"T": {"Type": PIPELINE[1]}}}))
+    with_job = named(out)
+
+    assert (with_table.exit_code, with_table.stdout) == (1, "")
+    assert STORAGE[1] in with_table.stderr
+    assert with_job.stdout == "outer\n"
+
+
+@pytest.mark.parametrize("stacks", [{}, {"storage": STORAGE}])
+def test_without_a_pipeline_nothing_is_named(named, tmp_path, stacks):
+    result = named(write(tmp_path / "out", stacks))
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.splitlines()[-1].startswith("error: ")
+
+
+def test_a_folder_that_is_no_assembly_is_one_line(named, tmp_path):
+    result = named(tmp_path)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert str(tmp_path) in result.stderr
+
+
+def test_the_cdk_is_not_started_when_the_names_are_not_known():
+    (recipe,) = re.findall(r"^destroy:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+
+    assert "tidemark.cli.pipeline_stacks -c stage=$(STAGE)) && " in recipe
+    assert "cdk destroy $$stacks --exclusively -c stage=$(STAGE)" in recipe
+    assert "tidemark-" not in recipe

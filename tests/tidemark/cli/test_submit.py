@@ -1,0 +1,219 @@
+"""What `tidemark submit` shows of a script, when, and how it ends."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tidemark.cli.processes import BOUND_S, read_until, started, wait_until
+from tidemark.errors import UsageError
+from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.submit import read_submission
+
+pytestmark = pytest.mark.stress
+
+
+@pytest.fixture
+def submit(home, tmp_path):
+    """Return a starter of `tidemark submit` of a script of this text."""
+
+    def submit(text: str):
+        path = tmp_path / "count_rows.py"
+        path.write_text(text, encoding="utf-8")
+        return started("submit", str(path))
+
+    return submit
+
+
+def log(home: Path, name: str) -> bytes:
+    (path,) = home.glob(f"runs/*/{name}")
+    return path.read_bytes()
+
+
+def test_output_is_shown_while_the_script_runs_byte_by_byte(submit, home, tmp_path):
+    mark = tmp_path / "mark"
+    script = (
+        "import pathlib, sys, time\n"
+        "sys.stdout.buffer.write(b'half a line, \\xff')\n"
+        f"while not pathlib.Path({str(mark)!r}).exists(): time.sleep(0.01)\n"
+        "print(' and the rest')\n"
+    )
+
+    with submit(script) as process:
+        read_until(process, b"half a line, \xff")
+        mark.touch()
+        rest, _ = process.communicate(timeout=BOUND_S)
+
+    assert rest.startswith(b" and the rest\n")
+    assert b"SUCCEEDED" in rest
+    assert log(home, "stdout.log") == b"half a line, \xff and the rest\n"
+
+
+def test_no_line_of_many_is_lost_when_the_process_ends_at_once(submit):
+    script = (
+        "import os\n"
+        "os.write(1, b''.join(b'%d\\n' % n for n in range(1_000_000)))\n"
+        "print('the end', end='')\n"
+        "os._exit(0)\n"
+    )
+
+    with submit(script) as process:
+        output, _ = process.communicate(timeout=BOUND_S)
+
+    lines = output.splitlines()
+    assert lines[1:1_000_001] == [b"%d" % n for n in range(1_000_000)]
+    assert lines[1_000_001] == b"the end"
+    assert b"SUCCEEDED" in lines[1_000_002]
+
+
+def test_what_a_killed_script_wrote_last_is_shown(submit):
+    with submit("import os\nprint('last words', end='')\nos.kill(os.getpid(), 9)\n") as process:
+        output, _ = process.communicate(timeout=BOUND_S)
+
+    assert process.returncode == 1
+    assert b"last words\n" in output
+    assert output.count(b"killed by SIGKILL") == 1
+
+
+def test_stderr_of_the_script_goes_to_stderr_without_that_of_others(submit, home):
+    script = (
+        "import os, sys, warnings\n"
+        "print('half a line', end='')\n"
+        "print('from the script', file=sys.stderr)\n"
+        "warnings.warn('of Python')\n"
+        "os.write(2, b'from the JVM\\n')\n"
+    )
+
+    with submit(script) as process:
+        output, errors = process.communicate(timeout=BOUND_S)
+
+    assert b"half a line\n" in output
+    assert b"from the script\n" in errors
+    assert b"of Python" in errors
+    assert b"JVM" not in output + errors
+    assert b"from the script\n" in log(home, "stderr.log")
+    assert b"from the JVM\n" in log(home, "stderr.log")
+
+
+def test_reader_that_leaves_does_not_stop_the_run(submit, home, tmp_path):
+    mark = tmp_path / "mark"
+    script = (
+        "import pathlib, time\nprint('first')\n"
+        f"while not pathlib.Path({str(mark)!r}).exists(): time.sleep(0.01)\n"
+        "for n in range(100): print(n)\npathlib.Path('finished').touch()\n"
+    )
+
+    with submit(script) as process:
+        read_until(process, b"first")
+        process.stdout.close()
+        mark.touch()
+        process.wait(BOUND_S)
+
+    assert list(home.glob("runs/*/finished"))
+
+
+def test_ctrl_c_stops_the_script_shows_its_output_and_ends_with_130(submit, tmp_path):
+    mark = tmp_path / "mark"
+    script = (
+        f"import pathlib, time\nprint('at work', end='')\npathlib.Path({str(mark)!r}).touch()\n"
+    )
+
+    with submit(f"{script}time.sleep(600)\n") as process:
+        wait_until(mark.exists)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=BOUND_S)
+
+    assert process.returncode == 130
+    assert b"at work\n" in output
+    assert output.count(b"STOPPED") == 1
+    assert b"continues from what was committed" in errors
+    assert b"Traceback" not in errors
+
+
+def test_failure_is_told_once_and_names_the_file_that_was_submitted(submit, home, tmp_path):
+    with submit("def work():\n    return {}['day']\n\nwork()\n") as process:
+        output, errors = process.communicate(timeout=BOUND_S)
+
+    assert process.returncode == 1
+    assert output.count(b"KeyError: 'day' (count_rows.py, line 2)") == 1
+    assert output.count(b"log: ") == 1
+    assert b"Traceback" not in output + errors
+    traceback = log(home, "stderr.log").decode()
+    assert f'File "{tmp_path}/count_rows.py", line 4, in <module>\n    work()' in traceback
+    assert "return {}['day']" in traceback
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_closed_output_stops_no_command(home, tmp_path, closed):
+    script = tmp_path / "ok.py"
+    script.write_text("print('x')\nopen('finished', 'w').close()\n", encoding="utf-8")
+    command = f"exec {sys.executable} -m tidemark"
+
+    submitted = subprocess.run(["sh", "-c", f"{command} submit {script} {closed}"], check=False)
+    listed = subprocess.run(["sh", "-c", f"{command} catalog list {closed}"], check=False)
+
+    assert (submitted.returncode, listed.returncode) == (0, 0)
+    assert list(home.glob("runs/*/finished"))
+
+
+def test_full_disk_behind_stdout_is_not_taken_for_that_of_the_home(submit, home, tmp_path):
+    script = tmp_path / "ok.py"
+    script.write_text("print('x')\n", encoding="utf-8")
+
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tidemark", "submit", str(script)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
+
+    assert (done.returncode, str(home) in done.stderr.decode()) == (1, False)
+    with Store(home / "glue.sqlite") as store:
+        assert store.latest_job_run("ok").state == "STOPPED"
+
+
+def test_error_and_warning_with_a_name_that_is_not_utf_8_are_shown_and_kept(submit, home):
+    script = (
+        "from tidemark.local_glue.runs.notices import Notice, note\n"
+        "note(Notice.OLD_FILES, 's3://b/\\udcff.json [bold]')\n"
+        "raise ValueError('no file \\udcff [/bold]')\n"
+    )
+
+    with submit(script) as process:
+        output, errors = process.communicate(timeout=BOUND_S)
+
+    assert b"Traceback" not in output + errors.replace(b"Traceback (most recent call last)", b"", 1)
+    assert b"no file \\udcff [/bold]" in output
+    assert b"s3://b/\\udcff.json [bold] arrived" in output
+    with Store(home / "glue.sqlite") as store:
+        assert store.latest_job_run("count-rows").state == "FAILED"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\nb", "\udcff", "é" * 126])
+def test_name_that_cannot_be_that_of_a_file_is_refused(tmp_path, name):
+    script = tmp_path / "ok.py"
+    script.touch()
+
+    with pytest.raises(UsageError, match="--JOB_NAME"):
+        read_submission(script, ["--JOB_NAME", name])
+
+
+def test_job_reaches_the_local_dynamodb_past_proxies_and_profiles(submit, monkeypatch):
+    foreign = {"AWS_PROFILE": "nope", "HADOOP_CONF_DIR": "x", "HIVE_CONF_DIR": "x"}
+    proxy = {"http_proxy": "http://127.0.0.1:9", "no_proxy": "intranet"}
+    for name, value in {**foreign, **proxy}.items():
+        monkeypatch.setenv(name, value)
+    script = (
+        "import os, boto3\n"
+        f"print([name for name in {list(foreign)} if name in os.environ], os.environ['no_proxy'])\n"
+        "print(boto3.client('dynamodb').list_tables()['TableNames'])\n"
+    )
+
+    with submit(script) as process:
+        output, _ = process.communicate(timeout=BOUND_S)
+
+    assert b"[] intranet,127.0.0.1,localhost\n[]\n" in output

@@ -1,0 +1,135 @@
+"""Warnings of a run: what its script did to the bookmark without meaning to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.local_glue.bookmarks.session import BookmarkSession
+from tidemark.local_glue.runs.advice import note_at_end, warnings_of
+from tidemark.local_glue.runs.finally_commits import commits_in_finally
+from tidemark.local_glue.runs.notices import RUN_FOLDER_VARIABLE, Notice, note, read_notices
+from tidemark.local_glue.store.database import JobRun, Store
+
+ENABLE = "job-bookmark-enable"
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    path = tmp_path / "ingest.py"
+    path.write_text("job = Job(glue_context)\njob.commit()\n", encoding="utf-8")
+    return path
+
+
+def session(**values):
+    return BookmarkSession("ingest", "jr_1", ENABLE, **values)
+
+
+@pytest.mark.rule("Warnings", source="BMS")
+def test_init_that_was_never_called_is_warned_of(script):
+    note_at_end(script, ENABLE, None)
+
+    assert read_notices(script.parent) == [Notice.INIT_MISSING.value.format("ingest.py")]
+
+
+@pytest.mark.rule("Warnings", source="TRB")
+def test_commit_that_was_never_called_is_warned_of(script):
+    note_at_end(script, ENABLE, session(has_bookmarked_source=True))
+
+    assert read_notices(script.parent) == [Notice.COMMIT_MISSING.value.format("ingest.py")]
+
+
+@pytest.mark.parametrize(
+    ("option", "state"),
+    [
+        (ENABLE, session(has_bookmarked_source=True, has_committed=True)),
+        (ENABLE, session()),
+        ("job-bookmark-disable", None),
+        ("job-bookmark-pause", session(has_bookmarked_source=True)),
+    ],
+    ids=["committed", "nothing to commit", "disabled", "paused"],
+)
+def test_script_that_does_it_right_is_not_warned(script, option, state):
+    note_at_end(script, option, state)
+
+    assert read_notices(script.parent) == []
+
+
+@pytest.mark.rule("Warnings", source="COMM")
+def test_commit_in_a_finally_block_is_warned_of():
+    script = "job = glue.Job(c)\ntry:\n    work()\nfinally:\n    if x:\n        job.commit()\n"
+
+    assert commits_in_finally(script) == [6]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "job = Job(c)\ntry:\n    job.commit()\nfinally:\n    c.stop()\n",
+        "database = connect()\ntry:\n    work()\nfinally:\n    database.commit()\n",
+        "this is no Python",
+    ],
+    ids=["in try", "not of a job", "not Python"],
+)
+def test_other_commits_are_not_warned_of(script):
+    assert commits_in_finally(script) == []
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "glue.sqlite") as store:
+        yield store
+
+
+def finished(tmp_path, **values):
+    run = JobRun(
+        *("jr_1", "ingest", None, None, 0, "SUCCEEDED", 0, str(tmp_path / "stderr.log"), ENABLE)
+    )
+    return replace(run, **{"rows_read": 5, **values})
+
+
+JOB = JobDefinition("ingest", "s3://assets/ingest.py", "5.1")
+
+
+@pytest.mark.rule("Warnings", source="TRB")
+def test_rows_read_past_the_bookmark_are_warned_of(store, tmp_path):
+    (warning,) = warnings_of(store, finished(tmp_path), JOB)
+
+    assert "spark.read knows no bookmark" in warning
+    assert "5 rows" in warning
+
+
+@pytest.mark.rule("Warnings", source="TRB")
+def test_more_than_one_run_at_once_is_warned_of(store, tmp_path):
+    job = replace(JOB, max_concurrent_runs=3)
+
+    (warning,) = warnings_of(store, finished(tmp_path, rows_read=0), job)
+
+    assert warning.startswith("MaxConcurrentRuns is 3 and job bookmarks are enabled")
+
+
+def test_job_without_bookmarks_is_not_warned_of_what_only_they_suffer_from(store, tmp_path):
+    run = finished(tmp_path, bookmark_option="job-bookmark-disable")
+
+    assert warnings_of(store, run, replace(JOB, max_concurrent_runs=3)) == []
+
+
+def test_warning_that_is_noted_twice_is_shown_once(tmp_path, monkeypatch):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    note(Notice.CTX_MISSING, "s3://landing/")
+    note(Notice.CTX_MISSING, "s3://landing/")
+    note(Notice.CTX_MISSING, "s3://other/")
+
+    assert len(read_notices(tmp_path)) == 2
+
+
+def test_outside_of_a_job_run_nothing_is_noted(tmp_path, monkeypatch):
+    monkeypatch.delenv(RUN_FOLDER_VARIABLE, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    note(Notice.CTX_MISSING, "s3://landing/")
+
+    assert list(tmp_path.iterdir()) == []

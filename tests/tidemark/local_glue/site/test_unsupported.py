@@ -1,0 +1,111 @@
+"""What our awsglue does not run is refused by name, before any Spark session is used."""
+
+from __future__ import annotations
+
+import pytest
+
+from awsglue.context import GlueContext
+from awsglue.dataframereader import DataFrameReader
+from awsglue.dynamicframe import DynamicFrameReader, DynamicFrameWriter
+from awsglue.job import Job
+from tidemark.local_glue.readers.s3 import read_s3, write_s3
+
+S3 = {"paths": ["s3://b/in/"]}
+
+
+class FrameWithoutSpark:
+    """A frame for paths that end before a row is touched."""
+
+    columns = ("a",)
+
+    def toDF(self):  # noqa: N802 (AWS's name)
+        return self
+
+
+@pytest.fixture
+def context():
+    """A context without the session that would start a JVM."""
+    context = object.__new__(GlueContext)
+    context.spark_session = None
+    context.create_data_frame = DataFrameReader(context)
+    context.create_dynamic_frame = DynamicFrameReader(context)
+    context.write_dynamic_frame = DynamicFrameWriter(context)
+    return context
+
+
+def test_options_of_the_context_are_refused_by_name():
+    with pytest.raises(NotImplementedError, match=r"\['minPartitions', 'targetPartitions'\]"):
+        GlueContext(None, targetPartitions=2, minPartitions=1)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "name"),
+    [({"sampleRatio": 1}, "sampleR"), ({"tranformation_ctx": "a"}, "tranformation_ctx")],
+    ids=["any keyword", "misspelt"],
+)
+def test_unsupported_reader_argument_is_refused_by_name(context, keywords, name):
+    for read in (
+        context.create_data_frame_from_options,
+        context.create_dynamic_frame_from_options,
+        context.create_dynamic_frame.from_options,
+    ):
+        with pytest.raises(NotImplementedError, match=f"reader arguments .'{name}.*not supported"):
+            read("s3", S3, "json", **keywords)
+
+
+def test_other_connection_types_are_refused_for_reading_and_writing(context):
+    with pytest.raises(NotImplementedError, match=r"'mongodb' .* allowed are s3, postgresql"):
+        context.create_dynamic_frame.from_options("mongodb", {})
+    with pytest.raises(NotImplementedError, match="'dynamodb' is not supported; allowed is 's3'"):
+        context.write_dynamic_frame.from_options(FrameWithoutSpark(), "dynamodb", {})
+
+
+def test_format_of_a_table_is_refused(context):
+    with pytest.raises(NotImplementedError, match=r"format 'csv' .* a table has no format"):
+        context.create_dynamic_frame.from_options("mysql", {"url": "jdbc:mysql://x"}, "csv")
+
+
+@pytest.mark.parametrize("name", ["ion", "grokLog", None])
+def test_other_formats_are_refused_with_the_allowed_ones(context, name):
+    with pytest.raises(NotImplementedError, match=f"{name!r} .* allowed are csv, json, avro, xml"):
+        context.create_dynamic_frame.from_options("s3", S3, name)
+    with pytest.raises(NotImplementedError, match=f"{name!r} .* allowed are csv, json, parquet"):
+        context.write_dynamic_frame.from_options(
+            FrameWithoutSpark(), "s3", {"path": "s3://b/out/"}, name
+        )
+
+
+@pytest.mark.parametrize(
+    ("connection", "options", "text"),
+    [
+        ({**S3, "compressionType": "gzip"}, {}, r"connection_options \['compressionType'\]"),
+        ({**S3, "isFailFast": True}, {}, r"connection_options \['isFailFast'\]"),
+        (S3, {"withHeader": True}, r"format_options \['withHeader'\]"),
+        (S3, {"inferSchema": True}, r"format_options \['inferSchema'\]"),
+    ],
+    ids=["compressionType", "isFailFast", "withHeader", "inferSchema"],
+)
+def test_unsupported_option_of_a_source_is_refused_by_name(connection, options, text):
+    with pytest.raises(NotImplementedError, match=text):
+        read_s3(None, dict(connection), "json", options, "")
+
+
+def test_unsupported_option_of_a_sink_is_refused_by_name():
+    with pytest.raises(NotImplementedError, match=r"connection_options \['compression'\]"):
+        write_s3(FrameWithoutSpark(), {"path": "s3://b/", "compression": "gzip"}, "json", {})
+
+
+@pytest.mark.parametrize("paths", [None, "s3://b/in/", []], ids=["missing", "text", "empty"])
+def test_paths_that_are_no_list_are_refused_with_what_was_given(paths):
+    with pytest.raises(ValueError, match=r"\['paths'\] is .*; it must be a list of URIs"):
+        read_s3(None, {"paths": paths}, "json", {}, "")
+
+
+@pytest.mark.parametrize("path", [None, "", ["s3://b/"]], ids=["missing", "empty", "list"])
+def test_path_that_is_no_text_is_refused_with_what_was_given(path):
+    with pytest.raises(ValueError, match=r"\['path'\] is .*; it must be a URI"):
+        write_s3(FrameWithoutSpark(), {"path": path}, "json", {})
+
+
+def test_commit_without_init_does_nothing():
+    Job(None).commit()

@@ -1,0 +1,357 @@
+"""Whole workflow runs with real processes, whose scripts import no Spark."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tidemark.assembly.definitions import (
+    Action,
+    Condition,
+    Deployment,
+    JobDefinition,
+    TriggerDefinition,
+)
+from tidemark.errors import EntityNotFoundError, TidemarkError, UnsupportedError
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.job_runs import Machine
+from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.workflows.engine import WorkflowRun
+
+FAIL = "raise ValueError('no')"
+SLEEP = "import time; time.sleep(60)"
+WITH_CHILD = """
+import json, os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+with open("unfinished", "w") as file:
+    json.dump([os.getpid(), child.pid], file)
+os.replace("unfinished", "pids")
+time.sleep(60)
+"""
+FAIL_ONCE = """
+import pathlib, sys
+mark = pathlib.Path("..") / "was-here"
+if not mark.exists():
+    mark.touch()
+    sys.exit("first attempt")
+"""
+START = TriggerDefinition("start", "ON_DEMAND", (Action("one"),), "flow")
+
+
+def after(condition_state="SUCCEEDED", watched="one", started="two", name=None, **changes):
+    return TriggerDefinition(
+        name=name or f"{watched}-{condition_state}",
+        type="CONDITIONAL",
+        actions=(Action(started),),
+        workflow_name="flow",
+        conditions=(Condition(watched, condition_state),),
+        **changes,
+    )
+
+
+@pytest.fixture
+def home(tmp_path):
+    home = Home.open(tmp_path / "home")
+    (home.lake / "scripts").mkdir()
+    return home
+
+
+@pytest.fixture
+def store(home):
+    with Store(home.database) as store:
+        yield store
+
+
+@pytest.fixture
+def workflow(home, store):
+    """Return a maker of workflow runs over scripts by job name."""
+
+    def make(scripts, *triggers, observe=lambda run: None, **changes):
+        jobs = {}
+        for name, script in scripts.items():
+            (home.lake / "scripts" / f"{name}.py").write_text(script, encoding="utf-8")
+            jobs[name] = JobDefinition(name, f"s3://scripts/{name}.py", "5.1", **changes)
+        deployment = Deployment(jobs, triggers, ("flow",), (), ("scripts",), {}, "eu-west-2")
+        machine = Machine(home, Path("java"), "http://127.0.0.1:9", "eu-west-2")
+        return WorkflowRun(machine, deployment, store, "flow", observe)
+
+    return make
+
+
+def outcome(result):
+    return [(run.job_name, run.state) for run in result.job_runs]
+
+
+def workflow_statuses(home):
+    with closing(sqlite3.connect(home.database)) as connection:
+        rows = connection.execute("SELECT status FROM workflow_run ORDER BY started_at_ms")
+        return [row[0] for row in rows]
+
+
+def is_alive(pid):
+    """Tell a running process from one that ended and nobody has waited for."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+        return stat.rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)
+
+
+def test_success_fires_the_next_jobs_until_the_end_of_the_chain(home, workflow):
+    result = workflow(
+        {"one": "", "two": "", "three": ""}, START, after(), after(watched="two", started="three")
+    ).execute()
+
+    assert outcome(result) == [("one", "SUCCEEDED"), ("two", "SUCCEEDED"), ("three", "SUCCEEDED")]
+    assert [run.trigger_name for run in result.job_runs] == [
+        *("start", "one-SUCCEEDED", "two-SUCCEEDED")
+    ]
+    assert result.is_success
+    assert result.run_id.startswith("wr_")
+    assert {run.workflow_run_id for run in result.job_runs} == {result.run_id}
+    assert workflow_statuses(home) == ["COMPLETED"]
+
+
+def test_job_after_two_waits_for_both(workflow):
+    both = TriggerDefinition(
+        "both",
+        "CONDITIONAL",
+        (Action("three"),),
+        "flow",
+        conditions=(Condition("one", "SUCCEEDED"), Condition("two", "SUCCEEDED")),
+    )
+    start = replace(START, actions=(Action("one"), Action("two")))
+
+    result = workflow({"one": "", "two": "", "three": ""}, start, both).execute()
+
+    assert outcome(result)[-1] == ("three", "SUCCEEDED")
+    assert len(result.job_runs) == 3
+
+
+def test_failed_job_blocks_its_dependents_which_name_the_conditions(workflow):
+    result = workflow(
+        {"one": FAIL, "two": "", "three": ""}, START, after(), after(watched="two", started="three")
+    ).execute()
+
+    assert outcome(result) == [("one", "FAILED")]
+    assert result.job_runs[0].error_message == "ValueError: no (one.py, line 1)"
+    assert result.blocked == {
+        "two": ("one SUCCEEDED (is FAILED)",),
+        "three": ("two SUCCEEDED (is not started)",),
+    }
+    assert not result.is_success
+
+
+def test_failure_fires_its_watcher(workflow):
+    result = workflow({"one": FAIL, "two": ""}, START, after("FAILED")).execute()
+
+    assert outcome(result) == [("one", "FAILED"), ("two", "SUCCEEDED")]
+    assert not result.is_success
+
+
+@pytest.mark.rule("Triggers and workflows", source="TRG, TRA")
+def test_inactive_trigger_never_fires(workflow):
+    result = workflow({"one": "", "two": ""}, START, after(is_active=False)).execute()
+
+    assert outcome(result) == [("one", "SUCCEEDED")]
+
+
+@pytest.mark.rule(
+    "Triggers and workflows",
+    source="RUNS, MNT",
+    choice="a retried failure fires nothing",
+)
+def test_retry_has_an_id_of_its_own_and_only_the_last_state_fires_triggers(workflow):
+    result = workflow(
+        {"one": FAIL_ONCE, "two": "", "three": ""},
+        START,
+        after(),
+        after("FAILED", started="three"),
+        max_retries=2,
+    ).execute()
+
+    first, retry, _ = result.job_runs
+    assert outcome(result) == [("one", "FAILED"), ("one", "SUCCEEDED"), ("two", "SUCCEEDED")]
+    assert retry.run_id == f"{first.run_id}_attempt_1"
+    assert (first.attempt, retry.attempt) == (0, 1)
+    assert first.error_message == "SystemExit: first attempt (one.py, line 6)"
+
+
+@pytest.mark.rule("Triggers and workflows", source="ADD")
+def test_job_that_keeps_failing_is_retried_as_often_as_it_may(workflow):
+    result = workflow({"one": FAIL, "two": ""}, START, after("FAILED"), max_retries=2).execute()
+
+    one = result.job_runs[0].run_id
+    assert [run.run_id for run in result.job_runs[:3]] == [
+        one,
+        f"{one}_attempt_1",
+        f"{one}_attempt_2",
+    ]
+    assert outcome(result) == [("one", "FAILED")] * 3 + [("two", "SUCCEEDED")]
+
+
+@pytest.mark.rule("Triggers and workflows", source="ADD, TRG")
+def test_timeout_is_not_retried_and_fires_its_watcher(workflow):
+    run = workflow({"one": SLEEP, "two": ""}, START, after("TIMEOUT"), max_retries=2)
+    jobs = run._deployment.jobs
+    jobs["one"] = replace(jobs["one"], timeout_minutes=0)
+
+    assert outcome(run.execute()) == [("one", "TIMEOUT"), ("two", "SUCCEEDED")]
+
+
+@pytest.mark.rule("Triggers and workflows", source="STAT")
+def test_start_beyond_max_concurrent_runs_is_shown_as_a_failed_run(workflow, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    start = replace(START, actions=(Action("one"), Action("one")))
+
+    result = workflow({"one": "import time; time.sleep(0.3)"}, start).execute()
+
+    assert sorted(outcome(result)) == [("one", "FAILED"), ("one", "SUCCEEDED")]
+    (failed,) = [run for run in result.job_runs if run.state == "FAILED"]
+    assert failed.error_message == "Concurrent runs exceeded for one"
+
+
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="there is one machine")
+def test_as_many_jobs_run_at_once_as_there_are_cores(workflow, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    running, most = set(), []
+
+    def observe(run):
+        if run is not None:
+            (running.add if run.state == "RUNNING" else running.discard)(run.run_id)
+            most.append(len(running))
+
+    start = replace(START, actions=(Action("one"), Action("two")))
+    result = workflow({"one": "", "two": ""}, start, observe=observe).execute()
+
+    assert outcome(result) == [("one", "SUCCEEDED"), ("two", "SUCCEEDED")]
+    assert max(most) == 1
+
+
+def test_missing_script_fails_the_job_with_its_place(home, workflow):
+    run = workflow({"one": "", "two": ""}, START, after("FAILED"))
+    (home.lake / "scripts" / "one.py").unlink()
+
+    result = run.execute()
+
+    assert outcome(result) == [("one", "FAILED"), ("two", "SUCCEEDED")]
+    assert (
+        "names s3://scripts/one.py, and there is no such file" in result.job_runs[0].error_message
+    )
+
+
+@pytest.mark.rule("Arguments", source="TRG, WFP")
+def test_arguments_of_trigger_and_workflow_reach_the_job(home, workflow):
+    start = replace(START, actions=(Action("one", {"--day": "7"}),))
+    result = workflow(
+        {"one": "import json, sys; print(json.dumps(sys.argv))"},
+        start,
+        default_arguments={"--day": "1", "--kept": "yes"},
+    ).execute()
+
+    log = home.runs / result.job_runs[0].run_id / "stdout.log"
+    argv = json.loads(log.read_text(encoding="utf-8"))
+    pairs = dict(zip(argv[1::2], argv[2::2], strict=True))
+    assert (pairs["--day"], pairs["--kept"]) == ("7", "yes")
+    assert pairs["--WORKFLOW_NAME"] == "flow"
+    assert pairs["--WORKFLOW_RUN_ID"] == result.run_id
+
+
+def test_observer_sees_each_change_after_it_was_stored(store, workflow):
+    seen = []
+
+    def observe(run):
+        if run is not None:
+            assert store.latest_job_run("one") == run
+            seen.append(run.state)
+
+    workflow({"one": ""}, START, observe=observe).execute()
+
+    assert seen == ["RUNNING", "SUCCEEDED"]
+
+
+def test_killed_job_fails_and_leaves_no_process_behind(home, workflow):
+    pids = []
+
+    def kill_the_script(run):
+        for file in home.runs.glob("*/pids"):
+            if not pids:
+                pids.extend(json.loads(file.read_text(encoding="utf-8")))
+                os.kill(pids[0], signal.SIGKILL)
+
+    result = workflow({"one": WITH_CHILD}, START, observe=kill_the_script).execute()
+
+    assert outcome(result) == [("one", "FAILED")]
+    assert result.job_runs[0].error_message == "the job process was killed by SIGKILL"
+    wait_until(lambda: not any(map(is_alive, pids)))
+
+
+def test_interrupt_stops_the_running_jobs_and_records_it(home, store, workflow, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    pids = []
+
+    def interrupt_once_both_run(run):
+        files = list(home.runs.glob("*/pids"))
+        if len(files) == 2 and not pids:
+            pids.extend(p for file in files for p in json.loads(file.read_text(encoding="utf-8")))
+            raise KeyboardInterrupt
+
+    start = replace(START, actions=(Action("one"), Action("two")))
+    run = workflow({"one": WITH_CHILD, "two": WITH_CHILD}, start, observe=interrupt_once_both_run)
+
+    with pytest.raises(KeyboardInterrupt):
+        run.execute()
+
+    assert store.latest_job_run("one").state == store.latest_job_run("two").state == "STOPPED"
+    assert store.unfinished_job_runs() == []
+    assert workflow_statuses(home) == ["STOPPED"]
+    wait_until(lambda: not any(map(is_alive, pids)))
+
+
+@pytest.mark.rule("Triggers and workflows", source="BWR")
+@pytest.mark.parametrize(
+    ("triggers", "names"),
+    [
+        ((after(),), "none"),
+        ((START, replace(START, name="again", type="SCHEDULED")), "start, again"),
+    ],
+    ids=["none", "two"],
+)
+def test_workflow_without_exactly_one_start_starts_nothing(home, workflow, triggers, names):
+    with pytest.raises(TidemarkError, match=f"exactly one start trigger and has {names}$"):
+        workflow({"one": "", "two": ""}, *triggers).execute()
+
+    assert workflow_statuses(home) == []
+
+
+def test_trigger_of_an_unknown_job_is_refused_before_anything_starts(home, workflow):
+    with pytest.raises(EntityNotFoundError, match=r"the job 'gone', which .* it has one$"):
+        workflow({"one": ""}, START, after(started="gone")).execute()
+
+    assert list(home.runs.iterdir()) == []
+    assert workflow_statuses(home) == []
+
+
+def test_job_that_cannot_run_here_is_refused_before_anything_starts(home, workflow):
+    last = after()
+    last = replace(last, actions=(Action("two", {"--extra-jars": "s3://b/x.jar"}),))
+
+    with pytest.raises(UnsupportedError, match="job two has the argument --extra-jars"):
+        workflow({"one": "", "two": ""}, START, last).execute()
+
+    assert list(home.runs.iterdir()) == []

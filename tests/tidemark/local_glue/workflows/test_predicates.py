@@ -1,0 +1,92 @@
+"""Which conditional triggers fire."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.assembly.definitions import Action, Condition, TriggerDefinition
+from tidemark.local_glue.workflows.predicates import (
+    is_satisfied,
+    triggers_to_fire,
+    unmet_conditions,
+)
+
+BOTH = (Condition("one", "SUCCEEDED"), Condition("two", "SUCCEEDED"))
+
+
+def trigger(conditions=BOTH, **changes):
+    given = {"name": "t", "type": "CONDITIONAL", "actions": (Action("three"),)}
+    return TriggerDefinition(**{**given, "conditions": conditions, **changes})
+
+
+@pytest.mark.rule("Triggers and workflows", source="TRG")
+def test_and_fires_when_every_condition_holds():
+    assert is_satisfied(trigger(), {"one": "SUCCEEDED", "two": "SUCCEEDED"})
+
+
+@pytest.mark.parametrize(
+    "states",
+    [{}, {"one": "SUCCEEDED"}, {"one": "SUCCEEDED", "two": "FAILED"}],
+    ids=["nothing ended", "one still runs", "one failed"],
+)
+def test_and_does_not_fire_before(states):
+    assert not is_satisfied(trigger(), states)
+
+
+@pytest.mark.rule("Triggers and workflows", source="TRG")
+def test_any_fires_on_the_first_condition_that_holds():
+    any_failed = trigger((Condition("one", "FAILED"), Condition("two", "FAILED")), logical="ANY")
+
+    assert is_satisfied(any_failed, {"two": "FAILED"})
+    assert not is_satisfied(any_failed, {"one": "SUCCEEDED", "two": "SUCCEEDED"})
+
+
+@pytest.mark.rule("Triggers and workflows", source="TRG, BOTO")
+@pytest.mark.parametrize("state", ["SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT"])
+def test_each_watchable_state_is_matched_exactly(state):
+    watching = trigger((Condition("one", state),))
+
+    assert is_satisfied(watching, {"one": state})
+    for other in {"SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT"} - {state}:
+        assert not is_satisfied(watching, {"one": other})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"is_active": False},
+        {"conditions": ()},
+        {"conditions": (), "logical": "ANY"},
+        {"type": "SCHEDULED"},
+        {"type": "ON_DEMAND"},
+    ],
+    ids=["not active", "no condition", "any of none", "scheduled", "on demand"],
+)
+def test_trigger_that_never_fires_by_itself(changes):
+    states = {"one": "SUCCEEDED", "two": "SUCCEEDED"}
+
+    assert triggers_to_fire([trigger(**changes)], states, []) == []
+
+
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="at most once")
+def test_trigger_fires_once_within_a_workflow_run():
+    states = {"one": "SUCCEEDED", "two": "SUCCEEDED"}
+
+    assert triggers_to_fire([trigger()], states, []) == [trigger()]
+    assert triggers_to_fire([trigger()], states, ["t"]) == []
+
+
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="the order of the template")
+def test_triggers_that_fire_together_keep_the_order_of_the_template():
+    first, second = trigger(name="b"), trigger(name="a")
+
+    fired = triggers_to_fire([first, second], {"one": "SUCCEEDED", "two": "SUCCEEDED"}, [])
+
+    assert fired == [first, second]
+
+
+def test_unmet_conditions_are_told_with_what_is_and_what_should_be():
+    assert unmet_conditions(trigger(), {"one": "FAILED"}) == [
+        "one SUCCEEDED (is FAILED)",
+        "two SUCCEEDED (is not started)",
+    ]

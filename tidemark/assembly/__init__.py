@@ -1,0 +1,1 @@
+"""A cloud assembly (cdk.out) as plain data: its stacks, and the jobs and triggers they define."""

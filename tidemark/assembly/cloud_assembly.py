@@ -1,0 +1,104 @@
+"""Reads a CDK cloud assembly (``cdk.out``): its stacks in deployment order and its file assets."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One stack: its name and its CloudFormation template."""
+
+    name: str
+    template: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class FileAsset:
+    """One file or folder that ``cdk deploy`` uploads to ``bucket``/``key`` (unresolved)."""
+
+    source: Path
+    is_zipped: bool
+    bucket: Any
+    key: str
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A synthesized app: stacks with dependencies first, and the assets they need."""
+
+    stacks: tuple[Stack, ...]
+    assets: tuple[FileAsset, ...]
+
+
+def read_assembly(folder: Path) -> Assembly:
+    """Read the cloud assembly in ``folder``.
+
+    Raises:
+        UsageError: there is none, or one of its files is not readable JSON.
+    """
+    if not (folder / "manifest.json").is_file():
+        raise UsageError(
+            f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
+            "run `make synth`, or name the folder that `cdk synth` wrote with --app"
+        )
+    stacks: list[Stack] = []
+    assets: list[FileAsset] = []
+    artifacts = _read_json(folder / "manifest.json").get("artifacts", {})
+    for artifact_id, artifact in _dependencies_first(artifacts):
+        properties = artifact.get("properties", {})
+        match artifact["type"]:
+            case "aws:cloudformation:stack":
+                template = _read_json(folder / properties["templateFile"])
+                stacks.append(Stack(properties.get("stackName", artifact_id), template))
+            case "cdk:asset-manifest":
+                assets += _file_assets(folder, properties["file"])
+            case "cdk:cloud-assembly":  # a cdk.Stage
+                nested = read_assembly(folder / properties["directoryName"])
+                stacks += nested.stacks
+                assets += nested.assets
+    return Assembly(tuple(stacks), tuple(assets))
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path}: {error}; synthesize the app again") from error
+    if not isinstance(document, dict):
+        raise UsageError(f"{path} holds no JSON object; synthesize the app again")
+    return document
+
+
+def _dependencies_first(artifacts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    ordered: dict[str, Any] = {}
+
+    def visit(artifact_id: str) -> None:
+        if artifact_id in ordered or artifact_id not in artifacts:
+            return
+        for dependency in artifacts[artifact_id].get("dependencies", []):
+            visit(dependency)
+        ordered[artifact_id] = artifacts[artifact_id]
+
+    for artifact_id in artifacts:
+        visit(artifact_id)
+    return list(ordered.items())
+
+
+def _file_assets(folder: Path, manifest: str) -> list[FileAsset]:
+    files = _read_json(folder / manifest).get("files", {})
+    return [
+        FileAsset(
+            source=folder / file["source"]["path"],
+            is_zipped=file["source"].get("packaging") == "zip",
+            bucket={"Fn::Sub": destination["bucketName"]},
+            key=destination["objectKey"],
+        )
+        for file in files.values()
+        for destination in file["destinations"].values()
+        if not file["source"]["path"].endswith(".template.json")
+    ]

@@ -1,0 +1,95 @@
+"""What a template defines, as plain data: jobs, triggers, workflows, tables, buckets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.assembly.catalog_connections import CatalogConnection
+from tidemark.assembly.catalog_tables import CatalogTable
+
+
+@dataclass(frozen=True)
+class JobDefinition:
+    """One ``AWS::Glue::Job``; arguments keep their leading ``--``.
+
+    `submitted_file` is the file of this machine that the script is a copy of, if that is known:
+    messages name it.
+    """
+
+    name: str
+    script_location: str
+    glue_version: str
+    default_arguments: Mapping[str, str] = field(default_factory=dict)
+    non_overridable_arguments: Mapping[str, str] = field(default_factory=dict)
+    timeout_minutes: int = 480
+    max_retries: int = 0
+    max_concurrent_runs: int = 1
+    submitted_file: str | None = None
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One watched job of a predicate and the state it has to end in."""
+
+    job_name: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Action:
+    """One job that a trigger starts, with the arguments the trigger adds."""
+
+    job_name: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TriggerDefinition:
+    """One ``AWS::Glue::Trigger``; `conditions` is empty unless the type is CONDITIONAL."""
+
+    name: str
+    type: str
+    actions: tuple[Action, ...]
+    workflow_name: str | None = None
+    logical: str = "AND"
+    conditions: tuple[Condition, ...] = ()
+    is_active: bool = True
+
+
+@dataclass(frozen=True)
+class ScheduleDefinition:
+    """One ``AWS::Scheduler::Schedule`` that starts a workflow: on AWS, not on this machine."""
+
+    workflow_name: str
+    expression: str
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True)
+class TableDefinition:
+    """One ``AWS::DynamoDB::Table``: the CreateTable request, and its TTL attribute if any."""
+
+    name: str
+    create_request: Mapping[str, Any]
+    ttl_attribute: str | None = None
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Everything an assembly defines that the local Glue runs, by physical name."""
+
+    jobs: Mapping[str, JobDefinition]
+    triggers: tuple[TriggerDefinition, ...]
+    workflows: tuple[str, ...]
+    tables: tuple[TableDefinition, ...]
+    buckets: tuple[str, ...]
+    outputs: Mapping[str, str]
+    region: str
+    stack_of_job: Mapping[str, str] = field(default_factory=dict)
+    catalog_tables: tuple[CatalogTable, ...] = ()
+    catalog_connections: tuple[CatalogConnection, ...] = ()
+    schedules: tuple[ScheduleDefinition, ...] = ()
+
+    def triggers_of(self, workflow_name: str) -> tuple[TriggerDefinition, ...]:
+        """Return the triggers of one workflow in template order."""
+        return tuple(t for t in self.triggers if t.workflow_name == workflow_name)

@@ -1,0 +1,125 @@
+"""Resolves CloudFormation intrinsic functions against names that this machine gives."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.errors import UnsupportedError
+
+ACCOUNT_ID = "000000000000"
+# What CloudFormation returns for Fn::GetAtt, per resource type.
+ATTRIBUTES: Mapping[tuple[str, str], str] = {
+    ("AWS::S3::Bucket", "Arn"): "arn:aws:s3:::{name}",
+    ("AWS::DynamoDB::Table", "Arn"): "arn:aws:dynamodb:{region}:{account}:table/{name}",
+    ("AWS::IAM::Role", "Arn"): "arn:aws:iam::{account}:role/{name}",
+    ("AWS::KMS::Key", "Arn"): "arn:aws:kms:{region}:{account}:key/{name}",
+    ("AWS::KMS::Key", "KeyId"): "{name}",
+    ("AWS::Logs::LogGroup", "Arn"): "arn:aws:logs:{region}:{account}:log-group:{name}:*",
+    ("AWS::SNS::Topic", "TopicArn"): "arn:aws:sns:{region}:{account}:{name}",
+}
+
+
+@dataclass
+class Scope:
+    """The names visible in one stack: its resources, parameters, and the exports so far."""
+
+    stack_name: str
+    region: str
+    resource_types: Mapping[str, str]
+    physical_names: Mapping[str, str]
+    parameters: Mapping[str, str]
+    exports: dict[str, Any] = field(default_factory=dict)
+
+    def resolve(self, value: Any) -> Any:
+        """Return ``value`` with every intrinsic function in it replaced by its result.
+
+        Raises:
+            UnsupportedError: a function, reference or attribute that is not handled here.
+        """
+        if isinstance(value, list):
+            return [self.resolve(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if len(value) == 1:
+            name, argument = next(iter(value.items()))
+            if name == "Ref" or name.startswith("Fn::"):
+                return self._call(name, argument)
+        return {key: self.resolve(item) for key, item in value.items()}
+
+    def _call(self, name: str, argument: Any) -> Any:
+        functions: Mapping[str, Callable[[Any], Any]] = {
+            "Ref": self._ref,
+            "Fn::GetAtt": self._get_att,
+            "Fn::Join": self._join,
+            "Fn::Sub": self._sub,
+            "Fn::Select": self._select,
+            "Fn::Split": self._split,
+            "Fn::ImportValue": self._import_value,
+        }
+        if name not in functions:
+            raise UnsupportedError(
+                f"stack {self.stack_name} uses the intrinsic function {name}; the local run knows "
+                f"{', '.join(functions)}"
+            )
+        return functions[name](argument)
+
+    def _ref(self, logical_id: str) -> str:
+        pseudo = {
+            "AWS::AccountId": ACCOUNT_ID,
+            "AWS::Region": self.region,
+            "AWS::Partition": "aws",
+            "AWS::URLSuffix": "amazonaws.com",
+            "AWS::StackName": self.stack_name,
+        }
+        for names in (pseudo, self.physical_names, self.parameters):
+            if logical_id in names:
+                return names[logical_id]
+        raise UnsupportedError(f"stack {self.stack_name} refers to {logical_id!r}, not known here")
+
+    def _get_att(self, argument: list[str] | str) -> str:
+        logical_id, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
+        kind = self.resource_types.get(logical_id, "no resource")
+        pattern = ATTRIBUTES.get((kind, attribute))
+        if pattern is None:
+            raise UnsupportedError(
+                f"stack {self.stack_name} reads {attribute} of {logical_id} ({kind}), which the "
+                "local run cannot answer"
+            )
+        return pattern.format(
+            name=self.physical_names[logical_id], region=self.region, account=ACCOUNT_ID
+        )
+
+    def _join(self, argument: list[Any]) -> str:
+        separator, parts = argument
+        return str(separator).join(str(part) for part in self.resolve(parts))
+
+    def _sub(self, argument: str | list[Any]) -> str:
+        text, variables = (argument, {}) if isinstance(argument, str) else argument
+        known = {key: str(self.resolve(value)) for key, value in variables.items()}
+
+        def replace(match: re.Match[str]) -> str:
+            name = match.group(1)
+            if name.startswith("!"):
+                return "${" + name[1:] + "}"
+            if name in known:
+                return known[name]
+            return self._get_att(name) if "." in name else self._ref(name)
+
+        return re.sub(r"\$\{([^}]+)\}", replace, text)
+
+    def _select(self, argument: list[Any]) -> Any:
+        index, values = argument
+        return self.resolve(values)[int(index)]
+
+    def _split(self, argument: list[Any]) -> list[str]:
+        separator, text = argument
+        return str(self.resolve(text)).split(separator)
+
+    def _import_value(self, argument: Any) -> Any:
+        name = self.resolve(argument)
+        if name not in self.exports:
+            raise UnsupportedError(
+                f"stack {self.stack_name} imports {name!r}, which no stack of the assembly exports"
+            )
+        return self.exports[name]

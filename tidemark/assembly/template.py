@@ -1,0 +1,269 @@
+"""Turns the templates of an assembly into definitions: names given, intrinsics resolved."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tidemark.assembly.catalog_connections import CatalogConnection, connection_of_request
+from tidemark.assembly.catalog_tables import CatalogTable, table_of_request
+from tidemark.assembly.cloud_assembly import Assembly, Stack
+from tidemark.assembly.definitions import (
+    Action,
+    Condition,
+    Deployment,
+    JobDefinition,
+    ScheduleDefinition,
+    TableDefinition,
+    TriggerDefinition,
+)
+from tidemark.assembly.intrinsics import Scope
+from tidemark.errors import UnsupportedError, UsageError
+
+NAME_PROPERTIES = {
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::Glue::Connection": "ConnectionInput.Name",
+    "AWS::Glue::Database": "DatabaseInput.Name",
+    "AWS::Glue::Job": "Name",
+    "AWS::Glue::Table": "TableInput.Name",
+    "AWS::Glue::Trigger": "Name",
+    "AWS::Glue::Workflow": "Name",
+    "AWS::IAM::Role": "RoleName",
+    "AWS::S3::Bucket": "BucketName",
+}
+GLUE_VERSIONS = ("5.0", "5.1")  # Spark 3.5.4 and 3.5.6
+DEFAULT_GLUE_VERSION = "5.1"
+ACTION_PROPERTIES = {"JobName", "Arguments"}
+STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
+TABLE_REQUEST_PROPERTIES = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "GlobalSecondaryIndexes",
+    "KeySchema",
+    "LocalSecondaryIndexes",
+    "ProvisionedThroughput",
+)
+
+
+def read_deployment(assembly: Assembly, region: str) -> Deployment:
+    """Resolve every stack and return what this machine runs.
+
+    Raises:
+        UsageError: the assembly defines no Glue job, or two resources of one name.
+        UnsupportedError: it uses something that cannot be resolved or run here.
+    """
+    outputs: dict[str, str] = {}
+    resources: dict[tuple[str, str], dict[str, Any]] = {}
+    stack_of_job: dict[str, str] = {}
+    schedules: list[ScheduleDefinition] = []
+    for stack, scope in resolve_stacks(assembly, region):
+        for _, kind, name, properties in stack_resources(stack, scope):
+            if (kind, name) in resources:
+                raise UsageError(
+                    f"the assembly defines two {kind} named {name!r}, the second in stack "
+                    f"{stack.name}; give each its own name"
+                )
+            resources[kind, name] = properties
+            if kind == "AWS::Glue::Job":
+                stack_of_job[name] = stack.name
+        schedules += _schedules(stack, scope)
+        for output_id, output in stack.template.get("Outputs", {}).items():
+            outputs[output_id] = scope.resolve(output["Value"])
+    deployment = replace(
+        _deployment(resources, outputs, region),
+        stack_of_job=stack_of_job,
+        schedules=tuple(schedules),
+    )
+    if not deployment.jobs:
+        names = ", ".join(stack.name for stack in assembly.stacks) or "none"
+        raise UsageError(
+            f"the assembly defines no AWS::Glue::Job (stacks: {names}); "
+            "add one with pipeline.add_job(...) and synthesize again"
+        )
+    return deployment
+
+
+def resolve_stacks(assembly: Assembly, region: str) -> Iterator[tuple[Stack, Scope]]:
+    """Yield every stack with the names it sees, those that stacks before it export among them."""
+    exports: dict[str, Any] = {}
+    for stack in assembly.stacks:
+        scope = scope_of(stack, region, exports)
+        yield stack, scope
+        for output in stack.template.get("Outputs", {}).values():
+            if "Export" in output:
+                exports[scope.resolve(output["Export"]["Name"])] = scope.resolve(output["Value"])
+
+
+def stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Yield logical id, type, physical name and resolved properties of what this machine runs.
+
+    Raises:
+        UnsupportedError: a property cannot be resolved.
+    """
+    for logical_id, resource in stack.template.get("Resources", {}).items():
+        kind = resource["Type"]
+        if kind in NAME_PROPERTIES and kind != "AWS::IAM::Role":
+            properties = scope.resolve(resource.get("Properties", {}))
+            yield logical_id, *_key(kind, scope.physical_names[logical_id], properties), properties
+
+
+def scope_of(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
+    """Return what the intrinsics of a stack are resolved against; resources get names here."""
+    resources = stack.template.get("Resources", {})
+    names = _generated_names(stack.name, resources)
+    scope = Scope(
+        stack_name=stack.name,
+        region=region,
+        resource_types={key: value["Type"] for key, value in resources.items()},
+        physical_names=names,
+        parameters={
+            key: value["Default"]
+            for key, value in stack.template.get("Parameters", {}).items()
+            if "Default" in value
+        },
+        exports=exports,
+    )
+    for logical_id, resource in resources.items():
+        stated: Any = resource.get("Properties", {})
+        for step in NAME_PROPERTIES.get(resource["Type"], "").split("."):
+            stated = stated.get(step) if isinstance(stated, Mapping) else None
+        if stated is not None:
+            names[logical_id] = scope.resolve(stated)
+    return scope
+
+
+def _key(kind: str, name: str, properties: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what tells a resource from others: a table's name is unique in its database only."""
+    database = properties.get("DatabaseName") if kind == "AWS::Glue::Table" else None
+    return kind, f"{database}.{name}" if database else name
+
+
+def _generated_names(stack_name: str, resources: Mapping[str, Any]) -> dict[str, str]:
+    """Name resources ``<stack>-<logical id without CDK's hash>``, with the hash where needed."""
+    names: dict[str, str] = {}
+    for logical_id in resources:
+        short = re.sub(r"[0-9A-F]{8}$", "", logical_id)
+        generated = f"{stack_name}-{short}".lower()
+        if generated in names.values():
+            generated = f"{stack_name}-{logical_id}".lower()
+        names[logical_id] = generated
+    return names
+
+
+def _deployment(
+    resources: Mapping[tuple[str, str], dict[str, Any]], outputs: dict[str, str], region: str
+) -> Deployment:
+    def of(kind: str) -> list[tuple[str, dict[str, Any]]]:
+        return [(name, value) for (found, name), value in resources.items() if found == kind]
+
+    return Deployment(
+        jobs={name: _job(name, p) for name, p in of("AWS::Glue::Job")},
+        triggers=tuple(_trigger(name, p) for name, p in of("AWS::Glue::Trigger")),
+        workflows=tuple(name for name, _ in of("AWS::Glue::Workflow")),
+        tables=tuple(_table(name, p) for name, p in of("AWS::DynamoDB::Table")),
+        buckets=tuple(name for name, _ in of("AWS::S3::Bucket")),
+        outputs=outputs,
+        region=region,
+        catalog_tables=tuple(_catalog_table(name, p) for name, p in of("AWS::Glue::Table")),
+        catalog_connections=tuple(
+            _catalog_connection(name, p) for name, p in of("AWS::Glue::Connection")
+        ),
+    )
+
+
+def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
+    """Yield what starts workflows on AWS; a schedule of anything else is not for this machine."""
+    for resource in stack.template.get("Resources", {}).values():
+        properties = resource.get("Properties", {})
+        if resource["Type"] != "AWS::Scheduler::Schedule" or properties.get("State") == "DISABLED":
+            continue
+        target = properties.get("Target", {})
+        try:
+            if not str(scope.resolve(target.get("Arn"))).endswith(STARTS_WORKFLOW):
+                continue
+            yield ScheduleDefinition(
+                workflow_name=json.loads(scope.resolve(target["Input"]))["Name"],
+                expression=scope.resolve(properties["ScheduleExpression"]),
+                time_zone=scope.resolve(properties.get("ScheduleExpressionTimezone", "UTC")),
+            )
+        except (UnsupportedError, ValueError, KeyError):
+            continue  # only AWS knows what it starts, or will refuse it
+
+
+def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
+    command = properties["Command"]
+    if command["Name"] != "glueetl":
+        raise UnsupportedError(
+            f"job {name} has the command {command['Name']!r}; only 'glueetl' (Spark) runs locally"
+        )
+    version = str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION))
+    if version not in GLUE_VERSIONS:
+        raise UnsupportedError(
+            f"job {name} has GlueVersion {version}; this machine runs the Spark of "
+            f"{' and '.join(GLUE_VERSIONS)}"
+        )
+    return JobDefinition(
+        name=name,
+        script_location=command["ScriptLocation"],
+        glue_version=version,
+        default_arguments=properties.get("DefaultArguments", {}),
+        non_overridable_arguments=properties.get("NonOverridableArguments", {}),
+        timeout_minutes=int(properties.get("Timeout", 480)),
+        max_retries=int(properties.get("MaxRetries", 0)),
+        max_concurrent_runs=int(
+            properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
+        ),
+    )
+
+
+def _trigger(name: str, properties: Mapping[str, Any]) -> TriggerDefinition:
+    predicate = properties.get("Predicate", {})
+    for item in [*properties["Actions"], *predicate.get("Conditions", [])]:
+        if "CrawlerName" in item:
+            raise UnsupportedError(
+                f"trigger {name} names the crawler {item['CrawlerName']}; crawlers do not run "
+                "locally"
+            )
+    for action in properties["Actions"]:
+        if unknown := sorted(set(action) - ACTION_PROPERTIES):
+            raise UnsupportedError(
+                f"trigger {name} sets {', '.join(unknown)} for the job {action['JobName']}; a "
+                f"local trigger knows {', '.join(sorted(ACTION_PROPERTIES))}"
+            )
+    kind = properties["Type"]
+    return TriggerDefinition(
+        name=name,
+        type=kind,
+        actions=tuple(
+            Action(action["JobName"], action.get("Arguments", {}))
+            for action in properties["Actions"]
+        ),
+        workflow_name=properties.get("WorkflowName"),
+        logical=predicate.get("Logical", "AND"),
+        conditions=tuple(
+            Condition(condition["JobName"], condition["State"])
+            for condition in predicate.get("Conditions", [])
+        ),
+        # ON_DEMAND triggers are fired, never activated.
+        is_active=kind == "ON_DEMAND" or properties.get("StartOnCreation", False) is True,
+    )
+
+
+def _table(name: str, properties: Mapping[str, Any]) -> TableDefinition:
+    request = {key: properties[key] for key in TABLE_REQUEST_PROPERTIES if key in properties}
+    return TableDefinition(
+        name=name,
+        create_request={"TableName": name, **request},
+        ttl_attribute=properties.get("TimeToLiveSpecification", {}).get("AttributeName"),
+    )
+
+
+def _catalog_table(full_name: str, properties: Mapping[str, Any]) -> CatalogTable:
+    definition = {"Name": full_name.rpartition(".")[2], **properties.get("TableInput", {})}
+    return table_of_request({**properties, "TableInput": definition})
+
+
+def _catalog_connection(name: str, properties: Mapping[str, Any]) -> CatalogConnection:
+    definition = {"Name": name, **properties.get("ConnectionInput", {})}
+    return connection_of_request({"ConnectionInput": definition})

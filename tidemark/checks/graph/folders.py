@@ -1,0 +1,57 @@
+"""Tells which folders of S3 hold each other: pure, on addresses."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, product
+
+from tidemark.checks.graph.model import Job
+
+SCHEME = re.compile(r"s3[an]?://")
+
+
+class Folders:
+    """Jobs by the folders they use, to find those of one folder without looking at all."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, dict[str, Job]] = defaultdict(dict)
+        self._inside: dict[str, dict[str, Job]] = defaultdict(dict)
+
+    def add(self, job: Job, uris: Iterable[str]) -> None:
+        """Note that a job uses folders."""
+        for uri in uris:
+            self._at[_folder(uri)][job.at] = job
+            for parent in _parents(uri):
+                self._inside[parent][job.at] = job
+
+    def touching(self, uris: Iterable[str]) -> list[Job]:
+        """Return the jobs that use one of these folders, a part of it, or what it is a part of."""
+        found: dict[str, Job] = {}
+        for uri in uris:
+            found |= self._inside.get(_folder(uri), {})
+            for parent in _parents(uri):
+                found |= self._at.get(parent, {})
+        return list(found.values())
+
+
+def overlap(uris: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the pairs of folders of which one is the other, or a part of it."""
+    return [
+        (uri, other)
+        for uri, other in product(uris, others)
+        if _folder(uri).startswith(_folder(other)) or _folder(other).startswith(_folder(uri))
+    ]
+
+
+def is_same(uri: str, other: str) -> bool:
+    """Return whether two addresses are of one folder."""
+    return _folder(uri) == _folder(other)
+
+
+def _folder(uri: str) -> str:
+    return f"{SCHEME.sub('', uri).rstrip('/')}/"
+
+
+def _parents(uri: str) -> Iterator[str]:
+    """Yield a folder and all that it is a part of."""
+    return accumulate(f"{part}/" for part in _folder(uri).removesuffix("/").split("/"))

@@ -1,0 +1,107 @@
+"""Finds data that two jobs use at the same time, or one job reads and writes: pure, on plain data.
+
+Two jobs can run at the same time unless one waits for the other, or no run of their workflow
+starts both. Jobs of different workflows, and jobs that nothing starts, always can.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tidemark.checks.graph.folders import Folders, is_same, overlap
+from tidemark.checks.graph.model import Graph, Job, Problem
+from tidemark.checks.graph.together import Together
+
+ACKNOWLEDGE = 'or say why it is right: job.acknowledge("{}", "...")'
+
+
+def races(graph: Graph) -> Iterator[Problem]:
+    """Yield where data is read or written while it changes."""
+    used, written = Folders(), Folders()
+    for job in graph.jobs:
+        used.add(job, job.reads + job.writes)
+        written.add(job, job.writes)
+    for job in graph.jobs:
+        yield from _own_output(job)
+        yield from _temp(job, used)
+    together = Together(graph)
+    for one, other in _pairs(graph, written):
+        if together.can_run(one.name, other.name):
+            yield from _of_pair(one, other, together)
+
+
+def _pairs(graph: Graph, written: Folders) -> list[tuple[Job, Job]]:
+    """Return the pairs of jobs, in their order, of which one uses what the other writes."""
+    order = {job.at: number for number, job in enumerate(graph.jobs)}
+    found: dict[int, set[int]] = defaultdict(set)
+    for job in graph.jobs:
+        for other in written.touching(job.reads + job.writes):
+            if other.name != job.name:  # two of one name are another problem
+                first, second = sorted((order[job.at], order[other.at]))
+                found[first].add(second)
+    return [
+        (graph.jobs[first], graph.jobs[second])
+        for first in sorted(found)
+        for second in sorted(found[first])
+    ]
+
+
+def _own_output(job: Job) -> Iterator[Problem]:
+    for read, written in overlap(job.reads, job.writes)[:1]:
+        yield Problem(
+            "reads-own-output",
+            job.at,
+            f"the job '{job.name}' reads and writes {_both(read, written)} so its next run takes "
+            "its own output for input",
+            "write to another folder; if the script merges into its target, leave that out of "
+            "reads=, since writes= allows reading it too; "
+            + ACKNOWLEDGE.format("reads-own-output"),
+            is_error=job.has_bookmark,
+        )
+
+
+def _temp(job: Job, used: Folders) -> Iterator[Problem]:
+    if job.temp is None:
+        return
+    for other in used.touching([job.temp]):
+        ((_, data), *_) = overlap([job.temp], other.reads + other.writes)
+        yield Problem(
+            "temp-overlaps",
+            job.at,
+            f"the job '{job.name}' keeps temporary files where '{other.name}' has data, in "
+            f"{_both(job.temp, data)} so they would be read as data, or data be deleted with them",
+            "give temp= a folder that holds nothing else",
+        )
+
+
+def _of_pair(one: Job, other: Job, together: Together) -> Iterator[Problem]:
+    for mine, theirs in overlap(one.writes, other.writes)[:1]:
+        yield Problem(
+            "two-writers",
+            other.at,
+            f"the jobs '{one.name}' and '{other.name}' can write {_both(mine, theirs)} at the same "
+            "time; each may delete what the other has not committed",
+            "let one wait for the other with after=, or give each a folder of its own; "
+            + ACKNOWLEDGE.format("two-writers"),
+        )
+        return  # whoever mends that has mended the rest
+    yield from _unwaited(one, other, together)
+    yield from _unwaited(other, one, together)
+
+
+def _unwaited(reader: Job, writer: Job, together: Together) -> Iterator[Problem]:
+    """Yield what is read while it is written; a job of another workflow nobody can wait for."""
+    if not together.share_a_workflow(reader.name, writer.name):
+        return
+    for uri, written in overlap(reader.reads, writer.writes)[:1]:
+        yield Problem(
+            "reads-without-waiting",
+            reader.at,
+            f"the job '{reader.name}' may read what '{writer.name}' is writing, in "
+            f"{_both(uri, written)} since it does not wait for that job",
+            f"add '{writer.name}', or a job that waits for it, to after= of '{reader.name}'; "
+            + ACKNOWLEDGE.format("reads-without-waiting"),
+        )
+
+
+def _both(uri: str, other: str) -> str:
+    return uri if is_same(uri, other) else f"{uri} and {other}, one inside the other,"

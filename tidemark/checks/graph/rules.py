@@ -1,0 +1,220 @@
+"""Proves that a graph of Glue jobs and triggers does what it says: pure checks on plain data.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html,
+https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from tidemark.checks.graph.folders import Folders
+from tidemark.checks.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
+from tidemark.checks.graph.races import races
+from tidemark.checks.graph.trigger_rules import problems_of_timer, problems_of_trigger
+from tidemark.checks.graph.ways import cycle_of, ways_to_start
+from tidemark.checks.plain_secrets import ADVICE
+
+MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
+
+
+RULES: Mapping[str, str] = {
+    "duplicate-job-name": "Two jobs have one name, so one bookmark and one row of watermarks.",
+    "bookmark-concurrent": "A bookmarked job may run twice at once: the second run cannot commit.",
+    "queue-refused": "A job queues its runs and is FLEX or has retries, which AWS's CDK refuses.",
+    "unknown-job": "A trigger names a job that this stage does not define.",
+    "watched-and-started": "A trigger starts a job that it watches.",
+    "inactive-trigger": "A trigger is created inactive, so it never fires.",
+    "active-on-demand": "An ON_DEMAND trigger is to be active, which CloudFormation refuses.",
+    "starts-nothing": "A trigger starts nothing, which Glue refuses.",
+    "incomplete-condition": "A predicate lacks what Glue or CloudFormation wants.",
+    "trigger-limit": "A trigger starts more than Glue allows.",
+    "bad-schedule": "AWS does not document a schedule, or it never fires.",
+    "schedule-too-fine": "A schedule is finer than five minutes.",
+    "unknown-workflow": "A schedule starts a workflow that this stage does not define (a warning).",
+    "trigger-in-two-workflows": "A trigger belongs to two workflows.",
+    "two-starts": "A workflow has more than one start trigger.",
+    "no-start": "A workflow has no start trigger.",
+    "too-many-nodes": "A workflow has more than 100 jobs, crawlers and triggers.",
+    "cycle": "Jobs wait for each other.",
+    "unreachable-job": "A job can start in no run, whatever state each job ends in.",
+    "open-secret": "An argument or a run property shows a secret to everybody.",
+    "two-writers": "Two jobs can write the same data at the same time.",
+    "reads-own-output": "A job reads what it writes (without a bookmark a warning).",
+    "temp-overlaps": "Temporary files are where data is.",
+    "reads-without-waiting": "A job reads what another of its workflow may be writing.",
+    "output-never-read": "No job reads what a job writes (a warning).",
+    "input-nobody-writes": "No job writes what a job reads (a warning).",
+}
+
+
+def problems(graph: Graph) -> list[Problem]:
+    """Return everything that is wrong with a graph, in the order of `RULES`."""
+    found = [
+        *_of_jobs(graph),
+        *(problem for trigger in graph.triggers for problem in problems_of_trigger(graph, trigger)),
+        *(problem for timer in graph.timers for problem in problems_of_timer(graph, timer)),
+        *_shared_triggers(graph),
+        *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
+        *_secrets(graph),
+        *races(graph),
+        *_data(graph),
+    ]
+    order = list(RULES)
+    return sorted(found, key=lambda problem: order.index(problem.rule))
+
+
+def _of_jobs(graph: Graph) -> Iterator[Problem]:
+    first: dict[str, Job] = {}
+    for job in graph.jobs:
+        if job.name in first:
+            yield Problem(
+                "duplicate-job-name",
+                job.at,
+                f"the job name '{job.name}' is taken by {first[job.name].at}; they would share a "
+                "bookmark and watermarks",
+                "rename one of the two",
+            )
+        first.setdefault(job.name, job)
+        if job.has_bookmark and job.max_concurrent_runs > 1:
+            yield Problem(
+                "bookmark-concurrent",
+                job.at,
+                f"the job '{job.name}' keeps a bookmark and has MaxConcurrentRuns "
+                f"{job.max_concurrent_runs}; the second of two runs fails at its commit",
+                "set MaxConcurrentRuns to 1, or disable the bookmark",
+            )
+        if job.queues and (job.is_flex or job.max_retries):
+            has = "the execution class FLEX" if job.is_flex else f"MaxRetries {job.max_retries}"
+            yield Problem(
+                "queue-refused",
+                job.at,
+                f"the job '{job.name}' has JobRunQueuingEnabled and {has}; Glue queues only "
+                "STANDARD runs without retries",
+                "leave JobRunQueuingEnabled out, or set ExecutionClass STANDARD and MaxRetries 0",
+            )
+
+
+def _shared_triggers(graph: Graph) -> Iterator[Problem]:
+    first: dict[str, Trigger] = {}
+    for trigger in graph.triggers:
+        other = first.setdefault(trigger.name, trigger)
+        if other.workflow != trigger.workflow:
+            yield Problem(
+                "trigger-in-two-workflows",
+                trigger.at,
+                f"the trigger '{trigger.name}' of workflow '{trigger.workflow}' belongs to "
+                f"'{other.workflow}' as well ({other.at}); Glue allows one",
+                "give each workflow a trigger of its own name",
+            )
+
+
+def _workflow_names(graph: Graph) -> list[str | None]:
+    named = [*graph.workflows, *(trigger.workflow for trigger in graph.triggers)]
+    return list(dict.fromkeys(named))
+
+
+def _of_workflow(graph: Graph, workflow: str | None) -> Iterator[Problem]:
+    triggers = graph.triggers_of(workflow)
+    if workflow is not None:
+        at = graph.workflows.get(workflow) or next(trigger.at for trigger in triggers)
+        yield from _starts(at, workflow, triggers)
+        nodes = len({name for trigger in triggers for name in trigger.starts}) + len(triggers)
+        if nodes > MAX_NODES:
+            yield Problem(
+                "too-many-nodes",
+                at,
+                f"the workflow '{workflow}' has {nodes} jobs, crawlers and triggers; above "
+                f"{MAX_NODES} it may not be stopped or resumed",
+                "split the pipeline in two",
+            )
+    cycle = cycle_of(triggers)
+    if cycle:
+        yield Problem(
+            "cycle",
+            next(trigger.at for trigger in triggers if cycle[0] in trigger.starts),
+            f"the jobs wait for each other: {' <- '.join(cycle)}",
+            "remove one of these dependencies",
+        )
+    else:
+        yield from _unreachable(triggers)
+
+
+def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Problem]:
+    starts = [trigger for trigger in triggers if trigger.kind != CONDITIONAL]
+    for trigger in starts[1:]:
+        yield Problem(
+            "two-starts",
+            trigger.at,
+            f"the workflow '{workflow}' has the start trigger {starts[0].at} already; Glue allows "
+            "one",
+            "let one trigger start all first jobs, or make a workflow of its own",
+        )
+    if not starts:
+        yield Problem(
+            "no-start",
+            at,
+            f"the workflow '{workflow}' has no start trigger, so none of its jobs can start",
+            "add a job without after=, or a trigger of type ON_DEMAND or SCHEDULED",
+        )
+
+
+def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
+    """Yield the jobs that no run of the workflow can start, the first of each chain only."""
+    ways = ways_to_start(triggers)
+    started = {name for trigger in triggers for name in trigger.starts}
+    for trigger in triggers:
+        missing = [c.name for c in trigger.conditions if not ways.get(c.name)]
+        is_consequence = any(name in started for name in missing)
+        for name in trigger.starts:
+            if ways[name] or is_consequence or not trigger.conditions:
+                continue
+            reason = (
+                f"it waits for {', '.join(dict.fromkeys(missing))}, which nothing in its workflow "
+                "starts; runs that are started from outside fire no trigger"
+                if missing
+                else "no run can end with "
+                + " and ".join(f"{c.name} {c.state}" for c in trigger.conditions)
+            )
+            yield Problem(
+                "unreachable-job",
+                trigger.at,
+                f"the job '{name}' can never start: {reason}",
+                "wait for what can happen in one run that a start trigger of the workflow begins",
+            )
+
+
+def _secrets(graph: Graph) -> Iterator[Problem]:
+    for secret in graph.open_secrets:
+        yield Problem(
+            "open-secret",
+            secret.at,
+            f"the {secret.of} {secret.name!r} has a value that looks like a secret",
+            f"{ADVICE}; or acknowledge it with a reason",
+        )
+
+
+def _data(graph: Graph) -> Iterator[Problem]:
+    """Yield data that no job of the graph writes, or reads; prefixes of one another match."""
+    read, written = Folders(), Folders()
+    for job in graph.jobs:
+        read.add(job, job.reads)
+        written.add(job, job.writes)
+    for job in graph.jobs:
+        for uri in job.reads:
+            if uri not in job.delivered and not written.touching([uri]):
+                yield Problem(
+                    "input-nobody-writes",
+                    job.at,
+                    f"the job '{job.name}' reads {uri}, which no job writes",
+                    "correct the dataset, or declare it with delivered=True if others fill it",
+                    is_error=False,
+                )
+        for uri in job.writes:
+            readers = (other for other in read.touching([uri]) if other is not job)
+            if uri not in job.published and not any(readers):
+                yield Problem(
+                    "output-never-read",
+                    job.at,
+                    f"the job '{job.name}' writes {uri}, which no other job reads",
+                    "correct the dataset, or declare it with published=True if others read it",
+                    is_error=False,
+                )

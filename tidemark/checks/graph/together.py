@@ -1,0 +1,63 @@
+"""Tells which jobs can run at the same time: pure, on plain data."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tidemark.checks.graph.model import Graph
+from tidemark.checks.graph.ways import Way, agree, cycle_of, precede, ways_to_start
+
+
+class Together:
+    """Tells which jobs of a graph can run at the same time.
+
+    Of a workflow in which jobs wait for each other in a circle nothing is known: its jobs are taken
+    never to, since the circle has to be mended first.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._runs: dict[str | None, _Runs] = {}
+        self._workflows: dict[str, set[str | None]] = defaultdict(set)
+        for workflow in dict.fromkeys(trigger.workflow for trigger in graph.triggers):
+            triggers = graph.triggers_of(workflow)
+            if not cycle_of(triggers):
+                self._runs[workflow] = _Runs(ways_to_start(triggers), precede(triggers))
+            for trigger in triggers:
+                for name in trigger.starts:
+                    self._workflows[name].add(workflow)
+
+    def share_a_workflow(self, one: str, other: str) -> bool:
+        """Return whether one workflow starts both jobs."""
+        return bool(self._workflows[one] & self._workflows[other])
+
+    def can_run(self, one: str, other: str) -> bool:
+        """Return whether two jobs can run at the same time."""
+        workflows = self._workflows[one]
+        if len(workflows) != 1 or workflows != self._workflows[other]:
+            return True
+        (workflow,) = workflows
+        return workflow in self._runs and self._runs[workflow].can_meet(one, other)
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """The runs of one workflow: how each job starts, and what has ended by then."""
+
+    ways: Mapping[str, set[Way]]
+    before: Mapping[str, frozenset[str]]
+
+    def can_meet(self, one: str, other: str) -> bool:
+        """Return whether one run can be in both jobs, neither having had to end for the other."""
+        if one in self.before[other] or other in self.before[one]:
+            return False
+        return any(
+            agree(way | their)
+            for way in self.ways[one]
+            if not _has_ended(other, way)
+            for their in self.ways[other]
+            if not _has_ended(one, their)
+        )
+
+
+def _has_ended(name: str, way: Way) -> bool:
+    return any(job == name for job, _ in way)

@@ -1,0 +1,124 @@
+"""Finds what is wrong with one trigger, or with one schedule that starts a workflow."""
+
+from collections.abc import Iterator
+
+from tidemark.checks.graph.model import CONDITIONAL, CRAWLER, Graph, Problem, Timer, Trigger
+from tidemark.checks.schedules import cron
+from tidemark.checks.schedules.schedules import Schedule
+from tidemark.errors import ScheduleError, TooFineError
+
+MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
+
+
+def problems_of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
+    """Yield what Glue or CloudFormation refuses of a trigger, or what keeps it from firing."""
+    known = {job.name for job in graph.jobs}
+    watched = [condition.name for condition in trigger.conditions]
+    for name in dict.fromkeys((*watched, *trigger.starts)):
+        if name not in known and not name.startswith(CRAWLER):
+            yield Problem(
+                "unknown-job",
+                trigger.at,
+                f"the trigger names the job '{name}', which this stage does not define",
+                "name a job of the same stage; jobs of other stages cannot be waited for",
+            )
+    for name in sorted(set(watched) & set(trigger.starts)):
+        yield Problem(
+            "watched-and-started",
+            trigger.at,
+            f"the trigger starts the job '{name}' that it watches, which Glue refuses",
+            "let the job retry instead (MaxRetries), or start another job",
+        )
+    yield from _activation(trigger)
+    yield from _incomplete(trigger)
+    yield from _schedule(trigger)
+    yield from _beyond_limits(trigger)
+
+
+def _activation(trigger: Trigger) -> Iterator[Problem]:
+    if trigger.kind in (CONDITIONAL, "SCHEDULED") and not trigger.is_active:
+        yield Problem(
+            "inactive-trigger",
+            trigger.at,
+            f"the {trigger.kind} trigger is created inactive and will never fire",
+            "set StartOnCreation to true",
+        )
+    if trigger.kind == "ON_DEMAND" and trigger.is_active:
+        yield Problem(
+            "active-on-demand",
+            trigger.at,
+            "the ON_DEMAND trigger has StartOnCreation, which CloudFormation refuses",
+            "leave StartOnCreation out; StartTrigger or StartWorkflowRun starts it",
+        )
+
+
+def _incomplete(trigger: Trigger) -> Iterator[Problem]:
+    if not trigger.starts:
+        yield Problem(
+            "starts-nothing",
+            trigger.at,
+            "the trigger starts no job, which Glue refuses",
+            "add a job: one without after= if this starts a pipeline",
+        )
+    lacks = None
+    if trigger.kind == CONDITIONAL and not trigger.conditions:
+        lacks = "no condition", "name at least one job in Predicate.Conditions"
+    elif len(trigger.conditions) > 1 and trigger.logical is None:
+        lacks = "several conditions and no Logical", "set Predicate.Logical to AND or ANY"
+    elif not all(condition.has_operator for condition in trigger.conditions):
+        lacks = "a condition without LogicalOperator", "set LogicalOperator to EQUALS"
+    if lacks:
+        yield Problem("incomplete-condition", trigger.at, f"the trigger has {lacks[0]}", lacks[1])
+
+
+def _beyond_limits(trigger: Trigger) -> Iterator[Problem]:
+    crawlers = sum(name.startswith(CRAWLER) for name in trigger.starts)
+    for count, limit, what in (
+        (len(trigger.starts) - crawlers, MAX_JOBS_OF_TRIGGER, "jobs"),
+        (crawlers, MAX_CRAWLERS_OF_TRIGGER, "crawlers"),
+    ):
+        if count > limit:
+            yield Problem(
+                "trigger-limit",
+                trigger.at,
+                f"the trigger starts {count} {what}; Glue allows {limit}",
+                "start some of them after others, or split the pipeline in two",
+            )
+
+
+def _schedule(trigger: Trigger) -> Iterator[Problem]:
+    schedule = trigger.schedule
+    if trigger.kind != "SCHEDULED" or schedule == "":
+        return
+    if schedule is None or schedule.startswith("rate("):
+        yield Problem(
+            "bad-schedule",
+            trigger.at,
+            f"the SCHEDULED trigger has the schedule {schedule!r}; Glue allows {cron.FORM}",
+            "correct Schedule",
+        )
+    else:
+        yield from _expression(trigger.at, schedule, "UTC")
+
+
+def problems_of_timer(graph: Graph, timer: Timer) -> Iterator[Problem]:
+    """Yield what EventBridge Scheduler refuses of a schedule, or what keeps it from starting."""
+    if timer.workflow is not None and timer.workflow not in graph.workflows:
+        yield Problem(
+            "unknown-workflow",
+            timer.at,
+            f"the schedule starts the workflow '{timer.workflow}', which is not of this stage",
+            "correct the Name in its Input, or acknowledge that another app defines it",
+            is_error=False,
+        )
+    if timer.expression and not timer.expression.startswith("at("):  # one time, in any year
+        yield from _expression(timer.at, timer.expression, timer.time_zone)
+
+
+def _expression(at: str, expression: str, time_zone: str) -> Iterator[Problem]:
+    try:
+        Schedule(expression, time_zone)
+    except ScheduleError as error:
+        rule = "schedule-too-fine" if isinstance(error, TooFineError) else "bad-schedule"
+        text, _, fix = str(error).rpartition("; ")
+        yield Problem(rule, at, text, fix)

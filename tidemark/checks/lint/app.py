@@ -1,0 +1,85 @@
+"""Reads out of an assembly its jobs and what starts them, those too that cannot run here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tidemark.assembly.arguments import overlaid
+from tidemark.assembly.cloud_assembly import Assembly
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.assembly.template import DEFAULT_GLUE_VERSION, resolve_stacks, stack_resources
+from tidemark.checks.lint.argument_rules import Start
+from tidemark.errors import UsageError
+
+REGION = "us-east-1"  # no rule looks at it
+SPARK = "glueetl"  # the one kind of job that has bookmarks
+
+
+@dataclass(frozen=True)
+class AppJob:
+    """A job whose script is Python.
+
+    Attributes:
+        job: its definition.
+        has_bookmarks: whether jobs of its kind can have bookmarks.
+        starts: every way in which triggers start it; without a trigger, the job by itself.
+    """
+
+    job: JobDefinition
+    has_bookmarks: bool
+    starts: tuple[Start, ...]
+
+
+def read_jobs(assembly: Assembly) -> list[AppJob]:
+    """Return the Python jobs of an assembly.
+
+    Raises:
+        UsageError: there is no job, or the assembly holds what could not be deployed.
+        UnsupportedError: a property cannot be resolved.
+    """
+    jobs: dict[str, Mapping[str, Any]] = {}
+    triggers: dict[str, Mapping[str, Any]] = {}
+    try:
+        for stack, scope in resolve_stacks(assembly, REGION):
+            for _, kind, name, properties in stack_resources(stack, scope):
+                if kind == "AWS::Glue::Job":
+                    jobs[name] = properties
+                elif kind == "AWS::Glue::Trigger":
+                    triggers[name] = properties
+        found = [_app_job(name, properties, triggers) for name, properties in jobs.items()]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            "the assembly holds something that could not be deployed "
+            f"({type(error).__name__}: {error}); synthesize the app again"
+        ) from error
+    if not found:
+        raise UsageError("the assembly defines no AWS::Glue::Job; add one and synthesize again")
+    return [one for one in found if one.starts[0].arguments.get("--job-language") != "scala"]
+
+
+def _app_job(
+    name: str, properties: Mapping[str, Any], triggers: Mapping[str, Mapping[str, Any]]
+) -> AppJob:
+    job = JobDefinition(
+        name=name,
+        script_location=properties["Command"]["ScriptLocation"],
+        glue_version=str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION)),
+        default_arguments=properties.get("DefaultArguments", {}),
+        non_overridable_arguments=properties.get("NonOverridableArguments", {}),
+    )
+    is_abbreviating = tuple(map(int, job.glue_version.split("."))) < (6,)
+    found = [
+        Start(
+            f"trigger {by}",
+            overlaid(job, action.get("Arguments", {})),
+            "WorkflowName" in trigger,
+            is_abbreviating,
+        )
+        for by, trigger in triggers.items()
+        for action in trigger["Actions"]
+        if action.get("JobName") == name
+    ]
+    found = found or [Start("", overlaid(job, {}), is_abbreviating=is_abbreviating)]
+    if len({tuple(sorted(start.names)) for start in found}) == 1:
+        found = [replace(start, by=f"job {name}") for start in found]
+    return AppJob(job, properties["Command"]["Name"] == SPARK, tuple(found))

@@ -1,0 +1,141 @@
+"""Compares the arguments that a script reads with those that its job passes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tidemark.checks.lint.facts import Ask, Facts
+from tidemark.checks.lint.findings import Finding, error, warning
+
+# getResolvedOptions refuses to be asked for these.
+REFUSED = {
+    *("job-bookmark-option", "job-bookmark-from", "job-bookmark-to", "continuation-option"),
+    *("JOB_ID", "JOB_RUN_ID", "SECURITY_CONFIGURATION", "encryption-type", "enable-data-lineage"),
+}
+NEVER_REQUIRED = {"TempDir", "RedshiftTempDir"}
+PASSED_BY_GLUE = {"JOB_NAME", "JOB_ID", "JOB_RUN_ID"}
+PASSED_BY_WORKFLOWS = {"WORKFLOW_NAME", "WORKFLOW_RUN_ID"}
+# Parameters of the service; scripts need not read them.
+# Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
+SPECIAL = {
+    *REFUSED,
+    *NEVER_REQUIRED,
+    *PASSED_BY_GLUE,
+    *PASSED_BY_WORKFLOWS,
+    *("additional-python-modules", "auto-scale-within-microbatch", "class", "conf", "debug"),
+    *("datalake-formats", "disable-proxy-v2", "enable-auto-scaling", "enable-glue-datacatalog"),
+    *("enable-job-insights", "enable-lakeformation-fine-grained-access", "enable-metrics"),
+    *("enable-observability-metrics", "enable-rename-algorithm-v2", "enable-spark-ui"),
+    *("enable-s3-parquet-optimized-committer", "endpoint", "executor-cores", "extra-files"),
+    *("extra-jars", "extra-py-files", "job-language", "mode", "python-modules-installer-option"),
+    *("python-virtual-env", "python-virtual-env-storage-prefix", "python-virtual-env-version"),
+    *("scriptLocation", "spark-event-logs-path", "use-postgres-driver", "user-jars-first"),
+    *("custom-logGroup-prefix", "custom-logStream-prefix", "customer-driver-env-vars"),
+    *("customer-executor-env-vars", "enable-continuous-cloudwatch-log"),
+    *("enable-continuous-log-filter", "continuous-log-logGroup", "continuous-log-logStreamPrefix"),
+    "continuous-log-conversionPattern",
+}
+
+
+@dataclass(frozen=True)
+class Start:
+    """One way in which a job is started, and the arguments it then gets, with their ``--``."""
+
+    by: str  # such as trigger nightly
+    arguments: Mapping[str, str]
+    is_in_workflow: bool = False
+    is_abbreviating: bool = True  # Glue up to 5.1 takes the beginning of a name for the name
+
+    @property
+    def names(self) -> set[str]:
+        """Return the names of all arguments of the run, without dashes."""
+        added = PASSED_BY_WORKFLOWS if self.is_in_workflow else set()
+        return {name.removeprefix("--") for name in self.arguments} | PASSED_BY_GLUE | added
+
+
+def own_argument_findings(facts: Facts) -> Iterator[Finding]:
+    """Yield what is wrong about arguments in the script alone."""
+    for ask in facts.asks:
+        for name in sorted(REFUSED & set(ask.names or ())):
+            text = f"getResolvedOptions refuses to be asked for {name}: the run fails"
+            yield error("argument-reserved", ask.place, text)
+    for place, key in facts.unknown_keys:
+        text = f"{key} is taken from the arguments and was not asked for: the run fails"
+        yield error("argument-not-requested", place, text)
+
+
+def argument_findings(facts: Facts, starts: tuple[Start, ...]) -> Iterator[Finding]:
+    """Yield where the script and the arguments of its job differ.
+
+    Args:
+        facts: what the script does.
+        starts: every way in which the job is started.
+    """
+    found: dict[tuple[str, str], Finding] = {}
+    for start in starts:
+        for name, finding in _of_start(facts, start):
+            found.setdefault((finding.rule, name), finding)
+    yield from found.values()
+
+
+def _of_start(facts: Facts, start: Start) -> Iterator[tuple[str, Finding]]:
+    asks = [ask for ask in facts.asks if ask.names is not None]
+    short = {name: ask for ask in asks for name in _meant(ask, start).values()}
+    for ask in asks:
+        yield from _abbreviated(ask, start)
+        for name in ask.names or ():
+            is_needed = name in facts.always_asked and name not in facts.mentioned
+            if is_needed and name not in start.names | NEVER_REQUIRED | REFUSED | set(short):
+                text = f"--{name} is required and {start.by} does not pass it: the run fails"
+                yield name, error("argument-not-passed", ask.place, text)
+    if facts.reads_argv_itself or len(asks) < len(facts.asks) or not asks:
+        return
+    read = {name for ask in asks for name in ask.names or ()} | facts.mentioned | SPECIAL
+    shortened = {name for ask in asks for name in _meant(ask, start)}
+    for name in sorted(start.names - read - shortened):
+        text = f"{start.by} passes --{name}, which the script does not read"
+        yield name, warning("argument-not-read", asks[0].place, text)
+
+
+def _options(ask: Ask) -> set[str]:
+    """Return the names that a call of getResolvedOptions knows."""
+    return {*(ask.names or ()), *REFUSED, *NEVER_REQUIRED}
+
+
+def _meant(ask: Ask, start: Start) -> dict[str, str]:
+    """Return the passed names that Glue up to 5.1 takes for one that was asked for."""
+    if not start.is_abbreviating:
+        return {}
+    options, passed = _options(ask), start.names
+    meant = {
+        name: [option for option in options if option.startswith(name)] for name in passed - options
+    }
+    return {name: long[0] for name, long in meant.items() if len(long) == 1}
+
+
+def _abbreviated(ask: Ask, start: Start) -> Iterator[tuple[str, Finding]]:
+    if not start.is_abbreviating:
+        return
+    options, names = _options(ask), start.names
+    short = _meant(ask, start)
+    for name, meant in sorted(short.items()):
+        rivals = [other for other in short if short[other] == meant and other != name]
+        if rivals or meant in names:
+            text = (
+                f"{start.by} passes --{name} and --{(rivals or [meant])[0]}, and this call asks "
+                f"only for {meant}: up to Glue 5.1 it takes both, and the last one counts"
+            )
+            yield meant, error("argument-ambiguous", ask.place, text)
+        else:
+            text = (
+                f"{start.by} passes --{name}, which Glue up to 5.1 takes for --{meant}; Glue 6.0 "
+                "refuses abbreviated names"
+            )
+            yield name, warning("argument-abbreviated", ask.place, text)
+    for name in sorted(names - options):
+        long = sorted(option for option in options if option.startswith(name))
+        if len(long) > 1:
+            text = (
+                f"{start.by} passes --{name}, which up to Glue 5.1 can mean "
+                f"{' or '.join(long)}: the run fails"
+            )
+            yield name, error("argument-ambiguous", ask.place, text)

@@ -1,0 +1,88 @@
+"""How a script reads its arguments beside the lists that it gives to getResolvedOptions."""
+
+import ast
+from collections.abc import Iterator
+
+from tidemark.checks.lint.facts import Facts
+from tidemark.checks.lint.findings import Place
+from tidemark.checks.lint.job_calls import asked_options, is_ask
+from tidemark.checks.lint.literals import changed_names, literal
+from tidemark.checks.lint.names import Names, identifier
+from tidemark.checks.lint.operators import place_of
+
+# What the result of getResolvedOptions has besides what was asked for.
+ALWAYS_RETURNED = {
+    *("job_bookmark_option", "job_bookmark_from", "job_bookmark_to"),
+    *("JOB_ID", "JOB_RUN_ID", "SECURITY_CONFIGURATION", "encryption_type", "enable_data_lineage"),
+    *("RedshiftTempDir", "TempDir"),
+}
+
+
+def note_arguments(tree: ast.Module, names: Names, facts: Facts) -> None:
+    """Note the arguments that are only tested for, other uses of sys.argv, and unknown keys."""
+    facts.mentioned = frozenset(_mentioned(tree))
+    facts.reads_argv_itself = _reads_argv_itself(tree)
+    facts.unknown_keys = sorted(_unknown_keys(tree, names), key=lambda found: found[0].line)
+
+
+def _mentioned(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if text.startswith("--"):
+                yield text[2:].partition("=")[0]
+
+
+def _reads_argv_itself(tree: ast.Module) -> bool:
+    """Return whether sys.argv is read but by getResolvedOptions or to look for a name."""
+    known: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and is_ask(node):
+            known.update(node.args[:1], (keyword.value for keyword in node.keywords))
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
+            known.update(node.comparators)
+    return any(
+        identifier(node) == "argv" and node not in known and isinstance(node, ast.expr)
+        for node in ast.walk(tree)
+    )
+
+
+def _unknown_keys(tree: ast.Module, names: Names) -> Iterator[tuple[Place, str]]:
+    """Yield the keys that a script takes from arguments that it has not asked for."""
+    results = _results(tree, names)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(
+                value=ast.Name(id=name), slice=ast.Constant(value=str(key)), ctx=ast.Load()
+            ) if name in results:
+                if key not in results[name] | ALWAYS_RETURNED | _tested(tree, name):
+                    yield place_of(node), key
+
+
+def _results(tree: ast.Module, names: Names) -> dict[str, set[str]]:
+    """Return the keys of what getResolvedOptions returned, by the one variable that holds it."""
+    bound = [node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)]
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.append(node.id)
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if is_ask(call):
+                options = asked_options(call)
+                asked = literal(options, names.constants) if options is not None else None
+                if isinstance(asked, tuple):
+                    found[name] = {item.replace("-", "_") for item in asked}
+    changed = changed_names(tree)
+    return {
+        name: keys for name, keys in found.items() if bound.count(name) == 1 and name not in changed
+    }
+
+
+def _tested(tree: ast.Module, name: str) -> set[str]:
+    """Return the keys that a script looks for before it takes them."""
+    return {
+        str(node.left.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Constant)
+        and identifier(node.comparators[0]) == name
+    }

@@ -1,0 +1,122 @@
+"""Judges what a script does to its job bookmark; for jobs with bookmarks only."""
+
+from collections.abc import Iterator
+
+from tidemark.checks.lint.facts import Facts, Opened
+from tidemark.checks.lint.findings import Finding, Place, error, warning
+from tidemark.checks.lint.operators import Ctx
+
+
+def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
+    """Yield what loses or defeats the bookmark of a job.
+
+    Args:
+        facts: what its script does.
+        is_promised: whether bookmarks are known to be enabled, not only taken to be.
+    """
+    if facts.is_entry and not facts.has_hidden_job:
+        yield from _init(facts)
+        yield from _commit(facts)
+    for place in facts.inits_without_args:
+        text = "job.init is not given the job's arguments: bookmarks are off, every run reads all"
+        yield error("init-without-args", place, text)
+    for place in facts.commits_in_finally:
+        text = "job.commit() in a finally block marks as read what a failed run did not process"
+        yield error("commit-in-finally", place, text)
+    for handler, commit in facts.commits_after_error:
+        text = (
+            "an exception that ends here leads on to job.commit() on line "
+            f"{commit.line}, which marks as read what was not written"
+        )
+        yield error("commit-after-error", handler, text)
+    for opened in facts.opened:
+        yield from _ctx(opened)
+    yield from _duplicates(facts)
+    if is_promised:
+        yield from _dataframe_reader(facts)
+
+
+def _init(facts: Facts) -> Iterator[Finding]:
+    sources = [opened for opened in facts.opened if opened.operator.is_source]
+    if not facts.inits:
+        places = [*(opened.operator.place for opened in sources), *facts.commits]
+        if places:
+            yield error("init-missing", min(places, key=_line), "job.init is never called")
+        return
+    early = [opened.operator.place for opened in sources if not opened.is_after_init]
+    if early:
+        text = "there is a way to this source on which job.init was not called"
+        yield error("init-not-on-every-path", min(early, key=_line), text)
+    elif facts.commits_before_init:
+        text = "there is a way to job.commit() on which job.init was not called: it does nothing"
+        yield error("init-not-on-every-path", min(facts.commits_before_init, key=_line), text)
+
+
+def _commit(facts: Facts) -> Iterator[Finding]:
+    sources = [opened.operator.place for opened in facts.opened if opened.operator.is_source]
+    if not facts.commits:
+        places = [*facts.inits, *sources]
+        if places:
+            text = "job.commit() is never called: every run reads the same again"
+            yield error("commit-missing", min(places, key=_line), text)
+        return
+    for end in facts.ends:
+        if end.has_written:
+            text = "the run can end here with its output written and no job.commit(): the next "
+            yield error("commit-not-on-every-path", end.place, f"{text}run writes it again")
+        else:
+            text = "the run can end here without job.commit(): the next run reads the same again"
+            yield warning("commit-not-on-every-path", end.place, text)
+
+
+def _ctx(opened: Opened) -> Iterator[Finding]:
+    operator = opened.operator
+    if not operator.is_bookmarked:
+        return
+    match operator.ctx:
+        case Ctx.MISSING if operator.is_source:
+            misspelt = f" ({operator.text} is ignored)" if operator.text else ""
+            text = f"{operator.name} without transformation_ctx{misspelt} reads all in every run"
+            yield error("ctx-missing", operator.place, text)
+        case Ctx.MISSING:
+            text = f"{operator.name} without transformation_ctx numbers from 1 again in every run"
+            yield warning("ctx-missing", operator.place, text)
+        case Ctx.NEW_EACH_RUN:
+            text = f"the transformation_ctx {operator.text} is new in every run, which reads all"
+            yield error("ctx-not-literal", operator.place, text)
+        case Ctx.CHANGING:
+            text = (
+                f"the transformation_ctx is {operator.text}: should it ever come out otherwise, "
+                "the bookmark of this source is silently lost"
+            )
+            yield warning("ctx-not-literal", operator.place, text)
+
+
+def _duplicates(facts: Facts) -> Iterator[Finding]:
+    bookmarked = {opened.operator.place for opened in facts.opened if opened.operator.is_bookmarked}
+    lines = {place.line for place in bookmarked}
+    for opened in facts.opened:
+        operator = opened.operator
+        others = [line for line in opened.same_ctx if operator.is_bookmarked or line in lines]
+        if not others:
+            continue
+        at = "here again" if others == [operator.place.line] else f"on line {others[0]} too"
+        text = f"the transformation_ctx {operator.text!r} is used {at}"
+        if operator.is_bookmarked and lines & set(others):
+            yield error("ctx-duplicate", operator.place, f"{text}: each loses what the other read")
+        else:
+            yield warning("ctx-duplicate", operator.place, f"{text}: it must be unique in a job")
+
+
+def _dataframe_reader(facts: Facts) -> Iterator[Finding]:
+    has_source = any(opened.operator.is_source for opened in facts.opened)
+    if facts.spark_reads and not has_source and not facts.has_hidden_source:
+        text = (
+            "Spark's own readers know no bookmark and the script opens no other source: it reads "
+            "all in every run"
+        )
+        yield error("dataframe-reader", min(facts.spark_reads, key=_line), text)
+
+
+def _line(place: Place) -> int:
+    return place.line

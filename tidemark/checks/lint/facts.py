@@ -1,0 +1,55 @@
+"""What a script does, as plain data: the rules judge nothing else."""
+
+from dataclasses import dataclass, field
+
+from tidemark.checks.lint.findings import Place
+from tidemark.checks.lint.operators import Operator
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One operator where the script comes to it."""
+
+    operator: Operator
+    same_ctx: tuple[int, ...] = ()  # lines of the operators that may have run with this ctx before
+    is_after_init: bool = True  # on every way
+
+
+@dataclass(frozen=True)
+class End:
+    """A normal end of the script with something read and not committed."""
+
+    place: Place
+    has_written: bool
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One call of getResolvedOptions; names is None if they cannot be told."""
+
+    place: Place
+    names: tuple[str, ...] | None
+
+
+@dataclass
+class Facts:
+    """Everything that is known about one script; filled while it is walked through."""
+
+    last: Place
+    opened: list[Opened] = field(default_factory=list)
+    spark_reads: list[Place] = field(default_factory=list)
+    inits: list[Place] = field(default_factory=list)
+    inits_without_args: list[Place] = field(default_factory=list)
+    commits: list[Place] = field(default_factory=list)
+    commits_before_init: list[Place] = field(default_factory=list)
+    commits_in_finally: list[Place] = field(default_factory=list)
+    commits_after_error: list[tuple[Place, Place]] = field(default_factory=list)  # handler, commit
+    ends: list[End] = field(default_factory=list)
+    asks: list[Ask] = field(default_factory=list)
+    always_asked: frozenset[str] = frozenset()
+    mentioned: frozenset[str] = frozenset()  # names that stand as "--name" in the script
+    unknown_keys: list[tuple[Place, str]] = field(default_factory=list)
+    is_entry: bool = False  # it makes the GlueContext or the Job itself
+    has_hidden_job: bool = False  # init or commit happen, or may happen, where it cannot be seen
+    has_hidden_source: bool = False
+    reads_argv_itself: bool = False

@@ -1,0 +1,121 @@
+"""Lints one script, or the script of every job of an assembly with what the job passes to it."""
+
+import tokenize
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tidemark.assembly.arguments import bookmark_option
+from tidemark.assembly.cloud_assembly import Assembly, FileAsset
+from tidemark.checks.lint.app import AppJob, read_jobs
+from tidemark.checks.lint.argument_rules import Start, argument_findings, own_argument_findings
+from tidemark.checks.lint.bookmark_rules import bookmark_findings
+from tidemark.checks.lint.findings import Finding, Place, warning
+from tidemark.checks.lint.ignores import ignores_of, without_ignored
+from tidemark.checks.lint.script import read_script
+from tidemark.errors import UsageError
+
+ENABLE, DISABLE = "job-bookmark-enable", "job-bookmark-disable"
+NOT_SOURCES = {"cdk.out", "node_modules", "site-packages"}
+
+
+@dataclass(frozen=True)
+class Linted:
+    """What was found in one script, as one job runs it if a job is known."""
+
+    file: str
+    job: str | None
+    findings: tuple[Finding, ...]
+
+
+def lint_text(text: str, file: str, option: str | None, starts: tuple[Start, ...] = ()) -> Linted:
+    """Return the findings in a script, by line.
+
+    Args:
+        text: the script.
+        file: its name in findings and errors.
+        option: the job-bookmark-option of its job; None takes bookmarks for enabled, but not for
+            promised to a script that opens no source of Glue.
+        starts: every way in which its job is started; none leaves the arguments alone.
+
+    Raises:
+        UsageError: it is not Python.
+    """
+    facts = read_script(text, file)
+    found = [*own_argument_findings(facts)]
+    if option in (None, ENABLE):
+        found += bookmark_findings(facts, is_promised=option is not None)
+    if starts:
+        found += argument_findings(facts, starts)
+    kept = without_ignored(found, ignores_of(text))
+    by_line = sorted(kept, key=lambda finding: (finding.place.line, finding.rule))
+    return Linted(file, None, tuple(replace(finding, file=file) for finding in by_line))
+
+
+def lint_file(file: Path, option: str | None) -> Linted:
+    """Return the findings in a script that no template is known of.
+
+    Raises:
+        UsageError: there is no such file, or it is not Python.
+    """
+    return lint_text(_read(file), str(file), option)
+
+
+def lint_jobs(assembly: Assembly, project: Path) -> list[Linted]:
+    """Return what is found in the script of each job, as its template starts it.
+
+    Args:
+        assembly: the jobs, their triggers and scripts.
+        project: where the scripts came from; a finding names the file there that is the same.
+
+    Raises:
+        UsageError: the assembly has no job, or one of its scripts is not Python.
+    """
+    assets = {asset.key: asset for asset in assembly.assets if not asset.is_zipped}
+    return [_lint_job(one, assets, project) for one in read_jobs(assembly)]
+
+
+def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Linted:
+    job = one.job
+    location = job.script_location
+    asset = assets.get(location.removeprefix("s3://").partition("/")[2])
+    if asset is None:
+        text = f"the script of the job is {location}, which the assembly does not hold"
+        linted = Linted(location, None, (warning("script-not-in-assembly", Place(1, 1), text),))
+    else:
+        options = {bookmark_option(start.arguments) for start in one.starts}
+        option = ENABLE if ENABLE in options and one.has_bookmarks else DISABLE
+        text = _read(asset.source)
+        linted = lint_text(text, _original(asset.source, text, project), option, one.starts)
+    findings = tuple(replace(found, file=linted.file, job=job.name) for found in linted.findings)
+    return Linted(linted.file, job.name, findings)
+
+
+def _original(source: Path, text: str, project: Path) -> str:
+    """Return the file of the project that an asset is a copy of, else the asset."""
+    for file in _sources(project):
+        if file.stat().st_size == source.stat().st_size and _read(file) == text:
+            return str(file.relative_to(project))
+    return str(source)
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name in NOT_SOURCES or path.is_symlink():
+            continue
+        if path.is_dir() and not (path / "manifest.json").exists():
+            yield from _sources(path)
+        elif path.suffix == ".py":
+            yield path
+
+
+def _read(file: Path) -> str:
+    try:
+        with tokenize.open(file) as script:  # by its coding line, as Python reads it
+            return script.read()
+    except (OSError, SyntaxError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            f"cannot read the script {file}: {reason}; name scripts in UTF-8, one by one or as "
+            "FOLDER/*.py"
+        ) from error

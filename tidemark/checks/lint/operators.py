@@ -1,0 +1,177 @@
+"""Which calls of a script open a source, read or write past Glue, or take a transformation_ctx."""
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from tidemark.checks.lint.findings import Place
+from tidemark.checks.lint.literals import Scope, literal
+from tidemark.checks.lint.names import READERS, Names, identifier, is_of_this_run
+
+CTX = "transformation_ctx"
+# Where transformation_ctx stands if it is not given by name.
+SOURCE_METHODS = {
+    "create_dynamic_frame_from_options": 4,
+    "create_dynamic_frame_from_catalog": 3,
+    "create_data_frame_from_options": 4,
+    "create_data_frame_from_catalog": 3,
+    "getSource": 2,
+}
+# The connection types that AWS documents job bookmarks for; getSource takes formats as well.
+BOOKMARKED_TYPES = {
+    *("s3", "parquet", "orc"),
+    *("jdbc", "mysql", "postgresql", "oracle", "sqlserver"),
+}
+TABLE_FORMATS = {"hudi", "delta", "iceberg"}  # formats that bookmarks leave out
+SPARK_READS = {"csv", "json", "parquet", "orc", "text", "table", "load", "jdbc", "xml"}
+SPARK_WRITES = {
+    *("csv", "json", "parquet", "orc", "text", "save", "saveAsTable", "insertInto", "jdbc"),
+    *("append", "create", "createOrReplace", "overwrite", "overwritePartitions"),
+}
+GLUE_WRITES = re.compile(
+    r"writeFrame|write_(dynamic_frame|data_frame|from)_(from_)?\w+"
+    r"|(write_dynamic_frame|write_data_frame)\.from_\w+"
+)
+
+
+class Ctx(Enum):
+    """What is known about the transformation_ctx of an operator."""
+
+    LITERAL = "a literal"
+    MISSING = "missing or empty"
+    CHANGING = "built when the script runs"
+    NEW_EACH_RUN = "another one in every run"
+    UNKNOWN = "hidden in *args or **kwargs"
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A call that takes a transformation_ctx."""
+
+    name: str  # such as create_dynamic_frame.from_options
+    place: Place
+    ctx: Ctx
+    text: str  # the ctx itself if it is a literal, else its source text
+    is_source: bool
+    is_bookmarked: bool  # job bookmarks keep a state for it
+
+
+def place_of(node: ast.expr | ast.stmt | ast.excepthandler) -> Place:
+    """Return the lines that a call or a statement covers."""
+    return Place(node.lineno, node.end_lineno or node.lineno)
+
+
+def operator_of(call: ast.Call, names: Names, scope: Scope) -> Operator | None:
+    """Return what a call is if it takes a transformation_ctx.
+
+    Args:
+        call: any call.
+        names: the names of the script.
+        scope: what names are worth where the call stands.
+    """
+    name, position = _source(call, names)
+    is_source = bool(name)
+    is_bookmarked = is_source and _is_bookmarked_source(call, name, scope)
+    method = identifier(call.func)
+    if method == "relationalize" or _chain(call)[:2] == ["apply()", "Relationalize"]:
+        name, position, is_bookmarked = "relationalize", 3 if method == "relationalize" else 4, True
+    elif not is_source and any(keyword.arg == CTX for keyword in call.keywords):
+        name, position = method or "", -1
+    if not name:
+        return None
+    ctx, text = _ctx(call, position, names, scope)
+    return Operator(name, place_of(call), ctx, text, is_source, is_bookmarked)
+
+
+def _source(call: ast.Call, names: Names) -> tuple[str, int]:
+    """Return the name of the method that opens a source and where its ctx stands, or ``""``."""
+    method = identifier(call.func) or ""
+    if method in SOURCE_METHODS:
+        return method, SOURCE_METHODS[method]
+    if method in {"from_options", "from_catalog"} and isinstance(call.func, ast.Attribute):
+        reader = names.reader(call.func.value)
+        if reader in READERS:
+            return f"{reader}.{method}", SOURCE_METHODS[f"{reader}_{method}"]
+    return "", -1
+
+
+def _is_bookmarked_source(call: ast.Call, name: str, scope: Scope) -> bool:
+    """Return False only if the connection type is known to have no bookmarks."""
+    if name.endswith("from_catalog"):
+        return True
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    type_ = given.get("connection_type", call.args[0] if call.args else None)
+    format_position = 1 if name == "getSource" else 2
+    format_ = given.get(
+        "format", call.args[format_position] if len(call.args) > format_position else None
+    )
+    type_name = literal(type_, scope) if type_ is not None else None
+    format_name = literal(format_, scope) if format_ is not None else None
+    if isinstance(format_name, str) and format_name.lower() in TABLE_FORMATS:
+        return False
+    return not isinstance(type_name, str) or type_name.lower() in BOOKMARKED_TYPES
+
+
+def _ctx(call: ast.Call, position: int, names: Names, scope: Scope) -> tuple[Ctx, str]:
+    given = next((item.value for item in call.keywords if item.arg == CTX), None)
+    positional = call.args[: position + 1]
+    if given is None and any(isinstance(item, ast.Starred) for item in positional):
+        return Ctx.UNKNOWN, ""
+    if given is None and 0 <= position < len(call.args):
+        given = call.args[position]
+    if given is None:
+        hidden = any(item.arg is None for item in call.keywords)
+        return (Ctx.UNKNOWN, "") if hidden else (Ctx.MISSING, _misspelt(call))
+    if isinstance(given, ast.Constant) and not given.value:
+        return Ctx.MISSING, ""
+    value = literal(given, scope)
+    if isinstance(value, str):
+        return (Ctx.LITERAL, value) if value else (Ctx.MISSING, "")
+    is_new = is_of_this_run(given) or bool(names.of_this_run & set(_variables(given)))
+    return Ctx.NEW_EACH_RUN if is_new else Ctx.CHANGING, ast.unparse(given)
+
+
+def _misspelt(call: ast.Call) -> str:
+    """Return a keyword that was meant to be transformation_ctx: Glue takes any, and ignores it."""
+    keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
+    return next(iter(difflib.get_close_matches(CTX, keywords, 1, 0.85)), "")
+
+
+def _variables(node: ast.expr) -> Iterator[str]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id
+
+
+def is_spark_read(call: ast.Call, names: Names) -> bool:
+    """Return whether a call reads with Spark, whatever the session is called."""
+    chain = _chain(call)
+    if identifier(call.func) in {"sql", "table"} and "read" not in chain:
+        return bool(call.args) and len(chain) > 1 and chain[-1] not in names.imports
+    return identifier(call.func) in SPARK_READS and "read" in chain
+
+
+def is_write(call: ast.Call) -> bool:
+    """Return whether a call writes, by Glue or by a DataFrame."""
+    chain = _chain(call)
+    if identifier(call.func) in SPARK_WRITES and {"write", "writeTo()"} & set(chain):
+        return True
+    names = [name.removesuffix("()") for name in chain[:2]]
+    return any(GLUE_WRITES.fullmatch(".".join(names[:n][::-1])) for n in (1, 2))
+
+
+def _chain(call: ast.Call) -> list[str]:
+    """Return the attributes of a chain of calls, last first: load(), format(), read, spark."""
+    found: list[str] = []
+    node: ast.expr = call
+    is_called = False
+    while isinstance(node, ast.Call | ast.Attribute):
+        if isinstance(node, ast.Attribute):
+            found.append(f"{node.attr}()" if is_called else node.attr)
+            is_called, node = False, node.value
+        else:
+            is_called, node = True, node.func
+    return [*found, node.id] if isinstance(node, ast.Name) else found

@@ -1,0 +1,131 @@
+"""Finds secrets that would stand in the open: in templates, in the console, in every job run.
+
+Pure, on names and texts. What is found is never repeated: the error would spread it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tidemark.errors import JobDefinitionError
+
+# Words of a name that say that its value is a secret, unless the name ends in what is told openly.
+SECRET_WORDS = {"password", "passwd", "pwd", "passphrase", "secret", "token", "credential"}
+SECRET_WORDS |= {"credentials", "apikey", "privatekey", "accesskey", "secretkey", "passwort"}
+SECRET_PAIRS = {("api", "key"), ("private", "key"), ("access", "key")}
+SECRET_PAIRS |= {("secret", "key"), ("encryption", "key"), ("sas", "key"), ("pass", "phrase")}
+SECRET_PAIRS |= {("db", "pass"), ("user", "pass"), ("jdbc", "pass")}
+SECRET_ENDS = ("password", "passwords", "passwd", "passwort")  # also of a word: dbpassword
+OPEN_ENDS = {"id", "ids", "name", "names", "arn", "arns", "path", "paths", "file", "uri", "url"}
+OPEN_ENDS |= {"column", "columns", "field", "fields", "type", "ttl", "length", "alias", "endpoint"}
+OPEN_ENDS |= {"policy", "format", "version", "stage", "region", "provider", "manager", "source"}
+OPEN_ENDS |= {"store", "table", "separator", "delimiter", "pattern", "regex", "encoding", "prefix"}
+OPEN_ENDS |= {"algorithm", "method", "mode", "rotation", "count", "limit", "size", "min", "max"}
+OPEN_ENDS |= {"expiry", "days", "hours", "minutes", "seconds", "at"}
+PLACES = ("arn:", "s3://", "s3a://", "${Token[")  # and what only a deployment knows
+NO_SECRETS = {"", "true", "false", "yes", "no", "none", "null", "on", "off"}
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+_HELD = r"secret(?![\w.]*(?:name|id|arn|path|column|version|region)\b)[\w.]*"
+_KEY = (
+    r"[\w.\-]{0,64}(?:password|passwd|pwd|passphrase|"
+    rf"{_HELD}|api_?key|account_?key|access_?key|private_?key\w*|token)"
+)
+IN_A_VALUE = re.compile(
+    "|".join(
+        (
+            # user:password@host, also of a second host; a port before a path, a host or the end of
+            # an address is none
+            r"://(?:[\w.-]+:\d+,)*[^/?#@\s:]*:(?!\d*[/?#]|\d+[,;\"'\])}])[^\s@]+@",
+            # Oracle's user/password@host
+            r"jdbc:oracle:\w+:[^/@\s]+/[^@\s]+@",
+            # a parameter of an address, or of a connection string: &password=, ;pwd=, (password=
+            # but a comparison of SQL or Python is none
+            rf"(?:^|[?&;:,(\s]){_KEY}\s*=(?!=|\s+\w+\.\w|\s*\?(?:\s|$))\s*[^\s;&,)]",
+            rf"[\"']{_KEY}[\"']\s*:\s*[\"'][^\"']",  # the same in JSON
+            r"[?&]sig=[^\s&]",  # what signs an address of Azure
+            # what others issue: Slack, GitHub, and a JSON web token
+            r"hooks\.slack\.com/services/\w|\bxox[abprs]-\w",
+            r"\bgh[opsru]_\w{30}|\bgithub_pat_\w{20}",
+            r"\beyJ[\w-]+\.eyJ[\w-]+\.",
+            r"-----BEGIN [A-Z ]*PRIVATE KEY",
+            # CloudFormation would put the secret itself here
+            r"\{\{resolve:(?:secretsmanager|ssm-secure):",
+        )
+    ),
+    re.IGNORECASE,
+)
+ADVICE = (
+    "the template and every job run would show it; put it into Secrets Manager, name it in "
+    "secrets=, and pass the name, as jdbc_secret_id"
+)
+
+
+@dataclass(frozen=True)
+class NotSecret:
+    """A text that looks like a secret and is none.
+
+    Attributes:
+        text: the text.
+        reason: why anybody may see it.
+    """
+
+    text: str
+    reason: str
+
+
+def shows_secret(name: str, text: str) -> bool:
+    """Return whether a text, or the name it goes by, says that it is a secret."""
+    if IN_A_VALUE.search(text):
+        return True
+    is_open = text.strip().lower() in NO_SECRETS or text.startswith(PLACES)
+    return is_secret_name(name) and not is_open
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a name says that its value is a secret, and not where to find one."""
+    words = [word.lower() for word in WORD.findall(name)]
+    if not words or words[-1] in OPEN_ENDS:
+        return False
+    return (
+        not SECRET_WORDS.isdisjoint(words)
+        or any(word.endswith(SECRET_ENDS) for word in words)
+        or any(pair in SECRET_PAIRS for pair in pairwise(words))
+    )
+
+
+def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, object]:
+    """Return texts by name, each `NotSecret` replaced by its text.
+
+    Args:
+        where: whose texts they are, as an error names it: `job 'x' has the argument`.
+        texts: by name; what is no text is returned as it is.
+
+    Raises:
+        JobDefinitionError: a text shows a secret, or a `NotSecret` has no reason.
+    """
+    for name, text in texts.items():
+        if isinstance(text, NotSecret):
+            _check_reason(where, name, text)
+        elif isinstance(text, str) and shows_secret(str(name), text):
+            raise JobDefinitionError(
+                f"{where} {name!r} with a value that looks like a secret; {ADVICE}; if it is none, "
+                'write NotSecret("...", reason="...")'
+            )
+    return {n: text.text if isinstance(text, NotSecret) else text for n, text in texts.items()}
+
+
+def reasons(texts: Mapping[str, object]) -> dict[str, str]:
+    """Return the reason of each text that is declared to be no secret, by name."""
+    return {name: text.reason for name, text in texts.items() if isinstance(text, NotSecret)}
+
+
+def _check_reason(where: str, name: str, text: NotSecret) -> None:
+    given: dict[str, object] = {"text": text.text, "reason": text.reason}
+    for key, value in given.items():
+        if not isinstance(value, str) or (key == "reason" and not value.strip()):
+            raise JobDefinitionError(
+                f"{where} {name!r} as a NotSecret with the {key} {value!r}; allowed: a text; "
+                'write NotSecret("...", reason="why anybody may see it")'
+            )

@@ -1,0 +1,1 @@
+"""AWS's cron and rate expressions: which are valid, and when they fire."""

@@ -1,0 +1,287 @@
+"""Finds what a change of an app would lose of its state, with what to do about it."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
+from tidemark.checks.state.plan import REREAD, Entry, RenameCtx, RenameJob, entry_document
+
+
+class Kind(Enum):
+    """What happens to state."""
+
+    BOOKMARK_GONE = "bookmark gone"
+    BOOKMARK_RENAMED = "bookmark left under the old job name"
+    BOOKMARK_DISABLED = "bookmark disabled"
+    JOB_REPLACED = "job replaced"
+    CTX_GONE = "transformation_ctx gone"
+    CTX_RENAMED = "transformation_ctx renamed"
+    SOURCE_MOVED = "source moved"
+    WATERMARK_GONE = "watermark gone"
+    WATERMARK_RENAMED = "watermark left under the old job name"
+    WATERMARK_MOVED = "watermark table changed"
+    CURSOR_GONE = "watermark gone for cursor"
+    RESOURCE_GONE = "resource gone"
+    RESOURCE_REPLACED = "resource replaced"
+    RESOURCE_NOT_RETAINED = "resource not retained"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """State that a change would lose.
+
+    Attributes:
+        kind: what happens to it.
+        subject: the job, by its new name if it was renamed; or the resource.
+        ctx: the transformation_ctx, by its old name, or the cursor of the watermark; empty if it
+            is about neither.
+        lost: what that means, in words.
+        remedy: what to do, in words.
+    """
+
+    kind: Kind
+    subject: str
+    lost: str
+    remedy: str
+    ctx: str = ""
+
+
+def findings_of(old: Manifest, app: Manifest, plan: Sequence[Entry] = ()) -> list[Finding]:
+    """Return what an app would lose of what a manifest records; additions lose nothing.
+
+    Args:
+        old: the manifest.
+        app: what the app keeps now.
+        plan: its renames say which job or transformation_ctx is which.
+    """
+    return [*_of_jobs(old, app, plan), *_of_resources(old, app)]
+
+
+def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Finding]:
+    renamed = {e.from_job: e.to_job for e in plan if isinstance(e, RenameJob)}
+    for name, was in sorted(old.jobs.items()):
+        job = renamed.get(name, name)
+        now = app.jobs.get(job)
+        if now is None:
+            yield from _gone(name, was, old, app)
+            continue
+        yield from _of_watermark(name, job, was, now)
+        if not was.has_bookmark:
+            continue
+        if not now.has_bookmark:
+            yield Finding(
+                Kind.BOOKMARK_DISABLED,
+                job,
+                "every run reads everything, and the stored position moves no more",
+                f"enable the bookmark again, or {_add('reread', job=job, reason='...')}",
+            )
+            continue
+        if job != name:
+            yield _bookmark_renamed(name, job)
+        elif was.resource != now.resource:
+            yield Finding(
+                Kind.JOB_REPLACED,
+                job,
+                f"the job of this name is another resource ({was.resource}, now {now.resource}): "
+                "CloudFormation deletes the old one, and AWS its bookmark with it",
+                "keep the construct's id and its stack, or "
+                + _add("reread", job=job, reason="..."),
+            )
+        ctxs = {e.from_ctx: e.to_ctx for e in plan if isinstance(e, RenameCtx) and e.job == job}
+        yield from _of_sources(job, was, now, ctxs)
+
+
+def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Finding]:
+    """Yield what is lost with a job that the app has no more, or has under another name."""
+    candidate = _successor(was, old, app)
+    discard = _add("discard", job=name, reason="...")
+    if was.watermark_table:
+        rename = _add("rename_job", from_=name, to=candidate or "NEW-NAME")
+        yield Finding(
+            Kind.WATERMARK_GONE,
+            name,
+            f"its watermarks in {was.watermark_table} stay under a name that nothing runs under; "
+            "a renamed job begins anew and loads everything",
+            f"keep the job's name, or {rename}, or {discard}",
+        )
+    if was.has_bookmark:
+        rename = _add("rename_job", from_=name, to=candidate or "NEW-NAME", bookmark_on_aws=REREAD)
+        yield Finding(
+            Kind.BOOKMARK_GONE,
+            name,
+            "AWS deletes the bookmark with the job, and a job of another name begins anew: it "
+            "reads everything again",
+            f"keep the job's name, or {rename}, or {discard}",
+        )
+
+
+def _bookmark_renamed(name: str, job: str) -> Finding:
+    whole = _entry("rename_job", from_=name, to=job, bookmark_on_aws=REREAD)
+    return Finding(
+        Kind.BOOKMARK_RENAMED,
+        job,
+        f"no API of AWS writes a bookmark: what {name} has read cannot be carried over there, and "
+        f"{job} reads everything again",
+        f"keep the job's name, or say that it may, with {whole}",
+    )
+
+
+def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator[Finding]:
+    if not was.watermark_table:
+        return
+    discard = _add("discard", job=job, reason="...")
+    if not now.watermark_table:
+        yield Finding(
+            Kind.WATERMARK_GONE,
+            job,
+            f"the job uses its watermarks in {was.watermark_table} no more",
+            f"give the job its watermarks back, or {discard}",
+        )
+    elif now.watermark_table != was.watermark_table:
+        yield Finding(
+            Kind.WATERMARK_MOVED,
+            job,
+            f"its watermarks are in {was.watermark_table}, and it looks in {now.watermark_table}: "
+            "it begins anew and loads everything",
+            f"keep the table, or copy the rows of the job before its next run and {discard}",
+        )
+    elif name != job:
+        yield Finding(
+            Kind.WATERMARK_RENAMED,
+            job,
+            f"its watermarks in {was.watermark_table} are those of {name}",
+            "run `tidemark state carry-over` before the job runs",
+        )
+    for cursor in was.cursors if now.watermark_table else ():
+        if cursor not in now.cursors:
+            reread = _add("reread", job=job, ctx=cursor, reason="...")
+            yield Finding(
+                Kind.CURSOR_GONE,
+                job,
+                f"the script opens windows of {', '.join(now.cursors) or 'no cursor'}, and the "
+                f"watermark of {cursor} is used no more: another cursor begins anew and loads "
+                "everything",
+                f"keep the cursor's name, or {reread}",
+                cursor,
+            )
+
+
+def _of_sources(
+    job: str, was: JobState, now: JobState, renamed: Mapping[str, str]
+) -> Iterator[Finding]:
+    for ctx in was.ctxs:
+        became = renamed.get(ctx, ctx)
+        if became not in now.ctxs:
+            yield _ctx_gone(job, ctx, was, now)
+            continue
+        if became != ctx:
+            yield Finding(
+                Kind.CTX_RENAMED,
+                job,
+                f"on AWS {became} begins anew and reads everything again: no API writes a bookmark",
+                "run `tidemark state carry-over`, which carries the local bookmark over",
+                ctx,
+            )
+        if added := now.places_of(became) - was.places_of(ctx):
+            places = ", ".join(sorted(f"{kind} {place}" for kind, place, _ in added))
+            yield _source_moved(job, became, places)
+
+
+def _source_moved(job: str, ctx: str, places: str) -> Finding:
+    reread = _add("reread", job=job, ctx=ctx, reason="...")
+    discard = _add("discard", job=job, ctx=ctx, reason="...")
+    return Finding(
+        Kind.SOURCE_MOVED,
+        job,
+        f"{ctx} now reads {places} with the position of another place: what is older there is "
+        "never read, without an error",
+        f"give the new place a transformation_ctx of its own; or, to begin anew there, {reread}; "
+        f"or, if nothing older is there, {discard}",
+        ctx,
+    )
+
+
+def _ctx_gone(job: str, ctx: str, was: JobState, now: JobState) -> Finding:
+    fresh = [c for c in now.ctxs if c not in was.ctxs]
+    same = [c for c in fresh if now.places_of(c) == was.places_of(ctx)]
+    rename = ""
+    if same or len(fresh) == 1:
+        to = (same or fresh)[0]
+        entry = _add("rename_ctx", job=job, from_=ctx, to=to, bookmark_on_aws=REREAD)
+        rename = f"if it is {to} now, {entry}; "
+    return Finding(
+        Kind.CTX_GONE,
+        job,
+        f"the position of {ctx} is used no more; the same source under another ctx is read from "
+        "the beginning",
+        f"keep the ctx; {rename}if its data may be read again, "
+        f"{_add('reread', job=job, ctx=ctx, reason='...')}; if they are not read any more, "
+        + _add("discard", job=job, ctx=ctx, reason="..."),
+        ctx,
+    )
+
+
+def _successor(was: JobState, old: Manifest, app: Manifest) -> str:
+    """Return the one new job that may be an old one by another name, empty if none is likely."""
+
+    def likeness(name: str) -> tuple[int, int]:
+        now = app.jobs[name]
+        places = sum(was.places_of(ctx) == now.places_of(ctx) for ctx in was.ctxs)
+        is_alike = (now.watermark_table, now.has_bookmark) == (
+            was.watermark_table,
+            was.has_bookmark,
+        )
+        return places, int(is_alike)
+
+    ranked = sorted(((likeness(n), n) for n in app.jobs if n not in old.jobs), reverse=True)
+    best = [name for rank, name in ranked if rank == ranked[0][0] and any(rank)]
+    return best[0] if len(best) == 1 else ""
+
+
+def _of_resources(old: Manifest, app: Manifest) -> Iterator[Finding]:
+    for id_, was in sorted(old.resources.items()):
+        discard = _add("discard", resource=id_, reason="...")
+        now = app.resources.get(id_)
+        if now is None:
+            yield Finding(
+                Kind.RESOURCE_GONE,
+                id_,
+                f"the {was.type} is no more part of the app: "
+                + ("it stays, but nothing uses it" if was.is_retained else "it is deleted"),
+                f"keep its id and its stack, or import it under the new id, or {discard}",
+            )
+        elif differences := list(_replacing(was, now)):
+            yield Finding(
+                Kind.RESOURCE_REPLACED,
+                id_,
+                f"{', '.join(differences)}: CloudFormation makes a new, empty {now.type}",
+                f"leave that as it was, or {discard}",
+            )
+        elif was.is_retained and not now.is_retained:
+            yield Finding(
+                Kind.RESOURCE_NOT_RETAINED,
+                id_,
+                f"the {now.type} is deleted, with all that it holds, when its stack goes or when "
+                "it is replaced",
+                f"keep DeletionPolicy and UpdateReplacePolicy Retain, or {discard}",
+            )
+
+
+def _replacing(was: StatefulResource, now: StatefulResource) -> Iterator[str]:
+    for name, before, after in (
+        ("type", was.type, now.type),
+        ("name", was.name, now.name),
+        ("keys", ", ".join(was.keys), ", ".join(now.keys)),
+    ):
+        if before != after:
+            yield f"its {name} was {before or 'made by AWS'} and is {after or 'made by AWS'}"
+
+
+def _add(kind: str, **values: str) -> str:
+    return f"add {_entry(kind, **values)}"
+
+
+def _entry(kind: str, **values: str) -> str:
+    return json.dumps(entry_document(kind, **values))

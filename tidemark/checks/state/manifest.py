@@ -1,0 +1,218 @@
+"""The state manifest: what an app keeps outside of its code, as plain data and as a file.
+
+It says nothing of an account, a stage or a machine, and changes only if the state does.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidemark.checks.state.script_sources import ScriptSource
+from tidemark.errors import UsageError
+
+MANIFEST = "state-manifest.json"
+VERSION = 1
+ABOUT = "What this app keeps outside of its code. Written by `make state`; see docs/state.md."
+DISABLE = "job-bookmark-disable"
+
+
+@dataclass(frozen=True)
+class JobState:
+    """What is kept under the name of a job.
+
+    Attributes:
+        resource: stack and logical id of the job: another one means another job.
+        bookmark: its job-bookmark-option.
+        watermark_table: the table of its watermarks; empty if it keeps none.
+        sources: what its script reads through the bookmark; None if the script is not known.
+        cursors: the names of its watermarks, as far as its script tells.
+    """
+
+    resource: str
+    bookmark: str = DISABLE
+    watermark_table: str = ""
+    sources: tuple[ScriptSource, ...] | None = ()
+    cursors: tuple[str, ...] = ()
+
+    @property
+    def has_bookmark(self) -> bool:
+        """Whether the job reads through a bookmark."""
+        return self.bookmark != DISABLE
+
+    def places_of(self, ctx: str) -> frozenset[tuple[str, str, tuple[str, ...]]]:
+        """Return what a transformation_ctx reads: kind, place and keys, once for each place."""
+        return frozenset(
+            (source.kind, place, source.keys)
+            for source in self.sources or ()
+            if source.transformation_ctx == ctx
+            for place in source.places or ("",)
+        )
+
+    @property
+    def ctxs(self) -> list[str]:
+        """The transformation_ctxs of its sources, sorted."""
+        return sorted({source.transformation_ctx for source in self.sources or ()})
+
+
+@dataclass(frozen=True)
+class StatefulResource:
+    """A table, bucket or key.
+
+    Attributes:
+        type: its CloudFormation type.
+        name: the physical name that the template states; empty if AWS makes one.
+        keys: of a table, its key attributes as ``name type``.
+        is_retained: whether it stays when its stack goes, or when it is replaced.
+    """
+
+    type: str
+    name: str = ""
+    keys: tuple[str, ...] = ()
+    is_retained: bool = True
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an app keeps.
+
+    Attributes:
+        jobs: by job name.
+        resources: by stack and logical id.
+        carry_over: the entries of the carry-over plan that have been recorded, as JSON values.
+    """
+
+    jobs: Mapping[str, JobState] = field(default_factory=dict)
+    resources: Mapping[str, StatefulResource] = field(default_factory=dict)
+    carry_over: tuple[Mapping[str, Any], ...] = ()
+
+    def to_text(self) -> str:
+        """Return the text of the file: JSON, sorted, one line for each fact."""
+        document = {
+            "about": ABOUT,
+            "version": VERSION,
+            "jobs": {name: _job_json(job) for name, job in sorted(self.jobs.items())},
+            "resources": {
+                name: _resource_json(resource) for name, resource in sorted(self.resources.items())
+            },
+            "carry_over": list(self.carry_over),
+        }
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_text(cls, text: str, name: str) -> "Manifest":
+        """Return what `to_text` wrote.
+
+        Raises:
+            UsageError: it is something else, or of another version.
+        """
+        try:
+            document = parse_json(text)
+            if document["version"] != VERSION:
+                raise UsageError(
+                    f"{name} has version {document['version']!r}, this Tidemark knows {VERSION}; "
+                    "use the Tidemark that wrote it"
+                )
+            return cls(
+                jobs={key: _job(value) for key, value in document["jobs"].items()},
+                resources={key: _resource(value) for key, value in document["resources"].items()},
+                carry_over=tuple(document["carry_over"]),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(
+                f"{name} is no state manifest ({type(error).__name__}: {error}); restore the one "
+                "that was committed, after a merge that of the branch you merge into, and run "
+                "`make state`"
+            ) from error
+
+
+def read_manifest(path: Path) -> Manifest | None:
+    """Return the manifest of a file, None if there is no file.
+
+    Raises:
+        UsageError: it cannot be read, or holds something else.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", error)
+        raise UsageError(f"cannot read {path}: {reason}; restore the file") from error
+    return Manifest.from_text(text, path.name)
+
+
+def parse_json(text: str) -> Any:
+    """Return JSON values; of a key that is there twice, as after a merge, none may be dropped.
+
+    Raises:
+        ValueError: it is not JSON, or a key is there twice.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        for name, count in Counter(name for name, _ in pairs).items():
+            if count > 1:
+                raise ValueError(f"the key {name!r} is there {count} times in one object")
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=unique)
+
+
+def _job_json(job: JobState) -> dict[str, Any]:
+    sources = job.sources
+    return {
+        "resource": job.resource,
+        "bookmark": job.bookmark,
+        "watermark_table": job.watermark_table or None,
+        **({"cursors": list(job.cursors)} if job.cursors else {}),
+        "sources": None if sources is None else [_source_json(source) for source in sources],
+    }
+
+
+def _job(document: Mapping[str, Any]) -> JobState:
+    sources: Sequence[Mapping[str, Any]] | None = document["sources"]
+    return JobState(
+        resource=document["resource"],
+        bookmark=document["bookmark"],
+        watermark_table=document["watermark_table"] or "",
+        sources=None if sources is None else tuple(_source(source) for source in sources),
+        cursors=tuple(document.get("cursors", ())),
+    )
+
+
+def _source_json(source: ScriptSource) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "transformation_ctx": source.transformation_ctx,
+        "kind": source.kind,
+        "places": list(source.places),
+    }
+    return document | ({"keys": list(source.keys)} if source.keys else {})
+
+
+def _source(document: Mapping[str, Any]) -> ScriptSource:
+    return ScriptSource(
+        document["transformation_ctx"],
+        document["kind"],
+        tuple(document["places"]),
+        tuple(document.get("keys", ())),
+    )
+
+
+def _resource_json(resource: StatefulResource) -> dict[str, Any]:
+    return {
+        "type": resource.type,
+        **({"name": resource.name} if resource.name else {}),
+        **({"keys": list(resource.keys)} if resource.keys else {}),
+        "retained": resource.is_retained,
+    }
+
+
+def _resource(document: Mapping[str, Any]) -> StatefulResource:
+    return StatefulResource(
+        document["type"],
+        document.get("name", ""),
+        tuple(document.get("keys", ())),
+        document["retained"],
+    )

@@ -1,0 +1,170 @@
+"""Reads out of a cloud assembly what the app keeps outside of its code."""
+
+import re
+import tokenize
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tidemark.assembly.arguments import bookmark_option
+from tidemark.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
+from tidemark.assembly.intrinsics import Scope
+from tidemark.assembly.template import resolve_stacks, stack_resources
+from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
+from tidemark.checks.state.script_sources import ScriptSource, state_of_script
+from tidemark.errors import UsageError
+
+STATEFUL = ("AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::S3::Bucket")
+NAME_OF = {"AWS::DynamoDB::Table": "TableName", "AWS::S3::Bucket": "BucketName"}
+REGION = "us-east-1"  # no name of an app's own should have one; the CDK's assets bucket does
+WATERMARK_ARGUMENT = "--watermark_table"
+
+
+def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
+    """Return what an app keeps.
+
+    Args:
+        assembly: the synthesized app.
+        stages: names of its stages; in names of stacks, buckets and tables each of them becomes
+            ``{stage}``, so that the manifest is the same for all.
+
+    Raises:
+        UsageError: two jobs have one name, or a script is not Python.
+        UnsupportedError: a property cannot be resolved.
+    """
+    jobs: dict[str, JobState] = {}
+    resources: dict[str, StatefulResource] = {}
+    for stack, scope in resolve_stacks(assembly, REGION):
+        for logical_id, name, properties in _jobs(stack, scope):
+            if name in jobs:
+                raise UsageError(f"the app has two jobs named {name!r}; give each its own name")
+            job = _job_state(name, properties, assembly.assets)
+            jobs[name] = replace(job, resource=f"{stack.name}/{logical_id}")
+        for logical_id, resource in stack.template.get("Resources", {}).items():
+            if resource["Type"] in STATEFUL:
+                resources[f"{stack.name}/{logical_id}"] = _resource(resource, scope)
+    return _without_stages(Manifest(jobs, resources), stages)
+
+
+def read_app_folder(folder: Path, stages: Collection[str] = ()) -> Manifest:
+    """Return what the app keeps whose cloud assembly is in a folder; see `read_app`.
+
+    Raises:
+        UsageError: it is no assembly, or one that CloudFormation would not take either.
+    """
+    try:
+        return read_app(read_assembly(folder), stages)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{folder} holds something that could not be deployed ({type(error).__name__}: "
+            f"{error}); synthesize the app again"
+        ) from error
+
+
+def _jobs(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    for logical_id, kind, name, properties in stack_resources(stack, scope):
+        if kind == "AWS::Glue::Job":
+            yield logical_id, name, properties
+
+
+def _job_state(name: str, properties: Mapping[str, Any], assets: Collection[FileAsset]) -> JobState:
+    arguments = {
+        **properties.get("DefaultArguments", {}),
+        **properties.get("NonOverridableArguments", {}),
+    }
+    job = JobState(
+        resource="",
+        bookmark=bookmark_option(arguments),
+        watermark_table=arguments.get(WATERMARK_ARGUMENT, ""),
+    )
+    if not (job.has_bookmark or job.watermark_table):
+        return job
+    text = _script(name, properties["Command"].get("ScriptLocation", ""), assets)
+    if text is None:
+        return replace(job, sources=None) if job.has_bookmark else job
+    state = state_of_script(text, name)
+    if job.has_bookmark:
+        job = replace(job, sources=tuple(_given(source, arguments) for source in state.sources))
+    if job.watermark_table:
+        cursors = {_with_values(cursor, arguments) for cursor in state.cursors}
+        job = replace(job, cursors=tuple(sorted(cursors)))
+    return job
+
+
+def _script(name: str, location: str, assets: Collection[FileAsset]) -> str | None:
+    """Return the text of a job's script; None if the script is not part of the assembly."""
+    found = [asset.source for asset in assets if location.endswith(f"/{asset.key}")]
+    if not found:
+        return None
+    try:
+        with tokenize.open(found[0]) as file:
+            return file.read()
+    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot read the script of job {name}, {found[0]}: {error}; save it as UTF-8"
+        ) from error
+
+
+def _with_values(text: str, arguments: Mapping[str, Any]) -> str:
+    """Return a text with the values that the template gives to the job's arguments."""
+    return re.sub(r"\{(--[^}]+)\}", lambda match: str(arguments.get(match[1], match[0])), text)
+
+
+def _given(source: ScriptSource, arguments: Mapping[str, Any]) -> ScriptSource:
+    return ScriptSource(
+        _with_values(source.transformation_ctx, arguments),
+        _with_values(source.kind, arguments),
+        tuple(sorted(_with_values(place, arguments) for place in source.places)),
+        tuple(_with_values(key, arguments) for key in source.keys),
+    )
+
+
+def _resource(resource: Mapping[str, Any], scope: Scope) -> StatefulResource:
+    kind = resource["Type"]
+    properties = resource.get("Properties", {})
+    types = {
+        attribute["AttributeName"]: attribute["AttributeType"]
+        for attribute in properties.get("AttributeDefinitions", [])
+    }
+    return StatefulResource(
+        type=kind,
+        name=str(scope.resolve(properties.get(NAME_OF.get(kind, ""), ""))),
+        keys=tuple(
+            f"{key['AttributeName']} {types.get(key['AttributeName'], '?')} {key['KeyType']}"
+            for key in properties.get("KeySchema", [])
+        ),
+        is_retained=all(
+            resource.get(policy, "Delete").startswith("Retain")
+            for policy in ("DeletionPolicy", "UpdateReplacePolicy")
+        ),
+    )
+
+
+def _without_stages(app: Manifest, stages: Collection[str]) -> Manifest:
+    names = "|".join(re.escape(stage) for stage in sorted(stages, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9])")
+
+    def name(text: str) -> str:
+        return pattern.sub("{stage}", text) if names else text
+
+    def place(text: str) -> str:
+        scheme, separator, rest = text.rpartition("://")
+        owner, slash, path = rest.partition("/")
+        return f"{scheme}{separator}{name(owner)}{slash}{path}"
+
+    def job(state: JobState) -> JobState:
+        sources = state.sources
+        return replace(
+            state,
+            resource=name(state.resource),
+            watermark_table=name(state.watermark_table),
+            sources=None
+            if sources is None
+            else tuple(replace(s, places=tuple(map(place, s.places))) for s in sources),
+        )
+
+    return Manifest(
+        {key: job(state) for key, state in app.jobs.items()},
+        {name(key): replace(r, name=name(r.name)) for key, r in app.resources.items()},
+    )

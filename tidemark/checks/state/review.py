@@ -1,0 +1,159 @@
+"""Tells which decisions of the carry-over plan cover what a change would lose."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.checks.state.findings import Finding, Kind, findings_of
+from tidemark.checks.state.manifest import MANIFEST, Manifest
+from tidemark.checks.state.plan import (
+    PLAN,
+    REREAD,
+    Discard,
+    Entry,
+    PlanEntry,
+    RenameCtx,
+    RenameJob,
+    Reread,
+    final_name,
+)
+from tidemark.errors import TidemarkError
+
+_REREAD_OF_JOB = {Kind.BOOKMARK_DISABLED, Kind.BOOKMARK_RENAMED, Kind.JOB_REPLACED}
+_REREAD_OF_CTX = {Kind.CTX_GONE, Kind.SOURCE_MOVED, Kind.CURSOR_GONE}
+_DISCARD_OF_JOB = {
+    *(Kind.BOOKMARK_GONE, Kind.BOOKMARK_DISABLED, Kind.JOB_REPLACED),
+    *(Kind.WATERMARK_GONE, Kind.WATERMARK_MOVED),
+}
+_DISCARD_OF_RESOURCE = {Kind.RESOURCE_GONE, Kind.RESOURCE_REPLACED, Kind.RESOURCE_NOT_RETAINED}
+
+
+@dataclass(frozen=True)
+class Review:
+    """What comes of comparing an app with its manifest.
+
+    Attributes:
+        unacknowledged: what would be lost, and nobody has decided about.
+        acknowledged: what would be lost, each with the entry that covers it.
+        unused: entries that cover nothing, each with the reason.
+        recorded: the manifest as it is.
+        written: the manifest that is right for the app and the plan.
+    """
+
+    unacknowledged: tuple[Finding, ...]
+    acknowledged: tuple[tuple[Finding, PlanEntry], ...]
+    unused: tuple[tuple[PlanEntry, str], ...]
+    recorded: Manifest
+    written: Manifest
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the manifest is the one that is right."""
+        return self.recorded == self.written
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether somebody has decided about everything that is lost, and about nothing else."""
+        return not self.unacknowledged and not self.unused
+
+
+def review(old: Manifest, app: Manifest, plan: Sequence[PlanEntry]) -> Review:
+    """Return what an app would lose of what its manifest records, and what the plan covers.
+
+    An entry that the manifest has recorded has done that work: it covers nothing else, and stays
+    in the plan until it has been carried out in every stage.
+    """
+    renames = {e.entry.from_job: e.entry.to_job for e in plan if isinstance(e.entry, RenameJob)}
+    problems = {entry.text: why for entry in plan if (why := _problem(entry, old, app, renames))}
+    usable = [
+        entry
+        for entry in plan
+        if entry.text not in problems and entry.document not in old.carry_over
+    ]
+    found = findings_of(old, app, [entry.entry for entry in usable])
+    covering = {
+        finding: next((e for e in usable if covers(e.entry, finding)), None) for finding in found
+    }
+    used = {entry.text for entry in covering.values() if entry}
+    for entry in usable:
+        # A rename says which job is which, even if AWS keeps nothing that it could carry.
+        if entry.text not in used and not isinstance(entry.entry, RenameJob):
+            problems[entry.text] = "nothing that it speaks of would be lost"
+    return Review(
+        unacknowledged=tuple(f for f, entry in covering.items() if entry is None),
+        acknowledged=tuple((f, entry) for f, entry in covering.items() if entry),
+        unused=tuple((entry, problems[entry.text]) for entry in plan if entry.text in problems),
+        recorded=old,
+        written=replace(app, carry_over=tuple(entry.document for entry in plan)),
+    )
+
+
+def covers(entry: Entry, finding: Finding) -> bool:
+    """Return whether a decision is about this very loss."""
+    match entry:
+        case RenameJob(to_job=job):
+            if finding.kind is Kind.BOOKMARK_RENAMED:
+                return finding.subject == job and entry.bookmark_on_aws == REREAD
+            return finding.kind is Kind.WATERMARK_RENAMED and finding.subject == job
+        case RenameCtx(job=job, from_ctx=ctx):
+            return (finding.kind, finding.subject, finding.ctx) == (Kind.CTX_RENAMED, job, ctx)
+        case Reread(job=job, ctx=ctx):
+            kinds = _REREAD_OF_CTX if ctx else _REREAD_OF_JOB
+            return finding.kind in kinds and (finding.subject, finding.ctx) == (job, ctx)
+        case Discard(job=job, ctx=ctx, resource=resource):
+            if resource:
+                return finding.kind in _DISCARD_OF_RESOURCE and finding.subject == resource
+            kinds = _REREAD_OF_CTX if ctx else _DISCARD_OF_JOB
+            return finding.kind in kinds and (finding.subject, finding.ctx) == (job, ctx)
+
+
+def check_writable(found: Review) -> None:
+    """Raise unless the manifest may be replaced by the one that is right now.
+
+    Raises:
+        TidemarkError: that would drop state that nobody has decided about, or an entry of the
+            plan covers nothing.
+    """
+    if not found.is_safe:
+        raise TidemarkError(
+            f"{MANIFEST} is left as it is: losses that nobody acknowledged: "
+            f"{len(found.unacknowledged)}, entries that cover nothing: {len(found.unused)}; "
+            "`tidemark state check` lists them with what to do"
+        )
+
+
+def changes(old: Manifest, new: Manifest) -> list[str]:
+    """Return in words how two manifests differ, one line for each job, resource and entry."""
+    lines = []
+    for what, before, after in (
+        ("job", old.jobs, new.jobs),
+        ("resource", old.resources, new.resources),
+    ):
+        for name in sorted({*before, *after}):
+            if name not in after:
+                lines.append(f"{what} {name}: gone")
+            elif before.get(name) != after[name]:
+                lines.append(f"{what} {name}: {'changed' if name in before else 'added'}")
+    if old.carry_over != new.carry_over:
+        lines.append(
+            f"{PLAN}: {len(new.carry_over)} entries, and the manifest has {len(old.carry_over)}"
+        )
+    return lines
+
+
+def _problem(entry: PlanEntry, old: Manifest, app: Manifest, renames: Mapping[str, str]) -> str:
+    """Return why an entry cannot be what it says, empty if it may be."""
+    match entry.entry:
+        case RenameCtx(job=job, from_ctx=ctx):
+            now = app.jobs.get(final_name(job, renames))
+            if now and ctx in now.ctxs:
+                return f"job {job!r} has the ctx {ctx!r} still, whose position would be taken away"
+        case RenameJob(from_job=name) if name in app.jobs:
+            return f"the app has a job {name!r}, whose state would be taken away"
+        case RenameJob(from_job=name, to_job=job) if entry.document not in old.carry_over:
+            if name not in old.jobs:
+                return f"the manifest has no job {name!r}"
+            if job not in app.jobs:
+                return f"the app has no job {job!r}"
+            if job in old.jobs:
+                return f"the manifest has a job {job!r} already, with state of its own"
+    return ""

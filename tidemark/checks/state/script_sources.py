@@ -1,0 +1,129 @@
+"""Reads from the text of a job script what it keeps state of: bookmarked sources, watermarks."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.checks.lint.names import identifier, names_of
+from tidemark.checks.lint.operators import CTX, operator_of
+from tidemark.checks.state.script_values import Script, given_to
+from tidemark.errors import UsageError
+
+# The parameters of what keeps a state in the bookmark, in order; AWS's own names.
+PARAMETERS = {
+    "from_options": ("connection_type", "connection_options", "format", "format_options", CTX),
+    "from_catalog": ("database", "table_name", "redshift_tmp_dir", CTX),
+    "getSource": ("connection_type", "format", CTX),
+    "relationalize": ("root_table_name", "staging_path", "options", CTX),
+    "apply": ("frame", "staging_path", "name", "options", CTX),
+}
+OPENS_WINDOWS = ("open_window", "window", "windows")  # methods of `Watermarks`
+
+
+@dataclass(frozen=True, order=True)
+class ScriptSource:
+    """One source that a script reads through the job bookmark.
+
+    Attributes:
+        transformation_ctx: its name in the bookmark.
+        kind: what it is: ``s3``, ``jdbc`` and so on, ``catalog``, ``relationalize``.
+        places: where it reads: paths, or the table, sorted.
+        keys: its jobBookmarkKeys, in order.
+    """
+
+    transformation_ctx: str
+    kind: str
+    places: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ScriptState:
+    """What a script keeps state of.
+
+    Attributes:
+        sources: what it reads through the job bookmark, sorted.
+        cursors: the names of its watermarks, sorted.
+    """
+
+    sources: tuple[ScriptSource, ...] = ()
+    cursors: tuple[str, ...] = ()
+
+
+def state_of_script(text: str, name: str) -> ScriptState:
+    """Return what a script keeps state of, as far as its text tells.
+
+    Args:
+        text: the script.
+        name: what people know it by.
+
+    Raises:
+        UsageError: the text is not Python, or nested too deeply.
+    """
+    try:
+        module = _parsed(text, name)
+        script = Script(module)
+        sources, cursors = set(_sources(script, module)), set(_cursors(script))
+    except RecursionError as error:
+        raise UsageError(f"the script of job {name} is nested too deeply; split it") from error
+    return ScriptState(tuple(sorted(sources)), tuple(sorted(cursors)))
+
+
+def _parsed(text: str, name: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"the script of job {name} is not Python: {error}; mend it") from error
+
+
+def _sources(script: Script, module: ast.Module) -> Iterator[ScriptSource]:
+    """Yield every source that has a transformation_ctx."""
+    names = names_of(module)
+    for call, place in script.calls:
+        operator = operator_of(call, names, {})
+        if operator is None or not operator.is_bookmarked:
+            continue
+        method = identifier(call.func) or ""
+        (parameters,) = (PARAMETERS[end] for end in PARAMETERS if method.endswith(end))
+        given = given_to(parameters, call)
+        unnamed = [word.value for word in call.keywords if word.arg is None]
+        for bound in script.bindings(place):
+            values: dict[str, Any] = {}
+            for node in unnamed:
+                options = script.read(node, place, bound)
+                values |= options if isinstance(options, dict) else {}
+            values |= {name: script.read(node, place, bound) for name, node in given.items()}
+            if ctx := values.get(CTX):
+                yield _source(operator.name, str(ctx), values)
+
+
+def _source(operator: str, ctx: str, values: Mapping[str, Any]) -> ScriptSource:
+    if operator == "relationalize":
+        return ScriptSource(ctx, "relationalize")
+    if operator.endswith("from_catalog"):
+        database = values.get("database", values.get("name_space", ""))
+        options = values.get("additional_options")
+        place = f"{database}.{values.get('table_name', '')}"
+        return ScriptSource(ctx, "catalog", (place,), _keys(options))
+    kind = str(values.get("connection_type", "?"))
+    options = values.get("connection_options", values)  # getSource takes them as keywords
+    if not isinstance(options, dict):
+        return ScriptSource(ctx, kind, (str(options),))
+    found = options.get("paths") or options.get("path") or options.get("dbtable") or []
+    places = found if isinstance(found, list) else [found]
+    return ScriptSource(ctx, kind, tuple(sorted(map(str, places))), _keys(options))
+
+
+def _keys(options: Any) -> tuple[str, ...]:
+    found = options.get("jobBookmarkKeys", []) if isinstance(options, dict) else []
+    return tuple(map(str, found if isinstance(found, list) else [found]))
+
+
+def _cursors(script: Script) -> Iterator[str]:
+    """Yield the names of the watermarks whose windows a script opens."""
+    for call, place in script.calls:
+        given = {word.arg: word.value for word in call.keywords}
+        if identifier(call.func) in OPENS_WINDOWS and "cursor" in given:
+            for bound in script.bindings(place):
+                yield str(script.read(given["cursor"], place, bound))

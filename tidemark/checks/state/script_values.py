@@ -1,0 +1,279 @@
+"""Tells what expressions of a script are worth, as text: nothing is run.
+
+What a name stands for is followed where that is certain: constants, names and attributes that are
+assigned once, loops over lists that are written out, and the arguments with which the script calls
+a function of its own. What a run is given stands as ``{--name}``, and what only a run knows as
+``<its expression>``, with what is known of it put in.
+"""
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from typing import Any, TypeAlias
+
+from tidemark.checks.lint.literals import attributes, bindings, changed_names
+from tidemark.checks.lint.names import FUNCTION, Function
+
+DEEPEST = 5  # calls and names through which a value is followed
+MOST_WAYS = 1_000  # to a function; more are names that stand for many things
+Loop: TypeAlias = ast.For | ast.AsyncFor | ast.comprehension
+Bound: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something stands: in which functions and loops, the innermost last."""
+
+    functions: tuple[Function, ...] = ()
+    loops: tuple[Loop, ...] = ()
+
+
+class Script:
+    """The calls of a script, and what its names stand for."""
+
+    def __init__(self, module: ast.Module) -> None:
+        changed = changed_names(module)
+        self.calls = list(_calls(module))
+        self._constants = _bound_once(module.body, changed)
+        self._locals = {
+            function: _bound_once(function.body, changed_names(function))
+            for function in ast.walk(module)
+            if isinstance(function, FUNCTION)
+        }
+        self._attributes = {
+            name: values[0]
+            for name, values in attributes(module).items()
+            if len(values) == 1 and values[0] is not None and name not in changed
+        }
+        self._functions_of = {
+            node: function for function in self._locals for node in ast.walk(function)
+        }
+        self._called_as = {
+            function: class_.name
+            for class_ in ast.walk(module)
+            if isinstance(class_, ast.ClassDef)
+            for function in class_.body
+            if isinstance(function, FUNCTION) and function.name == "__init__"
+        }
+
+    def bindings(self, place: Place, depth: int = 0) -> Iterator[Bound]:
+        """Yield what parameters and loop variables stand for, once for each way to a place."""
+        for bound in islice(self._parameters(place.functions, depth), MOST_WAYS):
+            yield from self._looped(place, place.loops, bound)
+
+    def _looped(self, place: Place, loops: Sequence[Loop], bound: Bound) -> Iterator[Bound]:
+        if not loops:
+            yield bound
+            return
+        items = self.read(loops[0].iter, place, bound)
+        each = items if isinstance(items, list) and items else [None]
+        for item in each:
+            values = {} if item is None else dict(_unpacked(loops[0].target, item))
+            yield from self._looped(place, loops[1:], {**bound, **values})
+
+    def _parameters(self, functions: tuple[Function, ...], depth: int) -> Iterator[Bound]:
+        if not functions:
+            yield {}
+            return
+        function = functions[-1]
+        name = self._called_as.get(function, function.name)
+        calls = [
+            (call, place)
+            for call, place in self.calls
+            if function not in place.functions and _callee(call) == name
+        ]
+        if not calls or depth >= DEEPEST:
+            yield {}
+            return
+        names = [word.arg for word in (*function.args.posonlyargs, *function.args.args)]
+        for call, place in calls:
+            given = given_to(names[names[:1] == ["self"] :], call)
+            for bound in self.bindings(place, depth + 1):
+                values = {n: self.read(node, Place(), {}) for n, node in _defaults(function)}
+                values |= {name: self.read(node, place, bound) for name, node in given.items()}
+                rebound = self._locals[function].keys()
+                yield {
+                    **(bound if place.functions == functions[:-1] else {}),
+                    **{name: value for name, value in values.items() if name not in rebound},
+                }
+
+    def read(self, node: ast.expr, place: Place, bound: Bound, depth: int = 0) -> Any:
+        """Return a value: text, or a list or dict of values; as ``<code>`` what is not certain."""
+        known = self._known(node, place, bound, depth)
+        if known is not None:
+            return known
+        filled = _Filled(lambda part: self._known(part, place, bound, depth + 1))
+        return f"<{ast.unparse(filled.visit(deepcopy(node)))}>"
+
+    def _known(self, node: ast.expr, place: Place, bound: Bound, depth: int) -> Any:
+        """Return what a value is, None if that is not certain."""
+        match node:
+            case ast.Name(id=name):
+                return self._name(name, place, bound, depth)
+            case ast.Attribute(attr=name) if name in self._attributes and depth < DEEPEST:
+                return self._attribute(node, self._attributes[name], depth + 1)
+            case (
+                ast.Subscript(value=owner, slice=ast.Constant(value=key))
+                | ast.Call(
+                    func=ast.Attribute(value=owner, attr="get"), args=[ast.Constant(value=key)]
+                )
+            ):
+                return _part(self._known(owner, place, bound, depth), key)
+        return _written(node, lambda inner: self.read(inner, place, bound, depth))
+
+    def _attribute(self, node: ast.expr, value: ast.expr, depth: int) -> Any:
+        """Return what an attribute is; of several objects, the values that it has in them."""
+        function = self._functions_of.get(value)
+        place = Place((function,) if function else ())
+        each = [self.read(value, place, bound, depth) for bound in self.bindings(place, depth)]
+        if not all(map(is_certain, each)):
+            return None
+        texts = sorted(set(map(str, each)))
+        return each[0] if len(texts) == 1 else f"<{ast.unparse(node)}: {', '.join(texts)}>"
+
+    def _name(self, name: str, place: Place, bound: Bound, depth: int) -> Any:
+        if name in bound:
+            return bound[name]
+        if depth >= DEEPEST:
+            return None
+        for number in range(len(place.functions), 0, -1):
+            names = self._locals[place.functions[number - 1]]
+            if name in names:
+                value, inside = names[name], Place(place.functions[:number])
+                return self.read(value, inside, bound, depth + 1) if value else None
+        value = self._constants.get(name)
+        return self.read(value, Place(), {}, depth + 1) if value else None
+
+
+def _written(node: ast.expr, read: Callable[[ast.expr], Any]) -> Any:
+    """Return what an expression is that is written out; None if it is not."""
+    match node:
+        case ast.Constant(value=constant):
+            return "" if constant is None else str(constant)
+        case ast.JoinedStr(values=parts):
+            return "".join(str(read(part)) for part in parts)
+        case ast.FormattedValue(value=inner):
+            return read(inner)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _sum(read(left), read(right))
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return [read(item) for item in items]
+    return _written_dict(node, read)
+
+
+def _written_dict(node: ast.expr, read: Callable[[ast.expr], Any]) -> Any:
+    """Return a dict that is written out, or its pairs; None for anything else."""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            return _merged((read(key) if key else None, read(value)) for key, value in pairs)
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words):
+            return _merged((word.arg, read(word.value)) for word in words)
+        case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]):
+            found = read(owner)
+            return [list(pair) for pair in found.items()] if isinstance(found, dict) else None
+    return None
+
+
+class _Filled(ast.NodeTransformer):
+    """Puts what is known into an expression, in place of the names for it."""
+
+    def __init__(self, known: Callable[[ast.expr], Any]) -> None:
+        self._known = known
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            value = self._known(node)
+            if isinstance(value, str) and is_certain(value):
+                return ast.Constant(value)
+        return self.generic_visit(node)
+
+
+def is_certain(value: Any) -> bool:
+    """Return whether a value is known but for what a run is given."""
+    return "<" not in str(value)
+
+
+def given_to(parameters: Sequence[str], call: ast.Call) -> dict[str, ast.expr]:
+    """Return what a call gives for each parameter."""
+    certain = takewhile(lambda value: not isinstance(value, ast.Starred), call.args)
+    given = dict(zip(parameters, certain, strict=False))
+    return given | {word.arg: word.value for word in call.keywords if word.arg}
+
+
+def _merged(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    """Return a dict of pairs; what has no key is a dict by itself, as in ``**options``."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key is not None:
+            found[str(key)] = value
+        elif isinstance(value, dict):
+            found |= value
+    return found
+
+
+def _sum(left: Any, right: Any) -> Any:
+    return left + right if isinstance(left, list) and isinstance(right, list) else f"{left}{right}"
+
+
+def _part(owner: Any, key: object) -> Any:
+    """Return what stands under a key; of what is not known, the argument of that name."""
+    if isinstance(owner, dict):
+        return owner.get(str(key))
+    if isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner):
+        return owner[key]
+    return f"{{--{key}}}" if isinstance(key, str) else None
+
+
+def _unpacked(target: ast.expr, item: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names of a loop with the values of one round."""
+    if isinstance(target, ast.Name):
+        yield target.id, item
+    elif isinstance(target, ast.Tuple) and isinstance(item, list):
+        for part, value in zip(target.elts, item, strict=False):
+            yield from _unpacked(part, value)
+
+
+def _calls(module: ast.Module) -> Iterator[tuple[ast.Call, Place]]:
+    """Yield every call of a script, with the functions and loops in which it stands."""
+    left: list[tuple[ast.AST, Place]] = [(module, Place())]
+    while left:
+        node, place = left.pop()
+        if isinstance(node, ast.Call):
+            yield node, place
+        if isinstance(node, FUNCTION):
+            place = Place((*place.functions, node))
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            place = Place(place.functions, (*place.loops, node))
+        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            place = Place(place.functions, (*place.loops, *node.generators))
+        left += [(child, place) for child in ast.iter_child_nodes(node)]
+
+
+def _defaults(function: Function) -> Iterator[tuple[str, ast.expr]]:
+    by_position = [*function.args.posonlyargs, *function.args.args][::-1]
+    for argument, default in zip(by_position, function.args.defaults[::-1], strict=False):
+        yield argument.arg, default
+    for argument, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        if value is not None:
+            yield argument.arg, value
+
+
+def _callee(call: ast.Call) -> str:
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def _bound_once(body: Sequence[ast.stmt], changed: Collection[str]) -> dict[str, ast.expr | None]:
+    """Return the names that a scope binds with their values, None for what has no one value."""
+    found: dict[str, list[ast.expr | None]] = {}
+    for name, value in bindings(body):
+        found.setdefault(name, []).append(value)
+    return {
+        name: values[0] if len(values) == 1 and name not in changed else None
+        for name, values in found.items()
+    }

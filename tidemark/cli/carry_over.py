@@ -1,0 +1,121 @@
+"""Carries out a carry-over plan: on this machine, or in the account of your credentials."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.checks.state.plan import PLAN, read_plan
+from tidemark.checks.state.read_app import read_app_folder
+from tidemark.checks.state.steps import Action, Step, steps_of
+from tidemark.cli.views.state import review_project
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_glue.bookmarks.carry_bookmarks import carry_bookmark, forget_ctx, rename_ctx
+from tidemark.local_glue.commands import region
+from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.store.database import Store
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[Step]:
+    """Return the steps of the plan of a project.
+
+    Raises:
+        UsageError: the plan has entries that do not fit the app; nothing may be carried over then.
+    """
+    found = review_project(project, assembly)
+    if found.unused:
+        entry, why = found.unused[0]
+        raise UsageError(f"{PLAN}: {entry.text} cannot be carried out: {why}; take it out")
+    app = read_app_folder(assembly)
+    steps = steps_of(read_plan(project / PLAN), app, on_aws=on_aws)
+    stated = {resource.name for resource in app.resources.values()}
+    for step in steps:
+        if on_aws and step.table and step.table not in stated:
+            raise UsageError(
+                f"the template gives the table of the watermarks of {step.to_job} no name, so it "
+                "is not known here what AWS has called it; set its TableName"
+            )
+    return steps
+
+
+def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step, str]]:
+    """Do the steps in a home, one after the other, and yield each with what was done.
+
+    Raises:
+        TidemarkError: something newer is in the way, or a run is going on; what was done until
+            then stays, and the whole can be done again.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(home.exclusive())
+        store = stack.enter_context(Store(home.database))
+        dynamodb = None
+        if any(step.action is Action.CARRY_WATERMARKS for step in steps):
+            endpoint = stack.enter_context(dynamodb_endpoint(home))
+            dynamodb = stack.enter_context(dynamodb_client(endpoint, region()))
+        for step in steps:
+            if dynamodb is not None and step.action is Action.CARRY_WATERMARKS:
+                yield step, _carry_watermarks(step, dynamodb, on_aws=False)
+            else:
+                yield step, _carry_bookmark(step, store)
+
+
+def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
+    """Do the steps in the account and region of your credentials; yield each with what was done.
+
+    Raises:
+        TidemarkError: AWS refuses, or something newer is in the way; what was done until then
+            stays, and the whole can be done again.
+    """
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        dynamodb = boto3.client("dynamodb")
+        for step in steps:
+            is_done_there = step.action is Action.CARRY_WATERMARKS
+            outcome = _carry_watermarks(step, dynamodb, on_aws=True) if is_done_there else ""
+            yield step, outcome
+    except (BotoCoreError, ClientError) as error:
+        raise TidemarkError(
+            f"AWS refuses: {error}; use credentials and a region of the account of the stage, then "
+            "do it again: what is done already stays done"
+        ) from error
+
+
+def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -> str:
+    from tidemark.cli.views.watermarks import values_text  # which finds the library
+    from watermarks import Watermarks, WatermarksError, WatermarkTableNotFoundError
+
+    try:
+        latest = Watermarks(step.table, dynamodb).carry_over(step.job, step.to_job)
+    except WatermarkTableNotFoundError as error:
+        if on_aws:
+            raise TidemarkError(
+                f"there is no table {step.table} in {dynamodb.meta.region_name} of this account, "
+                "so nothing was carried over; use credentials and a region of the stage (where it "
+                "was never deployed, there is nothing to carry over)"
+            ) from error
+        return f"nothing to do: there is no table {step.table}"
+    except WatermarksError as error:
+        raise TidemarkError(str(error)) from error
+    if latest is None:
+        return "nothing to do: the old name never had any"
+    values = values_text(latest.watermarks) or "windows only"
+    return f"carried over: version {latest.version}, {values}"
+
+
+def _carry_bookmark(step: Step, store: Store) -> str:
+    now_ms = time.time_ns() // 1_000_000
+    match step.action:
+        case Action.CARRY_BOOKMARK:
+            return carry_bookmark(store, step.job, step.to_job)
+        case Action.RENAME_CTX:
+            return rename_ctx(store, step.job, step.ctx, step.to_ctx, now_ms)
+        case Action.FORGET_CTX:
+            return forget_ctx(store, step.job, step.ctx, step.places, step.keys, now_ms)
+    return ""

@@ -1,0 +1,220 @@
+"""The command `tidemark`; `--help` needs neither Spark nor the CDK."""
+
+import errno
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+from rich.console import Console
+
+from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, bookmark, explain, submit
+from tidemark.cli.local import local
+from tidemark.cli.new_job import new_job
+from tidemark.cli.state import state
+from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.watermark import watermark
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_glue.home import DEFAULT_HOME
+from tidemark.local_glue.machine.disk import full_disk_text, has_room, is_full
+
+FAILURE, USAGE = 1, 2
+RUNNERS = ("run", "submit")
+PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
+BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
+WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
+
+
+class TidemarkGroup(click.Group):
+    """A command group that turns our errors into one line and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; exit 2 on wrong usage, 1 on failure, 130 when interrupted."""
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by the caller, as with `>&-`
+                setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 (for good)
+        try:
+            return super().invoke(ctx)
+        except TidemarkError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(USAGE if isinstance(error, UsageError) else FAILURE)
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # who read our output has left: click ends quietly
+                raise
+            click.echo(f"error: {os_error_text(error)}", err=True)
+            sys.exit(FAILURE)
+        except KeyboardInterrupt:
+            command = ctx.invoked_subcommand
+            goes_on = f"; `tidemark {command}` continues from what was committed"
+            click.echo(f"stopped{goes_on if command in RUNNERS else ''}", err=True)
+            sys.exit(128 + signal.SIGINT)
+
+
+def os_error_text(error: OSError) -> str:
+    """Return one line about a file that cannot be read or written, or a disk that is full."""
+    home = os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME
+    named = [name for name in (error.filename2, error.filename) if isinstance(name, str)]
+    folders = [Path(name).absolute().parent for name in named] + [Path(home).absolute()]
+    if is_full(error):
+        full = [folder for folder in folders if not has_room(folder)]
+        if not full and not named:  # every disk of ours has room: it is what stdout leads to
+            return "cannot write the output: its disk is full; make room, then run again"
+        folder = full[0] if full else folders[0]
+        return f"{full_disk_text(folder)}; make room, then run again"
+    where = f" {named[-1]}" if named else ""
+    return f"cannot use{where}: {error.strerror or error}; make it readable and writable"
+
+
+@click.group(cls=TidemarkGroup)
+@click.version_option(package_name="tidemark-glue")
+def main() -> None:
+    """Run incremental AWS Glue pipelines on this machine, and look at their state.
+
+    State, data and logs live in .tidemark, or where TIDEMARK_HOME says.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+main.add_command(bookmark)
+main.add_command(explain)
+main.add_command(local)
+main.add_command(state)
+main.add_command(submit)
+main.add_command(watermark)
+main.add_command(new_job)
+
+
+def _interrupt(signal_number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@main.command()
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
+@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+def run(app: Path | None, context: tuple[str, ...], workflow: str | None, isolated: bool) -> None:
+    """Run a whole workflow once, every job incrementally.
+
+    An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
+    """
+    from tidemark.cli.progress import JobProgress, RunConsole, print_outcome, print_recovered
+    from tidemark.local_glue.commands import run_workflow
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.runs.jvms.supply import jvms_of
+
+    console = RunConsole()
+    home = Home.from_environment()
+    progress = JobProgress(console)
+    with jvms_of(home, is_isolated=isolated, say=progress.say) as jvms:
+        assembly = assembly_folder(console, app, context)
+        with progress:
+            result = run_workflow(
+                assembly,
+                home,
+                workflow,
+                progress.observe,
+                lambda runs: print_recovered(console, runs),
+                progress.warn,
+                jvms,
+            )
+    print_outcome(console, result)
+    sys.exit(0 if result.is_success else FAILURE)
+
+
+@main.command()
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+def status(app: Path | None) -> None:
+    """Show every job's last run, bookmark and watermark."""
+    from tidemark.cli.progress import print_killed, print_warnings
+    from tidemark.cli.views.status import read_watermarks, schedule_lines, status_table
+    from tidemark.local_glue.commands import job_statuses, load, show_earlier_warnings
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.workflows.engine import KILLED
+
+    deployment = load(app or Path("cdk.out"))
+    home = Home.from_environment()
+    statuses = job_statuses(deployment, home)
+    console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+    table = status_table(deployment, statuses, read_watermarks(deployment, home))
+    console.print(table, soft_wrap=True)
+    for line in schedule_lines(deployment):
+        console.print(line, highlight=False, soft_wrap=True)
+    runs = [status.last_run for status in statuses if status.last_run]
+    print_killed(console, [run for run in runs if run.error_message == KILLED])
+    show_earlier_warnings(home, lambda warnings: print_warnings(console, warnings))
+
+
+@main.command()
+@click.argument("scripts", nargs=-1, type=click.Path(path_type=Path), metavar="[SCRIPT.py]...")
+@click.option("--bookmark", type=click.Choice(["enable", "disable", "pause"]), help=BOOKMARK_HELP)
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@click.option("--format", "output", type=FORMAT, default="table", help="Print lines, or JSON.")
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+def lint(
+    scripts: tuple[Path, ...],
+    bookmark: str | None,
+    strict: bool,
+    output: str,
+    app: Path | None,
+    context: tuple[str, ...],
+) -> None:
+    """Find what loses bookmarks or fails runs in Glue job scripts, without running them.
+
+    Without SCRIPT.py every job of the app is linted, with the arguments that its template passes.
+    """
+    from tidemark.cli.views.lint import count, lint_app, lint_json, lint_lines, lint_scripts
+
+    if scripts:
+        if app is not None or context:
+            raise UsageError("scripts are linted by themselves: leave out --app and --context")
+        linted, refused = lint_scripts(scripts, bookmark)
+    elif bookmark is not None:
+        raise UsageError("the template says which jobs have bookmarks: leave out --bookmark")
+    else:
+        linted, refused = lint_app(assembly_folder(Console(stderr=True), app, context)), []
+    if output == "json":
+        click.echo(json.dumps(lint_json(linted), indent=2))
+    else:
+        for line in lint_lines(linted):
+            Console().print(line, highlight=False, soft_wrap=True)
+    for error in refused:
+        click.echo(f"error: {error}", err=True)
+    is_failure = count(linted, "error") or (strict and count(linted, "warning"))
+    sys.exit(USAGE if refused else FAILURE if is_failure else 0)
+
+
+@main.group()
+def catalog() -> None:
+    """Define the tables and connections of the local Data Catalog, and list the tables."""
+
+
+@catalog.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.json")
+def put(file: Path) -> None:
+    """Define a table or a connection, by the JSON that `aws glue create-table` takes.
+
+    That is the JSON of --cli-input-json, of create-table or create-connection. What the app defines
+    (AWS::Glue::Table, AWS::Glue::Connection) is there once it is deployed. Partitions are the
+    folders key=value below the location of a table.
+    """
+    from tidemark.local_glue.commands import put_in_catalog
+    from tidemark.local_glue.home import Home
+
+    name = put_in_catalog(file, Home.from_environment())
+    click.echo(f"{name} is in the local Data Catalog")
+
+
+@catalog.command(name="list")
+def list_tables() -> None:
+    """List the tables, their formats and where their data are."""
+    from tidemark.cli.views.catalog import catalog_table
+    from tidemark.local_glue.commands import list_catalog
+    from tidemark.local_glue.home import Home
+
+    console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+    console.print(catalog_table(list_catalog(Home.from_environment())), soft_wrap=True)

@@ -1,0 +1,112 @@
+"""Names the stacks that `make destroy` removes: `python -m tidemark.cli.pipeline_stacks`.
+
+Those of the app that hold a Glue workflow or job, and nothing that keeps data or state. The
+assembly is that of CDK_APP, if it names a folder, as for the CDK; else the app is synthesized.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from tidemark.cli.synth import CONTEXT_HELP, assembly_folder
+from tidemark.errors import TidemarkError, UsageError
+
+OF_A_PIPELINE = {"AWS::Glue::Workflow", "AWS::Glue::Job"}
+NESTED = "AWS::CloudFormation::Stack"
+KEEPS_DATA = {
+    *("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::Glue::Database"),
+    *("AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::SecretsManager::Secret"),
+    *("AWS::S3::Bucket", "AWS::S3Express::DirectoryBucket", "AWS::S3Tables::TableBucket"),
+    *("AWS::S3Tables::Namespace", "AWS::S3Tables::Table", "AWS::S3Vectors::VectorBucket"),
+    *("AWS::RDS::DBInstance", "AWS::RDS::DBCluster", "AWS::RDS::GlobalCluster"),
+    *("AWS::DSQL::Cluster", "AWS::DocDB::DBCluster", "AWS::DocDBElastic::Cluster"),
+    *("AWS::Neptune::DBCluster", "AWS::NeptuneGraph::Graph", "AWS::QLDB::Ledger"),
+    *("AWS::Redshift::Cluster", "AWS::RedshiftServerless::Namespace"),
+    *("AWS::Timestream::Database", "AWS::Timestream::Table", "AWS::Timestream::InfluxDBInstance"),
+    *("AWS::Cassandra::Keyspace", "AWS::Cassandra::Table", "AWS::MemoryDB::Cluster"),
+    *("AWS::ElastiCache::CacheCluster", "AWS::ElastiCache::ReplicationGroup"),
+    *("AWS::ElastiCache::ServerlessCache", "AWS::OpenSearchService::Domain"),
+    *("AWS::OpenSearchServerless::Collection", "AWS::Elasticsearch::Domain"),
+    *("AWS::EFS::FileSystem", "AWS::FSx::FileSystem", "AWS::FSx::Volume", "AWS::EC2::Volume"),
+    *("AWS::Kinesis::Stream", "AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster"),
+    *("AWS::Backup::BackupVault", "AWS::Cognito::UserPool", "AWS::ECR::Repository"),
+    NESTED,  # one whose template cannot be looked into
+}
+
+
+def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
+    """Return the stacks that are pipelines only.
+
+    Args:
+        types: the resource types of each stack of the app, by its id.
+
+    Raises:
+        UsageError: there is none, or a stack holds a pipeline and data.
+    """
+    pipelines = {stack for stack, found in types.items() if found & OF_A_PIPELINE}
+    for stack in sorted(pipelines):
+        if kept := sorted(types[stack] & KEEPS_DATA):
+            raise UsageError(
+                f"the stack {stack} holds jobs and also {', '.join(kept)}, which `make destroy` "
+                "never removes; move one of the two to a stack of its own, or remove this one "
+                f"yourself: npx cdk destroy {stack}"
+            )
+    if not pipelines:
+        raise UsageError("the app has no stack with a Glue workflow or job; nothing to destroy")
+    return sorted(pipelines)
+
+
+def types_of_stacks(assembly: Path) -> dict[str, set[str]]:
+    """Return the resource types of each stack of an assembly, by what the CDK calls it.
+
+    Raises:
+        UsageError: it is not an assembly.
+    """
+    found: dict[str, set[str]] = {}
+    try:
+        for name, artifact in _json(assembly / "manifest.json").get("artifacts", {}).items():
+            if artifact["type"] == "cdk:cloud-assembly":
+                found |= types_of_stacks(assembly / artifact["properties"]["directoryName"])
+            elif artifact["type"] == "aws:cloudformation:stack":
+                template = assembly / artifact["properties"]["templateFile"]
+                found[artifact.get("displayName", name)] = _types(template)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{assembly} is not a cloud assembly: {error}") from error
+    return found
+
+
+def _types(template: Path) -> set[str]:
+    """Return the resource types of a template and of the stacks nested in it."""
+    found: set[str] = set()
+    for resource in _json(template).get("Resources", {}).values():
+        nested = resource.get("Metadata", {}).get("aws:asset:path")
+        if resource["Type"] == NESTED and nested:
+            found |= _types(template.parent / nested)
+        else:
+            found.add(resource["Type"])
+    return found
+
+
+def _json(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+@click.command()
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+def main(context: tuple[str, ...]) -> None:
+    """Print the names of the stacks on one line."""
+    try:
+        assembly = assembly_folder(Console(stderr=True), None, context)
+        click.echo(" ".join(stacks_to_destroy(types_of_stacks(assembly))))
+    except TidemarkError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

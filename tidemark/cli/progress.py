@@ -1,0 +1,193 @@
+"""Shows a workflow run while it happens: one line per job on a terminal, plain lines elsewhere."""
+
+import os
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from tidemark.cli.views.listing import Sentence
+from tidemark.local_glue.runs.run_warnings import RunWarning
+from tidemark.local_glue.store.database import JobRun
+from tidemark.local_glue.workflows.engine import WorkflowResult
+
+STATE_STYLES = {"SUCCEEDED": "green", "FAILED": "bold red", "TIMEOUT": "bold red"}
+
+
+def rows(count: int | None) -> str:
+    """Return a number of rows for people."""
+    return "-" if count is None else f"{count:,}"
+
+
+def duration(run: JobRun) -> str:
+    """Return how long a job run took, or has been running; ``-`` if nobody saw its end."""
+    if run.completed_at_ms is None and run.state != "RUNNING":
+        return "-"
+    end_ms = run.completed_at_ms or time.time() * 1000
+    return f"{(end_ms - run.started_at_ms) / 1000:.1f} s"
+
+
+def state_text(state: str) -> Text:
+    """Return a job run state in its colour."""
+    return Text(state, style=STATE_STYLES.get(state, "yellow"))
+
+
+def finished_lines(run: JobRun) -> list[str]:
+    """Return what to say of a finished job run: one line, and where the log is if it failed."""
+    took = f"{run.job_name}  {run.state} in {duration(run)}"
+    log = f"log: {run.log_path}"
+    if run.state == "SUCCEEDED":
+        return [f"{took}, {rows(run.rows_read)} rows read, {rows(run.rows_written)} written"]
+    if run.state == "STOPPED":
+        return [took, f"  {log}"]
+    cause = f"{run.job_name} {run.state}: {run.error_message}"
+    return [cause, f"  after {duration(run)}, {log}"]
+
+
+class RunConsole(Console):
+    """A console of a run: where its reader leaves, such as `| head`, the run goes on unseen."""
+
+    def on_broken_pipe(self) -> None:
+        """Print nothing more; rich would end the process, and with it the run."""
+        self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.file.fileno())
+        os.close(nowhere)
+
+
+class JobProgress:
+    """Observer of job runs; use it as a context manager and pass `observe` on."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._running: dict[str, JobRun] = {}
+        self._known: set[str] = set()
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._spinner = Spinner("dots")
+
+    def __enter__(self) -> "JobProgress":
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        frames: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def observe(self, run: JobRun | None) -> None:
+        """Show a change of state; None only moves the clocks of running jobs."""
+        if run is not None and run.state == "RUNNING":
+            self._running[run.run_id] = run
+            self._known.add(run.run_id)
+            if not self._console.is_terminal:
+                self._console.print(Text(f"  {run.job_name}  started"), soft_wrap=True)
+        elif run is not None:
+            self._running.pop(run.run_id, None)
+            mark = ("✓", "green") if run.state == "SUCCEEDED" else ("✗", "red")
+            lines = Text.assemble(mark, " ", "\n".join(finished_lines(run)))
+            self._console.print(lines, soft_wrap=True)
+        if self._live.is_started:
+            self._live.update(self._lines(), refresh=True)
+
+    def warn(self, warnings: Sequence[RunWarning]) -> None:
+        """Show warnings: those of another command's run with the time of that run."""
+        print_warnings(self._console, warnings, self._known)
+
+    def say(self, sentence: str) -> None:
+        """Print a sentence of its own line."""
+        self._console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+
+    def stop_animation(self) -> None:
+        """Draw no more, for something else is to be written below."""
+        self._live.stop()
+
+    def _lines(self) -> RenderableType:
+        lines = Table.grid(padding=(0, 1))
+        for run in self._running.values():
+            lines.add_row(self._spinner, run.job_name, Text(duration(run), style="dim"))
+        return Group(lines)
+
+
+@contextmanager
+def step(console: Console, text: str) -> Iterator[None]:
+    """Show ``text`` while a step runs and its seconds when it is done."""
+    begin = time.monotonic()
+    if console.is_terminal:
+        with console.status(text):
+            yield
+    else:
+        console.print(f"{text} …", highlight=False)
+        yield
+    console.print(f"[green]✓[/] {text} ({time.monotonic() - begin:.1f} s)", highlight=False)
+
+
+def print_outcome(console: Console, result: WorkflowResult) -> None:
+    """Print which jobs failures held back, and which were deleted."""
+    for job_name in result.deleted_jobs:
+        console.print(
+            f"[yellow]{job_name} is gone from its stack[/]: its bookmark was deleted, as AWS "
+            "deletes it with the job",
+            highlight=False,
+            soft_wrap=True,
+        )
+    for job_name, conditions in result.blocked.items():
+        console.print(
+            f"[yellow]{job_name} was not started[/]: it waits for {', '.join(conditions)}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def print_warnings(
+    console: Console, warnings: Sequence[RunWarning], known: Collection[str] = ()
+) -> None:
+    """Print warnings of job runs; of runs that are not known with their time.
+
+    Raises:
+        OSError: nobody can read them: they do not count as seen.
+    """
+    for warning in warnings:
+        when = "" if warning.run_id in known else f", run of {_moment(warning.started_at_ms)}"
+        line = Text.assemble(("warning", "yellow"), f" {warning.job_name}{when}: {warning.text}")
+        console.print(line, soft_wrap=True)
+    console.file.flush()
+    if console.quiet:
+        raise BrokenPipeError("the reader of the output has left")
+
+
+def _moment(epoch_ms: int) -> str:
+    return f"{datetime.fromtimestamp(epoch_ms / 1000, UTC):%Y-%m-%d %H:%M}Z"
+
+
+def print_killed(console: Console, runs: Collection[JobRun]) -> None:
+    """Say which job runs count as RUNNING although their command is gone, if any."""
+    if runs:
+        names = ", ".join(run.job_name for run in runs)
+        console.print(
+            Text.assemble(
+                ("The last run was killed", "yellow"),
+                f" while {names} ran; the next one continues from what was committed.",
+            ),
+            soft_wrap=True,
+        )
+
+
+def print_recovered(console: Console, runs: list[JobRun]) -> None:
+    """Say which job runs a killed command had left unfinished."""
+    names = ", ".join(run.job_name for run in runs)
+    text = Text.assemble(
+        ("The last run was killed", "yellow"),
+        f" while {names} ran; every job continues from what it had committed.",
+    )
+    console.print(Sentence(text), highlight=False, soft_wrap=True)

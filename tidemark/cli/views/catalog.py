@@ -1,0 +1,17 @@
+"""Shows the local Data Catalog as a list."""
+
+from collections.abc import Iterable
+
+from tidemark.assembly.catalog_tables import CatalogTable
+from tidemark.cli.views.listing import Listing
+
+
+def catalog_table(tables: Iterable[CatalogTable]) -> Listing:
+    """Return one row per table of the Data Catalog."""
+    rows = []
+    for table in tables:
+        columns = ", ".join(f"{name} {kind}" for name, kind in table.columns)
+        keys = ", ".join(f"{name} {kind}" for name, kind in table.partition_keys)
+        location = "" if table.is_jdbc else table.location
+        rows.append((table.full_name, table.classification, columns, keys, location))
+    return Listing(("table", "format", "columns", "partition keys", "location"), rows)

@@ -1,0 +1,86 @@
+"""Lints scripts or the jobs of an app, and shows what was found."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from tidemark.assembly.cloud_assembly import read_assembly
+from tidemark.checks.lint.findings import Finding
+from tidemark.checks.lint.linter import Linted, lint_file, lint_jobs
+from tidemark.errors import UsageError
+
+STYLES = {"error": "bold red", "warning": "yellow"}
+
+
+def lint_scripts(
+    scripts: Sequence[Path], bookmark: str | None
+) -> tuple[list[Linted], list[UsageError]]:
+    """Return what is found in scripts by themselves, and why others are none.
+
+    Args:
+        scripts: the files.
+        bookmark: enable, disable or pause; None if that is not known.
+    """
+    option = f"job-bookmark-{bookmark}" if bookmark else None
+    linted: list[Linted] = []
+    refused: list[UsageError] = []
+    for script in scripts:
+        try:
+            linted.append(lint_file(script, option))
+        except UsageError as error:
+            refused.append(error)
+    return linted, refused
+
+
+def lint_app(assembly: Path) -> list[Linted]:
+    """Return what is found in the scripts of all jobs of an assembly.
+
+    Raises:
+        TidemarkError: the assembly cannot be read, or one of its scripts is not Python.
+    """
+    return lint_jobs(read_assembly(assembly), Path.cwd())
+
+
+def findings_of(linted: Sequence[Linted]) -> list[Finding]:
+    """Return all findings, in the order of the scripts."""
+    return [finding for one in linted for finding in one.findings]
+
+
+def count(linted: Sequence[Linted], severity: str) -> int:
+    """Return how many findings have this severity."""
+    return sum(finding.severity == severity for finding in findings_of(linted))
+
+
+def lint_json(linted: Sequence[Linted]) -> dict[str, Any]:
+    """Return what was linted and found as plain JSON values."""
+    return {
+        "linted": [{"file": one.file, "job": one.job} for one in linted],
+        "errors": count(linted, "error"),
+        "warnings": count(linted, "warning"),
+        "findings": [finding.as_json() for finding in findings_of(linted)],
+    }
+
+
+def lint_lines(linted: Sequence[Linted]) -> Iterator[Text]:
+    """Yield what `tidemark lint` prints: two lines per finding, and the sum."""
+    for finding in findings_of(linted):
+        job = f" [{finding.job}]" if finding.job else ""
+        yield Text.assemble(
+            (f"{finding.file}:{finding.place.line}", "bold"),
+            f"{job}: ",
+            (finding.severity, STYLES[finding.severity]),
+            f" {finding.rule}: {finding.text}",
+        )
+        yield Text(f"    {finding.remedy}", style="dim")
+    errors, warnings = count(linted, "error"), count(linted, "warning")
+    scripts = len({one.file for one in linted})
+    yield Text(
+        f"{scripts} {_plural('script', scripts)}: {errors} {_plural('error', errors)}, "
+        f"{warnings} {_plural('warning', warnings)}"
+    )
+
+
+def _plural(word: str, number: int) -> str:
+    return word if number == 1 else f"{word}s"

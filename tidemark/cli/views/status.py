@@ -1,0 +1,128 @@
+"""Gathers what `tidemark status` shows: last run, bookmark and watermark of every job."""
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.text import Text
+
+from tidemark.assembly.definitions import Deployment
+from tidemark.cli.progress import duration, rows, state_text
+from tidemark.cli.views.listing import Listing
+from tidemark.local_glue.bookmarks.versions import Bookmark
+from tidemark.local_glue.commands import JobStatus
+from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.store.database import JobRun
+
+HEAD_RUN_ID = "~HEAD"
+WATERMARK_ARGUMENT = "--watermark_table"
+
+
+def read_watermarks(deployment: Deployment, home: Home) -> dict[str, str]:
+    """Return, per job that has one, its current watermark as text.
+
+    A job has a watermark if its template passes it the table; one strongly consistent read each.
+    """
+    tables = {
+        name: job.default_arguments[WATERMARK_ARGUMENT]
+        for name, job in deployment.jobs.items()
+        if WATERMARK_ARGUMENT in job.default_arguments
+    }
+    found: dict[str, str] = {}
+    if not tables:
+        return found
+    with (
+        dynamodb_endpoint(home) as endpoint,
+        dynamodb_client(endpoint, deployment.region) as dynamodb,
+    ):
+        for name, table in tables.items():
+            key = {"jobName": {"S": name}, "runId": {"S": HEAD_RUN_ID}}
+            try:
+                answer = dynamodb.get_item(TableName=table, Key=key, ConsistentRead=True)
+            except dynamodb.exceptions.ResourceNotFoundException:
+                continue  # nothing has run in this home yet
+            if "Item" in answer:
+                found[name] = head_text(answer["Item"])
+    return found
+
+
+def head_text(head: Mapping[str, Any]) -> str:
+    """Return the watermarks of a head row as text, and how many windows are open, if any."""
+    text = watermark_text(head.get("watermarks", {}).get("M", {})) or "-"
+    is_open = len(head.get("wmWindows", {}).get("M", {}))
+    return f"{text} ({is_open} open)" if is_open else text
+
+
+def watermark_text(values: Mapping[str, Any]) -> str:
+    """Return DynamoDB attribute values as ``name=value``, nested names joined by dots."""
+
+    def leaves(prefix: str, attribute: Mapping[str, Any]) -> list[str]:
+        kind, value = next(iter(attribute.items()))
+        if kind != "M":
+            return [f"{prefix}={value}"]
+        return [text for name, inner in value.items() for text in leaves(f"{prefix}.{name}", inner)]
+
+    return ", ".join(text for name, value in sorted(values.items()) for text in leaves(name, value))
+
+
+def bookmark_text(
+    bookmark: Bookmark | None, is_enabled: bool, contexts: Collection[str] = ()
+) -> str:
+    """Return a bookmark's version and the moment up to which it has read, or why there is none.
+
+    Args:
+        bookmark: the newest version.
+        is_enabled: whether the template enables bookmarks for the job.
+        contexts: those that count: a context that no run opens any more never moves again. Where
+            the bookmark has none of them, as after a carry-over, all count.
+    """
+    if bookmark is None:
+        return "not set" if is_enabled else "off"
+    states = [state for ctx, state in bookmark.states.items() if ctx in contexts]
+    states = states or list(bookmark.states.values())
+    edges = [state["high_ms"] for state in states if "high_ms" in state]
+    text = f"v{bookmark.version}"
+    return f"{text} to {_moment(min(edges))}" if edges else text
+
+
+def _moment(epoch_ms: int) -> str:
+    return f"{datetime.fromtimestamp(epoch_ms / 1000, UTC):%Y-%m-%d %H:%M}Z"
+
+
+def _jvm(run: JobRun) -> str:
+    """Return whether the JVM was warm or cold, if the script started Spark."""
+    return f" {run.jvm.partition(':')[0]}" if run.jvm else ""
+
+
+def schedule_lines(deployment: Deployment) -> list[str]:
+    """Return, for each schedule of the template, what it starts on AWS and who does so here."""
+    return [
+        f"On AWS, {it.expression} in {it.time_zone} starts {it.workflow_name}; here, tidemark run."
+        for it in deployment.schedules
+    ]
+
+
+def status_table(
+    deployment: Deployment, statuses: list[JobStatus], watermarks: Mapping[str, str]
+) -> Listing:
+    """Return the list of `tidemark status`, one row per job of the template."""
+    table: list[tuple[str | Text, ...]] = []
+    for status in statuses:
+        run = status.last_run
+        option = deployment.jobs[status.job_name].default_arguments.get("--job-bookmark-option")
+        is_enabled = option == "job-bookmark-enable"
+        bookmark = bookmark_text(status.bookmark, is_enabled, status.contexts)
+        watermark = watermarks.get(status.job_name, "-")
+        if run is None:
+            table.append((status.job_name, "never", "-", "-", bookmark, watermark))
+            continue
+        table.append(
+            (
+                *(status.job_name, _moment(run.started_at_ms)),
+                state_text(run.state).append(f" {duration(run)}{_jvm(run)}", style="default"),
+                *(f"{rows(run.rows_read)} → {rows(run.rows_written)}", bookmark, watermark),
+            )
+        )
+    headings = ("job", "last run", "state, duration", "rows in → out", "bookmark", "watermark")
+    return Listing(headings, table)

@@ -1,0 +1,159 @@
+"""Opens the watermarks of this machine or of an account, and shows them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from tidemark.cli.views.listing import Listing, short_ids
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_glue.commands import region
+from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.home import Home
+from watermarks import (
+    WatermarkCorruptError,
+    WatermarkNotFoundError,
+    Watermarks,
+    WatermarkTableNotFoundError,
+)
+from watermarks import WatermarksError as WatermarksError  # for the commands too
+from watermarks.rows import DEFAULT_KEY
+
+if TYPE_CHECKING:
+    from watermarks import Latest
+    from watermarks.history import HistoryEntry
+    from watermarks.windows import OpenWindow
+
+
+@contextmanager
+def open_watermarks(home: Home | None, table: str) -> Iterator[Watermarks]:
+    """Yield the watermarks in a table.
+
+    Args:
+        home: where local runs keep them; None means the account and region of your credentials.
+        table: name of the table.
+
+    Raises:
+        UsageError: there is no such table, or what is asked of it cannot be.
+        TidemarkError: AWS refuses.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        if home is None:
+            yield Watermarks(table)
+        else:
+            with (
+                dynamodb_endpoint(home) as endpoint,
+                dynamodb_client(endpoint, region()) as dynamodb,
+            ):
+                yield Watermarks(table, dynamodb)
+    except WatermarkTableNotFoundError as error:
+        where = "in this account and region" if home is None else f"in {home.root}"
+        raise UsageError(
+            f"there is no table {table!r} {where}: check --table, and whether --deployed is meant"
+        ) from error
+    except (WatermarksError, ValueError) as error:
+        raise UsageError(str(error)) from error
+    except (BotoCoreError, ClientError) as error:
+        raise TidemarkError(f"AWS refuses: {error}; check your credentials and region") from error
+
+
+def what_changes(watermarks: Watermarks, job: str, run: str | None) -> tuple[str, str]:
+    """Return the watermarks of a job as they are, and as they would be after a rewind, as texts.
+
+    Raises:
+        UsageError: there is no such run, or its row has expired.
+    """
+    try:
+        latest = watermarks.latest(job)
+        now = values_text(latest.watermarks) if latest else "none"
+    except WatermarkCorruptError:
+        latest, now = None, "not readable"
+    if run is None:
+        return now, "none: the next run loads everything"
+    key = latest.key if latest else DEFAULT_KEY
+    try:
+        return now, values_text(watermarks.get_watermark_values(job, run, key))
+    except WatermarkNotFoundError as error:
+        raise UsageError(
+            f"there is no watermark of run {run!r} of job {job!r}: it never committed, or its row "
+            f"has expired; `tidemark watermark history {job}` lists the runs to rewind to"
+        ) from error
+
+
+def values_text(values: Mapping[str, Any]) -> str:
+    """Return values as ``name=value``, the names of nested ones joined by dots."""
+    found = []
+    for name, value in sorted(values.items()):
+        if isinstance(value, Mapping):
+            found += [f"{name}.{inner}" for inner in values_text(value).split(", ") if inner]
+        else:
+            found.append(f"{name}={value}")
+    return ", ".join(found)
+
+
+def range_text(low: Any, high: Any) -> str:
+    """Return the range of a window, from the beginning if it has no lower bound."""
+    return f"{'the beginning' if low is None else low} to {high}"
+
+
+def current_tables(
+    job: str, latest: "Latest | None", windows: Sequence["OpenWindow"]
+) -> list[Listing]:
+    """Return the lists of `tidemark watermark show`: what holds, and what runs have open."""
+    runs = [window.run_id for window in windows]
+    short = short_ids([*runs, *([latest.run_id] if latest and latest.run_id else [])])
+    cells = ("-", "none: the next run loads everything", "-")
+    if latest is not None:
+        run_id = short[latest.run_id] if latest.run_id else "-"
+        cells = (str(latest.version), values_text(latest.watermarks), run_id)
+    headings = ("version", "watermarks", "run id")
+    current = Listing(headings, [cells], f"Watermarks of {job}", (2,))
+    if not windows:
+        return [current]
+    title = "\nOpen windows, which the next run takes over as they stand"
+    rows = [
+        (
+            *(window.cursor, range_text(window.low, window.high)),
+            *(str(window.attempt), short[window.run_id]),
+        )
+        for window in windows
+    ]
+    return [current, Listing(("cursor", "range", "attempt", "opened by"), rows, title, (3,))]
+
+
+def history_table(job: str, history: Sequence["HistoryEntry"]) -> Listing:
+    """Return the list of `tidemark watermark history`, newest first."""
+    short = short_ids(entry.run_id for entry in history if entry.run_id)
+    rows = []
+    for entry in history:
+        at = f"{entry.committed_at:%Y-%m-%d %H:%M:%S}Z" if entry.committed_at else "-"
+        why = f"{entry.actor}: {entry.reason}" if entry.actor else "-"
+        rows.append(
+            (
+                *(str(entry.version), at, entry.kind, values_text(entry.watermarks) or "none"),
+                *(short[entry.run_id] if entry.run_id else "the beginning", why),
+            )
+        )
+    headings = ("version", "at", "what", "watermarks", "run id", "who and why")
+    return Listing(headings, rows, f"History of {job}", (4,))
+
+
+def current_json(
+    job: str, latest: "Latest | None", windows: Sequence["OpenWindow"]
+) -> dict[str, Any]:
+    """Return what `tidemark watermark show --format json` prints."""
+    names = ("cursor", "low", "high", "window_id", "attempt", "run_id")
+    return {
+        "job": job,
+        "version": latest.version if latest else None,
+        "run_id": latest.run_id if latest else None,
+        "watermarks": latest.watermarks if latest else None,
+        "open_windows": [{name: getattr(window, name) for name in names} for window in windows],
+    }
+
+
+def history_json(history: Sequence["HistoryEntry"]) -> list[dict[str, Any]]:
+    """Return what `tidemark watermark history --format json` prints, newest first."""
+    return [asdict(entry) for entry in history]

@@ -1,0 +1,84 @@
+"""What is deployed: the constructs of pipelines, importable from here by name.
+
+`Pipeline.add_job` declares a Glue job with its trigger, role, logs and alarms. Constructs take
+typed arguments and never read context or environment. The template they synthesize is the only
+definition of a pipeline.
+
+Nothing is imported before it is asked for: importing the CDK starts Node, which `tidemark.app` may
+have to choose first.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidemark.checks.plain_secrets import NotSecret
+    from tidemark.checks.schedules.schedules import Schedule
+    from tidemark.constructs.dataset import Dataset
+    from tidemark.constructs.jobs.conditions import Condition, JobState
+    from tidemark.constructs.jobs.incremental_job import (
+        BookmarkOption,
+        IncrementalJob,
+        RunProperties,
+    )
+    from tidemark.constructs.lake_bucket import LakeBucket
+    from tidemark.constructs.pipeline import Pipeline
+    from tidemark.constructs.pipeline_set import PipelineSet
+    from tidemark.constructs.predicates import Predicate, all_of, any_of
+    from tidemark.constructs.security.security import StageKey
+    from tidemark.constructs.watermark_table import WatermarkTable
+    from tidemark.stage.config import StageConfig
+    from tidemark.stage.runtime import JobRuntime
+
+_HERE = "tidemark.constructs"
+_MODULES = {
+    "BookmarkOption": f"{_HERE}.jobs.incremental_job",
+    "Condition": f"{_HERE}.jobs.conditions",
+    "Dataset": f"{_HERE}.dataset",
+    "IncrementalJob": f"{_HERE}.jobs.incremental_job",
+    "JobRuntime": "tidemark.stage.runtime",
+    "JobState": f"{_HERE}.jobs.conditions",
+    "LakeBucket": f"{_HERE}.lake_bucket",
+    "NotSecret": "tidemark.checks.plain_secrets",
+    "Pipeline": f"{_HERE}.pipeline",
+    "PipelineSet": f"{_HERE}.pipeline_set",
+    "Predicate": f"{_HERE}.predicates",
+    "RunProperties": f"{_HERE}.jobs.incremental_job",
+    "Schedule": "tidemark.checks.schedules.schedules",
+    "StageConfig": "tidemark.stage.config",
+    "StageKey": f"{_HERE}.security.security",
+    "WatermarkTable": f"{_HERE}.watermark_table",
+    "all_of": f"{_HERE}.predicates",
+    "any_of": f"{_HERE}.predicates",
+}
+
+__all__ = [
+    "BookmarkOption",
+    "Condition",
+    "Dataset",
+    "IncrementalJob",
+    "JobRuntime",
+    "JobState",
+    "LakeBucket",
+    "NotSecret",
+    "Pipeline",
+    "PipelineSet",
+    "Predicate",
+    "RunProperties",
+    "Schedule",
+    "StageConfig",
+    "StageKey",
+    "WatermarkTable",
+    "all_of",
+    "any_of",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,61 @@
+"""A named place for data: a bucket and a prefix."""
+
+import re
+from dataclasses import dataclass
+
+from aws_cdk import aws_s3 as s3
+
+from tidemark.errors import JobDefinitionError
+
+# A key has up to 1,024 characters, of which files need some.
+# S3 takes `..` for a name; Hadoop, which reads it, for the folder above.
+PREFIX = re.compile(r"(?=.{1,900}\Z)((?!\.{1,2}/)[A-Za-z0-9_.=-]+/)+")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The objects of a bucket whose keys start with a prefix.
+
+    A job that reads or writes one can list it, and see the names (not the content) of all objects
+    of its bucket: docs/security.md. Two jobs that can run at the same time do not write one, and
+    a job that reads what another of its pipeline writes waits for it: the rules of the graph.
+
+    Attributes:
+        bucket: the bucket that holds the data.
+        prefix: one or more folder names, each closed by a slash: `flights/`.
+        delivered: True if others than the app's jobs write it.
+        published: True if others than the app's jobs read it.
+
+    Raises:
+        JobDefinitionError: the bucket is none, the prefix is no folder, or a flag is no truth.
+    """
+
+    bucket: s3.IBucket
+    prefix: str
+    delivered: bool = False
+    published: bool = False
+
+    def __post_init__(self) -> None:
+        prefix: object = self.prefix
+        if not isinstance(prefix, str) or not PREFIX.fullmatch(prefix):
+            raise JobDefinitionError(
+                f"dataset prefix {prefix!r} is not a folder; allowed: letters, digits and _.=- in "
+                "names that each end with a slash, none of them . or .., up to 900 characters in "
+                "all; write it as 'flights/'"
+            )
+        for key in ("delivered", "published"):
+            if not isinstance(getattr(self, key), bool):
+                raise JobDefinitionError(
+                    f"dataset {prefix!r} has {key} {getattr(self, key)!r}; allowed: True, False; "
+                    "pass one"
+                )
+        if not hasattr(self.bucket, "bucket_arn"):
+            raise JobDefinitionError(
+                f"dataset {self.prefix!r} has the bucket {self.bucket!r}; allowed: a bucket; write "
+                "s3.Bucket.from_bucket_name(...) for one that others made"
+            )
+
+    @property
+    def uri(self) -> str:
+        """Return the address of the data, `s3://<bucket>/<prefix>`."""
+        return f"s3://{self.bucket.bucket_name}/{self.prefix}"

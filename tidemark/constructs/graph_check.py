@@ -1,0 +1,103 @@
+"""Runs the checks of the graph at synth, through the construct tree's own validation."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from weakref import WeakSet
+
+import aws_cdk as cdk
+import jsii
+from constructs import Construct, IConstruct
+
+from tidemark.checks.graph.model import Problem
+from tidemark.checks.graph.rules import RULES, problems
+from tidemark.checks.graph.template import Templates, read_graph
+
+TOO_LARGE = "template-too-large"
+MOST_BYTES = 1_000_000  # of a template, that CloudFormation takes
+_CHECKED: WeakSet[IConstruct] = WeakSet()
+
+
+def check_graph_at_synth(scope: Construct) -> None:
+    """Let synthesis of the app that owns `scope` fail on what `RULES` find; done once.
+
+    A finding is shown with the construct path and the remedy, and can be acknowledged:
+    `Validations.of(scope).acknowledge(Acknowledgment(id="tidemark::<rule>", reason="..."))`.
+    """
+    root = scope.node.root
+    if root not in _CHECKED:
+        _CHECKED.add(root)
+        cdk.Validations.of(root).add_plugins(GraphChecks())
+
+
+@jsii.implements(cdk.IPolicyValidationPlugin)
+class GraphChecks:
+    """A validation plugin of the CDK: checks all templates of one account and region together."""
+
+    @property
+    def name(self) -> str:
+        """Return the name before each rule."""
+        return "tidemark"
+
+    @property
+    def version(self) -> str:
+        """Return the version of the rules."""
+        return "1"
+
+    @property
+    def rule_ids(self) -> list[str]:
+        """Return the rules, without the name of the plugin."""
+        return [*RULES, TOO_LARGE]
+
+    def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
+        """Return what is wrong with the synthesized templates."""
+        paths: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
+        for stack in context.stack_templates:
+            path, place = stack.template_path, (stack.account_id, stack.region)
+            # Where the account is not known yet, every `Stage`, a folder, is taken for another one.
+            paths[place if all(place) else (*place, str(Path(path).parent))].append(path)
+        violations = []
+        is_good = True
+        for together in paths.values():
+            path_of = {Path(path).name.removesuffix(".template.json"): path for path in together}
+            templates = {
+                name: json.loads(Path(path).read_text(encoding="utf-8"))
+                for name, path in path_of.items()
+            }
+            for problem in (*problems(read_graph(templates)), *_too_large(path_of, templates)):
+                is_good = is_good and not problem.is_error
+                stack_name, _, id_ = problem.at.partition("/")
+                violations.append(_violation(problem, path_of[stack_name], id_))
+        return cdk.PolicyValidationPluginReport(success=is_good, violations=violations)
+
+
+def _too_large(path_of: Mapping[str, str], templates: Templates) -> Iterator[Problem]:
+    """Yield the templates that CloudFormation refuses for their size.
+
+    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+    """
+    for name, path in path_of.items():
+        size = Path(path).stat().st_size
+        if size > MOST_BYTES:
+            yield Problem(
+                TOO_LARGE,
+                f"{name}/{next(iter(templates[name]['Resources']))}",
+                f"the template of '{name}' has {size:,} bytes; CloudFormation takes {MOST_BYTES:,}",
+                'set "@aws-cdk/core:suppressTemplateIndentation" to true in the context of '
+                "cdk.json, declare fewer tags, or split the pipeline in two",
+            )
+
+
+def _violation(problem: Problem, template_path: str, logical_id: str) -> cdk.PolicyViolation:
+    return cdk.PolicyViolation(
+        rule_name=problem.rule,
+        description=problem.text,
+        fix=problem.fix,
+        severity="error" if problem.is_error else "warning",
+        violating_resources=[
+            cdk.PolicyViolatingResource(
+                locations=[], resource_logical_id=logical_id, template_path=template_path
+            )
+        ],
+    )

@@ -1,0 +1,1 @@
+"""A Glue job: its definition, role, permissions, arguments and logs."""

@@ -1,0 +1,193 @@
+"""Refuses what a job cannot be declared with, before anything is created.
+
+Python takes a text for a list of letters and any value for a truth; Glue and IAM would deploy it.
+"""
+
+import ast
+import os
+import re
+import sys
+import tokenize
+from collections.abc import Sequence
+from pathlib import Path
+from types import UnionType
+
+import aws_cdk as cdk
+
+from tidemark.checks.graph.rules import RULES
+from tidemark.errors import JobDefinitionError
+
+MOST_CHARACTERS = {"job": 255, "pipeline": 64}  # Glue's; and room in names with the stage
+MOST_CHARACTERS_OF_FILE = 255  # of a file's name; longer ones no system looks for
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+TABLE = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
+# An address becomes a part of an ARN, where * and ? are wildcards, and of a list with commas.
+PINNED_MODULE = re.compile(
+    r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://[\w.-]{1,63}/[\w.+=!/-]+\.whl", re.ASCII
+)
+CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")  # a part of ARNs, where * and ? are wildcards
+# What Secrets Manager allows; an ARN has colons.
+SECRET = re.compile(r"[\w/+=.@-]{1,512}", re.ASCII)
+
+
+def check_name(of: str, name: object) -> None:
+    """Raise unless a `job` or `pipeline` can be known by its name.
+
+    Raises:
+        JobDefinitionError: it is too long or not in kebab case.
+    """
+    most = MOST_CHARACTERS[of]
+    if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > most:
+        raise JobDefinitionError(
+            f"{of} name {name!r} is not in kebab case; allowed: up to {most} lower case letters, "
+            "digits and single hyphens, a letter first; write it like 'ingest-orders'"
+        )
+
+
+def check_reason(job: str, rule: object, reason: object) -> None:
+    """Raise unless a rule that is acknowledged at a job exists, and a reason is given.
+
+    Raises:
+        JobDefinitionError: one of them is not there.
+    """
+    if rule not in RULES:
+        raise JobDefinitionError(
+            f"job '{job}' acknowledges the rule {rule!r}; allowed: {', '.join(RULES)}; copy the "
+            "name from the finding"
+        )
+    if not isinstance(reason, str) or not reason.strip():
+        raise JobDefinitionError(
+            f"job '{job}' acknowledges '{rule}' with the reason {reason!r}; allowed: a text; say "
+            "why it is right here"
+        )
+
+
+def check_kind(job: str, key: str, value: object, kind: type | UnionType, allowed: str) -> None:
+    """Raise unless the value that a job declares as `key` is of a kind.
+
+    Raises:
+        JobDefinitionError: it is not.
+    """
+    if not isinstance(value, kind):
+        raise JobDefinitionError(
+            f"job '{job}' has {key} {value!r}; allowed: {allowed}; correct {key}="
+        )
+
+
+def check_list(job: str, key: str, values: object, kind: type, allowed: str) -> None:
+    """Raise unless the values that a job declares as `key` are a list of a kind.
+
+    Raises:
+        JobDefinitionError: they are not.
+    """
+    if not isinstance(values, list | tuple) or not all(isinstance(v, kind) for v in values):
+        raise JobDefinitionError(
+            f"job '{job}' has {key} {values!r}; allowed: a list of {allowed}; correct {key}="
+        )
+
+
+def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) -> None:
+    """Raise unless a script is a Python program of the project that Glue can start.
+
+    Args:
+        job: the job.
+        root: folder of the project.
+        script: the file.
+        python: the Python that runs it; a newer one than ours may know more syntax.
+
+    Raises:
+        JobDefinitionError: it is not there, is not Python, or does nothing.
+    """
+    wrong = None
+    if len(script.name) > MOST_CHARACTERS_OF_FILE or not script.is_file():
+        wrong = "is not a file; create it"
+    elif not Path(os.path.abspath(script)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
+        wrong = "is outside the project; move it there"
+    elif script.suffix != ".py":
+        wrong = "is not a Python file, which ends in .py; write the job in Python"
+    else:
+        wrong = _wrong_with(script, python)
+    if wrong:
+        raise JobDefinitionError(
+            f"job '{job}' has the script {str(script)!r}, which {wrong}, or correct the path in "
+            "script="
+        )
+
+
+def _wrong_with(script: Path, python: tuple[int, int]) -> str | None:
+    """Return what keeps Python from running a file, and what to do, or None."""
+    try:
+        with tokenize.open(script) as file:
+            program = ast.parse(file.read(), str(script))
+    except (SyntaxError, ValueError) as error:
+        if sys.version_info[:2] < python:
+            return None
+        where = f"in line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else error
+        return f"is not Python ({where}); correct it"
+    except OSError as error:
+        return f"cannot be read ({error.strerror}); allow it"
+    return None if program.body else "is empty; write the job"
+
+
+def check_uses(
+    name: str,
+    *,
+    tables: Sequence[str],
+    python_modules: Sequence[str],
+    connections: Sequence[str],
+    secrets: Sequence[str],
+) -> None:
+    """Raise unless everything that the job uses is named so that it can be found, and only it.
+
+    Raises:
+        JobDefinitionError: something is named in another form.
+    """
+    _check_texts(
+        name, "tables", tables, TABLE, "each database.table, of lower case letters, digits, _ and -"
+    )
+    _check_texts(
+        name,
+        "python_modules",
+        python_modules,
+        PINNED_MODULE,
+        "each name==version, since builds must be repeatable, or the s3:// address of a wheel",
+    )
+    _check_packages(name, python_modules)
+    _check_texts(
+        name,
+        "connections",
+        connections,
+        CONNECTION,
+        "each the name of a Glue connection, no * ? : /",
+    )
+    _check_texts(
+        name, "secrets", secrets, SECRET, "each the name (no ARN) of a secret in Secrets Manager"
+    )
+
+
+def _check_packages(job: str, modules: Sequence[str]) -> None:
+    """Raise if a package is named in two versions, of which pip would take none."""
+    named: dict[str, str] = {}
+    for module in modules:
+        package = re.split(r"\[|==", module)[0]
+        if module.startswith("s3://"):
+            package = module.rpartition("/")[2].partition("-")[0]
+        package = re.sub(r"[-_.]+", "-", package).lower()
+        if package in named:
+            raise JobDefinitionError(
+                f"job '{job}' has {named[package]!r} and {module!r} in python_modules; allowed: "
+                "each package once; remove one"
+            )
+        named[package] = module
+
+
+def _check_texts(
+    job: str, key: str, values: Sequence[str], pattern: re.Pattern[str], allowed: str
+) -> None:
+    """Raise unless every value declared as `key` has a form, or is known at deployment only."""
+    check_list(job, key, values, str, f"texts, {allowed}")
+    for value in values:
+        if not pattern.fullmatch(value) and not cdk.Token.is_unresolved(value):
+            raise JobDefinitionError(
+                f"job '{job}' has {value!r} in {key}; allowed: {allowed}; correct it"
+            )

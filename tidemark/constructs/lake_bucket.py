@@ -1,0 +1,76 @@
+"""The buckets of a lake: private, encrypted, logged, kept when their stack goes."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from tidemark.constructs.security.explanations import skip_checkov
+
+ACCESS_LOG_DAYS = 365
+UNVERSIONED = (
+    "jobs replace what they wrote, which can be made again from what was delivered; versions would "
+    "keep every replaced file"
+)
+
+
+class AccessLogBucket(s3.Bucket):
+    """Creates the bucket that the access logs of others go to; a log is deleted after a year."""
+
+    def __init__(self, scope: Construct, id_: str) -> None:
+        super().__init__(
+            scope,
+            id_,
+            encryption=s3.BucketEncryption.S3_MANAGED,  # the only one that S3 writes its logs with
+            enforce_ssl=True,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(ACCESS_LOG_DAYS))],
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
+        skip_checkov(
+            self,
+            CKV_AWS_18="a log of the log would need a log",
+            CKV_AWS_21="S3 only adds to it, and what is in it is deleted after a year",
+        )
+
+
+class LakeBucket(s3.Bucket):
+    """Creates a bucket for datasets: private, encrypted with one key, logged, kept."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        key: kms.IKey,
+        access_logs: s3.IBucket,
+        keep_replaced_days: int = 0,
+    ) -> None:
+        """Declare it.
+
+        Args:
+            scope: the construct that owns the bucket.
+            id_: construct id; in lower case also the prefix of its access logs.
+            key: encrypts its objects.
+            access_logs: the bucket that its access logs go to.
+            keep_replaced_days: how long an object that was replaced or deleted can be had back;
+                0 keeps none. Wanted where nobody here can make again what was delivered.
+        """
+        kept = s3.LifecycleRule(noncurrent_version_expiration=cdk.Duration.days(keep_replaced_days))
+        super().__init__(
+            scope,
+            id_,
+            encryption=s3.BucketEncryption.KMS,
+            encryption_key=key,
+            bucket_key_enabled=True,  # a request to KMS per folder instead of one per object
+            enforce_ssl=True,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            server_access_logs_bucket=access_logs,
+            server_access_logs_prefix=f"{id_.lower()}/",
+            versioned=bool(keep_replaced_days),
+            lifecycle_rules=[kept] if keep_replaced_days else None,
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
+        if not keep_replaced_days:
+            skip_checkov(self, CKV_AWS_21=UNVERSIONED)

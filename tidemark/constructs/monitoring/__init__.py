@@ -1,0 +1,1 @@
+"""What a pipeline tells the people who keep it running."""

@@ -1,0 +1,201 @@
+"""Alarms of a pipeline: not started, stalled, stale, reading nothing or everything, expensive."""
+
+import math
+from collections.abc import Sequence
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from tidemark.constructs.monitoring.metrics import (
+    REPORTED_EVERY_S,
+    Metric,
+    bytes_read,
+    executors,
+    matched_events,
+    messages,
+    watermark_age,
+    watermark_commits,
+)
+from tidemark.stage.runtime import JobRuntime
+
+HOUR_S, DAY_S = 3_600, 86_400
+MOST_DAYS = 7  # that an alarm looks back
+BAND = 3  # standard deviations around what is usual
+
+_Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
+
+
+class Alarms(Construct):
+    """Creates alarms that tell one topic, and only of what somebody has to do.
+
+    Attributes:
+        arns: of the alarms, for a dashboard.
+    """
+
+    def __init__(self, scope: Construct, id_: str, *, pipeline_name: str, topic_arn: str) -> None:
+        super().__init__(scope, id_)
+        self.arns: list[str] = []
+        self._pipeline = pipeline_name
+        self._topic_arn = topic_arn
+
+    def on_stall(self, rule_name: str, hours: int) -> None:
+        """Alarm when for some hours no last job of the pipeline succeeded."""
+        self._alarm(
+            "Stalled",
+            f"No run of {self._pipeline} reached its end for {hours} hours. Look: aws glue "
+            f"get-workflow-runs --name {self._pipeline}",
+            [_query(matched_events(rule_name, "ended"), "ended", HOUR_S)],
+            operator="LessThanThreshold",
+            threshold=1,
+            periods=hours,
+            missing="breaching",
+        )
+
+    def on_missed_start(self, queue_name: str, group: str) -> None:
+        """Alarm while a queue holds a start that failed, of a schedule in a group."""
+        self._alarm(
+            "MissedStart",
+            f"The schedule of {self._pipeline} could not start a run, as when the run before is "
+            "not over. Why, is in the queue of its DeadLetterConfig: aws scheduler get-schedule "
+            f"--group-name {group} --name {self._pipeline}. Start it: aws glue start-workflow-run "
+            f"--name {self._pipeline}. Then purge the queue",
+            [_query(messages(queue_name), "messages", HOUR_S)],
+            operator="GreaterThanThreshold",
+            threshold=0,
+            missing="notBreaching",
+        )
+
+    def on_stale_watermark(self, job_name: str, hours: int) -> None:
+        """Alarm when a watermark did not move for some hours."""
+        self._alarm(
+            f"Stale-{job_name}",
+            f"The watermark of {job_name} did not move for {hours} hours. {_runs_of(job_name)}",
+            [_query(watermark_commits(job_name), "commits", HOUR_S)],
+            operator="LessThanThreshold",
+            threshold=1,
+            periods=hours,
+            missing="breaching",
+        )
+
+    def on_old_watermark(self, job_name: str, hours: int) -> None:
+        """Alarm when a job commits a watermark that is older than some hours."""
+        self._alarm(
+            f"Old-{job_name}",
+            f"{job_name} reads data that is older than {hours} hours: its source is late, or it "
+            f"does not keep up. {_runs_of(job_name)}",
+            [_query(watermark_age(job_name), "age", HOUR_S)],
+            operator="GreaterThanThreshold",
+            threshold=hours * HOUR_S,
+            missing="ignore",
+        )
+
+    def on_nothing_read(self, job_name: str, hours: int) -> None:
+        """Alarm when the runs of some hours, in whole days, read nothing at all.
+
+        Of days without a run nothing is known here; those are for `on_stall`.
+        """
+        days = min(MOST_DAYS, math.ceil(hours * HOUR_S / DAY_S))
+        self._alarm(
+            f"NothingRead-{job_name}",
+            f"{job_name} ran and read nothing for {days} days: nothing was delivered, or its "
+            f"bookmark is stuck. {_bookmark_of(job_name)}",
+            [_query(bytes_read(job_name), "bytes", DAY_S)],
+            operator="LessThanThreshold",
+            threshold=1,
+            periods=days,
+            missing="notBreaching",
+        )
+
+    def on_unusual_bytes(self, job_name: str) -> None:
+        """Alarm when a bookmarked job reads much less or much more than usual in a day."""
+        self._alarm(
+            f"BytesRead-{job_name}",
+            f"{job_name} read unusually few or many bytes: its bookmark may be stuck or lost. "
+            f"{_bookmark_of(job_name)}",
+            [
+                _query(bytes_read(job_name), "bytes", DAY_S),
+                _Query(id="band", expression=f"ANOMALY_DETECTION_BAND(bytes, {BAND})"),
+            ],
+            operator="LessThanLowerOrGreaterThanUpperThreshold",
+            threshold_metric_id="band",
+            missing="ignore",
+        )
+
+    def on_dpu_hours(self, job_name: str, runtime: JobRuntime, limit: float) -> None:
+        """Alarm when the runs of a job use more DPU-hours in a day than a limit.
+
+        A driver is one more worker than the executors, hence the number of reports on top.
+        """
+        hours = REPORTED_EVERY_S / HOUR_S * runtime.dpus_of_worker
+        self._alarm(
+            f"DpuHours-{job_name}",
+            f"{job_name} used more than {limit} DPU-hours in a day. {_runs_of(job_name)}",
+            [
+                _query(executors(job_name, "Sum"), "executors", DAY_S, is_shown=False),
+                _query(executors(job_name, "SampleCount"), "drivers", DAY_S, is_shown=False),
+                _Query(
+                    id="hours", expression=f"(executors + drivers) * {hours:g}", label="DPU-hours"
+                ),
+            ],
+            operator="GreaterThanThreshold",
+            threshold=limit,
+            missing="notBreaching",
+        )
+
+    def _alarm(
+        self,
+        id_: str,
+        description: str,
+        metrics: Sequence[_Query],
+        *,
+        operator: str,
+        missing: str,
+        threshold: float | None = None,
+        threshold_metric_id: str | None = None,
+        periods: int = 1,
+    ) -> None:
+        alarm = cloudwatch.CfnAlarm(
+            self,
+            id_,
+            alarm_description=description,
+            metrics=list(metrics),
+            comparison_operator=operator,
+            threshold=threshold,
+            threshold_metric_id=threshold_metric_id,
+            evaluation_periods=periods,
+            datapoints_to_alarm=periods,
+            treat_missing_data=missing,
+            alarm_actions=[self._topic_arn],
+            ok_actions=[self._topic_arn],
+        )
+        self.arns.append(alarm.attr_arn)
+
+
+def _runs_of(job_name: str) -> str:
+    return f"Look: aws glue get-job-runs --job-name {job_name}"
+
+
+def _bookmark_of(job_name: str) -> str:
+    return (
+        f"Look: aws glue get-job-bookmark --job-name {job_name}. Set back: aws glue "
+        f"reset-job-bookmark --job-name {job_name} --run-id <last good run>"
+    )
+
+
+def _query(metric: Metric, id_: str, period_s: int, *, is_shown: bool = True) -> _Query:
+    return _Query(
+        id=id_,
+        metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
+            metric=cloudwatch.CfnAlarm.MetricProperty(
+                namespace=metric.namespace,
+                metric_name=metric.name,
+                dimensions=[
+                    cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
+                    for name, value in metric.dimensions.items()
+                ],
+            ),
+            period=period_s,
+            stat=metric.statistic,
+        ),
+        return_data=is_shown,
+    )

@@ -1,0 +1,149 @@
+"""Who is told what: run states by EventBridge to one encrypted topic per pipeline.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
+"""
+
+import json
+from collections.abc import Callable, Iterable
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_events as events
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from tidemark.errors import JobDefinitionError
+
+MOST_CHARACTERS = 2_048  # of an event pattern
+STATE_CHANGE, DELAY = "Glue Job State Change", "Glue Job Run Status"
+FAILED_STATES = ["FAILED", "TIMEOUT", "ERROR"]
+
+
+class Alerts(Construct):
+    """Creates a topic and the rules that tell it of failed, timed out and late runs.
+
+    Attributes:
+        topic: where alarms of the pipeline go too.
+        failed_rule: name of the rule that matches runs that did not succeed.
+        succeeded_rule: name of the rule that matches runs of last jobs that did; it tells nobody.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        pipeline_name: str,
+        key: kms.IKey,
+        email: str | None,
+        jobs: Callable[[], Iterable[str]],
+        last_jobs: Callable[[], Iterable[str]],
+    ) -> None:
+        """Declare them.
+
+        Args:
+            scope: the construct that owns them.
+            id_: construct id.
+            pipeline_name: for the texts.
+            key: encrypts what the topic carries.
+            email: a subscriber, or None.
+            jobs: returns the names of all jobs; called at synthesis.
+            last_jobs: returns the names of the jobs that end a good run; likewise.
+        """
+        super().__init__(scope, id_)
+        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
+        if email:
+            sns.Subscription(
+                self,
+                "Mail",
+                topic=self.topic,
+                protocol=sns.SubscriptionProtocol.EMAIL,
+                endpoint=email,
+            )
+        account = cdk.Stack.of(self).account
+        self._let_publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": account}})
+        # EventBridge does not say for whom it publishes: with a condition nothing arrives.
+        self._let_publish("events", {})
+        look = "Look: aws glue get-job-run --job-name <job> --run-id <run>"
+        self.failed_rule = self._rule(
+            "RunFailed",
+            _Pattern(STATE_CHANGE, jobs, FAILED_STATES),
+            f"<job> of {pipeline_name} ended <state>: <message>. {look}. Nothing that it did "
+            "not commit counts: mend the cause, then aws glue start-workflow-run --name "
+            f"{pipeline_name}",
+        )
+        self._rule(
+            "RunLate",
+            _Pattern(DELAY, jobs),
+            f"<job> of {pipeline_name} runs longer than expected: <state>. {look}",
+        )
+        self.succeeded_rule = self._rule(
+            "RunSucceeded", _Pattern(STATE_CHANGE, last_jobs, ["SUCCEEDED"]), None
+        )
+
+    def _let_publish(self, service: str, conditions: dict[str, dict[str, str]]) -> None:
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions=conditions,
+            )
+        )
+
+    def _rule(self, id_: str, pattern: "_Pattern", text: str | None) -> str:
+        transformer = events.CfnRule.InputTransformerProperty(
+            input_paths_map={
+                "job": "$.detail.jobName",
+                "message": "$.detail.message",
+                "run": "$.detail.jobRunId",
+                "state": "$.detail.state",
+            },
+            input_template=json.dumps(text),
+        )
+        target = events.CfnRule.TargetProperty(
+            arn=self.topic.topic_arn, id="Topic", input_transformer=transformer
+        )
+        rule = events.CfnRule(
+            self,
+            id_,
+            event_pattern=cdk.Lazy.any(pattern),
+            targets=[target] if text else None,
+        )
+        return rule.ref
+
+
+@jsii.implements(cdk.IStableAnyProducer)
+class _Pattern:
+    """An event pattern whose job names are known at synthesis only."""
+
+    def __init__(
+        self, detail_type: str, jobs: Callable[[], Iterable[str]], states: list[str] | None = None
+    ) -> None:
+        self._detail_type = detail_type
+        self._jobs = jobs
+        self._states = states
+
+    def produce(self) -> object:
+        """Return the pattern.
+
+        Raises:
+            JobDefinitionError: it is longer than EventBridge allows.
+        """
+        names = list(self._jobs())
+        states = {"state": self._states} if self._states else {}
+        pattern = {
+            "source": ["aws.glue"],
+            "detail-type": [self._detail_type],
+            "detail": {"jobName": names, **states},
+        }
+        length = len(json.dumps(pattern, separators=(",", ":")))
+        if length > MOST_CHARACTERS:
+            raise JobDefinitionError(
+                f"the names of {len(names)} jobs make an event pattern of "
+                f"{length} characters; EventBridge allows {MOST_CHARACTERS}; give them shorter "
+                "names, or split the pipeline in two"
+            )
+        return pattern

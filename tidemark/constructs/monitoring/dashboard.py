@@ -1,0 +1,123 @@
+"""A CloudWatch dashboard per pipeline."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tidemark.checks.schedules.schedules import Schedule
+from tidemark.constructs.monitoring.metrics import (
+    Metric,
+    bytes_read,
+    elapsed_time,
+    executors,
+    matched_events,
+    watermark_age,
+)
+
+HOUR_S = 3_600
+WIDTH, HEIGHT = 12, 6  # of a widget, on a grid of 24 columns
+MOST_ALARMS, MOST_LOGS = 100, 50  # that one widget shows, and one query asks
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a dashboard is about.
+
+    Attributes:
+        pipeline: its name.
+        region: where its metrics are.
+        jobs: names of all jobs.
+        watermark_jobs: names of those with watermarks.
+        succeeded_rule: rule that matches runs of last jobs that succeeded.
+        failed_rule: rule that matches runs that did not.
+        alarms: ARNs.
+        error_logs: log groups of errors.
+        has_metrics: whether Glue publishes metrics of the jobs.
+        starts: expression and time zone of its schedule, or None.
+    """
+
+    pipeline: str
+    region: str
+    jobs: Sequence[str]
+    watermark_jobs: Sequence[str]
+    succeeded_rule: str
+    failed_rule: str
+    alarms: Sequence[str]
+    error_logs: Sequence[str]
+    has_metrics: bool
+    starts: Schedule | None = None
+
+
+def dashboard_body(shown: Shown) -> str:
+    """Return the JSON text of a dashboard, two widgets to a row."""
+    starts = f"`{shown.starts.expression}` in {shown.starts.time_zone}" if shown.starts else "hand"
+    text = (
+        f"# {shown.pipeline}\nStarts by {starts}. Runs: `aws glue get-workflow-runs --name "
+        f"{shown.pipeline}`. Set a bookmark back: `aws glue reset-job-bookmark --job-name JOB "
+        "--run-id LAST_GOOD_RUN`."
+    )
+    widgets = [
+        _metrics(
+            shown,
+            "Runs by result",
+            [
+                matched_events(shown.succeeded_rule, "reached the end"),
+                matched_events(shown.failed_rule, "failed"),
+            ],
+        ),
+        *map(_alarms, _chunks(shown.alarms, MOST_ALARMS)),
+        *(
+            [
+                _metrics(shown, "Bytes read", map(bytes_read, shown.jobs)),
+                _metrics(shown, "Duration, ms", map(elapsed_time, shown.jobs)),
+                _metrics(shown, "Executors", (executors(job, "Maximum") for job in shown.jobs)),
+            ]
+            if shown.has_metrics
+            else []
+        ),
+        *(
+            [_metrics(shown, "Watermark age, s", map(watermark_age, shown.watermark_jobs))]
+            if shown.watermark_jobs
+            else []
+        ),
+        *(_errors(shown.region, groups) for groups in _chunks(shown.error_logs, MOST_LOGS)),
+    ]
+    placed = [
+        {"x": WIDTH * (number % 2), "y": 2 + HEIGHT * (number // 2), "width": WIDTH, **widget}
+        for number, widget in enumerate(widgets)
+    ]
+    head = {"type": "text", "x": 0, "y": 0, "width": 24, "height": 2}
+    return json.dumps({"widgets": [{**head, "properties": {"markdown": text}}, *placed]})
+
+
+def _metrics(shown: Shown, title: str, metrics: Iterable[Metric]) -> dict[str, object]:
+    properties = {
+        "title": title,
+        "region": shown.region,
+        "period": HOUR_S,
+        "view": "timeSeries",
+        "metrics": [metric.widget_row() for metric in metrics],
+    }
+    return {"type": "metric", "height": HEIGHT, "properties": properties}
+
+
+def _alarms(arns: Sequence[str]) -> dict[str, object]:
+    return {"type": "alarm", "height": HEIGHT, "properties": {"title": "Alarms", "alarms": arns}}
+
+
+def _errors(region: str, groups: Sequence[str]) -> dict[str, object]:
+    query = " | ".join(
+        [
+            *(f"SOURCE '{group}'" for group in groups),
+            "fields @timestamp, @logStream, @message",
+            "filter @message like /ERROR|Traceback/",
+            "sort @timestamp desc",
+            "limit 50",
+        ]
+    )
+    properties = {"title": "Errors", "region": region, "view": "table", "query": query}
+    return {"type": "log", "height": HEIGHT, "properties": properties}
+
+
+def _chunks(items: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]

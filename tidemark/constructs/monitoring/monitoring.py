@@ -1,0 +1,150 @@
+"""What a pipeline tells the people who keep it running: alerts, alarms, dashboard, budget."""
+
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_budgets as budgets
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
+from tidemark.constructs.monitoring.alarms import Alarms
+from tidemark.constructs.monitoring.alerts import Alerts
+from tidemark.constructs.monitoring.dashboard import Shown, dashboard_body
+from tidemark.constructs.predicates import Predicate, last_jobs
+from tidemark.stage.config import StageConfig
+
+PIPELINE_TAG = "tidemark:pipeline"
+
+
+class Monitoring(Construct):
+    """Creates alerts, alarms, a dashboard and, if the stage asks for one, a budget.
+
+    Attributes:
+        alerts: the topic and the rules that tell it of runs.
+        alarms: the alarms, which tell the same topic.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        pipeline_name: str,
+        stage: StageConfig,
+        key: kms.IKey,
+        jobs: Mapping[str, IncrementalJob],
+        waits: Mapping[str, Predicate | None],
+    ) -> None:
+        """Declare them.
+
+        Args:
+            scope: the construct that owns them.
+            id_: construct id.
+            pipeline_name: the workflow.
+            stage: limits, and who is told.
+            key: encrypts what the topic carries.
+            jobs: by name; may grow until synthesis.
+            waits: what each job waits for, by name; likewise.
+        """
+        super().__init__(scope, id_)
+        self._stage = stage
+        self._jobs = jobs
+        self._pipeline = pipeline_name
+        self.alerts = Alerts(
+            self,
+            "Alerts",
+            pipeline_name=pipeline_name,
+            key=key,
+            email=stage.alert_email,
+            jobs=lambda: list(jobs),
+            last_jobs=lambda: last_jobs(waits),
+        )
+        self.alarms = Alarms(
+            self,
+            "Alarms",
+            pipeline_name=pipeline_name,
+            topic_arn=self.alerts.topic.topic_arn,
+        )
+        if stage.freshness_hours:
+            self.alarms.on_stall(self.alerts.succeeded_rule, stage.freshness_hours)
+        cloudwatch.CfnDashboard(
+            self,
+            "Dashboard",
+            dashboard_name=stage.name_of(pipeline_name),
+            dashboard_body=cdk.Lazy.string(_Body(self)),
+        )
+        if stage.monthly_budget_usd and stage.alert_email:
+            self._budget(stage.monthly_budget_usd, stage.alert_email)
+
+    def watch(self, job: IncrementalJob, max_watermark_age_hours: int | None) -> None:
+        """Create the alarms of one job; the last only if its watermark is a time."""
+        stage = self._stage
+        if max_watermark_age_hours:
+            self.alarms.on_old_watermark(job.name, max_watermark_age_hours)
+        if job.has_watermarks and stage.freshness_hours:
+            self.alarms.on_stale_watermark(job.name, stage.freshness_hours)
+        if job.bookmark is BookmarkOption.ENABLE and stage.metrics:
+            self.alarms.on_unusual_bytes(job.name)
+            if stage.freshness_hours:
+                self.alarms.on_nothing_read(job.name, stage.freshness_hours)
+        if stage.metrics and stage.dpu_hours_per_day:
+            self.alarms.on_dpu_hours(job.name, job.runtime, stage.dpu_hours_per_day)
+
+    def shown(self) -> Shown:
+        """Return what the dashboard is about."""
+        return Shown(
+            pipeline=self._pipeline,
+            region=cdk.Stack.of(self).region,
+            jobs=list(self._jobs),
+            watermark_jobs=[name for name, job in self._jobs.items() if job.has_watermarks],
+            succeeded_rule=self.alerts.succeeded_rule,
+            failed_rule=self.alerts.failed_rule,
+            alarms=self.alarms.arns,
+            error_logs=[job.logs.error for job in self._jobs.values()],
+            has_metrics=self._stage.metrics,
+            starts=self._stage.starts,
+        )
+
+    def _budget(self, usd: int, email: str) -> None:
+        """Mail when the month's cost of what carries the pipeline's tag passes a limit."""
+        budgets.CfnBudget(
+            self,
+            "Budget",
+            budget=budgets.CfnBudget.BudgetDataProperty(
+                budget_type="COST",
+                time_unit="MONTHLY",
+                budget_limit=budgets.CfnBudget.SpendProperty(amount=usd, unit="USD"),
+                cost_filters={"TagKeyValue": [f"user:{PIPELINE_TAG}${self._pipeline}"]},
+            ),
+            notifications_with_subscribers=[
+                budgets.CfnBudget.NotificationWithSubscribersProperty(
+                    notification=budgets.CfnBudget.NotificationProperty(
+                        comparison_operator="GREATER_THAN",
+                        notification_type=kind,
+                        threshold=100,
+                        threshold_type="PERCENTAGE",
+                    ),
+                    subscribers=[
+                        budgets.CfnBudget.SubscriberProperty(
+                            address=email, subscription_type="EMAIL"
+                        )
+                    ],
+                )
+                for kind in ("ACTUAL", "FORECASTED")
+            ],
+        )
+
+
+@jsii.implements(cdk.IStableStringProducer)
+class _Body:
+    """The text of a dashboard, which shows jobs that are known at synthesis only."""
+
+    def __init__(self, monitoring: Monitoring) -> None:
+        self._monitoring = monitoring
+
+    def produce(self) -> str:
+        """Return the text."""
+        return dashboard_body(self._monitoring.shown())

@@ -1,0 +1,309 @@
+"""A Glue workflow and its jobs: one call per job."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from tidemark.checks.graph.template import METADATA
+from tidemark.checks.plain_secrets import NotSecret, reasons
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.graph_check import check_graph_at_synth
+from tidemark.constructs.jobs.conditions import Condition
+from tidemark.constructs.jobs.incremental_job import (
+    Argument,
+    BookmarkOption,
+    IncrementalJob,
+    RunProperties,
+)
+from tidemark.constructs.jobs.job_checks import check_kind, check_name
+from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.libs import libs_asset
+from tidemark.constructs.monitoring.monitoring import PIPELINE_TAG, Monitoring
+from tidemark.constructs.pipeline_checks import check_age, check_kinds, texts_of_run
+from tidemark.constructs.predicates import Predicate, predicate_of
+from tidemark.constructs.security.security import JobSecurity, let_services_use
+from tidemark.constructs.start_schedule import StartSchedule, group_name
+from tidemark.constructs.watermark_table import WatermarkTable
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.config import StageConfig
+from tidemark.stage.runtime import JobRuntime
+
+
+class Pipeline(Construct):
+    """Creates a workflow, the zip of shared packages, and a job with its trigger per `add_job`.
+
+    Jobs without `after` start together; the others start when what they wait for has happened. A
+    job can only name jobs added before it, so the graph has no cycle. The triggers are created one
+    after the other, since Glue refuses concurrent changes of one workflow, and the start trigger
+    last, so that no run begins in half a graph. Synthesis checks the graph by the rules of
+    `tidemark.checks.graph.rules`.
+
+    The start trigger is ON_DEMAND in every stage: `StartWorkflowRun` starts it. A schedule is a
+    resource of EventBridge Scheduler that calls StartWorkflowRun, so turning one on or off changes
+    no trigger: `tidemark.constructs.start_schedule`.
+
+    Attributes:
+        workflow: the Glue workflow.
+        security: how the jobs encrypt, and where their logs go.
+        jobs: what was added, by name.
+        monitoring: alerts, alarms and dashboard.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        name: str,
+        root: Path | str,
+        stage: StageConfig,
+        watermarks: WatermarkTable | None,
+        key: kms.IKey,
+        run_properties: Mapping[str, str | NotSecret] | None = None,
+    ) -> None:
+        """Declare the workflow.
+
+        Args:
+            scope: the construct that owns the pipeline.
+            id_: construct id.
+            name: Glue workflow name in kebab case; a part of other names.
+            root: folder of the project: scripts are named relative to it. Packages in its folder
+                `libs`, if it has one, ship to the jobs, and so does the watermark library.
+            stage: schedule, and what the jobs run on.
+            watermarks: the table for jobs that keep watermarks; None if none does.
+            key: KMS key for data, bookmarks, logs and alerts. Of a key that the app makes the
+                policy is completed; that of an imported one must let the services in already.
+            run_properties: what every run of the workflow begins with.
+
+        Raises:
+            JobDefinitionError: the name cannot be part of other names, the project is no folder, a
+                run property is not a string or shows a secret, or the stack is a nested one.
+        """
+        check_name("pipeline", name)
+        check_kinds(name, root=root, stage=stage, watermarks=watermarks, key=key)
+        super().__init__(scope, id_)
+        if cdk.Stack.of(self).nested_stack_parent is not None:
+            raise JobDefinitionError(
+                f"pipeline '{name}' is in the nested stack '{cdk.Stack.of(self).node.path}', whose "
+                "template no validation is shown; put it into a stack of the app or of a Stage"
+            )
+        apply_to_all(self, stage)
+        let_services_use(self, key)
+        self.name = name
+        self.jobs: dict[str, IncrementalJob] = {}
+        self._root = Path(root)
+        self._stage = stage
+        self._last_trigger: glue.CfnTrigger | None = None
+        properties = texts_of_run(name, {} if run_properties is None else run_properties)
+        self.security = JobSecurity(
+            self,
+            "Security",
+            name=stage.name_of(name),
+            key_arn=key.key_arn,
+            log_retention_days=stage.log_retention_days,
+        )
+        self.workflow = glue.CfnWorkflow(
+            self,
+            "Workflow",
+            name=name,
+            max_concurrent_runs=1,
+            default_run_properties=properties or None,
+        )
+        if not_secret := reasons(run_properties or {}):
+            self.workflow.add_metadata(METADATA, {"notSecret": not_secret})
+        self._shared = SharedParts(
+            root=self._root,
+            libs=libs_asset(self, "Libs", self._root),
+            security=self.security,
+            watermarks=watermarks,
+            workflow_name=name,
+            metrics=stage.metrics,
+        )
+        self._start_actions: list[cdk.IResolvable | glue.CfnTrigger.ActionProperty] = []
+        self._start = glue.CfnTrigger(
+            self,
+            "Start",
+            type="ON_DEMAND",
+            description=f"Starts {name} when StartWorkflowRun is called",
+            workflow_name=self.workflow.ref,
+            actions=self._start_actions,
+        )
+        self._waits: dict[str, Predicate | None] = {}
+        self.monitoring = Monitoring(
+            self,
+            "Operations",  # as deployed: another id would replace its resources
+            pipeline_name=name,
+            stage=stage,
+            key=key,
+            jobs=self.jobs,
+            waits=self._waits,
+        )
+        if schedule := stage.starts:
+            group = group_name(stage.name_of(name))
+            timer = StartSchedule(
+                self,
+                "Start-Schedule",  # no job has a dash in its id
+                group_name=group,
+                workflow_name=name,
+                schedule=schedule,
+            )
+            timer.resource.add_resource_dependency(self._start)  # no run begins in half a graph
+            self.monitoring.alarms.on_missed_start(timer.missed.queue_name, group)
+        cdk.Tags.of(self).add(PIPELINE_TAG, name)
+        check_graph_at_synth(self)
+
+    def add_job(
+        self,
+        name: str,
+        *,
+        script: str,
+        bookmark: BookmarkOption,
+        after: Predicate | Sequence[IncrementalJob | Condition] = (),
+        watermark: bool = False,
+        reads: Sequence[Dataset] = (),
+        writes: Sequence[Dataset] = (),
+        arguments: Mapping[str, Argument] | None = None,
+        runtime: JobRuntime | None = None,
+        tables: Sequence[str] = (),
+        temp: Dataset | None = None,
+        python_modules: Sequence[str] = (),
+        connections: Sequence[str] = (),
+        secrets: Sequence[str] = (),
+        run_properties: RunProperties | None = None,
+        max_watermark_age_hours: int | None = None,
+    ) -> IncrementalJob:
+        """Create a job of this pipeline and what starts it.
+
+        Args:
+            name: Glue job name in kebab case, unique in the app.
+            script: the Python file that Glue runs, relative to the project.
+            bookmark: whether Glue keeps a bookmark for the job.
+            after: what must have happened first: a list of jobs that must all have SUCCEEDED,
+                `all_of(...)` or `any_of(...)`; empty: the job starts with the workflow.
+            watermark: True gives the job its own rows of the watermark table, whose name the
+                script gets as `watermark_table`.
+            reads: data the job takes as its input, and may list and read.
+            writes: data the job may list, read, write and replace. A job that merges into its
+                target names that here only: a target in `reads` too would be its own input.
+            arguments: argument name, without dashes, to what the script gets as text: a text, the
+                URI of a dataset, or the URI of what a job of `after` writes. `NotSecret(text,
+                reason)` is a text that would be refused as a secret in the open.
+            runtime: what the job runs on instead of what the stage says.
+            tables: tables of the Data Catalog that the job may read, each as `database.table`;
+                their data is declared in `reads`.
+            temp: data the job may write while it runs; the script gets it as `TempDir`.
+            python_modules: packages that Glue installs, each with its version,
+                `pyarrow==21.0.0`, or wheels in S3, which the job may read.
+            connections: Glue connections; the job joins their network.
+            secrets: names of secrets in Secrets Manager that the job may read. The policy of a
+                key of their own must allow the job's role to decrypt.
+            run_properties: whether the job may read, or also put, those of the workflow.
+            max_watermark_age_hours: raises an alarm when the newest data of a run is older; for
+                watermarks that are times. None: no alarm.
+
+        Returns:
+            The job, to be named in `after` of later ones.
+
+        Raises:
+            JobDefinitionError: the name is taken, a job is named that is not in this pipeline or
+                not waited for, or the job itself cannot be deployed.
+        """
+        check_name("job", name)
+        check_kind(name, "script", script, str, "the path of a Python file in the project")
+        check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        check_age(name, max_watermark_age_hours, watermark=watermark)
+        waits_for = predicate_of(after)
+        id_ = "".join(word.capitalize() for word in name.split("-"))
+        self._check_place(name, id_, waits_for, arguments or {})
+        job = IncrementalJob(
+            self,
+            id_,
+            name=name,
+            script=self._root / script,
+            shared=self._shared,
+            runtime=self._stage.runtime if runtime is None else runtime,
+            bookmark=bookmark,
+            watermark=watermark,
+            reads=reads,
+            writes=writes,
+            arguments=arguments,
+            tables=tables,
+            temp=temp,
+            python_modules=python_modules,
+            connections=connections,
+            secrets=secrets,
+            run_properties=run_properties,
+        )
+        self.jobs[name] = job
+        self._waits[name] = waits_for
+        self.monitoring.watch(job, max_watermark_age_hours)
+        action = glue.CfnTrigger.ActionProperty(job_name=job.resource.ref)
+        if waits_for:
+            self._add_trigger(f"{id_}Trigger", action, waits_for)
+        else:
+            self._start_actions.append(action)
+            self._start.actions = self._start_actions
+        return job
+
+    def _check_place(
+        self, name: str, id_: str, after: Predicate | None, arguments: Mapping[str, Argument]
+    ) -> None:
+        """Raise unless the name is free and every job that is named is in this pipeline."""
+        if name in self.jobs:
+            raise JobDefinitionError(
+                f"job '{name}' is in the pipeline already; names must be unique; rename one of the "
+                "two"
+            )
+        if self.node.try_find_child(id_) or self.node.try_find_child(f"{id_}Trigger"):
+            raise JobDefinitionError(
+                f"job '{name}' would have the construct id '{id_}', which the pipeline uses for "
+                "something else; give it another name"
+            )
+        waited_for = [ended.job for ended in after.conditions] if after else []
+        for job in waited_for:
+            if job not in self.jobs.values():
+                raise JobDefinitionError(
+                    f"job '{name}' waits for '{job.name}', which is not a job of this pipeline; "
+                    f"allowed: {', '.join(self.jobs) or 'none yet'}; pass what add_job returned, "
+                    "of a job added before this one"
+                )
+        for key, value in arguments.items():
+            if isinstance(value, IncrementalJob) and value not in waited_for:
+                raise JobDefinitionError(
+                    f"job '{name}' takes its argument {key!r} from '{value.name}', which it does "
+                    "not wait for; add that job to after="
+                )
+
+    def _add_trigger(
+        self, id_: str, action: glue.CfnTrigger.ActionProperty, after: Predicate
+    ) -> None:
+        """Create a trigger that fires when what a job waits for has happened."""
+        trigger = glue.CfnTrigger(
+            self,
+            id_,
+            type="CONDITIONAL",
+            start_on_creation=True,
+            workflow_name=self.workflow.ref,
+            predicate=glue.CfnTrigger.PredicateProperty(
+                logical=after.logical,
+                conditions=[
+                    glue.CfnTrigger.ConditionProperty(
+                        job_name=ended.job.resource.ref,
+                        logical_operator="EQUALS",
+                        state=ended.state.value,
+                    )
+                    for ended in after.conditions
+                ],
+            ),
+            actions=[action],
+        )
+        if self._last_trigger is not None:
+            trigger.add_resource_dependency(self._last_trigger)
+            self._start.remove_resource_dependency(self._last_trigger)
+        self._start.add_resource_dependency(trigger)
+        self._last_trigger = trigger

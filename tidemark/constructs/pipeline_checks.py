@@ -1,0 +1,66 @@
+"""Refuses what a pipeline cannot be declared with, before anything is created."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tidemark.checks.plain_secrets import NotSecret, check_open_texts
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.config import StageConfig
+
+MOST_HOURS = 100 * 366 * 24  # a century
+
+
+def check_kinds(
+    pipeline: str, *, root: object, stage: object, watermarks: object, key: object
+) -> None:
+    """Raise unless everything a pipeline is made of is of the kind it should be."""
+    wrong: list[tuple[str, object, str]] = []
+    if not isinstance(root, str | Path):
+        wrong.append(("root", root, "the path of the project"))
+    elif not Path(root).is_dir():
+        wrong.append(("root", str(root), "the path of the project, which is a folder"))
+    if not isinstance(stage, StageConfig):
+        wrong.append(("stage", stage, "a StageConfig"))
+    if watermarks is not None and not hasattr(watermarks, "table"):
+        wrong.append(("watermarks", watermarks, "a WatermarkTable, or None"))
+    if not (hasattr(key, "key_arn") and hasattr(key, "add_to_resource_policy")):
+        one = "a KMS key, kms.Key.from_key_arn(...) for one that others made"
+        wrong.append(("key", key, one))
+    for name, value, allowed in wrong:
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' has {name} {value!r}; allowed: {allowed}; correct {name}="
+        )
+
+
+def texts_of_run(pipeline: str, properties: object) -> dict[str, object]:
+    """Return run properties as texts; raise unless they are names to texts that anybody may see."""
+    if not isinstance(properties, Mapping):
+        shown, properties = repr(properties), {}
+    else:  # the values are not shown, since one may be a secret
+        shown = ", ".join(
+            repr(key)
+            for key, text in properties.items()
+            if not (isinstance(key, str) and key and isinstance(text, str | NotSecret))
+        )
+    if shown:
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' has run_properties of another kind: {shown}; allowed: names to "
+            "texts; write the values in quotes"
+        )
+    return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
+
+
+def check_age(name: str, hours: object, *, watermark: bool) -> None:
+    """Raise unless the age that raises an alarm is None, or hours of a job with a watermark."""
+    if hours is None:
+        return
+    if not watermark:
+        raise JobDefinitionError(
+            f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
+            "watermark=True, or leave it out"
+        )
+    if type(hours) is not int or not 1 <= hours <= MOST_HOURS:
+        raise JobDefinitionError(
+            f"job '{name}' has max_watermark_age_hours {hours!r}; allowed: a whole number of hours "
+            f"from 1 to {MOST_HOURS}; pass one, or leave it out"
+        )

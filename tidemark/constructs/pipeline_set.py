@@ -1,0 +1,89 @@
+"""Many pipelines: each in a stack of its own, so that none moves when another grows."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
+
+from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.jobs.job_checks import check_name
+from tidemark.constructs.pipeline import Pipeline
+from tidemark.constructs.watermark_table import WatermarkTable
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.config import StageConfig
+
+
+class PipelineSet:
+    """Makes a stack per pipeline, `<name prefix>-<stage>-<name>`.
+
+    Adding a job touches its own stack. A workflow has at most 100 jobs and triggers. A job makes
+    five resources, up to five alarms, and a policy for every 25 datasets above forty: 45 jobs fit
+    into the 500 resources of a stack unless they are that wide; synthesis refuses a stack
+    with more, and a template of more than 1,000,000 bytes, which many tags make.
+
+    Attributes:
+        pipelines: what was added, by name.
+    """
+
+    def __init__(
+        self,
+        app: cdk.App,
+        *,
+        stage: StageConfig,
+        watermarks: WatermarkTable | None,
+        key: kms.IKey,
+        root: Path | str,
+        env: cdk.Environment,
+    ) -> None:
+        """Keep what the pipelines share.
+
+        Args:
+            app: the app.
+            stage: of all pipelines.
+            watermarks: the table for jobs that keep watermarks; None if none does.
+            key: KMS key for data, bookmarks, logs and alerts.
+            root: folder of the project.
+            env: account and region.
+        """
+        self.pipelines: dict[str, Pipeline] = {}
+        self._app = app
+        self._stage = stage
+        self._watermarks = watermarks
+        self._key = key
+        self._root = root
+        self._env = env
+
+    def add(self, name: str) -> Pipeline:
+        """Return a new, empty pipeline in a stack of its own.
+
+        Args:
+            name: Glue workflow name in kebab case; a part of the stack's name.
+
+        Raises:
+            JobDefinitionError: the name is not in kebab case, or another stack has it.
+        """
+        check_name("pipeline", name)
+        stack_name = self._stage.name_of(name)
+        if self._app.node.try_find_child(stack_name):
+            raise JobDefinitionError(
+                f"pipeline '{name}' would have the stack '{stack_name}', which the app has; give "
+                "it another name"
+            )
+        stack = cdk.Stack(
+            self._app,
+            stack_name,
+            env=self._env,
+            description=f"Tidemark {self._stage.name}: the pipeline {name}",
+        )
+        apply_to_all(stack, self._stage)
+        pipeline = Pipeline(
+            stack,
+            "".join(word.capitalize() for word in name.split("-")),
+            name=name,
+            root=self._root,
+            stage=self._stage,
+            watermarks=self._watermarks,
+            key=self._key,
+        )
+        self.pipelines[name] = pipeline
+        return pipeline

@@ -1,0 +1,114 @@
+"""When a job starts: the jobs it waits for, and the states they must end in."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tidemark.constructs.jobs.conditions import Condition, JobState, check_state
+from tidemark.constructs.jobs.incremental_job import IncrementalJob
+from tidemark.errors import JobDefinitionError
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """What must have happened before a job starts; made by `all_of` and `any_of`.
+
+    Attributes:
+        logical: `AND` or `ANY`, as in a Glue predicate.
+        conditions: jobs and the states they must end in.
+    """
+
+    logical: str
+    conditions: tuple[Condition, ...]
+
+
+def all_of(*jobs: IncrementalJob | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
+    """Return that all of these jobs have ended: in the state `on`, or in one of their own.
+
+    Raises:
+        JobDefinitionError: no job is given, something else than a job, or one job twice.
+    """
+    after = Predicate("AND", _conditions(jobs, on))
+    for ended in after.conditions:
+        if [other.job for other in after.conditions].count(ended.job) > 1:
+            raise JobDefinitionError(
+                f"all_of(...) names the job '{ended.job.name}' twice, and a run ends in one state "
+                "only; use any_of(...), or name it once"
+            )
+    return after
+
+
+def any_of(*jobs: IncrementalJob | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
+    """Return that one of these jobs has ended: in the state `on`, or in one of their own.
+
+    The first that ends so starts the job; later ones do not start it again in the same run.
+
+    Raises:
+        JobDefinitionError: no job is given, something else than a job, or one job twice in one
+            state.
+    """
+    after = Predicate("ANY", _conditions(jobs, on))
+    for ended in after.conditions:
+        if after.conditions.count(ended) > 1:
+            raise JobDefinitionError(
+                f"any_of(...) names the job '{ended.job.name}' twice in the state "
+                f"{ended.state.value}; name it once, or with another state"
+            )
+    return after
+
+
+def predicate_of(after: object) -> Predicate | None:
+    """Return what `after=` says; a list means all of them, an empty one nothing.
+
+    Raises:
+        JobDefinitionError: see `all_of`.
+    """
+    if isinstance(after, Predicate):
+        return after
+    if not isinstance(after, list | tuple):
+        raise JobDefinitionError(
+            f"after is {after!r}; allowed: a list of jobs, all_of(...) or any_of(...); write "
+            "[first] where first is what add_job returned"
+        )
+    return all_of(*after) if after else None
+
+
+def last_jobs(waits: Mapping[str, Predicate | None]) -> list[str]:
+    """Return the jobs that end a run in which every job succeeds.
+
+    A job that waits for a failure is not reached then, and what waits for it neither.
+
+    Args:
+        waits: what each job waits for, by name, in the order in which jobs were added.
+    """
+    reached: dict[str, set[str]] = {}  # to the jobs that had to succeed for it
+    for name, after in waits.items():
+        conditions = after.conditions if after else ()
+        good = [e.job.name for e in conditions if e.state is JobState.SUCCEEDED]
+        met = [job for job in good if job in reached]
+        if after is None or (met if after.logical == "ANY" else len(met) == len(conditions)):
+            reached[name] = set(met)
+    waited_for = set().union(*reached.values())
+    return [name for name in reached if name not in waited_for]
+
+
+def _conditions(jobs: Iterable[IncrementalJob | Condition], on: JobState) -> tuple[Condition, ...]:
+    check_state("on", on)
+    ended = []
+    for job in jobs:
+        if isinstance(job, IncrementalJob):
+            ended.append(Condition(job, on))
+        elif isinstance(job, Condition):
+            ended.append(job)
+        elif isinstance(job, Predicate):
+            raise JobDefinitionError(
+                "all_of(...) and any_of(...) stand within one another, and a Glue trigger has one "
+                "level; let a job wait for the inner one, and wait for that job"
+            )
+        else:
+            raise JobDefinitionError(
+                f"{job!r} is no job that can be waited for; allowed: what add_job returned, or "
+                "job.on(JobState.FAILED) of it"
+            )
+    if not ended:
+        raise JobDefinitionError("all_of() and any_of() name no job; pass at least one")
+    return tuple(ended)

@@ -1,0 +1,80 @@
+"""What can go wrong by a user's doing, or on a user's machine: each text is one line for people.
+
+TidemarkError
+├── UsageError                     the caller asked for something that cannot be: exit code 2
+├── InputError                     an app declares what cannot be deployed (also a ValueError)
+│   ├── ConfigError                the context does not describe a stage
+│   ├── JobDefinitionError         a pipeline or job is declared in a way that cannot be deployed
+│   └── ScheduleError              a schedule is not valid, or never fires
+│       └── TooFineError           it fires more often than runs can keep up with
+├── EntityNotFoundError            Glue's EntityNotFoundException
+├── DiskFullError                  a disk has no room for what is to be stored
+├── DamagedDatabaseError           a state database cannot be read, or only in parts
+├── UnsupportedError               valid on AWS, not run here (also a NotImplementedError)
+└── BookmarkVersionMismatchError   Glue's VersionMismatchException, raised by Job.commit
+"""
+
+import json
+
+
+class TidemarkError(Exception):
+    """Base of every error that is raised on purpose; its text is for the operator."""
+
+
+class UsageError(TidemarkError):
+    """The request itself is wrong; nothing was started."""
+
+
+class InputError(TidemarkError, ValueError):
+    """Something that an app declares is not usable: the message says what, and what to do."""
+
+
+class ConfigError(InputError):
+    """The context does not describe a stage that can be deployed."""
+
+
+class JobDefinitionError(InputError):
+    """A pipeline or a job is declared in a way that cannot be deployed."""
+
+
+class ScheduleError(InputError):
+    """An expression or a time zone that AWS does not document, or that never fires."""
+
+
+class TooFineError(ScheduleError):
+    """A schedule that fires more often than runs can keep up with."""
+
+
+class EntityNotFoundError(TidemarkError):
+    """A job, trigger, workflow or bucket that the template does not define."""
+
+
+class DiskFullError(TidemarkError):
+    """A disk is full; what was stored before stays as it is."""
+
+
+class DamagedDatabaseError(TidemarkError):
+    """A state database is damaged; nothing was changed."""
+
+
+class UnsupportedError(TidemarkError, NotImplementedError):
+    """Something valid on AWS that the local Glue does not run; never accepted and ignored."""
+
+
+class BookmarkVersionMismatchError(TidemarkError):
+    """Another run of the same job committed its bookmark first.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/glue-troubleshooting-errors.html
+    """
+
+    def __init__(self, expected: int, found: int) -> None:
+        super().__init__(
+            "Continuation update failed due to version mismatch. "
+            f"Expected version {expected} but found version {found}"
+        )
+
+
+def show(value: object) -> str:
+    """Return a value as JSON spells it, cut to a readable length."""
+    text = json.dumps(value, default=repr)
+    return text if len(text) <= 120 else f"{text[:117]}..."

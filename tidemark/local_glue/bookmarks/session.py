@@ -1,0 +1,292 @@
+"""The job bookmark inside a job process: loaded at init, asked by sources, saved at commit."""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_glue.bookmarks.sources import (
+    Edges,
+    Predicate,
+    Reading,
+    S3Source,
+    read_s3_source,
+)
+from tidemark.local_glue.bookmarks.versions import (
+    Bookmark,
+    bookmark_of_run,
+    commit_bookmark,
+    latest_bookmark,
+    pack,
+)
+from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
+from tidemark.local_glue.runs.notices import Notice, note
+from tidemark.local_glue.store.database import Store
+
+ENABLE, PAUSE, DISABLE = "job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"
+OPTIONS = (ENABLE, PAUSE, DISABLE)
+
+
+@dataclass
+class BookmarkSession:
+    """State between ``Job.init`` and ``Job.commit``.
+
+    Attributes:
+        job_name: the name given to ``Job.init``.
+        run_id: the job run.
+        option: the job-bookmark-option.
+        version: the version that was loaded; 0 means no bookmark yet.
+        loaded_at_ms: when that version was made.
+        states: state by transformation_ctx; a source that is opened replaces its own.
+        until: upper edge by transformation_ctx, of job-bookmark-to; None means none.
+        opened: the contexts that sources of this run use since init or the last commit.
+        window: the runs of job-bookmark-from and -to; None without.
+        has_bookmarked_source: whether any source read through the bookmark.
+        has_committed: whether the script called commit.
+    """
+
+    job_name: str
+    run_id: str
+    option: str
+    version: int = 0
+    loaded_at_ms: int | None = None
+    states: dict[str, Any] = field(default_factory=dict)
+    until: Mapping[str, Any] | None = None
+    opened: set[str] = field(default_factory=set)
+    window: tuple[str, str] | None = None
+    has_bookmarked_source: bool = False
+    has_committed: bool = False
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether sources get only what is new: enable and pause."""
+        return self.option in (ENABLE, PAUSE)
+
+    def load(self, bookmark: Bookmark | None) -> None:
+        """Take the states of a version of the bookmark, None for nothing read."""
+        self.version = bookmark.version if bookmark else 0
+        self.loaded_at_ms = bookmark.committed_at_ms if bookmark else None
+        self.states = dict(bookmark.states) if bookmark else {}
+
+    def open_source(self, transformation_ctx: str, name: str) -> bool:
+        """Return whether a source of this context reads through the bookmark, or else in full.
+
+        Args:
+            transformation_ctx: the context, empty for none.
+            name: what people know the source by.
+
+        Raises:
+            TidemarkError: another source of this run already uses the context.
+        """
+        if not self.is_reading:
+            return False
+        if not transformation_ctx:
+            note(Notice.CTX_MISSING, name)
+            return False
+        if transformation_ctx in self.opened:
+            raise TidemarkError(
+                f"two sources use the transformation_ctx {transformation_ctx!r}; each needs its "
+                "own, or one bookmark hides files of the other"
+            )
+        self.opened.add(transformation_ctx)
+        self.has_bookmarked_source = True
+        return True
+
+    def edges(self, ctx: str) -> Edges:
+        """Return between which states a source of this context reads."""
+        high = None if self.until is None else self.until.get(ctx, {})
+        return Edges(self.states.get(ctx), high, self.loaded_at_ms)
+
+    def record(
+        self, source: Mapping[str, Any], opened_at_ms: int, next_state: Any, files: int, size: int
+    ) -> None:
+        """Keep the next state for commit, and store what is read so that it can be explained later.
+
+        Outside of a local run, where only a disabled bookmark gets, nothing is stored.
+
+        Args:
+            source: the source as plain JSON values, with its transformation_ctx.
+            opened_at_ms: the frozen upper edge.
+            next_state: its state if the run commits; None if it reads without the bookmark.
+            files: how many files, or rows of a table, are chosen.
+            size: their bytes, 0 for a table.
+        """
+        if self.window:
+            source = {**source, "window": self.window}
+        packed = None
+        if next_state is not None:
+            self.states[str(source["transformation_ctx"])] = next_state
+            packed = pack(next_state)
+        if not self.is_reading and not is_local_run():
+            return
+        with Store(job_home().database) as store, store.transaction():
+            store.query(
+                "INSERT INTO source_read VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(self.run_id, self.job_name, str(source["transformation_ctx"])),
+                    *(opened_at_ms, self.option, self.version, json.dumps(source)),
+                    *(files, size, packed),
+                ),
+            )
+
+    def commit(self) -> None:
+        """Store the state of every context as the next version; only enable writes.
+
+        Raises:
+            BookmarkVersionMismatchError: another run of the job committed in between.
+        """
+        self.opened.clear()
+        self.has_committed = True
+        if self.option != ENABLE:
+            return
+        now_ms = _now_ms()
+        with Store(job_home().database) as store:
+            self.version = commit_bookmark(
+                store, self.job_name, self.run_id, self.states, self.version, now_ms
+            )
+        self.loaded_at_ms = now_ms
+
+
+_sessions: list[BookmarkSession] = []  # the last one counts, as AWS keeps one per process
+
+
+def start_session(job_name: str, args: Mapping[str, Any]) -> BookmarkSession:
+    """Load the newest bookmark of a job and make it the one that sources of this process use.
+
+    Args:
+        job_name: the name given to ``Job.init``; the state follows it.
+        args: what ``getResolvedOptions`` returned.
+
+    Raises:
+        EntityNotFoundError: job-bookmark-from or -to is no run of the job.
+        UsageError: job-bookmark-from is later than job-bookmark-to, only one of them is given, or
+            the job-bookmark-option is none.
+    """
+    option = args.get("job_bookmark_option") or DISABLE
+    if option not in OPTIONS:
+        raise UsageError(
+            f"job_bookmark_option is {option!r}; allowed are {', '.join(OPTIONS)}: give Job.init "
+            "what getResolvedOptions returned"
+        )
+    run_id = args.get("JOB_RUN_ID") or os.environ.get(RUN_ID_VARIABLE, "")
+    session = BookmarkSession(job_name, run_id, option)
+    if session.is_reading:
+        window = (args.get("job_bookmark_from"), args.get("job_bookmark_to"))
+        with Store(job_home().database) as store:
+            if option == PAUSE and any(window):
+                _load_window(session, store, *window)
+            else:
+                session.load(latest_bookmark(store, job_name))
+    _sessions[:] = [session]
+    return session
+
+
+def _load_window(
+    session: BookmarkSession, store: Store, first: str | None, last: str | None
+) -> None:
+    """Take the states after run ``from`` as the lower edge, those after run ``to`` as the upper.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
+    """
+    if not first or not last:
+        missing = "--job-bookmark-to" if first else "--job-bookmark-from"
+        raise UsageError(f"{missing} is missing; a window of runs needs both ends")
+    low = bookmark_of_run(store, session.job_name, first)
+    high = bookmark_of_run(store, session.job_name, last)
+    if (low.version if low else 0) > (high.version if high else 0):
+        raise UsageError(
+            f"--job-bookmark-from {first} is later than --job-bookmark-to {last}: what is read "
+            "lies after the first and up to the second, so give the earlier run first"
+        )
+    session.load(low)
+    session.window = (first, last)
+    session.until = high.states if high else {}
+
+
+def current_session() -> BookmarkSession | None:
+    """Return what the last ``Job.init`` of this process started, or None."""
+    return _sessions[0] if _sessions else None
+
+
+def files_to_read(source: S3Source, predicate: Predicate | None = None) -> Reading:
+    """Return what a source reads now; before ``Job.init`` that is everything.
+
+    Args:
+        source: what the script asks for.
+        predicate: its push_down_predicate, ready to be asked; None if it has none.
+    """
+    opened_at_ms = _now_ms()  # frozen before listing: what comes later belongs to the next run
+    session = current_session()
+    ctx = source.transformation_ctx
+    is_bookmarked = session is not None and session.open_source(ctx, source.name)
+    reading = read_s3_source(
+        source,
+        folder_of,
+        opened_at_ms,
+        session.edges(ctx) if session and is_bookmarked else None,
+        predicate,
+    )
+    for notice, about in reading.notices:
+        note(notice, about)
+    if session is not None:
+        session.record(source.to_json(), opened_at_ms, reading.next_state, *reading.extent)
+    return reading
+
+
+def is_local_run() -> bool:
+    """Return whether this process belongs to a local run, which has a home."""
+    return bool(os.environ.get("TIDEMARK_HOME"))
+
+
+@contextmanager
+def taken_back_on_error(transformation_ctx: str) -> Iterator[None]:
+    """Leave the state of a context as it was if the block that opens its source fails.
+
+    A script may catch the error and commit all the same.
+    """
+    session = current_session()
+    before = session.states.get(transformation_ctx) if session else None
+    was_open = session is not None and transformation_ctx in session.opened
+    try:
+        yield
+    except BaseException:
+        if session is not None and not was_open:
+            session.opened.discard(transformation_ctx)
+            session.states.pop(transformation_ctx, None)
+            if before is not None:
+                session.states[transformation_ctx] = before
+        raise
+
+
+def job_home() -> Home:
+    """Return the home of the local run that this process belongs to.
+
+    Raises:
+        TidemarkError: it belongs to none.
+    """
+    if not is_local_run():
+        raise TidemarkError(
+            "job bookmarks need the state of a local run, and TIDEMARK_HOME is not set; start the "
+            "script with `tidemark run` or `tidemark submit`, or run it with "
+            "--job-bookmark-option job-bookmark-disable"
+        )
+    return Home(Path(os.environ["TIDEMARK_HOME"]))
+
+
+def folder_of(uri: str) -> Path:
+    """Return the folder or file behind an ``s3://``, ``file://`` or plain path of this process."""
+    scheme, separator, path = uri.partition("://")
+    if not separator:
+        return Path(uri)
+    if scheme == "file":
+        return Path(path)
+    return job_home().existing_path(uri)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,263 @@
+"""A source as a script asks for it, and what one run reads of it: listing, filters and bookmark.
+
+The same functions serve the run itself and the question what a run would read.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+from urllib.parse import unquote
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.bookmarks.files import (
+    NO_LIMITS,
+    NOTHING_READ,
+    FileVersion,
+    Limits,
+    SourceState,
+    select_new_files,
+)
+from tidemark.local_glue.bookmarks.globs import Exclusions
+from tidemark.local_glue.bookmarks.listing import ChooseFolders, Filters, Listing, list_files
+from tidemark.local_glue.runs.notices import Notice
+
+FolderOf: TypeAlias = Callable[[str], Path]
+"""Returns the folder or file of this machine behind a URI."""
+
+
+class Predicate(Protocol):
+    """A push_down_predicate that can be asked about partitions."""
+
+    columns: frozenset[str]
+    """The names of the partition columns it speaks of, in lower case."""
+
+    def select(self, partitions: list[dict[str, str]]) -> list[bool]:
+        """Return for each partition, its values by lower-case name, whether it is read."""
+
+
+@dataclass(frozen=True)
+class S3Source:
+    """What a script asks to read from S3.
+
+    Attributes:
+        paths: the URIs, in order.
+        transformation_ctx: its name in the bookmark; empty reads without one.
+        format: json, csv, parquet and so on.
+        recurse: enter every folder, not only partition folders.
+        exclusions: glob patterns of files that are not read.
+        push_down_predicate: a condition on partition columns; empty reads all partitions.
+        limits: of the band and of the run.
+        table: ``database.table`` of the Data Catalog, empty without.
+    """
+
+    paths: tuple[str, ...]
+    transformation_ctx: str = ""
+    format: str = ""
+    recurse: bool = False
+    exclusions: tuple[str, ...] = ()
+    push_down_predicate: str = ""
+    limits: Limits = NO_LIMITS
+    table: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people know the source by."""
+        return self.transformation_ctx or self.table or ", ".join(self.paths)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the source as plain JSON values."""
+        return {"kind": "s3", **asdict(self)}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "S3Source":
+        """Return the source that `to_json` wrote."""
+        values = {known.name: document[known.name] for known in fields(cls)}
+        lists = {name: tuple(values[name]) for name in ("paths", "exclusions")}
+        return cls(**{**values, **lists, "limits": Limits(**values["limits"])})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one run reads of a source.
+
+    Attributes:
+        files: the chosen files, oldest first.
+        next_state: the state to store if the run commits, as JSON values; None without bookmark.
+        notices: what the user should know, with what it is about.
+    """
+
+    files: tuple[FileVersion, ...]
+    next_state: dict[str, Any] | None = None
+    notices: tuple[tuple[Notice, str], ...] = field(default=())
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """How many files, and their bytes."""
+        return len(self.files), sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Between which states of its context a source reads through the bookmark, as JSON values.
+
+    Attributes:
+        low: what counts as read; None reads everything.
+        high: what may be read at most, empty for nothing; None sets no upper edge.
+        low_made_at_ms: when `low` was made, epoch milliseconds; None if nothing was.
+    """
+
+    low: Mapping[str, Any] | None = None
+    high: Mapping[str, Any] | None = None
+    low_made_at_ms: int | None = None
+
+
+def read_s3_source(
+    source: S3Source,
+    folder_of: FolderOf,
+    opened_at_ms: int,
+    edges: Edges | None = None,
+    predicate: Predicate | None = None,
+) -> Reading:
+    """Return what a run reads of a source that it opens at a moment.
+
+    Args:
+        source: what is asked for.
+        folder_of: where a URI is on this machine.
+        opened_at_ms: the frozen upper edge, epoch milliseconds.
+        edges: of its bookmark; None reads without one, and then there is no next state.
+        predicate: the push_down_predicate, ready to be asked; None enters every partition.
+    """
+    low, high = (edges.low, edges.high) if edges else (None, None)
+    _check_kind(source, low)
+    _check_kind(source, high)
+    state = SourceState.from_json(low) if low else None
+    until = None if high is None else SourceState.from_json(high) if high else NOTHING_READ
+    listing = list_source(
+        source,
+        folder_of,
+        predicate,
+        state.low_ms if state else None,
+        edges.low_made_at_ms if edges else None,
+    )
+    selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
+    if edges is None:
+        return Reading(selection.files, None, _unbookmarked_notices(source))
+    next_state = {"kind": "s3", "paths": list(source.paths), **selection.next_state.to_json()}
+    notices = _notices(source, low, listing, selection.next_state)
+    return Reading(selection.files, next_state, tuple(notices))
+
+
+def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:
+    if state and state["kind"] != "s3":
+        raise UsageError(
+            f"the bookmark of the transformation_ctx {source.transformation_ctx!r} was made by a "
+            f"source of kind {state['kind']!r}, and this one reads files of S3: give the source a "
+            "transformation_ctx of its own, or reset the bookmark"
+        )
+
+
+def list_source(
+    source: S3Source,
+    folder_of: FolderOf,
+    predicate: Predicate | None = None,
+    newer_than_ms: int | None = None,
+    arrived_after_ms: int | None = None,
+) -> Listing:
+    """Return the files of a source that its filters let through, whatever the bookmark says."""
+    found = Listing()
+    seen: set[str] = set()
+    for path in source.paths:
+        excluded = Exclusions(source.exclusions, path)
+        filters = Filters(
+            recurse=source.recurse,
+            is_excluded=excluded.matches if source.exclusions else None,
+            choose_folders=_folder_chooser(predicate, seen),
+            newer_than_ms=newer_than_ms,
+            arrived_after_ms=arrived_after_ms,
+            check_link=folder_of,
+        )
+        listing = list_files(folder_of(path), path, filters)
+        partitioned = [f for f in listing.files if _is_in_partition(f.path, path, predicate)]
+        found.files += partitioned if len(source.paths) == 1 else _unlisted(partitioned, found)
+        found.late += listing.late
+        found.late_count += listing.late_count
+    if predicate and source.push_down_predicate and seen and not predicate.columns <= seen:
+        raise not_partitioned(predicate.columns, seen)
+    return found
+
+
+def _unlisted(files: list[FileVersion], found: Listing) -> list[FileVersion]:
+    """Return the files that no earlier path of the source lists too."""
+    listed = {file.path for file in found.files}
+    return [file for file in files if file.path not in listed]
+
+
+def not_partitioned(columns: Iterable[str], partition_columns: Iterable[str]) -> UsageError:
+    """Return the error for a predicate that names a column which is no partition column."""
+    return UsageError(
+        f"push_down_predicate names {', '.join(sorted(columns))}; the partition columns are "
+        f"{', '.join(sorted(partition_columns)) or 'none'}: filter other columns after the read"
+    )
+
+
+def partition_values(relative: str) -> dict[str, str]:
+    """Return the values of the partition folders in a path, by lower-case name."""
+    parts = (part.partition("=") for part in relative.split("/"))
+    return {name.lower(): unquote(value) for name, equals, value in parts if equals}
+
+
+def _folder_chooser(predicate: Predicate | None, seen: set[str]) -> ChooseFolders | None:
+    """Return a chooser that asks the predicate of a folder once all its columns are known there.
+
+    The partition columns that it comes across are added to `seen`.
+    """
+    if predicate is None:
+        return None
+
+    def choose(folders: list[str]) -> list[str]:
+        for folder in folders:
+            seen.update(partition_values(folder))
+        asked = [folder for folder in folders if _is_first_to_know(folder, predicate.columns)]
+        answers = predicate.select([partition_values(folder) for folder in asked])
+        refused = {folder for folder, is_read in zip(asked, answers, strict=True) if not is_read}
+        return [folder for folder in folders if folder not in refused]
+
+    return choose
+
+
+def _is_first_to_know(folder: str, columns: frozenset[str]) -> bool:
+    parent = folder.rpartition("/")[0]
+    return columns <= set(partition_values(folder)) and not columns <= set(partition_values(parent))
+
+
+def _is_in_partition(uri: str, path: str, predicate: Predicate | None) -> bool:
+    """Tell whether a file lies in a partition, as it must where a predicate chooses partitions."""
+    if predicate is None:
+        return True
+    relative = uri.removeprefix(path.rstrip("/") + "/").rpartition("/")[0]
+    return predicate.columns <= set(partition_values(relative))
+
+
+def _notices(
+    source: S3Source,
+    stored: Mapping[str, Any] | None,
+    listing: Listing,
+    after: SourceState,
+) -> list[tuple[Notice, str]]:
+    notices = []
+    if stored and list(stored.get("paths", source.paths)) != list(source.paths):
+        notices.append((Notice.PATHS_CHANGED, source.name))
+    elif listing.late_count:
+        examples = ", ".join(listing.late)
+        more = listing.late_count - len(listing.late)
+        notices.append((Notice.OLD_FILES, examples + (f" and {more} more" if more else "")))
+    left = [f for f in listing.files if f.modified_ms <= after.high_ms and not after.has_read(f)]
+    if left and source.limits.max_files_in_band is not None:
+        notices.append((Notice.BAND_FULL, f"{len(left)} files of {source.name}"))
+    return notices
+
+
+def _unbookmarked_notices(source: S3Source) -> tuple[tuple[Notice, str], ...]:
+    is_bounded = source.limits.is_bounded
+    return ((Notice.BOUND_WITHOUT_BOOKMARK, source.name),) if is_bounded else ()

@@ -1,0 +1,1 @@
+"""The local Data Catalog: tables and connections."""

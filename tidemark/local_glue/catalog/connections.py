@@ -1,0 +1,35 @@
+"""The connections of the local Data Catalog, kept in the store."""
+
+import json
+from collections.abc import Iterable
+
+from tidemark.assembly.catalog_connections import CatalogConnection
+from tidemark.errors import EntityNotFoundError
+from tidemark.local_glue.store.database import Store
+
+
+def put_connections(store: Store, connections: Iterable[CatalogConnection]) -> None:
+    """Insert or replace connections, all of them or none."""
+    with store.transaction():
+        for connection in connections:
+            store.query(
+                "INSERT OR REPLACE INTO catalog_connection VALUES (?, ?)",
+                (connection.name, json.dumps(connection.definition)),
+            )
+
+
+def find_connection(store: Store, name: str) -> CatalogConnection:
+    """Return one connection.
+
+    Raises:
+        EntityNotFoundError: there is none of this name; the message lists those that are there.
+    """
+    rows = store.query("SELECT * FROM catalog_connection ORDER BY name")
+    for row in rows:
+        if row["name"] == name:
+            return CatalogConnection(name, json.loads(row["definition"]))
+    known = ", ".join(row["name"] for row in rows) or "none"
+    raise EntityNotFoundError(
+        f"there is no connection {name!r}; the local Data Catalog has {known}; add it with "
+        "`tidemark catalog put FILE.json`, or as AWS::Glue::Connection to the app"
+    )

@@ -1,0 +1,241 @@
+"""What the command line calls: deploy an assembly into a home, run a workflow, read the state."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tidemark.assembly.catalog_connections import connection_of_request
+from tidemark.assembly.catalog_tables import CatalogTable, read_request, table_of_request
+from tidemark.assembly.cloud_assembly import Assembly, read_assembly
+from tidemark.assembly.definitions import Deployment
+from tidemark.assembly.intrinsics import ACCOUNT_ID
+from tidemark.assembly.template import read_deployment
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.local_glue.bookmarks.versions import (
+    Bookmark,
+    contexts_of_last_commit,
+    latest_bookmark,
+)
+from tidemark.local_glue.catalog.connections import put_connections
+from tidemark.local_glue.catalog.tables import catalog_tables, put_tables
+from tidemark.local_glue.deployment.deployed_jobs import replace_deployed_jobs
+from tidemark.local_glue.deployment.project_files import with_submitted_files
+from tidemark.local_glue.deployment.publish import publish
+from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.runs.job_runs import Machine
+from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_glue.runs.run_warnings import ShowWarnings, show_unseen
+from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_glue.workflows.engine import (
+    KILLED,
+    WorkflowResult,
+    WorkflowRun,
+    recover_interrupted_runs,
+)
+
+DEFAULT_REGION = "us-east-1"
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """One job of the template with its last run and its newest bookmark, if any.
+
+    Attributes:
+        job_name: the job.
+        last_run: the run started last; one whose command was killed is FAILED, without an end.
+        bookmark: the newest version; None if the job never committed one.
+        contexts: those that the run which committed last has opened.
+    """
+
+    job_name: str
+    last_run: JobRun | None
+    bookmark: Bookmark | None
+    contexts: frozenset[str] = frozenset()
+
+
+def region() -> str:
+    """Return the region that names resolve to: ``AWS_REGION``, else us-east-1."""
+    return os.environ.get("AWS_REGION") or DEFAULT_REGION
+
+
+def load(assembly_folder: Path) -> Deployment:
+    """Read an assembly's definitions; changes nothing."""
+    return _read(assembly_folder)[1]
+
+
+def _read(assembly_folder: Path) -> tuple[Assembly, Deployment]:
+    """Read an assembly and its definitions; refuse what CloudFormation would not take either."""
+    try:
+        assembly = read_assembly(assembly_folder)
+        return assembly, read_deployment(assembly, region())
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{assembly_folder} holds something that could not be deployed "
+            f"({type(error).__name__}: {error}); synthesize the app again"
+        ) from error
+
+
+def deploy(assembly_folder: Path, home: Home) -> Deployment:
+    """Lay out buckets as folders, publish scripts and libraries, define the Data Catalog."""
+    assembly, deployment = _read(assembly_folder)
+    for bucket in deployment.buckets:
+        home.create_bucket(bucket)
+    _publish_assets(assembly, deployment.region, home)
+    if deployment.catalog_tables or deployment.catalog_connections:
+        with Store(home.database) as store:
+            put_tables(store, deployment.catalog_tables)
+            put_connections(store, deployment.catalog_connections)
+    return deployment
+
+
+def _publish_assets(assembly: Assembly, region_name: str, home: Home) -> None:
+    for asset in assembly.assets:
+        text = asset.bucket["Fn::Sub"]
+        for name, value in (("AccountId", ACCOUNT_ID), ("Region", region_name)):
+            text = text.replace("${AWS::" + name + "}", value)
+        publish(asset, text, home)
+
+
+def run_workflow(
+    assembly_folder: Path,
+    home: Home,
+    workflow_name: str | None,
+    observe: Callable[[JobRun | None], None],
+    on_recovered: Callable[[list[JobRun]], None],
+    warn: ShowWarnings | None = None,
+    jvms: Jvms = NO_JVMS,
+) -> WorkflowResult:
+    """Run a workflow of the assembly once, in this home.
+
+    Args:
+        assembly_folder: the cloud assembly, ``cdk.out``.
+        home: lake, state and logs.
+        workflow_name: None takes the only one, and is refused where there are several.
+        observe: called with a job run on each change of its state, and with None in between.
+        on_recovered: called first, with the job runs that a killed command had left unfinished.
+        warn: called with warnings: first with those of earlier runs that nobody was shown, then
+            with those of each job run as soon as it ends. None leaves them to a later command.
+        jvms: where the job runs borrow their JVMs, from `jvms_of`; without, each starts its own.
+
+    Raises:
+        TidemarkError: nothing could be started; the text says why and what to do.
+    """
+    name = _workflow(load(assembly_folder), workflow_name)  # before anything is started
+    with open_machine(home, on_recovered, warn, jvms) as (machine, store):
+        deployment = deploy(assembly_folder, home)
+        deployment = with_submitted_files(deployment, assembly_folder, home)
+        with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
+            create_tables(dynamodb, deployment.tables)
+        deleted = replace_deployed_jobs(store, deployment.stack_of_job)
+        result = WorkflowRun(machine, deployment, store, name, observe, warn).execute()
+        return replace(result, deleted_jobs=tuple(deleted))
+
+
+@contextmanager
+def open_machine(
+    home: Home,
+    on_recovered: Callable[[list[JobRun]], None] = lambda _: None,
+    warn: ShowWarnings | None = None,
+    jvms: Jvms = NO_JVMS,
+) -> Iterator[tuple[Machine, Store]]:
+    """Yield what job runs need, with the home held and its DynamoDB started for as long.
+
+    Args:
+        home: lake, state and logs.
+        on_recovered: called with the job runs that a killed command had left unfinished, if any.
+        warn: called with the warnings of earlier runs that nobody was shown, if any.
+        jvms: where job runs borrow their JVMs.
+
+    Raises:
+        TidemarkError: another command holds the home, or there is no Java or no DynamoDB.
+    """
+    with home.exclusive():
+        java_home = find_java_home()
+        with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
+            if recovered := recover_interrupted_runs(store, jvms):
+                on_recovered(recovered)
+            show_unseen(store, warn)
+            yield Machine(home, java_home, endpoint, region(), jvms), store
+
+
+def _workflow(deployment: Deployment, name: str | None) -> str:
+    workflows = deployment.workflows
+    if not workflows:
+        raise EntityNotFoundError(
+            "the app has no workflow to run; add one with Pipeline, or run a script by itself with "
+            "`tidemark submit`"
+        )
+    if name is None and len(workflows) > 1:
+        raise UsageError(
+            f"the app has {len(workflows)} workflows, and one is run at a time; allowed: "
+            f"{', '.join(workflows)}; name it: tidemark run --workflow {workflows[0]}"
+        )
+    if name is not None and name not in workflows:
+        raise EntityNotFoundError(
+            f"there is no workflow {name!r}; allowed: {', '.join(workflows)}; name one of them "
+            "with --workflow"
+        )
+    return name or workflows[0]
+
+
+def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:
+    """Return one status per job of the template, in template order."""
+    is_held = home.is_held()
+    with Store(home.database) as store:
+        return [
+            JobStatus(
+                name,
+                _as_it_is(store.latest_job_run(name), is_held),
+                latest_bookmark(store, name),
+                contexts_of_last_commit(store, name),
+            )
+            for name in deployment.jobs
+        ]
+
+
+def _as_it_is(run: JobRun | None, is_held: bool) -> JobRun | None:
+    """Return a run that is recorded as running, and whose command is gone, as the FAILED run it is.
+
+    The next run records that; this changes nothing.
+    """
+    if run is None or is_held or run.state in FINAL_STATES:
+        return run
+    return replace(run, state="FAILED", error_message=KILLED)
+
+
+def show_earlier_warnings(home: Home, warn: ShowWarnings) -> None:
+    """Show the warnings that nobody was shown; a command that runs jobs now shows its own."""
+    if home.is_held():
+        return
+    with Store(home.database) as store:
+        show_unseen(store, warn)
+
+
+def put_in_catalog(file: Path, home: Home) -> str:
+    """Define the table or connection of a request of CreateTable or CreateConnection.
+
+    Returns:
+        The name of what was defined.
+
+    Raises:
+        UsageError: the file holds no such request.
+    """
+    request = read_request(file)
+    with Store(home.database) as store:
+        if "ConnectionInput" in request:
+            connection = connection_of_request(request)
+            put_connections(store, [connection])
+            return connection.name
+        table = table_of_request(request)
+        put_tables(store, [table])
+        return table.full_name
+
+
+def list_catalog(home: Home) -> list[CatalogTable]:
+    """Return the tables of the local Data Catalog, by database and name."""
+    with Store(home.database) as store:
+        return catalog_tables(store)

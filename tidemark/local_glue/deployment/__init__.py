@@ -1,0 +1,1 @@
+"""What was deployed into a home."""

@@ -1,0 +1,255 @@
+"""The embedded DynamoDB engine: started for as long as a command needs it, on a free port.
+
+`AWS_ENDPOINT_URL_DYNAMODB` in the environment replaces it by any other DynamoDB. The engine stores
+into one SQLite file that several engine processes share safely, so each command starts its own.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from tidemark.assembly.definitions import TableDefinition
+from tidemark.errors import DiskFullError, TidemarkError, UsageError
+from tidemark.local_glue.home import TABLES_FILE, Home
+from tidemark.local_glue.machine import child
+from tidemark.local_glue.machine.disk import full_disk_text, has_room
+from tidemark.local_glue.machine.processes import is_running
+from tidemark.local_glue.store.store_errors import check_database
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
+PACKAGES = Path("node_modules", "@dynoxide")
+TIDEMARK = Path(__file__).parents[1]
+START_ATTEMPTS = 3
+START_TIMEOUT_S = 10.0
+READY = b"listening on"
+CONNECT_TIMEOUT_S = 5
+POLL_S = 0.005
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def find_engine() -> Path:
+    """Return the engine's executable: of the project around the working folder, or on the PATH.
+
+    Raises:
+        UsageError: it is not installed and has no build for this platform.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents, *TIDEMARK.parents):
+        for candidate in sorted((folder / PACKAGES).glob("*/dynoxide*")):
+            if os.access(candidate, os.X_OK):
+                return candidate
+    on_path = shutil.which("dynoxide")
+    if on_path:
+        return Path(on_path)
+    raise UsageError(
+        f"the embedded DynamoDB engine is not installed (no executable in {here / PACKAGES}, nor "
+        "in a folder above); run `npm install` in the folder of your package.json, with "
+        "@dynoxide/linux-x64 among its dependencies (or the package of your platform), or set "
+        f"{ENDPOINT_VARIABLE} to the URL of any DynamoDB"
+    )
+
+
+@contextmanager
+def dynamodb_endpoint(home: Home) -> Iterator[str]:
+    """Yield the URL of a DynamoDB that holds this home's tables; stop the engine afterwards.
+
+    Raises:
+        DamagedDatabaseError: the file with the tables is damaged.
+        DiskFullError: the engine does not start, and the disk of the home is full.
+        TidemarkError: the engine does not start, or ends while it is needed; its output is in the
+            message.
+    """
+    configured = os.environ.get(ENDPOINT_VARIABLE)
+    if configured:
+        yield configured
+        return
+    _stop_left_over_engines(home.dynamodb)
+    check_database(home.dynamodb_tables)  # the engine would say that a table does not exist
+    process, port = _start(find_engine(), home.dynamodb)
+    pid_file = home.dynamodb / f"{os.getpid()}-{process.pid}.pid"
+    try:
+        pid_file.write_text(f"port {port}\n", encoding="utf-8")
+        yield f"http://127.0.0.1:{port}"
+    except TidemarkError as error:
+        if process.poll() is not None:
+            raise _ended_error(process.returncode, home.dynamodb) from error
+        raise
+    finally:
+        process.terminate()
+        process.wait()
+        pid_file.unlink(missing_ok=True)
+
+
+def _ended_error(code: int, folder: Path) -> TidemarkError:
+    log = folder / "engine.log"
+    text = log.read_text(encoding="utf-8", errors="replace").strip()
+    return TidemarkError(
+        f"the embedded DynamoDB engine ended with {code} while it was needed: "
+        f"{text or 'no output'}; what was committed is kept: run again; see {log}"
+    )
+
+
+def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    log = folder / "engine.log"
+    for _ in range(START_ATTEMPTS):
+        port = _free_port()
+        with log.open("wb") as output:
+            process = subprocess.Popen(  # noqa: S603 (our own engine)
+                [
+                    *(sys.executable, "-S", "-E", child.__file__, str(os.getpid()), str(engine)),
+                    *("serve", "--host", "127.0.0.1", "--port", str(port)),
+                    *("--db-path", str(folder / TABLES_FILE)),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # Ctrl-C ends the jobs first, then the engine
+            )
+        if _is_ready(process, log):
+            return process, port
+        process.kill()
+        process.wait()
+    text = log.read_text(encoding="utf-8", errors="replace").strip()
+    if not has_room(folder):
+        raise DiskFullError(
+            f"{full_disk_text(folder)}, so the embedded DynamoDB engine does not start; nothing "
+            "was changed: make room, then run again"
+        )
+    raise TidemarkError(
+        f"the embedded DynamoDB engine did not start in {START_ATTEMPTS} attempts, last on port "
+        f"{port}: {text or 'no output'}; see {log}; `make setup` installs the engine anew, and "
+        f"{ENDPOINT_VARIABLE} may name any other DynamoDB"
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
+    """Wait for the engine's own word; a listener on the port might be somebody else's."""
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while process.poll() is None and time.monotonic() < deadline:
+        if READY in log.read_bytes():
+            return True
+        time.sleep(POLL_S)
+    return False
+
+
+def _stop_left_over_engines(folder: Path) -> None:
+    """End engines whose command was killed, where the kernel did not do it already."""
+    for pid_file in folder.glob("*.pid"):
+        owner, engine = (int(part) for part in pid_file.stem.split("-"))
+        if not is_running(owner):
+            # Process ids come again: another engine may have this one by now.
+            if is_running(engine) and str(folder / TABLES_FILE) in _command_of(engine):
+                os.kill(engine, signal.SIGKILL)
+            pid_file.unlink(missing_ok=True)
+
+
+def _command_of(pid: int) -> str:
+    answer = subprocess.run(  # noqa: S603
+        ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 (POSIX tool)
+        capture_output=True,
+        text=True,
+    )
+    return answer.stdout
+
+
+@contextmanager
+def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
+    """Yield a boto3 client for the endpoint, with credentials that are valid nowhere else.
+
+    Raises:
+        UsageError: the endpoint is no URL.
+        TidemarkError: it does not answer, or refuses a request made in the block.
+    """
+    import boto3
+    import botocore.session
+    from botocore.config import Config
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    # Neither a profile of the caller, which may not exist, nor a proxy has a say on this machine.
+    session = boto3.Session(
+        botocore_session=botocore.session.Session({"profile": (None, None, None, None)})
+    )
+    try:
+        is_here = urlsplit(endpoint).hostname in LOOPBACK
+        client = session.client(
+            "dynamodb",
+            endpoint_url=endpoint,
+            region_name=region,
+            aws_access_key_id="local",
+            aws_secret_access_key="local",  # noqa: S106 (not a secret)
+            config=Config(
+                connect_timeout=CONNECT_TIMEOUT_S,
+                retries={"total_max_attempts": 3},
+                proxies={} if is_here else None,
+            ),
+        )
+    except ValueError as error:
+        raise UsageError(
+            f"{ENDPOINT_VARIABLE} is {endpoint!r}; allowed: a URL such as http://127.0.0.1:8000; "
+            "correct it, or unset it to use the embedded engine"
+        ) from error
+    try:
+        yield client
+    except (BotoCoreError, ClientError) as error:
+        raise TidemarkError(
+            f"the DynamoDB at {endpoint} does not do what the run needs: {error}; unset "
+            f"{ENDPOINT_VARIABLE} to use the embedded engine, or point it at one that works"
+        ) from error
+    finally:
+        client.close()
+
+
+def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition]) -> None:
+    """Create the tables that do not exist yet, with their TTL attribute.
+
+    Point-in-time recovery, encryption and deletion protection have no meaning locally.
+
+    Raises:
+        TidemarkError: a table exists with other keys than the template defines.
+    """
+    for table in tables:
+        try:
+            found = dynamodb.describe_table(TableName=table.name)["Table"]
+        except dynamodb.exceptions.ResourceNotFoundException:
+            _create_table(dynamodb, table)
+        else:
+            _check_keys(found, table)
+
+
+def _create_table(dynamodb: "DynamoDBClient", table: TableDefinition) -> None:
+    request: Any = dict(table.create_request)
+    dynamodb.create_table(**request)
+    dynamodb.get_waiter("table_exists").wait(TableName=table.name)
+    if table.ttl_attribute:
+        dynamodb.update_time_to_live(
+            TableName=table.name,
+            TimeToLiveSpecification={"Enabled": True, "AttributeName": table.ttl_attribute},
+        )
+
+
+def _check_keys(found: Mapping[str, Any], table: TableDefinition) -> None:
+    stored, defined = found["KeySchema"], table.create_request["KeySchema"]
+    if stored != defined:
+        raise TidemarkError(
+            f"the local table {table.name} has the keys {stored}, the template defines {defined}; "
+            "give the table of the template another name, or, if its watermarks are no longer "
+            "wanted, `tidemark local backup FILE` and then `tidemark local reset`"
+        )

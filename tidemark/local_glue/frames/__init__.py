@@ -1,0 +1,1 @@
+"""What DynamicFrames do beyond the DataFrames they hold."""

@@ -1,0 +1,242 @@
+"""The state home: where the lake, the databases and the logs of local runs live."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TextIO
+
+from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
+from tidemark.local_glue.machine.disk import full_disk_text, is_full
+from tidemark.local_glue.store.restored import finish_restore, has_unfinished_restore
+
+DEFAULT_HOME = ".tidemark"
+RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
+S3_SCHEMES = ("s3", "s3a", "s3n")
+BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # also what S3 allowed before 2018
+# Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+NEW_BUCKET_NAME = re.compile(r"(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+TABLES_FILE = "tables.db"
+MARKER = "tidemark-home"
+JVMS_FOLDER = "jvms"  # of commands that run now
+JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another
+LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
+MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
+
+
+@dataclass(frozen=True)
+class Home:
+    """Paths inside one state home; the folder exists and is writable."""
+
+    root: Path
+
+    @classmethod
+    def from_environment(cls) -> "Home":
+        """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder."""
+        return cls.open(Path(os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME))
+
+    @classmethod
+    def open(cls, root: Path) -> "Home":
+        """Create the folder if needed and return it as a home.
+
+        Raises:
+            UsageError: the folder cannot be written, or holds something that is not a home.
+            DiskFullError: there is no room for it.
+        """
+        home = cls(root.absolute())
+        try:
+            home._claim()
+            if has_unfinished_restore(home.root):
+                with home.exclusive():
+                    finish_restore(home.root)
+        except OSError as error:
+            if is_full(error):
+                raise DiskFullError(
+                    f"{full_disk_text(home.root)}; nothing was changed: make room, then run again"
+                ) from error
+            raise UsageError(
+                f"cannot write the state folder {home.root}: {error.strerror}; "
+                "make it writable or set TIDEMARK_HOME to a folder that is"
+            ) from error
+        return home
+
+    def _claim(self) -> None:
+        marker = self.root / MARKER
+        if not marker.exists():
+            # A lake may be laid out before the first command: `mkdir -p .tidemark/lake/landing`.
+            if self.root.is_dir() and {entry.name for entry in self.root.iterdir()} - {"lake"}:
+                raise UsageError(
+                    f"{self.root} is not empty and not a state folder of Tidemark (no file "
+                    f"{MARKER!r} in it); set TIDEMARK_HOME to an empty or a new folder"
+                )
+            self.root.mkdir(parents=True, exist_ok=True)
+            marker.write_text(MARKER_TEXT, encoding="utf-8")
+        for folder in (self.lake, self.runs, self.dynamodb, self.derby):
+            folder.mkdir(exist_ok=True)
+        if not os.access(self.root, os.W_OK):
+            raise PermissionError(13, "permission denied", str(self.root))
+
+    @property
+    def lake(self) -> Path:
+        """The folder whose sub-folders are the buckets."""
+        return self.root / "lake"
+
+    @property
+    def runs(self) -> Path:
+        """The folder with one sub-folder per job run: script, logs, Spark events."""
+        return self.root / "runs"
+
+    @property
+    def dynamodb(self) -> Path:
+        """The folder of the embedded DynamoDB engine."""
+        return self.root / "dynamodb"
+
+    @property
+    def dynamodb_tables(self) -> Path:
+        """The SQLite file of the embedded DynamoDB engine."""
+        return self.dynamodb / TABLES_FILE
+
+    @property
+    def derby(self) -> Path:
+        """The folder of embedded Derby databases (``jdbc:derby:NAME``)."""
+        return self.root / "derby"
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file of job runs, workflow runs and bookmarks."""
+        return self.root / "glue.sqlite"
+
+    def local_path(self, uri: str) -> Path:
+        """Return the folder or file of this machine behind an ``s3://bucket/key`` URI.
+
+        Raises:
+            UsageError: it is no such URI, or its key has a part ``..``.
+        """
+        scheme, _, rest = uri.partition("://")
+        bucket, _, key = rest.partition("/")
+        if scheme not in S3_SCHEMES or not BUCKET_NAME.fullmatch(bucket):
+            raise UsageError(f"{uri!r} is no place in S3; write it as s3://bucket/key")
+        parts = key.split("/")
+        if ".." in parts:
+            raise UsageError(
+                f"{uri!r} has a part '..', which leads out of its folder; leave it out"
+            )
+        return self.lake.joinpath(bucket, *filter(None, parts))
+
+    def existing_path(self, uri: str) -> Path:
+        """Return `local_path`, for a bucket that exists.
+
+        Raises:
+            EntityNotFoundError: there is no such bucket; the text is the one of S3 and the remedy.
+            UsageError: the URI is no place in S3, or a symbolic link there leads out of the lake
+                or back to itself.
+        """
+        path = self.local_path(uri)
+        bucket = path.relative_to(self.lake).parts[0]
+        if not (self.lake / bucket).is_dir():
+            buckets = sorted(folder.name for folder in self.lake.iterdir())
+            raise EntityNotFoundError(
+                "The specified bucket does not exist (Service: Amazon S3; Status Code: 404; Error "
+                f"Code: NoSuchBucket): s3://{bucket} has no folder in the local lake {self.lake}, "
+                f"which has {', '.join(buckets) or 'none'}; create it with `tidemark local bucket "
+                f"{bucket}`"
+            )
+        try:
+            parent = _real_folder(path.parent)
+            real = path.resolve() if path.is_symlink() else parent / path.name
+        except (OSError, RuntimeError) as error:  # the latter before Python 3.13
+            raise UsageError(
+                f"{uri} leads back to itself by a symbolic link; delete the link in the lake "
+                f"{self.lake}"
+            ) from error
+        if not real.is_relative_to(_real_folder(self.lake)):
+            raise UsageError(
+                f"{uri} leads out of the lake by a symbolic link, to {real}; copy the files into "
+                f"the lake {self.lake}"
+            )
+        return path
+
+    def create_bucket(self, name: str) -> bool:
+        """Create a bucket, a folder of the lake; return False if it is there already.
+
+        Raises:
+            UsageError: S3 would not take the name.
+        """
+        if not NEW_BUCKET_NAME.fullmatch(name):
+            raise UsageError(
+                f"{name!r} cannot be the name of a bucket; allowed: 3 to 63 lower-case letters, "
+                "digits, hyphens and dots, with a letter or a digit at both ends"
+            )
+        folder = self.lake / name
+        is_new = not folder.is_dir()
+        folder.mkdir(exist_ok=True)
+        return is_new
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the home for one workflow run at a time.
+
+        Raises:
+            UsageError: another process holds it; the message names its process id.
+        """
+        with (self.root / "lock").open("a+", encoding="utf-8") as lock:
+            if not _lock(lock):
+                lock.seek(0)
+                raise UsageError(
+                    f"process {lock.read().strip() or 'unknown'} is using {self.root}; "
+                    "wait for it, stop it, or set TIDEMARK_HOME to another folder"
+                )
+            with contextlib.suppress(OSError):  # on a full disk nobody learns who holds it
+                os.ftruncate(lock.fileno(), 0)
+                os.pwrite(lock.fileno(), str(os.getpid()).encode(), 0)
+            yield
+
+    def is_held(self) -> bool:
+        """Return whether a command holds the home now: the runs that count as RUNNING do run."""
+        try:
+            with (self.root / "lock").open(encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return False
+
+    def reset(self) -> None:
+        """Delete everything in the home: data, bookmarks, watermarks, runs and logs."""
+        with self.exclusive():
+            for entry in self.root.iterdir():
+                if entry.name in (MARKER, "lock", JVMS_FOLDER, JVM_POOL_FILE):  # in use, maybe
+                    continue
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                else:
+                    entry.unlink()
+        self._claim()
+
+
+@lru_cache(maxsize=4096)
+def _real_folder(folder: Path) -> Path:
+    """Return a folder without symbolic links; asked once, as the files of a source share theirs."""
+    return folder.resolve()
+
+
+def _lock(lock: TextIO) -> bool:
+    """Take the lock; return False if another process keeps it."""
+    deadline = time.monotonic() + LOCK_PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True

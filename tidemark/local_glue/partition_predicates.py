@@ -1,0 +1,69 @@
+"""Asks Spark which partitions a push_down_predicate selects, as the job itself does."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tidemark.local_glue.bookmarks.explain import PredicateOf
+from tidemark.local_glue.bookmarks.sources import Predicate, S3Source
+from tidemark.local_glue.catalog.tables import find_table
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.store.database import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = {
+    "spark.master": "local[1]",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.log.level": "ERROR",
+}
+
+
+@contextmanager
+def predicates_of(home: Home) -> Iterator[PredicateOf]:
+    """Yield a function that makes the predicate of a source ready; Spark starts when first needed.
+
+    Args:
+        home: its Data Catalog declares the types of a table's partition keys.
+    """
+    sessions: list[SparkSession] = []
+
+    def predicate_of(source: S3Source) -> Predicate | None:
+        if not source.push_down_predicate:
+            return None
+        if not sessions:
+            sessions.append(_start_spark())
+        from tidemark.local_glue.readers.predicates import SparkPredicate
+
+        return SparkPredicate(sessions[0], source.push_down_predicate, _types(home, source))
+
+    try:
+        yield predicate_of
+    finally:
+        for session in sessions:
+            session.stop()
+
+
+def _start_spark() -> "SparkSession":
+    os.environ["JAVA_HOME"] = str(find_java_home())
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("tidemark explain")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _types(home: Home, source: S3Source) -> dict[str, str] | None:
+    """Return the declared types of a table's partition keys; None for a source without a table."""
+    if not source.table:
+        return None
+    database, _, name = source.table.partition(".")
+    with Store(home.database) as store:
+        return dict(find_table(store, database, name).partition_keys)

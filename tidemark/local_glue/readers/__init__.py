@@ -1,0 +1,1 @@
+"""Sources of job scripts: files by format, JDBC tables, tables of the Data Catalog."""

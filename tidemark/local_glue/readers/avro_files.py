@@ -1,0 +1,206 @@
+"""Reads Avro files by the schema each of them carries.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial, reduce
+from typing import Any
+
+import fastavro
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.bookmarks.session import folder_of
+from tidemark.local_glue.readers.compression import open_file
+from tidemark.local_glue.readers.conformed import note_missing
+from tidemark.local_glue.readers.formats import Format
+from tidemark.local_glue.readers.glue_schema import merged, without_nulls
+from tidemark.local_glue.readers.partitions import Layout
+from tidemark.local_glue.readers.python_files import read_rows
+from tidemark.local_glue.readers.read_errors import unreadable
+
+# What the reader of version 1.8 turns into a type of its own; 1.7, the default, turns nothing.
+LOGICAL_TYPES = {"1.7": frozenset[str](), "1.8": frozenset({"decimal", "date", "timestamp-millis"})}
+PRIMITIVES: dict[str, DataType] = {
+    "null": NullType(),
+    "boolean": BooleanType(),
+    "int": IntegerType(),
+    "long": LongType(),
+    "float": FloatType(),
+    "double": DoubleType(),
+    "bytes": BinaryType(),
+    "fixed": BinaryType(),
+    "string": StringType(),
+    "enum": StringType(),
+}
+BROKEN = (ValueError, EOFError, OSError, KeyError, IndexError, TypeError, StopIteration)
+
+
+def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: Format) -> DataFrame:
+    """Return the records of Avro files, with the columns of all of their schemas.
+
+    Raises:
+        UnreadableFileError: a file has no Avro header. A block that cannot be decoded is found
+            when an action reads it.
+        UsageError: two files disagree on the type of a field.
+    """
+    logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
+    schema = without_nulls(reduce(_merged, (_schema_of(file, logical) for file in files)))
+    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
+    note_missing(avro, [schema])
+    return read_rows(spark, files, layout, avro, schema, partial(_records, logical, schema))
+
+
+def _merged(first: DataType, second: DataType) -> DataType:
+    return merged(first, second, _disagree)
+
+
+def _disagree(name: str, first: DataType, second: DataType) -> DataType:
+    raise UsageError(
+        f"the Avro files disagree on the field {name}: {first.simpleString()} and "
+        f"{second.simpleString()}; give each kind a path and a transformation_ctx of its own"
+    )
+
+
+def _schema_of(file: str, logical: frozenset[str]) -> DataType:
+    try:
+        with open_file(str(folder_of(file))) as opened:
+            schema = fastavro.reader(opened).writer_schema
+    except BROKEN as error:
+        raise unreadable(file, "avro", _reason(error)) from error
+    kind = spark_type(_with_logical_types(schema, logical), {})
+    if not isinstance(kind, StructType):
+        return StructType([StructField("value", kind)])
+    return kind
+
+
+def _records(
+    logical: frozenset[str], schema: StructType, uri: str, path: str
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the records of one file; called in a worker of Spark."""
+    try:
+        with open_file(path) as opened:
+            blocks = fastavro.block_reader(opened)
+            writer = fastavro.parse_schema(_with_logical_types(blocks.writer_schema, logical))
+            convert = converter(schema)
+            for block in blocks:
+                for _ in range(block.num_records):
+                    # Iterating a block would convert every logical type.
+                    record = fastavro.schemaless_reader(block.bytes_, writer, None)  # type: ignore[attr-defined]
+                    yield convert(record if isinstance(record, dict) else {"value": record})
+    except BROKEN as error:
+        raise unreadable(uri, "avro", _reason(error)) from error
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def _with_logical_types(schema: Any, logical: frozenset[str]) -> Any:
+    """Return an Avro schema without the logical types that are not to be converted."""
+    if isinstance(schema, list):
+        return [_with_logical_types(item, logical) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {
+        name: _with_logical_types(value, logical) if name in ("type", "items", "values") else value
+        for name, value in schema.items()
+        if not name.startswith("__") and (name != "logicalType" or value in logical)
+    }
+    if "fields" in kept:
+        kept["fields"] = [_with_logical_types(field, logical) for field in kept["fields"]]
+    return kept
+
+
+def spark_type(schema: Any, named: dict[str, DataType]) -> DataType:
+    """Return the Spark type of an Avro schema.
+
+    Args:
+        schema: as JSON values.
+        named: the records, enums and fixed types seen so far; extended here.
+
+    Raises:
+        UnsupportedError: a union of several types, or a record that contains itself.
+    """
+    if isinstance(schema, list):
+        return _union(schema, named)
+    if not isinstance(schema, Mapping):
+        if schema not in PRIMITIVES and schema not in named:
+            raise UnsupportedError(f"the Avro record {schema!r} contains itself; not supported")
+        return PRIMITIVES.get(schema) or named[schema]
+    kind = _mapped(schema, named)
+    if "name" in schema and "type" in schema and schema["type"] in ("record", "enum", "fixed"):
+        named[schema["name"]] = kind
+    return kind
+
+
+def _mapped(schema: Mapping[str, Any], named: dict[str, DataType]) -> DataType:
+    if "logicalType" in schema:
+        return _logical(schema)
+    kind = schema["type"]
+    if kind in ("record", "error"):
+        fields = [StructField(f["name"], spark_type(f["type"], named)) for f in schema["fields"]]
+        return StructType(fields)
+    if kind == "array":
+        return ArrayType(spark_type(schema["items"], named))
+    if kind == "map":
+        return MapType(StringType(), spark_type(schema["values"], named))
+    return spark_type(kind, named)
+
+
+def _logical(schema: Mapping[str, Any]) -> DataType:
+    if schema["logicalType"] == "decimal":
+        return DecimalType(schema["precision"], schema.get("scale", 0))
+    return DateType() if schema["logicalType"] == "date" else TimestampType()
+
+
+def _union(members: Sequence[Any], named: dict[str, DataType]) -> DataType:
+    def refuse(_: str, first: DataType, second: DataType) -> DataType:
+        raise UnsupportedError(
+            f"an Avro union of {first.simpleString()} and {second.simpleString()} is not supported"
+        )
+
+    types = [spark_type(member, named) for member in members]
+    kind: DataType = NullType()
+    for member in types:
+        kind = merged(kind, member, refuse)
+    return kind
+
+
+def converter(kind: DataType) -> Callable[[Any], Any]:
+    """Return what makes of a decoded value the one that Spark takes for a type."""
+    if isinstance(kind, StructType):
+        fields = [(field.name, converter(field.dataType)) for field in kind]
+        return lambda v: None if v is None else tuple(f(v.get(name)) for name, f in fields)
+    if isinstance(kind, ArrayType):
+        element = converter(kind.elementType)
+        return lambda v: None if v is None else [element(item) for item in v]
+    if isinstance(kind, MapType):
+        value = converter(kind.valueType)
+        return lambda v: None if v is None else {key: value(item) for key, item in v.items()}
+    if isinstance(kind, (DoubleType, FloatType)):
+        return lambda v: None if v is None else float(v)
+    return _unchanged
+
+
+def _unchanged(value: Any) -> Any:
+    return value

@@ -1,0 +1,233 @@
+"""Reads tables of the local Data Catalog: declared columns and types, partitions as folders.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame-reader.html
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType, _parse_datatype_string
+
+from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable
+from tidemark.assembly.intrinsics import ACCOUNT_ID
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.bookmarks.session import job_home
+from tidemark.local_glue.catalog.connections import find_connection
+from tidemark.local_glue.catalog.tables import find_table
+from tidemark.local_glue.readers.declared_columns import Names
+from tidemark.local_glue.readers.formats import Format, read_format
+from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
+from tidemark.local_glue.readers.predicates import EveryPartition, SparkPredicate
+from tidemark.local_glue.readers.s3 import read_request
+from tidemark.local_glue.readers.s3_options import s3_request
+from tidemark.local_glue.readers.spark_files import empty_frame
+from tidemark.local_glue.store.database import Store
+
+# Properties of a table that stand for connection options; those of the call win.
+TABLE_OPTIONS = (
+    *("boundedFiles", "boundedSize", "exclusions", "groupFiles", "groupSize", "recurse"),
+    *("maxBand", "maxFilesInBand"),
+)
+CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
+    "field.delim": "separator",
+    "separatorChar": "separator",
+    "quoteChar": "quoteChar",
+    "escapeChar": "escaper",
+    "escape.delim": "escaper",
+}
+CRAWLED_PARTS = ("database", "schema", "table")
+MAPPING = "mapping."  # before the name of a column, in a parameter of a SerDe
+_TEXT_TYPE = re.compile(r"\b(?:var)?char\(\d+\)")
+
+
+def read_catalog(
+    spark: SparkSession,
+    names: tuple[str | None, str | None, Mapping[str, Any]],
+    transformation_ctx: str,
+    push_down_predicate: str,
+    additional_options: Mapping[str, Any],
+    catalog_id: str | None,
+) -> DataFrame:
+    """Return the rows of a table's new files: its declared columns, then its partition keys.
+
+    Args:
+        spark: the session.
+        names: database, table and the other keywords of the call.
+        transformation_ctx: name of the source in the bookmark.
+        push_down_predicate: a condition on partition keys.
+        additional_options: connection options; they win over table properties.
+        catalog_id: this account, or None.
+
+    Raises:
+        EntityNotFoundError: there is no such table.
+        UsageError: an argument or the definition of the table is wrong.
+        UnsupportedError: something that this machine does not run.
+    """
+    if catalog_id not in (None, ACCOUNT_ID):
+        raise UnsupportedError(
+            f"catalog_id {catalog_id!r} is another account; the local Data Catalog is of "
+            f"{ACCOUNT_ID}"
+        )
+    database, table_name = _names(*names)
+    with Store(job_home().database) as store:
+        table = find_table(store, database, table_name)
+    if table.is_jdbc:
+        return _read_database(
+            spark, table, transformation_ctx, push_down_predicate, additional_options
+        )
+    return _read_files(spark, table, transformation_ctx, push_down_predicate, additional_options)
+
+
+def _read_database(
+    spark: SparkSession,
+    table: CatalogTable,
+    transformation_ctx: str,
+    push_down_predicate: str,
+    additional_options: Mapping[str, Any],
+) -> DataFrame:
+    """Return the new rows of a table whose data are in a database; see `read_jdbc`.
+
+    Its location is ``database.schema.table``, as a crawler writes it, or what the database calls
+    the table.
+    """
+    if push_down_predicate:
+        raise UnsupportedError(
+            f"push_down_predicate {push_down_predicate!r} chooses folders, and the table "
+            f"{table.full_name} is in a database: filter the rows after the read"
+        )
+    name = table.parameters.get("connectionName")
+    if not name:
+        raise UsageError(
+            f"the table {table.full_name} is in a database ({table.classification}) and has no "
+            "Parameters.connectionName; define it again with one"
+        )
+    with Store(job_home().database) as store:
+        connection = find_connection(store, name).jdbc_options()
+    parts = table.location.split(".")
+    dbtable = ".".join(parts[1:]) if len(parts) == len(CRAWLED_PARTS) else table.location
+    kind = table.classification if table.classification in DRIVERS else "jdbc"
+    options = {**connection, "dbtable": dbtable, **additional_options}
+    return read_jdbc(spark, kind, options, transformation_ctx)
+
+
+def _names(database: str | None, table: str | None, others: Mapping[str, Any]) -> tuple[str, str]:
+    """Return database and table; the texts of the first three errors are AWS's."""
+    name_space = others.get("name_space")
+    if unknown := sorted(set(others) - {"name_space"}):
+        raise UnsupportedError(f"reader arguments {unknown} are not supported")
+    if database is not None and name_space is not None:
+        raise UsageError("Parameter name_space and database are both specified, choose one.")
+    if database is None and name_space is None:
+        raise UsageError("Parameter name_space or database is missing.")
+    if table is None:
+        raise UsageError("Parameter table_name is missing.")
+    return str(name_space if database is None else database), table
+
+
+def _read_files(
+    spark: SparkSession,
+    table: CatalogTable,
+    transformation_ctx: str,
+    push_down_predicate: str,
+    additional_options: Mapping[str, Any],
+) -> DataFrame:
+    options = {name: table.parameters[name] for name in TABLE_OPTIONS if name in table.parameters}
+    schema, keys = _schema(table.columns), dict(table.partition_keys)
+    file_format = _format(table, schema)
+    request = s3_request(
+        {"paths": [table.location], **_without_twin_bounds(options, additional_options)},
+        file_format.name,
+        transformation_ctx,
+        push_down_predicate,
+        table.full_name,
+    )
+    predicate = (
+        SparkPredicate(spark, push_down_predicate, keys)
+        if push_down_predicate
+        else EveryPartition(keys)
+    )
+    frame = read_request(spark, request, file_format, predicate)
+    return _declared(spark, frame, schema, keys)
+
+
+def _without_twin_bounds(
+    properties: Mapping[str, Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the options over the properties; a bound of the call replaces the other bound."""
+    bounds = {"boundedFiles", "boundedSize"}
+    replaced = bounds if bounds & set(options) else set()
+    return {**{k: v for k, v in properties.items() if k not in replaced}, **options}
+
+
+def _schema(columns: list[tuple[str, str]]) -> StructType:
+    return StructType([StructField(name, _type(kind)) for name, kind in columns])
+
+
+def _type(hive_type: str) -> Any:
+    return _parse_datatype_string(_TEXT_TYPE.sub("string", hive_type))
+
+
+def _format(table: CatalogTable, schema: StructType) -> Format:
+    parameters = {**table.parameters, **table.serde_parameters}
+    name, options = table.classification, dict[str, Any]()
+    if name == "csv":
+        options = {CSV_PARAMETERS[k]: v for k, v in parameters.items() if k in CSV_PARAMETERS}
+        options.setdefault("separator", parameters.get("delimiter", ","))
+        options["skipFirst"] = _skips_header(table, parameters)
+    elif name == "xml":
+        options = {"rowTag": parameters.get("rowTag")}
+    elif name == "json" and "jsonPath" in parameters:
+        options = {"jsonPath": parameters["jsonPath"]}
+    return replace(
+        read_format(name, options),
+        schema=schema if schema.fields else None,
+        names=_column_names(name, table.serde_parameters) if schema.fields else None,
+        partitions={key.lower(): _type(kind) for key, kind in table.partition_keys},
+    )
+
+
+def _column_names(format_name: str, serde: Mapping[str, str]) -> Names | None:
+    """Return how the columns of a table name what is in its files; those of CSV have no names.
+
+    Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
+    """
+    if format_name == "csv":
+        return None
+    if format_name != "json":
+        return Names()
+    mapped = {
+        name.removeprefix(MAPPING).lower(): key
+        for name, key in serde.items()
+        if name.startswith(MAPPING)
+    }
+    return Names(mapped, str(serde.get("case.insensitive", "true")).lower() == "false")
+
+
+def _skips_header(table: CatalogTable, parameters: Mapping[str, str]) -> bool:
+    count = str(parameters.get(SKIP_HEADER, "0"))
+    if count not in ("0", "1"):
+        raise UnsupportedError(
+            f"the table {table.full_name} has {SKIP_HEADER} {count}; 0 and 1 are supported"
+        )
+    return count == "1"
+
+
+def _declared(
+    spark: SparkSession, frame: DataFrame, schema: StructType, keys: Mapping[str, str]
+) -> DataFrame:
+    """Return the declared columns with the declared types; nothing read leaves them, empty."""
+    declared = [*schema.fields, *_schema(list(keys.items())).fields]
+    if not declared:
+        return frame
+    present = {name.lower() for name in frame.columns}
+    if not present:
+        return empty_frame(spark, StructType(declared))
+    columns = [
+        (F.col(f"`{f.name}`") if f.name.lower() in present else F.lit(None)).cast(f.dataType)
+        for f in declared
+    ]
+    return frame.select(*[c.alias(f.name) for c, f in zip(columns, declared, strict=True)])

@@ -1,0 +1,101 @@
+"""Reads tables over Spark's JDBC source, and asks the database for their primary keys."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.bookmarks.keys import is_sequence
+
+_WHOLE_NUMBER = re.compile(r"(tiny|small|big)?int|decimal\(\d+,0\)")
+_NAME_PART = re.compile(r'"[^"]+"|`[^`]+`|\[[^\]]+\]|[^\s."`()\[\]]+')
+_QUOTES = '"`['
+
+
+def load(spark: SparkSession, connection: Mapping[str, str], **options: str) -> DataFrame:
+    """Return a table or query of a database, lazily.
+
+    Args:
+        spark: the session.
+        connection: ``url``, ``driver``, ``user``, ``password``, as Spark's JDBC source takes them.
+        options: more of that source; ``dbtable`` or ``query`` must be among them.
+
+    Raises:
+        UsageError: the driver is not on the class path.
+    """
+    driver = connection.get("driver")
+    if driver and not _jvm(spark).org.apache.spark.util.Utils.classIsLoadable(driver):
+        raise UsageError(
+            f"the JDBC driver {driver} is not on the class path of Spark: put its jar into Spark's "
+            "jars folder, or name another driver in connection_options"
+        )
+    return spark.read.format("jdbc").options(**connection, **options).load()
+
+
+def default_key(
+    spark: SparkSession, connection: Mapping[str, str], frame: DataFrame, table: str
+) -> tuple[str, ...]:
+    """Return the primary key if it is one whole number without gaps, else nothing.
+
+    The database counts: one query that returns one row.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
+    """
+    keys = _primary_key(spark, connection, table)
+    if len(keys) != 1 or not _WHOLE_NUMBER.fullmatch(spark_type(frame, keys[0])):
+        return ()
+    dialect = _jvm(spark).org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
+    key = dialect.quoteIdentifier(keys[0])
+    extent = f"COUNT(*) AS key_count, MIN({key}) AS key_min, MAX({key}) AS key_max"
+    query = f"SELECT {extent} FROM {table}"  # noqa: S608 (a quoted name; Spark reads the table so)
+    count, least, greatest = load(spark, connection, query=query).collect()[0]
+    return keys if is_sequence(count, least, greatest) else ()
+
+
+def _primary_key(spark: SparkSession, connection: Mapping[str, str], table: str) -> tuple[str, ...]:
+    """Return the columns of a table's primary key; none if it has none, or is a subquery."""
+    parts = _NAME_PART.findall(table)
+    if ".".join(parts) != table.strip() or len(parts) > 2:
+        return ()
+    jvm = _jvm(spark)
+    options = jvm.org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions(
+        jvm.PythonUtils.toScalaMap({**connection, "dbtable": table})
+    )
+    dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
+    database = dialect.createConnectionFactory(options).apply(-1)
+    try:
+        catalog, schema = database.getCatalog(), database.getSchema()
+        metadata = database.getMetaData()
+        *qualifier, name = (_stored_name(metadata, part) for part in parts)
+        if qualifier and schema is None:  # MySQL's databases are catalogs
+            catalog = qualifier[0]
+        elif qualifier:
+            schema = qualifier[0]
+        rows = metadata.getPrimaryKeys(catalog, schema, name)
+        keys = []
+        while rows.next():
+            keys.append((rows.getInt("KEY_SEQ"), rows.getString("COLUMN_NAME")))
+    finally:
+        database.close()
+    return tuple(key for _, key in sorted(keys))
+
+
+def _stored_name(metadata: Any, part: str) -> str:
+    """Return a part of a table's name as the database stores it."""
+    if part[0] in _QUOTES:
+        return part[1:-1]
+    if metadata.storesUpperCaseIdentifiers():
+        return part.upper()
+    return part.lower() if metadata.storesLowerCaseIdentifiers() else part
+
+
+def spark_type(frame: DataFrame, column: str) -> str:
+    """Return Spark's simple name of a column's type, such as ``decimal(10,2)``."""
+    return frame.schema[column].dataType.simpleString()
+
+
+def _jvm(spark: SparkSession) -> Any:
+    """Return the door to Java, which PySpark does not type."""
+    return spark._jvm

@@ -1,0 +1,149 @@
+"""Formats of files and their format options: Glue's names, Spark's values.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format.html
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql.types import DataType, StructType
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.readers.declared_columns import Names
+from tidemark.local_glue.readers.glue_schema import spark_schema
+from tidemark.local_glue.readers.s3_options import is_true
+
+# Options that only choose a faster reader on AWS, or that belong to a writer.
+WITHOUT_EFFECT = {"optimizePerformance", "writeHeader"}
+READ_OPTIONS: dict[str, set[str]] = {
+    "csv": {
+        *("separator", "escaper", "quoteChar", "multiLine", "multiline", "withHeader"),
+        *("skipFirst", *WITHOUT_EFFECT),
+    },
+    "json": {"jsonPath", "multiLine", "multiline", "withSchema", "optimizePerformance"},
+    "avro": {"version"},
+    "xml": {
+        *("rowTag", "encoding", "excludeAttribute", "excludeAttributes", "withSchema"),
+        *("treatEmptyValuesAsNulls", "attributePrefix", "valueTag", "ignoreSurroundingSpaces"),
+    },
+    "parquet": set(),
+    "orc": set(),
+}
+WRITE_OPTIONS: dict[str, dict[str, str]] = {
+    "csv": {"writeHeader": "header", "separator": "sep", "quoteChar": "quote"},
+    "json": {},
+    "parquet": {"compression": "compression"},
+}
+SAME_AS = {"glueparquet": "parquet"}
+MAY_BE_EMPTY = ("csv", "json", "xml")  # a file of 0 bytes has no rows; of the others it is broken
+
+
+@dataclass(frozen=True)
+class Format:
+    """How files are read.
+
+    Attributes:
+        name: the format.
+        options: its checked format options.
+        schema: of the records, where the script or a table gives one.
+        names: how the schema names what is in the files; None where it names it exactly.
+        partitions: the declared types of partition columns, by lower-case name.
+        is_grouped: whether a task reads many files as one, without telling them apart.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    schema: StructType | None = None
+    names: Names | None = None
+    partitions: Mapping[str, DataType] = field(default_factory=dict)
+    is_grouped: bool = False
+
+    def is_on(self, *names: str) -> bool:
+        """Return whether any of these options is switched on."""
+        return any(is_true(self.options.get(name, False)) for name in names)
+
+
+def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
+    """Return the format a source is read with.
+
+    Raises:
+        UnsupportedError: a format or an option that this machine does not run.
+        UsageError: an option has a wrong value, or a required one is missing.
+    """
+    known = _known(SAME_AS.get(str(name).lower(), str(name).lower()), name, READ_OPTIONS)
+    _refuse(set(format_options) - READ_OPTIONS[known])
+    if known == "xml" and not format_options.get("rowTag"):
+        raise UsageError("format 'xml' needs format_options['rowTag'], the tag of one row")
+    if known == "avro" and str(format_options.get("version", "1.7")) not in ("1.7", "1.8"):
+        raise UsageError(
+            f"format_options['version'] is {format_options['version']!r}; allowed are 1.7 and 1.8 "
+            "(with logical types)"
+        )
+    return Format(known, dict(format_options), _given_schema(format_options.get("withSchema")))
+
+
+def write_options(name: str | None, format_options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the Spark options that a sink writes with.
+
+    Raises:
+        UnsupportedError: a format or an option that this machine does not run.
+    """
+    known = WRITE_OPTIONS[_known(str(name), name, WRITE_OPTIONS)]
+    _refuse(set(format_options) - set(known))
+    return {known[key]: _text(value) for key, value in format_options.items()}
+
+
+def csv_options(csv: Format) -> dict[str, str]:
+    """Return Spark's options for reading CSV as RFC 4180 has it, which Glue follows.
+
+    Without an escaper a backslash is a backslash, and a doubled quote is one.
+
+    Raises:
+        UsageError: the separator is more than one character.
+    """
+    quote = str(csv.options.get("quoteChar", '"'))
+    quote = "" if quote == "-1" else quote
+    escaper = str(csv.options.get("escaper") or "none")
+    separator = str(csv.options.get("separator", ",")).replace("\\t", "\t")
+    if len(separator) != 1:
+        raise UsageError(f"format_options['separator'] is {separator!r}; it must be one character")
+    return {
+        "sep": separator,
+        "quote": quote,
+        "escape": quote if escaper.lower() == "none" else escaper,
+        "multiLine": _text(csv.is_on("multiLine", "multiline")),
+        "header": _text(csv.is_on("withHeader", "skipFirst")),
+    }
+
+
+def _known(known: str, name: str | None, formats: Mapping[str, Any]) -> str:
+    if known not in formats:
+        raise UnsupportedError(
+            f"format {name!r} is not supported; allowed are {', '.join(formats)}"
+        )
+    return known
+
+
+def _refuse(unknown: set[str]) -> None:
+    if unknown:
+        raise UnsupportedError(
+            f"format_options {sorted(unknown)} are not supported by the local Glue yet"
+        )
+
+
+def _given_schema(text: str | None) -> StructType | None:
+    if not text:
+        return None
+    try:
+        return spark_schema(json.loads(text))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"format_options['withSchema'] is {text!r}; it must be the JSON of a "
+            f"awsglue.gluetypes.StructType, as json.dumps(schema.jsonValue()) writes it ({error})"
+        ) from error
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

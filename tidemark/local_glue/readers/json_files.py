@@ -1,0 +1,155 @@
+"""Reads JSON files: by Spark's reader of files, or by their lines where faster or needed."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from pyspark.sql import Column, DataFrame, DataFrameReader, Row, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.readers.conformed import data_schema, note_missing
+from tidemark.local_glue.readers.declared_columns import in_files, numbered, twins
+from tidemark.local_glue.readers.formats import Format
+from tidemark.local_glue.readers.json_lines import (
+    CASE,
+    EMPTY,
+    FULL,
+    LINE,
+    are_many_small,
+    for_keys,
+    lines_of_small,
+    records,
+    schema_of_small,
+    telling_case,
+)
+from tidemark.local_glue.readers.json_path import document_with, select_records
+from tidemark.local_glue.readers.misread import json_reason
+from tidemark.local_glue.readers.partitions import Layout
+from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
+from tidemark.local_glue.readers.spark_files import CORRUPT, load, reader_of, strict, with_folders
+
+
+def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> DataFrame:
+    """Return the records of JSON files, with the names that keys have there.
+
+    A schema is inferred from all files, of a table only which keys they have.
+
+    Raises:
+        UnreadableFileError: a line, or with multiLine a file, is no JSON.
+        UsageError: keys differ in case only, and no table says what they are.
+    """
+    path = str(json.options.get("jsonPath") or "")
+    if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
+        return _strict(_reader(spark, layout, json), files, layout, json, json.schema)
+    found = _found(spark, files, layout, json)
+    if json.names is None:
+        _refuse_twins(spark, files, found)
+    elif json.schema is not None:
+        found = document_with(found, path, partial(_declared, json))
+    return select_records(_read(spark, files, layout, json, found), path, layout.columns)
+
+
+def _reader(spark: SparkSession, layout: Layout, json: Format) -> DataFrameReader:
+    reader = reader_of(spark, layout).option("multiLine", _is_multi_line(json))
+    return reader.option("columnNameOfCorruptRecord", CORRUPT)
+
+
+def _is_multi_line(json: Format) -> bool:
+    return json.is_on("multiLine", "multiline")
+
+
+def _is_by_lines(files: Sequence[str], json: Format) -> bool:
+    return not _is_multi_line(json) and are_many_small(files)
+
+
+def _found(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> StructType:
+    """Return the schema that Spark infers; of declared columns only the keys are asked for."""
+    only_names = json.names is not None
+    if _is_by_lines(files, json):
+        schema = schema_of_small(spark, files, CORRUPT, only_names=only_names)
+    elif only_names and not _is_multi_line(json):
+        schema = _keys(spark, files)
+    else:
+        with telling_case(spark):
+            schema = data_schema(load(_reader(spark, layout, json), files, "json"), layout)
+    if CORRUPT in schema.names:  # the inference saw a record that is no JSON; find it
+        any_object = StructType([StructField("a field", StringType())])
+        reader = _reader(spark, layout, json)
+        with naming_the_file(files, "json"):
+            _strict(reader, files, layout, json, any_object).foreach(_pass)
+        raise unreadable(f"one of {files[0]} and others", "json", "a record does not parse")
+    return schema
+
+
+def _pass(_: Row) -> None:
+    """Do nothing with a row; to read all rows is all."""
+
+
+def _keys(spark: SparkSession, files: Sequence[str]) -> StructType:
+    """Return the schema of lines of JSON with strings for all that is no object and no array.
+
+    Spark's reader of files refuses keys that differ in case only, its reader of strings does not.
+    """
+    jreader = for_keys(spark.read.option("columnNameOfCorruptRecord", CORRUPT))._jreader
+    strings = spark._jvm.org.apache.spark.sql.Encoders.STRING()  # type: ignore[union-attr]
+    with naming_the_file(files, "json"), telling_case(spark):
+        lines = load(spark.read, files, "text").select(F.regexp_replace("value", EMPTY, FULL))
+        return DataFrame(jreader.json(getattr(lines._jdf, "as")(strings)), spark).schema
+
+
+def _refuse_twins(spark: SparkSession, files: Sequence[str], found: StructType) -> None:
+    pair = next(twins(found), None)
+    if pair and spark.conf.get(CASE) != "true":
+        raise UsageError(
+            f"the fields {', '.join(pair)} of the JSON files {files[0]} and others differ in case "
+            "only, and Spark does not tell them apart: read the files through a table of the Data "
+            "Catalog, which makes one column of them, or set spark.sql.caseSensitive to true, as "
+            "in --conf spark.sql.caseSensitive=true"
+        )
+
+
+def _declared(json: Format, record: StructType) -> StructType:
+    """Return what records are parsed as: the declared types under the names of the files."""
+    assert json.schema is not None  # noqa: S101 (of a table, both are given)
+    assert json.names is not None  # noqa: S101
+    note_missing(json, [record])
+    kind = in_files(json.schema, record, json.names)
+    assert isinstance(kind, StructType)  # noqa: S101 (for the type checker: of a struct)
+    return kind
+
+
+def _read(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, schema: StructType
+) -> DataFrame:
+    # A folder wins over a field of its name, as in Spark.
+    folders = {name.lower() for name in layout.columns}
+    schema = StructType([one for one in schema if one.name.lower() not in folders])
+    if _is_by_lines(files, json):
+        return records(lines_of_small(spark, files, layout, json), schema, layout.columns)
+    if json.names is not None and next(twins(schema), None):
+        return records(_lines(spark, files, layout, json), schema, layout.columns)
+    reader = _reader(spark, layout, json)
+    if json.names is not None:
+        return _strict(reader, files, layout, json, schema)
+    return load(reader.schema(schema).option("mode", "FAILFAST"), files, "json")
+
+
+def _lines(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> DataFrame:
+    text = with_folders(StructType([StructField("value", StringType())]), layout, json)
+    lines = load(reader_of(spark, layout).schema(text), files, "text")
+    return lines.withColumnRenamed("value", LINE).filter(F.trim(F.col(f"`{LINE}`")) != "")
+
+
+def _strict(
+    reader: DataFrameReader,
+    files: Sequence[str],
+    layout: Layout,
+    json: Format,
+    schema: StructType,
+) -> DataFrame:
+    def reason(record: Column) -> Column:
+        struct = F.struct(*[f"`{name}`" for name in schema.names]).cast(numbered(schema))
+        return json_reason(schema, struct, record)
+
+    return strict(reader, files, with_folders(schema, layout, json), "json", reason)

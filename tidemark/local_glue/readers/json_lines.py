@@ -1,0 +1,150 @@
+"""JSON by its lines: many small files without opening each through Hadoop, and keys of any case.
+
+Hadoop copies its whole configuration per file: a millisecond, where a plain open takes twenty
+microseconds. Spark's own inference and its own parser then get the lines.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import PurePosixPath
+
+from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from tidemark.local_glue.bookmarks.session import folder_of
+from tidemark.local_glue.readers.compression import OTHER_CODECS, open_file
+from tidemark.local_glue.readers.declared_columns import OF_EMPTY, numbered
+from tidemark.local_glue.readers.formats import Format
+from tidemark.local_glue.readers.misread import json_reason, refusing
+from tidemark.local_glue.readers.partitions import Layout
+from tidemark.local_glue.readers.python_files import TASKS_PER_CORE, read_rows
+from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
+
+MANY = 200
+SMALL_BYTES = 1 << 20
+SAMPLE = 100
+CASE = "spark.sql.caseSensitive"
+LINE = "line of json"
+RECORD = "record of json"
+# An object without keys, in the terms of Python and of Java, and what stands for it; a quote would
+# end a string that has such characters.
+EMPTY, FULL = r"\{\s*\}", f"{{{OF_EMPTY}:null}}"
+
+
+def are_many_small(files: Sequence[str]) -> bool:
+    """Return whether opening the files costs more than reading them, by some of their sizes."""
+    if len(files) < MANY:
+        return False
+    if any(PurePosixPath(file).suffix in OTHER_CODECS for file in files):
+        return False
+    sizes = [folder_of(file).stat().st_size for file in islice(files, SAMPLE)]
+    return sum(sizes) < SMALL_BYTES * len(sizes)
+
+
+def schema_of_small(
+    spark: SparkSession, files: Sequence[str], corrupt: str, *, only_names: bool = False
+) -> StructType:
+    """Return the schema that Spark infers from the lines of JSON files.
+
+    Args:
+        spark: the session.
+        files: their URIs.
+        corrupt: the column that is in the schema if a line is no JSON.
+        only_names: whether every value that is no object and no array is taken for a string.
+
+    Raises:
+        UnreadableFileError: a file cannot be read.
+    """
+    tasks = [(file, str(folder_of(file))) for file in files]
+    slices = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
+    lines = spark.sparkContext.parallelize(tasks, slices).mapPartitions(_lines)
+    reader = spark.read.option("columnNameOfCorruptRecord", corrupt)
+    if only_names:
+        lines = lines.map(_without_empty)
+    with naming_the_file(files, "json"), telling_case(spark):
+        return for_keys(reader).json(lines).schema if only_names else reader.json(lines).schema
+
+
+@contextmanager
+def telling_case(spark: SparkSession) -> Iterator[None]:
+    """Let Spark infer each spelling of a key.
+
+    Else it takes two records that differ in the case of their keys only for one type, of which it
+    keeps one spelling, and the values of the other one are read as null.
+    """
+    before = spark.conf.get(CASE)
+    spark.conf.set(CASE, "true")
+    try:
+        yield
+    finally:
+        spark.conf.set(CASE, str(before))
+
+
+def for_keys(reader: DataFrameReader) -> DataFrameReader:
+    """Return a reader that infers which keys there are, from lines changed by `EMPTY`."""
+    reader = reader.option("primitivesAsString", value=True)
+    return reader.option("allowUnquotedFieldNames", value=True)
+
+
+def _without_empty(line: str) -> str:
+    return re.sub(EMPTY, FULL, line)
+
+
+def lines_of_small(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
+) -> DataFrame:
+    """Return the lines of small files that are not blank, with their partition columns."""
+    line = StructType([StructField(LINE, StringType())])
+    return read_rows(spark, files, layout, json, line, _records)
+
+
+def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[str]) -> DataFrame:
+    """Return the records in lines of JSON, lazily; one that does not fit fails the action.
+
+    Args:
+        lines: a column `LINE`, and the partition columns.
+        schema: of the records; keys may differ in case only.
+        partition_columns: the names of the others.
+    """
+    corrupt = f"{RECORD} that does not parse"
+    parsed = StructType([*schema, StructField(corrupt, StringType())])
+    options = {"columnNameOfCorruptRecord": corrupt}
+    # A generator: Spark would parse a line again for each field that is asked for.
+    shape = numbered(parsed)
+    each = F.transform(_elements(), lambda text: F.from_json(text, parsed, options).cast(shape))
+    partitions = [F.col(f"`{name}`") for name in partition_columns]
+    frame = lines.select(F.explode(each).alias(RECORD), *partitions)
+    bad = F.col(f"`{RECORD}`.`{len(schema)}`")
+    reason = json_reason(schema, F.col(f"`{RECORD}`"), bad)
+    fields = [
+        F.col(f"`{RECORD}`.`{place}`").cast(field.dataType).alias(field.name)
+        for place, field in enumerate(schema)
+    ]
+    return refusing(frame, bad, reason).select(*fields, *partitions)
+
+
+def _elements() -> Column:
+    """Return the texts of the records of a line: of itself, or of the array that it holds."""
+    line = F.col(f"`{LINE}`")
+    elements = F.from_json(line, "array<string>")
+    is_array = F.ltrim(line).startswith("[") & elements.isNotNull()
+    return F.when(is_array, elements).otherwise(F.array(line))
+
+
+def _records(uri: str, path: str) -> Iterator[tuple[str]]:
+    return ((line,) for line in _lines([(uri, path)]) if line.strip())
+
+
+def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for uri, path in tasks:
+        try:
+            with open_file(path) as file:
+                # Ends lines at \n, \r and \r\n, as Hadoop does.
+                for line in TextIOWrapper(file, encoding="utf-8-sig"):
+                    yield line.removesuffix("\n")
+        except (OSError, EOFError, UnicodeDecodeError) as error:
+            raise unreadable(uri, "json", error) from error

@@ -1,0 +1,43 @@
+"""Fails an action on the first record that was misread, by the file, the column and the value."""
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from tidemark.local_glue.readers.mixed_types import (
+    file_of_row,
+    first_misfit_of_csv,
+    first_misfit_of_json,
+)
+from tidemark.local_glue.readers.read_errors import REMEDY
+
+SHOWN = 200  # characters of a bad record
+
+
+def csv_reason(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
+    """Return why a line of CSV was misread."""
+    return F.coalesce(first_misfit_of_csv(schema, line, options), _does_not_parse(line, "csv"))
+
+
+def json_reason(schema: StructType, struct: Column, record: Column) -> Column:
+    """Return why a record of JSON was misread; see `first_misfit_of_json`."""
+    misfit = first_misfit_of_json(schema, struct, record)
+    return F.coalesce(misfit, _does_not_parse(record, "json"))
+
+
+def refusing(frame: DataFrame, bad: Column, reason: Column) -> DataFrame:
+    """Return the rows; one that has a text of a bad record fails the action with the reason."""
+    failure = F.raise_error(reason).cast("boolean")
+    return frame.filter(F.when(bad.isNull(), F.lit(True)).otherwise(failure))
+
+
+def _does_not_parse(record: Column, format_name: str) -> Column:
+    return F.concat(
+        F.lit("UnreadableFileError: cannot read "),
+        file_of_row(),
+        F.lit(f" as {format_name}: '"),
+        F.regexp_replace(F.substring(record, 1, SHOWN), r"\s+", " "),
+        F.lit(f"' does not parse; {REMEDY}"),
+    )

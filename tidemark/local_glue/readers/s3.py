@@ -1,0 +1,128 @@
+"""Reads and writes files of S3 with Glue's connection and format options.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidemark.errors import UnsupportedError
+from tidemark.local_glue.bookmarks.files import FileVersion
+from tidemark.local_glue.bookmarks.session import files_to_read, taken_back_on_error
+from tidemark.local_glue.bookmarks.sources import Predicate
+from tidemark.local_glue.readers.avro_files import read_avro
+from tidemark.local_glue.readers.conformed import conformed_rows
+from tidemark.local_glue.readers.formats import MAY_BE_EMPTY, Format, read_format, write_options
+from tidemark.local_glue.readers.json_files import read_json
+from tidemark.local_glue.readers.partitions import Layout, layout_of
+from tidemark.local_glue.readers.predicates import SparkPredicate
+from tidemark.local_glue.readers.read_errors import unreadable
+from tidemark.local_glue.readers.s3_options import S3Request, s3_request
+from tidemark.local_glue.readers.spark_files import empty_frame, read_columns, read_csv, union
+from tidemark.local_glue.readers.xml_files import read_xml
+
+READERS = {
+    "avro": read_avro,
+    "csv": read_csv,
+    "json": read_json,
+    "orc": read_columns,
+    "parquet": read_columns,
+    "xml": read_xml,
+}
+
+
+def read_s3(
+    spark: SparkSession,
+    connection_options: Mapping[str, Any],
+    format: str | None,
+    format_options: Mapping[str, Any],
+    transformation_ctx: str,
+    push_down_predicate: str = "",
+) -> DataFrame:
+    """Return the rows of the files that the bookmark lets through, lazily.
+
+    Partition folders below a path become columns. Without any file the frame has no columns.
+
+    Raises:
+        UsageError: an option, the predicate or the schema is wrong.
+        UnsupportedError: an option or a format that this machine does not run.
+        UnreadableFileError: a file is not what its format says.
+    """
+    file_format = read_format(format, format_options)
+    request = s3_request(
+        connection_options, file_format.name, transformation_ctx, push_down_predicate
+    )
+    predicate = SparkPredicate(spark, push_down_predicate) if push_down_predicate else None
+    return read_request(spark, request, file_format, predicate)
+
+
+def read_request(
+    spark: SparkSession, request: S3Request, file_format: Format, predicate: Predicate | None
+) -> DataFrame:
+    """Return the rows of a source's new files; see `read_s3`, which makes the request."""
+    with taken_back_on_error(request.source.transformation_ctx):
+        files = files_to_read(request.source, predicate).files
+        asked = replace(file_format, is_grouped=request.is_grouped(len(files)))
+        frame = read_files(spark, files, request.source.paths, asked)
+    if request.group_size is None:
+        return frame
+    size = sum(file.size for file in files)
+    return frame.coalesce(max(1, math.ceil(size / request.group_size)))
+
+
+def read_files(
+    spark: SparkSession,
+    files: Sequence[FileVersion],
+    paths: Sequence[str],
+    file_format: Format,
+) -> DataFrame:
+    """Return the rows of files, those of each layout of partition folders read together.
+
+    Raises:
+        UnreadableFileError: a file is not what its format says; an empty one has no rows in CSV,
+            JSON and XML and is broken in the others.
+    """
+    layouts: dict[Layout, list[str]] = {}
+    for file in files:
+        if file.size:
+            layouts.setdefault(layout_of(file.path, paths), []).append(file.path)
+        elif file_format.name not in MAY_BE_EMPTY:
+            raise unreadable(file.path, file_format.name, "it is empty (0 bytes)")
+    if not layouts:
+        return empty_frame(spark, file_format.schema)
+    read = READERS[file_format.name]
+    return union(
+        conformed_rows(read(spark, group, layout, file_format), layout, file_format)
+        for layout, group in layouts.items()
+    )
+
+
+def write_s3(
+    frame: DataFrame,
+    connection_options: dict[str, Any],
+    format: str | None,
+    format_options: dict[str, Any],
+) -> None:
+    """Append the frame's rows to ``path``, in folders by ``partitionKeys``."""
+    path = connection_options.pop("path", None)
+    if not isinstance(path, str) or not path:
+        raise ValueError(f"connection_options['path'] is {path!r}; it must be a URI")
+    partition_keys = connection_options.pop("partitionKeys", [])
+    if connection_options:
+        raise UnsupportedError(
+            f"connection_options {sorted(connection_options)} are not supported by the local Glue "
+            "yet"
+        )
+    options = write_options(format, format_options)
+    if not frame.columns:
+        return
+    if format == "csv":
+        options.setdefault("header", "true")  # Glue writes a header unless writeHeader is false
+    writer = frame.write.mode("append").options(**options)
+    if partition_keys:
+        writer = writer.partitionBy(*partition_keys)
+    writer.save(path, format=format)

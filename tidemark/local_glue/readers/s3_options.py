@@ -1,0 +1,174 @@
+"""Connection options of an S3 source: what a script writes, as the plain data that is asked for.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.bookmarks.files import DEFAULT_MAX_BAND_MS, Limits
+from tidemark.local_glue.bookmarks.sources import S3Source
+
+GLOB = re.compile(r"[\[\]{}*?\\]")  # Spark reads a path as a pattern; a key such as a[1] is none
+# Options that only choose a faster way to list or to read on AWS; the rows are the same.
+NO_EFFECT = frozenset({"useS3ListImplementation", "optimizePerformance"})
+KNOWN = frozenset(
+    {
+        *("paths", "recurse", "exclusions", "excludeStorageClasses", "groupFiles", "groupSize"),
+        *("maxBand", "maxFilesInBand", "boundedFiles", "boundedSize"),
+    }
+)
+GROUPED_FORMATS = ("csv", "json", "xml")
+GROUP_FILES = ("inPartition", "none")
+GROUPED_ABOVE = 50_000  # files, unless groupFiles says otherwise
+LOCAL_STORAGE_CLASS = "STANDARD"  # every object of a folder is of this class
+STORAGE_CLASSES = (
+    *(LOCAL_STORAGE_CLASS, "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER"),
+    *("GLACIER_IR", "DEEP_ARCHIVE", "REDUCED_REDUNDANCY", "OUTPOSTS"),
+)
+
+
+@dataclass(frozen=True)
+class S3Request:
+    """What a script asks for.
+
+    Attributes:
+        source: the files.
+        group_files: ``groupFiles``, None where the script leaves it to Glue.
+        group_size: how many bytes a Spark partition should hold; None: Spark's choice.
+    """
+
+    source: S3Source
+    group_files: str | None = None
+    group_size: int | None = None
+
+    def is_grouped(self, files: int) -> bool:
+        """Return whether a task reads many files as one: if asked for, or above 50,000 files.
+
+        Source: https://docs.aws.amazon.com/glue/latest/dg/grouping-input-files.html
+        """
+        if self.source.format not in GROUPED_FORMATS or self.group_files == "none":
+            return False
+        return self.group_files is not None or files > GROUPED_ABOVE
+
+
+def s3_request(
+    options: Mapping[str, Any],
+    format_name: str,
+    transformation_ctx: str,
+    push_down_predicate: str = "",
+    table: str = "",
+) -> S3Request:
+    """Return what the connection options ask for.
+
+    Raises:
+        UsageError: a value is wrong, or two options exclude each other.
+        UnsupportedError: an option that this machine does not run.
+    """
+    if unknown := sorted(set(options) - KNOWN - NO_EFFECT):
+        raise UnsupportedError(
+            f"connection_options {unknown} are not supported by the local Glue yet; it knows "
+            f"{', '.join(sorted(KNOWN))}"
+        )
+    source = S3Source(
+        paths=_paths(options.get("paths")),
+        transformation_ctx=transformation_ctx,
+        format=format_name,
+        recurse=is_true(options.get("recurse", False)),
+        exclusions=_exclusions(options),
+        push_down_predicate=push_down_predicate,
+        limits=_limits(options),
+        table=table,
+    )
+    return S3Request(source, _group_files(options, format_name), _group_size(options))
+
+
+def is_true(value: object) -> bool:
+    """Return whether an option is switched on, by True or by the text ``true``."""
+    return str(value).lower() == "true"
+
+
+def _paths(paths: object) -> tuple[str, ...]:
+    if not isinstance(paths, list) or not paths:
+        raise ValueError(f"connection_options['paths'] is {paths!r}; it must be a list of URIs")
+    if patterns := [path for path in paths if GLOB.search(path)]:
+        raise UnsupportedError(
+            f"patterns in paths are not supported: {patterns}; name the folder above and use "
+            "exclusions or push_down_predicate"
+        )
+    return tuple(paths)
+
+
+def _exclusions(options: Mapping[str, Any]) -> tuple[str, ...]:
+    patterns = _texts(options, "exclusions", '"[\\"**.pdf\\"]"')
+    classes = _texts(options, "excludeStorageClasses", '["GLACIER"]')
+    if wrong := sorted(set(classes) - set(STORAGE_CLASSES)):
+        raise UsageError(
+            f"connection_options['excludeStorageClasses'] has {wrong}; allowed are "
+            f"{', '.join(STORAGE_CLASSES)}"
+        )
+    return (*patterns, "**") if LOCAL_STORAGE_CLASS in classes else patterns
+
+
+def _texts(options: Mapping[str, Any], name: str, example: str) -> tuple[str, ...]:
+    """Return a list, or a list written as JSON text, which is how AWS takes it."""
+    given = value = options.get(name, [])
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = None
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise UsageError(
+            f"connection_options[{name!r}] is {given!r}; it must be a JSON list such as {example}"
+        )
+    return tuple(value)
+
+
+def _limits(options: Mapping[str, Any]) -> Limits:
+    if "boundedFiles" in options and "boundedSize" in options:
+        raise UsageError("connection_options has boundedFiles and boundedSize; give only one")
+    max_band = _whole_number(options, "maxBand", at_least=0)
+    return Limits(
+        max_band_ms=DEFAULT_MAX_BAND_MS if max_band is None else max_band,
+        max_files_in_band=_whole_number(options, "maxFilesInBand", at_least=0),
+        bounded_files=_whole_number(options, "boundedFiles", at_least=1),
+        bounded_size=_whole_number(options, "boundedSize", at_least=1),
+    )
+
+
+def _group_files(options: Mapping[str, Any], format_name: str) -> str | None:
+    group_files = options.get("groupFiles")
+    if group_files not in (*GROUP_FILES, None):
+        raise UsageError(
+            f"connection_options['groupFiles'] is {group_files!r}; allowed are "
+            f"{' and '.join(GROUP_FILES)}"
+        )
+    is_asked_for = group_files == "inPartition" or options.get("groupSize") is not None
+    if is_asked_for and format_name not in GROUPED_FORMATS:
+        raise UsageError(
+            f"groupFiles and groupSize are for {', '.join(GROUPED_FORMATS)}, not for "
+            f"{format_name}; leave them out"
+        )
+    return group_files
+
+
+def _group_size(options: Mapping[str, Any]) -> int | None:
+    size = _whole_number(options, "groupSize", at_least=1)
+    return size if options.get("groupFiles") == "inPartition" else None
+
+
+def _whole_number(options: Mapping[str, Any], name: str, at_least: int) -> int | None:
+    value = options.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value)) or int(value) < at_least:
+        raise UsageError(
+            f"connection_options[{name!r}] is {value!r}; it must be a whole number of at least "
+            f"{at_least}"
+        )
+    return int(value)

@@ -1,0 +1,155 @@
+"""Reads chosen files with Spark's own readers: CSV, Parquet and ORC; for JSON see `json_files`."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from tidemark.errors import UnsupportedError
+from tidemark.local_glue.readers.conformed import conformed_rows, data_schema, note_missing
+from tidemark.local_glue.readers.csv_heads import column_names
+from tidemark.local_glue.readers.formats import Format, csv_options
+from tidemark.local_glue.readers.misread import csv_reason, refusing
+from tidemark.local_glue.readers.partitions import Layout
+from tidemark.local_glue.readers.read_errors import DisagreementError, naming_the_file
+from tidemark.local_glue.readers.s3_options import GLOB
+
+CORRUPT = "corrupt record of tidemark"  # a column that no data has
+
+
+def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: Format) -> DataFrame:
+    """Return the lines of CSV files as strings; files with other headers add their columns.
+
+    Without a header the columns are col0, col1 and so on.
+
+    Raises:
+        UnreadableFileError: a file is no text. A line with more or fewer fields than the first is
+            found when an action reads it.
+    """
+    if csv.is_on("withHeader") and csv.is_on("skipFirst"):
+        raise UnsupportedError("format_options withHeader and skipFirst together are not supported")
+    options = csv_options(csv)
+    reader = reader_of(spark, layout).options(**options)
+
+    def read(group: Sequence[str], schema: StructType) -> DataFrame:
+        columns = with_folders(schema, layout, csv)
+        return strict(reader, group, columns, "csv", lambda line: csv_reason(schema, line, options))
+
+    if csv.schema is not None:
+        return read(files, csv.schema)
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for file in files:
+        if names := column_names(file, csv):
+            groups.setdefault(names, []).append(file)
+    frames = [
+        read(group, StructType([StructField(name, StringType()) for name in names]))
+        for names, group in groups.items()
+    ]
+    return union(frames) if frames else empty_frame(spark)
+
+
+def strict(
+    reader: DataFrameReader,
+    files: Sequence[str],
+    schema: StructType,
+    format_name: str,
+    reason: Callable[[Column], Column],
+) -> DataFrame:
+    """Return rows of a schema; a record that does not fit fails the action.
+
+    Args:
+        reader: with the options of the format.
+        files: their URIs.
+        schema: of the rows.
+        format_name: json or csv.
+        reason: given the text of a bad record, returns the text of the error.
+    """
+    reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
+    with_corrupt = StructType([*schema, StructField(CORRUPT, StringType())])
+    frame = load(reader.schema(with_corrupt), files, format_name)
+    corrupt = F.col(f"`{CORRUPT}`")
+    # Spark refuses to ask for the corrupt records alone.
+    nothing = F.substring(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 1, 0)
+    return refusing(frame, corrupt, F.concat(reason(corrupt), nothing)).drop(CORRUPT)
+
+
+def read_columns(
+    spark: SparkSession, files: Sequence[str], layout: Layout, columnar: Format
+) -> DataFrame:
+    """Return the rows of Parquet or ORC files, with the columns of all of them.
+
+    With a declared schema each file is read as what it is and then given the declared types:
+    Spark's readers refuse a wider type, and read null for text in a column of numbers.
+
+    Raises:
+        UnreadableFileError: the footer of a file cannot be read.
+        UnsupportedError: two files disagree on a type and no schema is declared.
+    """
+    reader = reader_of(spark, layout).option("mergeSchema", value=True)
+    if columnar.names is None:
+        return load(reader, files, columnar.name)
+    try:
+        frames = [_typed(reader, files, layout, columnar)]
+    except DisagreementError:
+        frames = [
+            _typed(reader, group, layout, columnar)
+            for group in _alike(reader, files, columnar.name)
+        ]
+    found = [data_schema(frame, layout) for frame in frames]
+    note_missing(columnar, found)
+    return union(conformed_rows(frame, layout, columnar) for frame in frames)
+
+
+def _typed(
+    reader: DataFrameReader, files: Sequence[str], layout: Layout, columnar: Format
+) -> DataFrame:
+    """Return the rows with the types of the files, and of their folders the declared ones."""
+    frame = load(reader, files, columnar.name)
+    if not layout.columns:
+        return frame
+    schema = with_folders(data_schema(frame, layout), layout, columnar)
+    return load(reader.schema(schema), files, columnar.name)
+
+
+def _alike(reader: DataFrameReader, files: Sequence[str], format_name: str) -> list[list[str]]:
+    """Return the files in groups of one schema each."""
+    groups: dict[str, list[str]] = {}
+    for file in files:
+        kind = load(reader, [file], format_name).schema.simpleString()
+        groups.setdefault(kind, []).append(file)
+    return list(groups.values())
+
+
+def with_folders(schema: StructType, layout: Layout, file_format: Format) -> StructType:
+    """Return the schema with those partition columns of which the type is declared."""
+    types = [(name, file_format.partitions.get(name.lower())) for name in layout.columns]
+    return StructType([*schema, *[StructField(name, kind) for name, kind in types if kind]])
+
+
+def union(frames: Iterable[DataFrame]) -> DataFrame:
+    """Return the rows of all frames; where one lacks a column it is null."""
+    first, *others = frames
+    for other in others:
+        first = first.unionByName(other, allowMissingColumns=True)
+    return first
+
+
+def empty_frame(spark: SparkSession, schema: StructType | None = None) -> DataFrame:
+    """Return a frame without rows."""
+    return spark.createDataFrame([], schema or StructType([]))
+
+
+def reader_of(spark: SparkSession, layout: Layout) -> DataFrameReader:
+    """Return a reader that makes columns of the partition folders."""
+    return spark.read.option("basePath", layout.base) if layout.columns else spark.read
+
+
+def load(reader: DataFrameReader, files: Sequence[str], format_name: str) -> DataFrame:
+    """Return the rows of files, whatever characters their names have.
+
+    Raises:
+        TidemarkError: a file cannot be read; see `naming_the_file`.
+    """
+    with naming_the_file(files, format_name):
+        return reader.load([GLOB.sub(r"\\\g<0>", file) for file in files], format=format_name)

@@ -1,0 +1,293 @@
+"""Reads XML files: each element with the row tag is a record, as spark-xml has it.
+
+Differs from AWS: a file needs one root element, and text is never taken for a time.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-xml-home.html
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from typing import Any
+
+from lxml import etree
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegralType,
+    LongType,
+    MapType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from tidemark.local_glue.bookmarks.session import folder_of
+from tidemark.local_glue.readers.compression import open_file
+from tidemark.local_glue.readers.conformed import note_missing
+from tidemark.local_glue.readers.declared_columns import in_files
+from tidemark.local_glue.readers.formats import Format
+from tidemark.local_glue.readers.glue_schema import merged, without_nulls
+from tidemark.local_glue.readers.mixed_types import mixed
+from tidemark.local_glue.readers.partitions import Layout
+from tidemark.local_glue.readers.python_files import TASKS_PER_CORE, read_rows
+from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
+
+_LONG = re.compile(r"[+-]?\d{1,18}")
+_DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_ATOMIC: list[tuple[type[DataType], Callable[[str], Any]]] = [
+    (IntegralType, int),
+    (DoubleType, float),
+    (FloatType, float),
+    (DecimalType, Decimal),
+    (DateType, date.fromisoformat),
+    (TimestampType, datetime.fromisoformat),
+    (BooleanType, lambda text: {"true": True, "false": False}[text.lower()]),
+]
+BROKEN = (etree.XMLSyntaxError, OSError, EOFError, ValueError, KeyError, InvalidOperation)
+
+
+@dataclass(frozen=True)
+class XmlOptions:
+    """How elements become values; the names are AWS's, see `xml_options`."""
+
+    row_tag: str
+    encoding: str | None = None
+    attribute_prefix: str = "_"
+    value_tag: str = "_VALUE"
+    has_attributes: bool = True
+    keeps_blanks: bool = True
+    strips: bool = False
+
+
+def xml_options(xml: Format) -> XmlOptions:
+    """Return the format options of a source, with AWS's defaults."""
+    return XmlOptions(
+        row_tag=str(xml.options["rowTag"]),
+        encoding=xml.options.get("encoding"),
+        attribute_prefix=str(xml.options.get("attributePrefix", "_")),
+        value_tag=str(xml.options.get("valueTag", "_VALUE")),
+        has_attributes=not xml.is_on("excludeAttribute", "excludeAttributes"),
+        keeps_blanks=not xml.is_on("treatEmptyValuesAsNulls"),
+        strips=xml.is_on("ignoreSurroundingSpaces"),
+    )
+
+
+def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: Format) -> DataFrame:
+    """Return the records of XML files; their schema is inferred from all of them unless given.
+
+    The columns of a table have the names that they have in the files.
+
+    Raises:
+        UnreadableFileError: a file is no XML or ends early.
+    """
+    options = xml_options(xml)
+    schema: DataType | None = xml.schema
+    if schema is None or xml.names is not None:
+        tasks = [(file, str(folder_of(file))) for file in files]
+        slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+        types = spark.sparkContext.parallelize(tasks, slices).map(partial(_type_of_file, options))
+        with naming_the_file(files, "xml"):
+            schema = without_nulls(types.fold(StructType([]), partial(_merged, options.value_tag)))
+    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of records)
+    if xml.schema is not None and xml.names is not None:
+        note_missing(xml, [schema])
+        schema = in_files(xml.schema, schema, xml.names)
+        assert isinstance(schema, StructType)  # noqa: S101 (likewise)
+    return read_rows(spark, files, layout, xml, schema, partial(_rows, options, schema))
+
+
+def _rows(
+    options: XmlOptions, schema: StructType, uri: str, path: str
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the records of one file; called in a worker of Spark."""
+    convert = converter(schema, options.value_tag)
+    try:
+        for record in records(path, options):
+            yield convert(record)
+    except MisfitError as error:
+        raise mixed(error.path, error.kind, error.value, uri) from None
+    except BROKEN as error:
+        raise unreadable(uri, "xml", error) from error
+
+
+def _type_of_file(options: XmlOptions, task: tuple[str, str]) -> DataType:
+    """Return the type of all records of one file; called in a worker of Spark."""
+    uri, path = task
+    kind: DataType = StructType([])
+    try:
+        for record in records(path, options):
+            kind = _merged(options.value_tag, kind, inferred(record, options.value_tag))
+    except BROKEN as error:
+        raise unreadable(uri, "xml", error) from error
+    return kind
+
+
+def records(path: str, options: XmlOptions) -> Iterator[dict[str, Any]]:
+    """Yield the row elements of a file as dictionaries of text, dictionaries and lists.
+
+    Raises:
+        XMLSyntaxError: the file is no XML or ends early.
+    """
+    depth = 0
+    with open_file(path) as opened:
+        events = etree.iterparse(
+            opened,
+            events=("start", "end"),
+            encoding=options.encoding,
+            resolve_entities=False,
+            huge_tree=True,
+        )
+        for event, element in events:
+            if _name(element) != options.row_tag:
+                continue
+            depth += 1 if event == "start" else -1
+            if event == "end" and depth == 0:
+                value = _value(element, options)
+                yield value if isinstance(value, dict) else _only(options.value_tag, value)
+                element.clear()
+
+
+def _only(name: str, value: str | None) -> dict[str, Any]:
+    return {} if value is None else {name: value}
+
+
+def _value(element: Any, options: XmlOptions) -> Any:
+    """Return an element as a dictionary, or as its text if it has nothing else."""
+    fields: dict[str, Any] = {}
+    if options.has_attributes:
+        for name, value in element.attrib.items():
+            fields[options.attribute_prefix + etree.QName(name).localname] = value
+    for child in element:
+        if isinstance(child.tag, str):  # no comment
+            _add(fields, _name(child), _value(child, options))
+    text = _text(element, options, has_fields=bool(fields))
+    if not fields:
+        return text
+    return fields if text is None else {**fields, options.value_tag: text}
+
+
+def _add(fields: dict[str, Any], name: str, value: Any) -> None:
+    if name not in fields:
+        fields[name] = value
+    elif isinstance(fields[name], list):
+        fields[name].append(value)
+    else:
+        fields[name] = [fields[name], value]
+
+
+def _text(element: Any, options: XmlOptions, *, has_fields: bool) -> str | None:
+    text = "".join([element.text or "", *[child.tail or "" for child in element]])
+    is_blank = not text.strip()
+    if not text or (is_blank and (has_fields or not options.keeps_blanks)):
+        return None
+    return text.strip() if options.strips else text
+
+
+def _name(element: Any) -> str:
+    """Return the name of an element as it is written, with its prefix."""
+    local = etree.QName(element).localname
+    return f"{element.prefix}:{local}" if element.prefix else local
+
+
+def inferred(value: Any, value_tag: str) -> DataType:
+    """Return the type of a value as `records` gives it."""
+    if value is None:
+        return NullType()
+    if isinstance(value, dict):
+        return StructType([StructField(k, inferred(v, value_tag)) for k, v in value.items()])
+    if isinstance(value, list):
+        element: DataType = NullType()
+        for item in value:
+            element = _merged(value_tag, element, inferred(item, value_tag))
+        return ArrayType(element)
+    if _LONG.fullmatch(value):
+        return LongType()
+    if _DOUBLE.fullmatch(value):
+        return DoubleType()
+    return BooleanType() if value.lower() in ("true", "false") else StringType()
+
+
+def _merged(value_tag: str, first: DataType, second: DataType) -> DataType:
+    def resolve(name: str, one: DataType, other: DataType) -> DataType:
+        """Return the type of a field that is not always the same kind of element."""
+        if isinstance(other, (ArrayType, StructType)):
+            one, other = other, one
+        if isinstance(one, ArrayType):
+            return ArrayType(merged(one.elementType, other, resolve, name))
+        if isinstance(one, StructType):
+            return merged(one, StructType([StructField(value_tag, other)]), resolve, name)
+        return StringType()
+
+    return merged(first, second, resolve)
+
+
+class MisfitError(Exception):
+    """A value that is not of the type of its column."""
+
+    def __init__(self, path: str, kind: DataType, value: object) -> None:
+        self.path, self.kind = path, kind
+        self.value = value if isinstance(value, str) else json.dumps(value)
+        super().__init__(path)
+
+
+def converter(kind: DataType, value_tag: str, path: str = "") -> Callable[[Any], Any]:
+    """Return what makes of a value of `records` the one that Spark takes for a type.
+
+    What it returns raises `MisfitError` for a value that is not of the type.
+    """
+    if isinstance(kind, StructType):
+        return _struct_converter(kind, value_tag, path)
+    if isinstance(kind, ArrayType):
+        element = converter(kind.elementType, value_tag, path)
+        return lambda v: None if v is None else [element(i) for i in (v if _is_list(v) else [v])]
+    if isinstance(kind, MapType):
+        value = converter(kind.valueType, value_tag, path)
+        return lambda v: None if v is None else {name: value(item) for name, item in v.items()}
+    for atomic, parse in _ATOMIC:
+        if isinstance(kind, atomic):
+            return partial(_parsed, parse, path, kind)
+    return lambda v: v if v is None or isinstance(v, str) else json.dumps(v)
+
+
+def _parsed(parse: Callable[[str], Any], path: str, kind: DataType, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        return parse(value)
+    except (ValueError, KeyError, InvalidOperation, TypeError, AttributeError):
+        raise MisfitError(path, kind, value) from None
+
+
+def _struct_converter(kind: StructType, value_tag: str, path: str) -> Callable[[Any], Any]:
+    prefix = f"{path}." if path else ""
+    fields = [(one.name, converter(one.dataType, value_tag, prefix + one.name)) for one in kind]
+
+    def convert(value: Any) -> tuple[Any, ...] | None:
+        if value is None:
+            return None
+        if isinstance(value, list) or (value_tag not in kind.names and _is_text(value)):
+            raise MisfitError(path, kind, value)
+        found = value if isinstance(value, dict) else {value_tag: value}
+        return tuple(parse(found.get(name)) for name, parse in fields)
+
+    return convert
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)

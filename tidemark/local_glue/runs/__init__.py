@@ -1,0 +1,1 @@
+"""A job run: a process with its Spark, its Java and its records."""

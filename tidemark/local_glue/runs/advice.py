@@ -1,0 +1,54 @@
+"""Notes at the end of a job run what its script did to its bookmark without meaning to."""
+
+from importlib.util import decode_source
+from pathlib import Path
+
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.local_glue.bookmarks.session import ENABLE, BookmarkSession
+from tidemark.local_glue.runs.finally_commits import commits_in_finally
+from tidemark.local_glue.runs.notices import Notice, note, read_notices
+from tidemark.local_glue.store.database import JobRun, Store
+
+
+def note_at_end(
+    script: Path, option: str, session: BookmarkSession | None, name: str | None = None
+) -> None:
+    """Note what a script that ended normally left out; called in the job's own process.
+
+    Args:
+        script: the file that ran.
+        option: the job-bookmark-option of the run.
+        session: what Job.init started; None if it was not called.
+        name: what people know the script by; None takes the name of the file.
+    """
+    name = name or script.name
+    source = decode_source(script.read_bytes())
+    if "finally" in source:
+        for line in commits_in_finally(source):
+            note(Notice.COMMIT_IN_FINALLY, f"{name}, line {line}")
+    if option != ENABLE:
+        return
+    if session is None:
+        note(Notice.INIT_MISSING, name)
+    elif session.has_bookmarked_source and not session.has_committed:
+        note(Notice.COMMIT_MISSING, name)
+
+
+def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
+    """Return the warnings of a finished run, each once: what it noted, and what its record shows.
+
+    Args:
+        store: where the run's sources are recorded.
+        run: the finished run.
+        job: its definition.
+    """
+    texts = read_notices(Path(run.log_path).parent)
+    if run.bookmark_option != ENABLE:
+        return texts
+    if job.max_concurrent_runs > 1:
+        texts.append(Notice.CONCURRENT_RUNS.value.format(job.max_concurrent_runs))
+    has_source = store.query("SELECT 1 FROM source_read WHERE run_id = ? LIMIT 1", (run.run_id,))
+    if run.state == "SUCCEEDED" and run.rows_read and not has_source:
+        about = f"{run.rows_read:,} rows"
+        texts.append(Notice.DATAFRAME_READER.value.format(about))
+    return texts

@@ -1,0 +1,28 @@
+"""Tells where the class archive is, and how a JVM is told to use it."""
+
+import hashlib
+from pathlib import Path
+
+from tidemark.local_glue.machine.installation import FOLDER
+from tidemark.local_glue.runs.lake_fs.jar import jar_name
+
+# The class path of the archive and of every run begins with this folder, which stays empty: the
+# JVM wants the same class path, and no folder with files on it.
+NO_CONF = FOLDER / "no-conf"
+
+
+def archive_path(java_home: Path) -> Path:
+    """Return where the archive for a Java and the installed jars is kept; it may not be there."""
+    from importlib.metadata import version  # a job process needs none of it
+
+    release = java_home / "release"
+    build = release.read_bytes() if release.is_file() else b""
+    jars = f"{version('pyspark')} {jar_name()}"
+    parts = (str(java_home.resolve()).encode(), build, jars.encode())
+    return FOLDER / f"spark-classes-{hashlib.sha256(b'|'.join(parts)).hexdigest()[:16]}.jsa"
+
+
+def archive_options(java_home: Path) -> list[str]:
+    """Return the JVM options that use the archive; none if there is no archive for this Java."""
+    archive = archive_path(java_home)
+    return [f"-XX:SharedArchiveFile={archive}"] if archive.is_file() else []

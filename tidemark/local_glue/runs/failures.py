@@ -1,0 +1,194 @@
+"""Makes of a failed job the one line that a person needs: cause, line of the script, remedy.
+
+Everything else is in the log of the run.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+LONGEST = 600
+OWN_MODULES = ("awsglue", "tidemark", "watermarks")  # their texts are made for the operator
+# Said by Python when the JVM it talks to is no more.
+JVM_IS_GONE = re.compile(
+    r"Py4JNetworkError|Answer from Java side is empty|Error while (sending|receiving|obtaining)"
+    r"|does not exist in the JVM|ConnectionRefusedError|ConnectionResetError"
+)
+OUT_OF_MEMORY = re.compile(r"java\.lang\.OutOfMemoryError[^\n]*")
+LOST_TASK = re.compile(r"most recent failure: .*?\(TID \d+\) \([^)]*\): (.+)")
+JAVA_CAUSE = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
+JAVA_ERROR = re.compile(r"^: (.+)$", re.MULTILINE)  # what Py4J puts before the stack
+TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)")
+FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a script failed.
+
+    Attributes:
+        cause: class and message of the innermost error that says something, in one line.
+        where: file and line of the script, empty if it never came to run a line.
+    """
+
+    cause: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.cause} ({self.where})" if self.where else self.cause
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a remedy says to put things: Spark's jars, the buckets, the Python of the jobs."""
+
+    jars: Path
+    lake: Path
+    python: str
+
+
+def failure_of(error: BaseException, script: str) -> Failure:
+    """Return why a script failed.
+
+    Args:
+        error: what came out of it.
+        script: the file name that its code was compiled with.
+    """
+    return Failure(cause_of(error), _where(error, script))
+
+
+def cause_of(error: BaseException) -> str:
+    """Return class and message of the innermost error that says something, in one line."""
+    cause = _own_cause_of(error)
+    inner = _innermost_cause(error)
+    if inner is None or type(error).__module__.partition(".")[0] in OWN_MODULES:
+        return cause
+    reason = _own_cause_of(inner)
+    return cause if reason in cause else _cut(f"{cause}; caused by {reason}")
+
+
+def _own_cause_of(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 (Py4J asks the JVM for the text, and that may be gone)
+        text = "Error while receiving its text"
+    if isinstance(error, BaseExceptionGroup):
+        return _cut(f"{type(error).__name__}: {text}: {_own_cause_of(error.exceptions[0])}")
+    return cause_in_text(type(error).__name__, text)
+
+
+def _innermost_cause(error: BaseException) -> BaseException | None:
+    seen = [error]  # `raise error from error` is allowed, and so are longer rings
+    while (cause := seen[-1].__cause__) is not None and all(it is not cause for it in seen):
+        seen.append(cause)
+    return seen[-1] if len(seen) > 1 else None
+
+
+def cause_in_text(name: str, text: str) -> str:
+    """Return the line that says most of the text of an error, which may hold whole stacks.
+
+    Args:
+        name: class of the error.
+        text: its text: that of a Python error, or what Spark and Py4J make of one of Java.
+    """
+    if found := TRACEBACK.findall(text):  # of a Python function that ran in a worker of Spark
+        return _cut(found[-1])
+    java = JAVA_ERROR.findall(text) + JAVA_CAUSE.findall(text)
+    if java and "\tat " in text:
+        telling = [line for line in java if ": " in line]
+        return _cut(_without_task((telling or java)[-1]))
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return _cut(_without_task(f"{name}: {first.removesuffix(';')}".strip()))
+
+
+def _without_task(line: str) -> str:
+    found = LOST_TASK.search(line)
+    return found.group(1) if found else line
+
+
+def _cut(line: str) -> str:
+    """Return a line that every terminal and database takes, and that is not too long."""
+    line = "".join(it if it.isprintable() else _escaped(it) for it in line[: LONGEST + 1])
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _escaped(character: str) -> str:
+    return " " if character.isspace() else character.encode("unicode_escape").decode()
+
+
+def _where(error: BaseException, script: str) -> str:
+    """Return the innermost line of the script, in a worker of Spark if it is known to be there."""
+    name = _cut(Path(script).name)
+    lines = [number for file, number in FRAME.findall(_text(error)) if file == script]
+    if lines and TRACEBACK.search(_text(error)):
+        return f"{name}, line {lines[-1]}"
+    frame, line = error.__traceback__, 0
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename == script:
+            line = frame.tb_lineno
+        frame = frame.tb_next
+    return f"{name}, line {line}" if line else ""
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 (see cause_of)
+        return ""
+
+
+def from_script(frames: TracebackType | None, script: str) -> TracebackType | None:
+    """Return the part of a traceback that begins in the script, None if it never came so far."""
+    while frames is not None and frames.tb_frame.f_code.co_filename != script:
+        frames = frames.tb_next
+    return frames
+
+
+def with_remedy(failure: Failure, log: str, places: Places, full_disk: str | None) -> str:
+    """Return the one line of a failed run: what went wrong, where, and what to do if that is known.
+
+    Args:
+        failure: what the job process told.
+        log: its stderr, where the JVM writes what Python never hears of.
+        places: where things are on this machine.
+        full_disk: what to say of a disk that is full; None while it has room.
+    """
+    found = OUT_OF_MEMORY.search(log)
+    is_gone = JVM_IS_GONE.search(failure.cause)
+    if found and (is_gone or failure.cause.startswith("Py4JError")):
+        failure = Failure(found.group(0).strip(), failure.where)
+    elif is_gone:
+        failure = Failure(f"the job's JVM is gone ({failure.cause})", failure.where)
+    remedy = _remedy(failure.cause, places, full_disk)
+    return f"{failure}; {remedy}" if remedy else str(failure)
+
+
+def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
+    if full_disk and ("No space left on device" in cause or "disk" in cause):
+        return f"{full_disk}: make room, then run again"
+    remedies = {
+        r"ClassNotFoundException|NoClassDefFoundError|No suitable driver|DATA_SOURCE_NOT_FOUND": (
+            "the class is in none of Spark's jars: put the jar that has it, such as a JDBC driver, "
+            f"into {places.jars}"
+        ),
+        r"OutOfMemoryError": (
+            "out of memory: give the JVM of the job more than the 1g it has by default, such as "
+            "with --conf spark.driver.memory=4g"
+        ),
+        r"^MemoryError": "out of memory: the script keeps more in Python than this machine has",
+        r"ModuleNotFoundError": (
+            "give a module of your own in --extra-py-files; install a package with "
+            f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"
+        ),
+        r"PATH_NOT_FOUND.*s3[an]?://": f"buckets are the folders of {places.lake}",
+        r"InvalidAccessKeyId|UnrecognizedClient|InvalidClientTokenId|EndpointConnectionError": (
+            "jobs on this machine have no AWS account: set AWS_ENDPOINT_URL_<SERVICE> to an "
+            "endpoint that stands in for the service"
+        ),
+        r"AccessDenied": (
+            "on AWS the role of the job needs this permission; here it is that of the endpoint or "
+            "file that refuses"
+        ),
+    }
+    return next((text for found, text in remedies.items() if re.search(found, cause)), "")

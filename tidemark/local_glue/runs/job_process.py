@@ -1,0 +1,149 @@
+"""Runs one job script inside its own process, as Glue does: argv, working folder, error report.
+
+A program of its own, called with ``PARENT_PID SCRIPT ARGUMENTS...``. Writes `RESULT_FILE` into the
+current folder when the script fails.
+"""
+
+import contextlib
+import importlib.util
+import io
+import json
+import linecache
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from types import ModuleType
+
+from tidemark.local_glue.bookmarks.session import current_session, job_home
+from tidemark.local_glue.machine.child import die_with_parent
+from tidemark.local_glue.runs.advice import note_at_end
+from tidemark.local_glue.runs.failures import failure_of, from_script
+from tidemark.local_glue.runs.jvms.borrow import Borrower
+from tidemark.local_glue.runs.notices import RUN_FOLDER_VARIABLE
+from tidemark.local_glue.runs.spark import CONF_FILE, system_properties
+
+RESULT_FILE = "error.json"
+SCRIPT_STDERR_FILE = "script-stderr.log"
+JVM_GRACE_S = 5.0
+BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
+SCRIPT_VARIABLE = "TIDEMARK_SCRIPT"  # the file that was submitted; what runs is a copy
+
+
+def main() -> int:
+    """Run the script; return 0 if it ended normally, 1 if it failed."""
+    parent_pid, script = int(sys.argv[1]), Path(sys.argv[2])
+    die_with_parent(parent_pid)
+    sys.argv = sys.argv[2:]
+    name = os.environ.pop(SCRIPT_VARIABLE, str(script))
+    result = Path(RESULT_FILE).absolute()
+    borrower = _borrower()
+    borrower.install()
+    failure = None
+    try:
+        try:
+            with _stderr_kept_apart(Path(SCRIPT_STDERR_FILE)):
+                _run(script, name)
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                raise
+        option = os.environ.get(BOOKMARK_VARIABLE, "")
+        note_at_end(script, option, current_session(), Path(name).name)
+    except BaseException as error:  # noqa: BLE001 (whatever a user's script raises fails its run)
+        failure = _report(result, error, name)
+    else:
+        return 0
+    finally:
+        try:
+            _stop_spark()
+        finally:
+            borrower.give_back(failure)
+    return 1
+
+
+def _borrower() -> Borrower:
+    home, folder = job_home(), Path(os.environ[RUN_FOLDER_VARIABLE])
+    return Borrower(folder / CONF_FILE, system_properties(home, folder), folder)
+
+
+def _run(script: Path, name: str) -> None:
+    """Run a script as ``__main__``; tracebacks show its lines under the name of what it copies."""
+    source = script.read_bytes()
+    code = compile(source, name, "exec", dont_inherit=True)
+    lines = importlib.util.decode_source(source).splitlines(keepends=True)
+    linecache.cache[name] = (len(source), None, lines, name)
+    module = ModuleType("__main__")
+    module.__file__ = str(script)
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)  # noqa: S102 (the user's own script)
+
+
+class _Both(io.RawIOBase):
+    """Writes to the stderr of the process and to a file."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+    def write(self, data: "memoryview | bytes") -> int:  # type: ignore[override]
+        with contextlib.suppress(OSError):  # on a full disk the script goes on as without it
+            self._file.write(data)
+        return os.write(2, data)
+
+
+@contextlib.contextmanager
+def _stderr_kept_apart(path: Path) -> Iterator[None]:
+    """Keep what Python writes to stderr in a file too: the JVM writes there as well, and much."""
+    before = sys.stderr
+    with path.open("wb", buffering=0) as file:
+        both = io.BufferedWriter(_Both(file))  # type: ignore[type-var]
+        sys.stderr = io.TextIOWrapper(
+            both, encoding="utf-8", errors="backslashreplace", write_through=True
+        )
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.flush()
+            sys.stderr = before
+
+
+def _report(result: Path, error: BaseException, script: str) -> str:
+    """Print the traceback from the script's own first line on, write the result file.
+
+    Returns:
+        Why the script failed.
+    """
+    traceback.print_exception(type(error), error, from_script(error.__traceback__, script))
+    failure = failure_of(error, script)
+    unfinished = result.with_suffix(".unfinished")
+    with contextlib.suppress(OSError):  # on a full disk; whoever started this process sees that
+        unfinished.write_text(json.dumps(asdict(failure)), encoding="utf-8")
+        unfinished.replace(result)
+    return str(failure)
+
+
+def _stop_spark() -> None:
+    """Stop a Spark context that the script left open, so that its event log is complete; end it."""
+    pyspark = sys.modules.get("pyspark")
+    context = pyspark.SparkContext._active_spark_context if pyspark else None
+    if context is not None:
+        context.stop()
+    gateway = pyspark.SparkContext._gateway if pyspark else None
+    jvm = getattr(gateway, "proc", None)
+    if jvm is not None:  # which removes its temporary files when its input ends
+        jvm.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            jvm.wait(JVM_GRACE_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,304 @@
+"""Starts one job run as a process of its own and tells how it ended."""
+
+import contextlib
+import importlib.util
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tidemark.assembly.arguments import bookmark_option
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.errors import TidemarkError
+from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
+from tidemark.local_glue.machine.disk import full_disk_text, has_room
+from tidemark.local_glue.machine.environment import inherited
+from tidemark.local_glue.runs import job_process
+from tidemark.local_glue.runs.arguments import (
+    command_line,
+    extra_py_files,
+    merge_arguments,
+    spark_settings,
+)
+from tidemark.local_glue.runs.failures import Failure, Places, with_remedy
+from tidemark.local_glue.runs.job_process import BOOKMARK_VARIABLE, RESULT_FILE, SCRIPT_VARIABLE
+from tidemark.local_glue.runs.jvms.borrow import COLD_VARIABLE, POOL_OF_RUN_VARIABLE
+from tidemark.local_glue.runs.jvms.fitness import why_own_jvm
+from tidemark.local_glue.runs.jvms.record import read_record
+from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_glue.runs.notices import RUN_FOLDER_VARIABLE
+from tidemark.local_glue.runs.row_counts import read_row_counts
+from tidemark.local_glue.runs.spark import (
+    CONF_FILE,
+    EVENTS_FOLDER,
+    TEMPORARY_FOLDER,
+    write_spark_conf,
+)
+from tidemark.local_glue.store.database import JobRun
+
+SITE = Path(__file__).parents[1] / "site"
+STOP_GRACE_S = 5.0
+LOG_PART_BYTES = 1_000_000
+HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What every job run of one command shares."""
+
+    home: Home
+    java_home: Path
+    dynamodb_endpoint: str
+    region: str
+    jvms: Jvms = NO_JVMS
+
+
+@dataclass
+class JobProcess:
+    """A running job run: its record, its operating system process, and its deadline."""
+
+    run: JobRun
+    process: subprocess.Popen[bytes]
+    deadline: float
+    jvms: Jvms
+    stop_state: str | None = None
+
+
+def new_run_id() -> str:
+    """Return a job run id as Glue makes them: ``jr_`` and 64 hexadecimal digits."""
+    return f"jr_{secrets.token_hex(32)}"
+
+
+def now_ms() -> int:
+    """Return the wall clock in epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def plan_job_run(
+    machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run_id: str, attempt: int
+) -> JobRun:
+    """Return the record of a run about to start; nothing is started.
+
+    Raises:
+        UnsupportedError: the merged arguments hold something this machine cannot honour.
+    """
+    merged = merge_arguments(job, arguments)
+    return JobRun(
+        run_id=run_id,
+        job_name=job.name,
+        workflow_run_id=None,
+        trigger_name=None,
+        attempt=attempt,
+        state="RUNNING",
+        started_at_ms=now_ms(),
+        log_path=str(machine.home.runs / run_id / "stderr.log"),
+        bookmark_option=bookmark_option(merged),
+    )
+
+
+def start_job_run(
+    machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run: JobRun
+) -> JobProcess:
+    """Start the process of ``run`` in a folder of its own, ``runs/<run id>/``.
+
+    Raises:
+        TidemarkError: the script or an extra Python file is not where the job says.
+    """
+    merged = merge_arguments(job, arguments)
+    folder = machine.home.runs / run.run_id
+    folder.mkdir(parents=True)
+    script = folder / f"{job.name}.py"
+    shutil.copyfile(_existing(machine.home, job, job.script_location), script)
+    libraries = [
+        _library(folder, _existing(machine.home, job, uri)) for uri in extra_py_files(merged)
+    ]
+    settings = spark_settings(merged)
+    spark_variables = write_spark_conf(folder, machine.home, machine.java_home, settings)
+    job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
+    with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
+        process = subprocess.Popen(  # noqa: S603 (the job script of the template)
+            [
+                *(sys.executable, "-P", "-m", job_process.__name__),  # -P: no shadowed modules
+                *(str(os.getpid()), str(script)),
+                *command_line(job, job_id, run.run_id, merged),
+            ],
+            cwd=folder,
+            env={
+                **_environment(machine, folder, run, libraries),
+                **spark_variables,
+                **_variables_of_jvm(machine.jvms, settings),
+                SCRIPT_VARIABLE: job.submitted_file or str(script),
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + 60 * job.timeout_minutes
+    return JobProcess(run, process, deadline, machine.jvms)
+
+
+def _variables_of_jvm(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]:
+    """Tell a job process where it may borrow a JVM, or why it is to start one."""
+    why = jvms.why_none or why_own_jvm(settings, {}, {})
+    return {COLD_VARIABLE: why} if why else {POOL_OF_RUN_VARIABLE: str(jvms.pool_file)}
+
+
+def _existing(home: Home, job: JobDefinition, uri: str) -> Path:
+    path = home.local_path(uri)
+    if not path.is_file():
+        raise TidemarkError(f"job {job.name} names {uri}, and there is no such file at {path}")
+    return path
+
+
+def _library(folder: Path, file: Path) -> Path:
+    """Return what to put on the Python path for one extra Python file: a zip, or a folder."""
+    if file.suffix != ".py":
+        return file
+    modules = folder / "modules"
+    modules.mkdir(exist_ok=True)
+    shutil.copy(file, modules)
+    return modules
+
+
+def _environment(
+    machine: Machine, folder: Path, run: JobRun, libraries: list[Path]
+) -> dict[str, str]:
+    direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
+    return {
+        **inherited(),
+        "no_proxy": direct,
+        "NO_PROXY": direct,
+        "PYTHONPATH": os.pathsep.join(str(path) for path in (SITE, *libraries)),
+        "PYTHONUNBUFFERED": "1",
+        "TIDEMARK_HOME": str(machine.home.root),
+        RUN_ID_VARIABLE: run.run_id,
+        BOOKMARK_VARIABLE: run.bookmark_option,
+        RUN_FOLDER_VARIABLE: str(folder),
+        "AWS_ENDPOINT_URL_DYNAMODB": machine.dynamodb_endpoint,
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_REGION": machine.region,
+        "AWS_DEFAULT_REGION": machine.region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def poll_job_run(running: JobProcess) -> JobRun | None:
+    """Return the finished run, or None while it still runs; a run past its timeout is ended."""
+    code = running.process.poll()
+    if code is None:
+        if time.monotonic() < running.deadline:
+            return None
+        running.stop_state = "TIMEOUT"
+        code = end_process(running.process)
+    _kill_group(running.process.pid)
+    return _finished(running, code)
+
+
+def stop_job_run(running: JobProcess) -> JobRun:
+    """End a running job run and return its record in state STOPPED."""
+    running.stop_state = "STOPPED"
+    return _finished(running, end_process(running.process))
+
+
+def end_process(process: subprocess.Popen[bytes]) -> int:
+    """Terminate a job's process group, forcefully after a grace period; return its exit code."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        code = process.wait(STOP_GRACE_S)
+    except subprocess.TimeoutExpired:
+        _kill_group(process.pid)
+        code = process.wait()
+    _kill_group(process.pid)
+    return code
+
+
+def _kill_group(pid: int) -> None:
+    """Kill what is left of a job's process group, such as the JVM of a killed Python."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def failed_run(run: JobRun, message: str) -> JobRun:
+    """Return the record of a run that failed now."""
+    return replace(run, state="FAILED", completed_at_ms=now_ms(), error_message=message)
+
+
+def _finished(running: JobProcess, exit_code: int) -> JobRun:
+    folder = Path(running.run.log_path).parent
+    jvm = read_record(folder)
+    if jvm is None or jvm.is_lent:  # it was killed, called os._exit, or could not write its record
+        running.jvms.end_jvm_of(Path(running.run.log_path))
+    shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
+    counts = read_row_counts(folder / EVENTS_FOLDER)
+    state = running.stop_state or ("SUCCEEDED" if exit_code == 0 else "FAILED")
+    return replace(
+        running.run,
+        state=state,
+        completed_at_ms=now_ms(),
+        error_message=_error_message(folder, state, exit_code),
+        rows_read=counts.rows_read if counts else None,
+        rows_written=counts.rows_written if counts else None,
+        jvm=str(jvm) if jvm else None,
+    )
+
+
+def _error_message(folder: Path, state: str, exit_code: int) -> str | None:
+    if state == "SUCCEEDED":
+        return None
+    if state == "TIMEOUT":
+        return "Job run timed out"
+    if state == "STOPPED":
+        return "Job run stopped"
+    full_disk = None if has_room(folder) else full_disk_text(folder)
+    result = folder / RESULT_FILE
+    if result.is_file():
+        failure = Failure(**json.loads(result.read_text(encoding="utf-8")))
+        log = _ends_of(folder / "stderr.log")
+        return with_remedy(failure, log, _places(folder.parents[1] / "lake"), full_disk)
+    if exit_code < 0:
+        cause = f"the job process was killed by {signal.Signals(-exit_code).name}"
+    else:
+        cause = f"the job process ended with exit code {exit_code}"
+    return f"{cause}; {full_disk}: make room, then run again" if full_disk else cause
+
+
+def _places(lake: Path) -> Places:
+    spec = importlib.util.find_spec("pyspark")
+    home = spec.submodule_search_locations if spec else None
+    jars = Path(home[0]) / "jars" if home else Path("jars")
+    return Places(jars, lake, sys.executable)
+
+
+def _ends_of(log: Path) -> str:
+    """Return the beginning and the end of a log: in between it may have gigabytes."""
+    with log.open("rb") as file:
+        head = file.read(LOG_PART_BYTES)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - LOG_PART_BYTES, len(head)))
+        return (head + file.read()).decode("utf-8", errors="replace")
+
+
+def end_left_over_processes(run: JobRun) -> None:
+    """Kill processes of a run whose command was killed; Linux only, elsewhere none is left.
+
+    Also the JVM that it borrowed: who owns it may be suspended, and may not know of the end yet.
+    """
+    mark = f"{RUN_ID_VARIABLE}={run.run_id}".encode()
+    jvm = read_record(Path(run.log_path).parent)
+    conf = f"{jvm.folder}/{CONF_FILE}".encode() if jvm and jvm.is_lent and jvm.folder else None
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            is_left = mark in (process / "environ").read_bytes().split(b"\0")
+            is_jvm = conf is not None and conf in (process / "cmdline").read_bytes().split(b"\0")
+            if is_left or is_jvm:
+                os.kill(int(process.name), signal.SIGKILL)

@@ -1,0 +1,57 @@
+"""DataSource: a source whose format is set after it was made.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+
+from awsglue.dynamicframe import DynamicFrame
+from tidemark.errors import UnsupportedError
+from tidemark.local_glue.unsupported.refusals import install
+
+if TYPE_CHECKING:
+    from awsglue.context import GlueContext
+
+Open = Callable[[str | None, Mapping[str, Any]], DataFrame]
+
+
+class DataSource:
+    """What ``GlueContext.getSource`` returns; it is read when a frame is asked for."""
+
+    def __init__(self, j_source: Open, sql_ctx: "GlueContext", name: str) -> None:
+        """Keep what is needed to read.
+
+        Args:
+            j_source: given a format and its options, reads the source; a JVM object on AWS.
+            sql_ctx: the context.
+            name: name of the frames.
+        """
+        self._open = j_source
+        self._context = sql_ctx
+        self._format: str | None = None
+        self._format_options: Mapping[str, Any] = {}
+        self.name = name
+
+    def setFormat(self, format: str, **options: Any) -> None:
+        """Set the format that the files are read with, and its format options."""
+        self._format, self._format_options = format, options
+
+    def getFrame(self, **options: Any) -> DynamicFrame:
+        """Read the source; its state is kept for the next commit.
+
+        Raises:
+            UnsupportedError: minPartitions or targetPartitions is given.
+        """
+        if options:
+            raise UnsupportedError(f"getFrame options {sorted(options)} are not supported")
+        return DynamicFrame(self.getDataFrame(), self._context, self.name)
+
+    def getDataFrame(self) -> DataFrame:
+        """Read the source as a Spark DataFrame."""
+        return self._open(self._format, self._format_options)
+
+
+install(__name__)

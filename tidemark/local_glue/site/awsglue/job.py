@@ -1,0 +1,46 @@
+"""Job.init and Job.commit: the life of a job bookmark within a run.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/programming-etl-connect-bookmarks.html
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tidemark.local_glue.bookmarks.session import BookmarkSession, start_session
+from tidemark.local_glue.unsupported.refusals import install
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from awsglue.context import GlueContext
+
+
+class Job:
+    """One Glue job as its script sees it."""
+
+    def __init__(self, glue_context_or_spark_session: "GlueContext | SparkSession") -> None:
+        self._context = glue_context_or_spark_session
+        self._session: BookmarkSession | None = None
+
+    def init(self, job_name: str, args: Mapping[str, Any] | None = None) -> None:
+        """Load the job's bookmark; sources opened from now on read what is new to it.
+
+        Args:
+            job_name: whose bookmark it is.
+            args: what getResolvedOptions returned; without it bookmarks are disabled.
+        """
+        self._session = start_session(job_name, args or {})
+
+    def commit(self) -> None:
+        """Store the bookmark of everything read since init, all contexts at once.
+
+        Only with job-bookmark-enable. Without a prior init nothing happens.
+
+        Raises:
+            BookmarkVersionMismatchError: another run of the job committed in between.
+        """
+        if self._session is not None:
+            self._session.commit()
+
+
+install(__name__)

@@ -1,0 +1,1 @@
+"""The state database of a home: schema, access, backups."""

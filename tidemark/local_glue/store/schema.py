@@ -1,0 +1,178 @@
+"""The tables of the state database, and how a database of an older Tidemark becomes one of today.
+
+A migration is one transaction, and a copy of what was there before is kept beside the database.
+"""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import DamagedDatabaseError, UsageError
+from tidemark.local_glue.store.sqlite_files import keep_copy
+
+SCHEMA_VERSION = 4
+JOB_RUNS = """
+CREATE TABLE job_run (
+    run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
+    attempt INTEGER NOT NULL, state TEXT NOT NULL, started_at_ms INTEGER NOT NULL,
+    completed_at_ms INTEGER, error_message TEXT, log_path TEXT NOT NULL,
+    bookmark_option TEXT NOT NULL, rows_read INTEGER, rows_written INTEGER, jvm TEXT
+);
+CREATE INDEX job_run_by_job ON job_run (job_name, started_at_ms);
+CREATE TABLE workflow_run (
+    run_id TEXT PRIMARY KEY, name TEXT NOT NULL, status TEXT NOT NULL,
+    started_at_ms INTEGER NOT NULL, completed_at_ms INTEGER
+)
+"""
+BOOKMARKS = """
+CREATE TABLE bookmark (
+    job_name TEXT NOT NULL, version INTEGER NOT NULL, run INTEGER NOT NULL,
+    attempt INTEGER NOT NULL, run_id TEXT NOT NULL, previous_run_id TEXT,
+    committed_at_ms INTEGER NOT NULL, kind TEXT NOT NULL, states BLOB NOT NULL,
+    PRIMARY KEY (job_name, version)
+);
+CREATE TABLE source_read (
+    run_id TEXT NOT NULL, job_name TEXT NOT NULL, transformation_ctx TEXT NOT NULL,
+    opened_at_ms INTEGER NOT NULL, option TEXT NOT NULL, version INTEGER NOT NULL,
+    source TEXT NOT NULL, files INTEGER, bytes INTEGER, next_state BLOB
+);
+CREATE INDEX source_read_by_run ON source_read (job_name, run_id);
+CREATE TABLE deployed_job (job_name TEXT PRIMARY KEY, stack_name TEXT NOT NULL)
+"""
+# IF NOT EXISTS: they came while the version was 2 already.
+CATALOG = """
+CREATE TABLE IF NOT EXISTS catalog_table (
+    database TEXT NOT NULL, name TEXT NOT NULL, definition TEXT NOT NULL,
+    PRIMARY KEY (database, name)
+);
+CREATE TABLE IF NOT EXISTS catalog_connection (name TEXT PRIMARY KEY, definition TEXT NOT NULL)
+"""
+WARNINGS = """
+CREATE TABLE run_warning (
+    run_id TEXT NOT NULL, text TEXT NOT NULL, seen_at_ms INTEGER, PRIMARY KEY (run_id, text)
+)
+"""
+BAND_MS_OF_VERSION_1 = 900_000
+
+
+def bring_up_to_date(connection: sqlite3.Connection, database: Path) -> None:
+    """Create the tables in an empty database, or migrate those of an older one.
+
+    Raises:
+        UsageError: a newer Tidemark made the database.
+        sqlite3.Error: it cannot be read or written; it is as it was.
+    """
+    if _version(connection) == SCHEMA_VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _change(connection, database)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _change(connection: sqlite3.Connection, database: Path) -> None:
+    version = _version(connection)  # another process may have been faster
+    if version > SCHEMA_VERSION:
+        raise UsageError(
+            f"{database} has schema version {version}, this Tidemark knows up to "
+            f"{SCHEMA_VERSION}; a newer one wrote it: use that one, or set TIDEMARK_HOME to "
+            "another folder"
+        )
+    if version == 0:
+        _check_new(database)
+        for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS):
+            _execute_all(connection, script)
+    elif version < SCHEMA_VERSION:
+        _migrate(connection, database, version)
+
+
+def _check_new(database: Path) -> None:
+    """Refuse to begin anew where jobs ran: without their bookmarks they would read all again."""
+    runs = database.parent / "runs"
+    if any(runs.glob("jr_*")):
+        raise DamagedDatabaseError(
+            f"the state database {database} is gone or empty, and jobs ran here: without their "
+            "bookmarks they would read everything again; restore a backup with `tidemark local "
+            f"restore FILE`, or move the folder {runs} away to begin without them"
+        )
+
+
+def _migrate(connection: sqlite3.Connection, database: Path, version: int) -> None:
+    copy = keep_copy(database, f"schema-{version}")
+    try:
+        for step in MIGRATIONS[version - 1 :] if version > 0 else (_refuse,):
+            step(connection)
+    except BaseException as error:
+        copy.unlink(missing_ok=True)  # nothing was changed: no copy for each try
+        is_other = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+        if is_other or isinstance(error, (LookupError, TypeError, ValueError)):
+            raise UsageError(
+                f"{database} says that its schema version is {version}, and its tables are not "
+                f"those of that version ({error}); nothing was changed: restore a backup with "
+                "`tidemark local restore FILE`, or set TIDEMARK_HOME to another folder"
+            ) from error
+        raise
+
+
+def _refuse(_: sqlite3.Connection) -> None:
+    raise ValueError("versions begin with 1")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _execute_all(connection: sqlite3.Connection, script: str) -> None:
+    for statement in script.split(";"):
+        connection.execute(statement)
+
+
+def _to_version_2(connection: sqlite3.Connection) -> None:
+    """Give bookmarks their attempts and kinds, and sources of files the edge of their band."""
+    connection.execute("ALTER TABLE bookmark RENAME TO bookmark_of_version_1")
+    _execute_all(connection, BOOKMARKS)
+    rows = connection.execute(
+        "SELECT job_name, version, run, run_id, previous_run_id, committed_at_ms, states "
+        "FROM bookmark_of_version_1"
+    ).fetchall()
+    for job_name, version, run, run_id, previous_run_id, committed_at_ms, text in rows:
+        states = {ctx: _with_band(state) for ctx, state in json.loads(text).items()}
+        packed = zlib.compress(json.dumps(states).encode(), 1)
+        connection.execute(
+            "INSERT INTO bookmark VALUES (?, ?, ?, 0, ?, ?, ?, 'commit', ?)",
+            (job_name, version, run, run_id, previous_run_id, committed_at_ms, packed),
+        )
+    connection.execute("DROP TABLE bookmark_of_version_1")
+
+
+def _with_band(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state of version 1, which remembered the files of its band and not its edge."""
+    edges = [modified_ms - 1 for _, modified_ms, _ in state["recent"]]
+    low_ms = min([state["high_ms"] - BAND_MS_OF_VERSION_1, *edges])
+    return {"kind": "s3", "high_ms": state["high_ms"], "low_ms": low_ms, "recent": state["recent"]}
+
+
+def _to_version_3(connection: sqlite3.Connection) -> None:
+    """Keep the warnings of runs until somebody has seen them."""
+    _execute_all(connection, CATALOG)
+    _execute_all(connection, WARNINGS)
+
+
+def _to_version_4(connection: sqlite3.Connection) -> None:
+    """Keep for each run whether its JVM was warm."""
+    connection.execute("ALTER TABLE job_run ADD COLUMN jvm TEXT")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _to_version_2,
+    _to_version_3,
+    _to_version_4,
+)

@@ -1,0 +1,175 @@
+"""Runs one script as a job run: no template, the lake, state and logs of the local home."""
+
+import re
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.errors import UsageError
+from tidemark.local_glue.commands import open_machine
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.follower import Follower
+from tidemark.local_glue.runs.job_process import SCRIPT_STDERR_FILE
+from tidemark.local_glue.runs.job_runs import (
+    JobProcess,
+    failed_run,
+    new_run_id,
+    plan_job_run,
+    poll_job_run,
+    start_job_run,
+    stop_job_run,
+)
+from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_glue.runs.run_warnings import ShowWarnings
+from tidemark.local_glue.store.database import JobRun
+from tidemark.local_glue.workflows.engine import record_warnings
+
+SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name
+GLUE_VERSION = "5.1"
+LONGEST_NAME_BYTES = 250  # its script is a file of this name
+JOB_NAME = re.compile(r"(?!\.+$)[^/\x00-\x1f\x7f\ud800-\udfff]+")
+POLL_S = 0.05
+Echo: TypeAlias = Callable[[str, bytes], None]
+"""Shows bytes that a script wrote to ``stdout`` or ``stderr``."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A script and the arguments of its job run."""
+
+    script: Path
+    job_name: str
+    arguments: dict[str, str]
+
+
+def read_submission(script: Path, words: Sequence[str]) -> Submission:
+    """Return what ``tidemark submit SCRIPT WORDS…`` asks for.
+
+    The job's name, which its bookmark is kept under, is ``--JOB_NAME``, or else the script's name
+    with hyphens. A parameter without a value is a flag and gets ``true``.
+
+    Raises:
+        UsageError: there is no such script, a word is no ``--name value``, or the name is no name.
+    """
+    if not script.is_file():
+        raise UsageError(f"there is no script {script}; give the path of a Python file")
+    arguments = _arguments(list(words))
+    job_name = arguments.pop("--JOB_NAME", script.stem.replace("_", "-"))
+    if not JOB_NAME.fullmatch(job_name) or len(job_name.encode()) > LONGEST_NAME_BYTES:
+        raise UsageError(
+            f"{job_name!r} cannot be the name of a job here; allowed: 1 to {LONGEST_NAME_BYTES} "
+            "bytes of UTF-8 without / and control characters, and not only dots; name the job "
+            "with --JOB_NAME"
+        )
+    return Submission(script, job_name, arguments)
+
+
+def _arguments(words: list[str]) -> dict[str, str]:
+    arguments: dict[str, str] = {}
+    while words:
+        word = words.pop(0)
+        name, equals, value = word.partition("=")
+        if not name.startswith("--") or name == "--":
+            raise UsageError(
+                f"{word!r} is no argument of a Glue job; write --name value or --name=value"
+            )
+        if not equals:
+            value = words.pop(0) if words and not words[0].startswith("--") else "true"
+        arguments[name] = value
+    return arguments
+
+
+def submit(
+    submission: Submission,
+    home: Home,
+    observe: Callable[[JobRun | None], None],
+    warn: ShowWarnings | None = None,
+    echo: Echo | None = None,
+    jvms: Jvms = NO_JVMS,
+) -> tuple[JobRun, JobDefinition]:
+    """Run the script once; return the finished run and the job it was a run of.
+
+    Args:
+        submission: the script and its arguments.
+        home: its lake, state and logs.
+        observe: called with the run on each change of its state, and with None in between.
+        warn: called with warnings, of earlier runs too if nobody was shown them; None leaves them
+            to a later command.
+        echo: called with what the script writes to stdout or stderr, as it writes it.
+        jvms: where the run borrows its JVM, from `jvms_of`; without, it starts its own.
+
+    Raises:
+        TidemarkError: nothing was started; the text says why and what to do.
+        KeyboardInterrupt: after the run was stopped and recorded.
+    """
+    job = _publish(submission, home)
+    with open_machine(home, warn=warn, jvms=jvms) as (machine, store):
+        run = plan_job_run(machine, job, submission.arguments, new_run_id(), 0)
+        store.put_job_run(run)
+        try:
+            process = start_job_run(machine, job, submission.arguments, run)
+        except BaseException as error:
+            store.put_job_run(failed_run(run, str(error)))
+            raise
+        output = _followers(run, echo)
+
+        def end(finished: JobRun) -> JobRun:
+            _copy_new(output)
+            store.put_job_run(finished)
+            observe(finished)
+            record_warnings(store, finished, job, warn)
+            return finished
+
+        try:
+            observe(run)
+            finished = _wait(process, observe, output)
+        except BaseException:
+            end(stop_job_run(process))
+            raise
+        return end(finished), job
+
+
+def _publish(submission: Submission, home: Home) -> JobDefinition:
+    """Put the script where a job's script is, and return the job."""
+    bucket = home.lake / SCRIPTS / "scripts"
+    bucket.mkdir(parents=True, exist_ok=True)
+    name = f"{submission.job_name}.py"
+    shutil.copyfile(submission.script, bucket / name)
+    return JobDefinition(
+        submission.job_name,
+        f"s3://{SCRIPTS}/scripts/{name}",
+        GLUE_VERSION,
+        submitted_file=str(submission.script.absolute()),
+    )
+
+
+def _followers(run: JobRun, echo: Echo | None) -> list[Follower]:
+    if echo is None:
+        return []
+    folder = Path(run.log_path).parent
+    return [
+        Follower(folder / "stdout.log", partial(echo, "stdout")),
+        Follower(folder / SCRIPT_STDERR_FILE, partial(echo, "stderr")),
+    ]
+
+
+def _copy_new(followers: Sequence[Follower]) -> None:
+    for follower in followers:
+        follower.copy_new()
+
+
+def _wait(
+    process: JobProcess,
+    observe: Callable[[JobRun | None], None],
+    output: Sequence[Follower],
+) -> JobRun:
+    while (finished := poll_job_run(process)) is None:
+        _copy_new(output)
+        observe(None)
+        time.sleep(POLL_S)
+    return finished

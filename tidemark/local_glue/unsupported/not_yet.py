@@ -1,0 +1,209 @@
+"""What AWS's awsglue library has and the local one does not; a name leaves once it runs here.
+
+Plain data, read by the package `awsglue`, which refuses each name where a script uses it, and by
+the linter. A test compares it with the names of AWS's library.
+Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1)
+"""
+
+from tidemark.errors import UnsupportedError
+
+# Module -> the names in it; a class that is here in part -> the members that are not.
+NOT_YET: dict[str, dict[str, str]] = {
+    "awsglue.context": {
+        "": "register",
+        "GlueContext": (
+            "write_data_frame Spark_SQL_Formats Unsupported_Compression_Types "
+            "getStreamingSource get_catalog_schema_as_spark_schema "
+            "create_dynamic_frame_from_rdd create_sample_dynamic_frame_from_catalog "
+            "create_sample_dynamic_frame_from_options getSink write_from_options "
+            "write_dynamic_frame_from_catalog write_data_frame_from_catalog "
+            "write_dynamic_frame_from_jdbc_conf write_from_jdbc_conf convert_resolve_option "
+            "extract_jdbc_conf purge_table purge_s3_path transition_table transition_s3_path "
+            "currentTimeMillis getSampleStreamingDynamicFrame forEachBatch "
+            "add_ingestion_time_columns start_transaction commit_transaction "
+            "cancel_transaction"
+        ),
+    },
+    "awsglue.data_sink": {
+        "": "DataSink",
+    },
+    "awsglue.data_source": {
+        "DataSource": "getSampleFrame",
+    },
+    "awsglue.dataframewriter": {
+        "": "DataFrameWriter",
+    },
+    "awsglue.devutils": {
+        "": "ExecutionProperty Command Connections Job GlueJobUtils",
+    },
+    "awsglue.dynamicframe": {
+        "": "ResolveOption",
+        "DynamicFrame": (
+            "with_frame_schema filter mapPartitions map mapPartitionsWithIndex unbox "
+            "drop_fields select_fields split_fields split_rows rename_field write spigot join "
+            "unnest applyMapping apply_mapping unnest_ddb_json simplify_ddb_json "
+            "resolveChoice mergeDynamicFrame union errorsAsDynamicFrame errorsCount "
+            "stageErrorsCount assertErrorThreshold"
+        ),
+        "DynamicFrameCollection": "map flatmap",
+        "DynamicFrameReader": "from_rdd",
+        "DynamicFrameWriter": "from_catalog from_jdbc_conf",
+    },
+    "awsglue.functions": {
+        "": "replaceArrayElement namedStruct explodeWithIndex",
+    },
+    "awsglue.glue_shell": {
+        "": "sc glueContext welcome_msg",
+    },
+    "awsglue.gluetypes": {
+        "": (
+            "DataType AtomicType BinaryType BooleanType ByteType DateType DecimalType "
+            "DoubleType EnumType FloatType IntegerType LongType NullType ShortType StringType "
+            "TimestampType TimestampNTZType UnknownType ArrayType SetType ChoiceType MapType "
+            "Field StructType EntityType mergeDataTypes DynamicRecord"
+        ),
+    },
+    "awsglue.job": {
+        "Job": (
+            "continuation_options job_bookmark_options job_bookmark_range_options id_params "
+            "encryption_type_options data_lineage_options isInitialized"
+        ),
+    },
+    "awsglue.streaming_data_source": {
+        "": "StreamingDataSource",
+    },
+    "awsglue.utils": {
+        "": "makeOptions callsite iteritems iterkeys itervalues",
+    },
+    "awsglue.dataframe_transforms": {
+        "": "ApplyMapping ALL_TRANSFORMS",
+    },
+    "awsglue.dataframe_transforms.apply_mapping": {
+        "": "ApplyMapping",
+    },
+    "awsglue.scripts.activate_etl_connector": {
+        "": (
+            "LAYER_TAR_DIR LAYER_GZ_DIR MARKETPLACE CUSTOM HTTP_PROXY HTTPS_PROXY NO_PROXY "
+            "ECR_HOST_PATTERN logger escape_hocon_value add_stream_handler run_commands "
+            "send_get_request parse_url extract_ecr_region extract_registry_id "
+            "get_ecr_authorization_token parse_ecr_url get_docker_manifest "
+            "download_and_unpack_docker_layer parse_args id_generator get_connection "
+            "collect_files_by_suffix download_custom_jars download_jars_per_connection main"
+        ),
+    },
+    "awsglue.scripts.connector_activation_util": {
+        "": "boto_client_error",
+    },
+    "awsglue.scripts.crawler_redo_from_backup": {
+        "": "crawler_redo_from_backup crawler_redo_from_backup_options main",
+    },
+    "awsglue.scripts.crawler_undo": {
+        "": "crawler_backup crawler_undo crawler_undo_options main",
+    },
+    "awsglue.scripts.scripts_utils": {
+        "": (
+            "COLLECT_RESULT_NAME DEFAULT_CATALOG_ENDPOINT DEFAULT_GLUE_ENDPOINT "
+            "DEFAULT_REGION write_backup nest_data_frame write_df_to_catalog catalog_dict "
+            "read_from_catalog write_df_to_s3 read_from_s3"
+        ),
+    },
+    "awsglue.transforms": {
+        "": (
+            "Unbox UnnestFrame RenameField DropFields SelectFields SplitFields SplitRows Join "
+            "Spigot MapToCollection FlatMap DropNullFields ApplyMapping Repartition "
+            "ResolveChoice ErrorsAsDynamicFrame Filter Map Coalesce Union ALL_TRANSFORMS "
+            "get_transforms get_transform describe_transform"
+        ),
+    },
+    "awsglue.transforms.apply_mapping": {
+        "": "ApplyMapping",
+    },
+    "awsglue.transforms.coalesce": {
+        "": "Coalesce",
+    },
+    "awsglue.transforms.collection_transforms": {
+        "SelectFromCollection": ("describeArgs describeTransform describeErrors describeReturn"),
+        "": "MapToCollection FlatMap",
+    },
+    "awsglue.transforms.drop_nulls": {
+        "": "DropNullFields",
+    },
+    "awsglue.transforms.dynamicframe_filter": {
+        "": "Filter",
+    },
+    "awsglue.transforms.dynamicframe_map": {
+        "": "Map",
+    },
+    "awsglue.transforms.errors_as_dynamicframe": {
+        "": "ErrorsAsDynamicFrame",
+    },
+    "awsglue.transforms.field_transforms": {
+        "": "RenameField DropFields SelectFields SplitFields SplitRows Join Spigot",
+    },
+    "awsglue.transforms.relationalize": {
+        "Relationalize": "describeArgs describeTransform describeErrors describeReturn",
+    },
+    "awsglue.transforms.repartition": {
+        "": "Repartition",
+    },
+    "awsglue.transforms.resolve_choice": {
+        "": "ResolveChoice",
+    },
+    "awsglue.transforms.transform": {
+        "GlueTransform": (
+            "name describeArgs describeReturn describeTransform describeErrors describe"
+        ),
+    },
+    "awsglue.transforms.unbox": {
+        "": "Unbox",
+    },
+    "awsglue.transforms.union": {
+        "": "Union",
+    },
+    "awsglue.transforms.unnest_frame": {
+        "": "UnnestFrame",
+    },
+    "awsgluedq.transforms": {
+        "": "EvaluateDataQuality",
+    },
+    "awsglueml.transforms": {
+        "": "EntityDetector FillMissingValues FindIncrementalMatches FindMatches",
+    },
+}
+
+WITH_SPARK = "convert with toDF() and use Spark"
+_WRITE = "write with write_dynamic_frame.from_options, or with Spark: toDF().write"
+_STREAM = "streaming jobs do not run locally; read the source as a batch"
+_S3 = "delete or move the files with boto3 or in the lake folder"
+# What to do instead, by a part of a name, the last one first.
+INSTEAD = {
+    **dict.fromkeys(("getSink", "DataSink", "write_from_options", "write"), _WRITE),
+    **dict.fromkeys(("write_data_frame", "DataFrameWriter", "from_jdbc_conf"), _WRITE),
+    **dict.fromkeys(("write_dynamic_frame_from_jdbc_conf", "write_from_jdbc_conf"), _WRITE),
+    **dict.fromkeys(("getStreamingSource", "forEachBatch", "StreamingDataSource"), _STREAM),
+    **dict.fromkeys(("getSampleStreamingDynamicFrame", "add_ingestion_time_columns"), _STREAM),
+    **dict.fromkeys(("purge_s3_path", "purge_table", "transition_s3_path"), _S3),
+    "transition_table": _S3,
+    "EvaluateDataQuality": "check the rows with Spark",
+}
+
+
+def names_of(module: str) -> list[str]:
+    """Return the names of a module that do not run here, none of classes that do in part."""
+    return NOT_YET.get(module, {}).get("", "").split()
+
+
+def members_of(module: str, owner: str) -> list[str]:
+    """Return the members of a class that do not run here; the class itself is here."""
+    return NOT_YET.get(module, {}).get(owner, "").split() if owner else []
+
+
+def remedy_of(name: str) -> str:
+    """Return what to do instead of using a name, written with its owner."""
+    parts = reversed(name.split("."))
+    return next((INSTEAD[part] for part in parts if part in INSTEAD), WITH_SPARK)
+
+
+def refusal(name: str) -> UnsupportedError:
+    """Return the error for the use of a name, written with its owner: ``GlueContext.getSink``."""
+    return UnsupportedError(f"{name} does not run locally yet; {remedy_of(name)}")

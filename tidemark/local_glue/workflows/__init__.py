@@ -1,0 +1,1 @@
+"""Workflow runs: which triggers fire, and the job runs they start."""

@@ -1,0 +1,1 @@
+"""Writes new jobs and projects from templates."""

@@ -1,0 +1,224 @@
+"""Scaffolds a job: what its script, its test and its call are, from the templates of `new_job/`."""
+
+import ast
+import keyword
+import re
+import sys
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.errors import UsageError
+
+KINDS = ("bookmark-files", "watermark-jdbc", "merge", "publish")
+READS_UPSTREAM = ("merge", "publish")  # what the first job of --after writes
+TEMPLATES = Path(__file__).parent / "templates" / "new_job"
+PIPELINE = "flights"  # of the sample, if none is named
+MARKER = "        # tidemark new-job inserts above this line\n"
+KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+LONGEST_NAME = 40  # the lines of the templates have room for it
+# A script named so would be imported in place of the package.
+PACKAGES = {"awsglue", "boto3", "botocore", "pyspark", "py4j", "watermarks"}
+
+
+def stack_file(pipeline: str) -> str:
+    """Return the path of the stack of a pipeline in a project: `infra/<name>_stack.py`."""
+    return f"infra/{pipeline.replace('-', '_')}_stack.py"
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """What is asked for.
+
+    Attributes:
+        name: the job, in kebab case.
+        kind: one of KINDS.
+        after: jobs it waits for.
+        key: columns that tell the rows of a merge apart.
+        pipeline: the one it is added to.
+    """
+
+    name: str
+    kind: str
+    after: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    pipeline: str = PIPELINE
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if not KEBAB_CASE.fullmatch(self.pipeline):
+            raise UsageError(
+                f"--pipeline {self.pipeline!r} is not in kebab case; allowed: lower case letters "
+                "and digits in words joined by single hyphens, a letter first, such as orders"
+            )
+        if self.kind not in KINDS:
+            raise UsageError(f"unknown kind {self.kind!r}; allowed: {', '.join(KINDS)}")
+        if len(set(self.after)) < len(self.after):
+            raise UsageError(f"--after names a job twice: {', '.join(self.after)}; name it once")
+        if self.kind in READS_UPSTREAM and len(self.after) > 1:
+            raise UsageError(
+                f"a job of kind {self.kind} reads what one job writes, and --after names "
+                f"{len(self.after)}: {', '.join(self.after)}; name the one to read, and then add "
+                f"the others to after= of its call in {self.stack}; how their rows come together, "
+                "by union or by join, is for its script to say: glue_jobs/curate_flights.py reads "
+                "two"
+            )
+        if self.key and self.kind != "merge":
+            raise UsageError(f"--key is for --kind merge; a job of kind {self.kind} has none")
+        if self.kind == "merge" and self.after and not self.key:
+            raise UsageError(
+                f"a merge of what {self.after[0]} writes needs to know which columns tell its rows "
+                "apart; add --key COLUMN, once for each"
+            )
+        if wrong := [column for column in self.key if not COLUMN.fullmatch(column)]:
+            raise UsageError(
+                f"--key {wrong[0]!r} is no column name; allowed: letters, digits and _, no digit "
+                "first"
+            )
+
+    @property
+    def module(self) -> str:
+        """Return the name of its script, without `.py`, and of its folders of data."""
+        return self.name.replace("-", "_")
+
+    @property
+    def script(self) -> str:
+        """Return the path of its script in the project."""
+        return f"glue_jobs/{self.module}.py"
+
+    @property
+    def stack(self) -> str:
+        """Return the path of the stack of its pipeline in the project."""
+        return stack_file(self.pipeline)
+
+    @property
+    def test(self) -> str:
+        """Return the path of the test of its script in the project."""
+        return f"tests/glue_jobs/test_{self.module}.py"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the source of a stack declares.
+
+    Attributes:
+        jobs: names of the jobs it adds.
+        data: its datasets, each as bucket and prefix: `raw/flights/`.
+    """
+
+    jobs: frozenset[str]
+    data: frozenset[str]
+
+    @classmethod
+    def by(cls, source: str) -> "Declared":
+        """Return what Python source declares by literals.
+
+        Raises:
+            SyntaxError: it is not Python.
+        """
+        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+        jobs, data = set(), set()
+        for call in calls:
+            match [call.func, *call.args]:
+                case [ast.Attribute(attr="add_job"), ast.Constant(value=str(name)), *_]:
+                    jobs.add(name)
+                case [ast.Name(id="Dataset"), ast.Attribute(attr=bucket), ast.Constant(value=key)]:
+                    data.add(f"{bucket}/{key!s}")
+        return cls(frozenset(jobs), frozenset(data))
+
+
+def script_of(job: NewJob) -> str:
+    """Return the text of its script."""
+    key = ", ".join(f'"{column}"' for column in job.key)
+    text = _template(job, "job.py")
+    return (
+        text.replace('KEY = ("id",)', f"KEY = ({key}{',' * (len(job.key) == 1)})") if key else text
+    )
+
+
+def unit_test_of(job: NewJob) -> str:
+    """Return the text of its test."""
+    return _template(job, "test_job.py")
+
+
+def call_of(job: NewJob) -> str:
+    """Return the lines that add the job to the pipeline, indented as the body of a function."""
+    text = _template(job, "stack.py")
+    (function,) = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    docstring = function.body[0]
+    body = "".join(text.splitlines(keepends=True)[docstring.end_lineno :])
+    upstream = [f'self.pipeline.jobs["{name}"]' for name in job.after]
+    body = body.replace(
+        "        after=upstream,\n", f"        after=[{', '.join(upstream)}],\n" if upstream else ""
+    )
+    if upstream and job.kind in READS_UPSTREAM:
+        body = re.sub(r"_source = Dataset\(.*\)\n", f"_source = {upstream[0]}.output\n", body)
+    return body
+
+
+def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None) -> str:
+    """Return the source of the stack with the call of the job in its place.
+
+    Args:
+        job: the job.
+        stack: the source of the stack of its pipeline.
+        others: the sources of the other stacks of the app, by path.
+
+    Raises:
+        UsageError: the name or the place of its data is taken, a job of `after` is not in the
+            pipeline, or the source is not Python or has no marked line.
+    """
+    known = {path: _declared(path, text) for path, text in (others or {}).items()}
+    known[job.stack] = own = _declared(job.stack, stack)
+    for path, declared in known.items():
+        if job.name in declared.jobs:
+            raise UsageError(f"{path} has a job '{job.name}' already; take another name")
+    if unknown := [name for name in job.after if name not in own.jobs]:
+        raise UsageError(
+            f"--after {unknown[0]}: there is no such job in {job.stack}; allowed: "
+            f"{', '.join(sorted(own.jobs)) or 'none yet'}"
+        )
+    if stack.count(MARKER) != 1:
+        raise UsageError(
+            f"{job.stack} has the line {MARKER.strip()!r} {stack.count(MARKER)} times, so it is "
+            "not known where the job goes; write it once, at the end of __init__"
+        )
+    call = call_of(job)
+    data = Declared.by(textwrap.dedent(call)).data
+    for path, declared in known.items():
+        if taken := sorted(declared.data & data):
+            raise UsageError(
+                f"the data {taken[0]} of the new job is that of another job of {path} already; "
+                "take another name"
+            )
+    return stack.replace(
+        MARKER, textwrap.indent(call, "    ", lambda line: bool(line.strip())) + MARKER
+    )
+
+
+def _declared(path: str, source: str) -> Declared:
+    try:
+        return Declared.by(source)
+    except SyntaxError as error:
+        raise UsageError(f"{path} is not Python: {error}; correct it first") from error
+
+
+def _template(job: NewJob, file: str) -> str:
+    text = (TEMPLATES / job.kind.replace("-", "_") / file).read_text(encoding="utf-8")
+    return text.replace("template-job", job.name).replace("template_job", job.module)
+
+
+def _check_name(name: str) -> None:
+    if not KEBAB_CASE.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise UsageError(
+            f"job name {name!r} is not in kebab case; allowed: up to {LONGEST_NAME} lower case "
+            "letters and digits in words joined by single hyphens, a letter first; write it as "
+            "ingest-orders"
+        )
+    if name in sys.stdlib_module_names or name in PACKAGES or keyword.iskeyword(name):
+        raise UsageError(
+            f"job name {name!r} is that of a Python module, which its script would hide, or a word "
+            f"of Python; take another, such as ingest-{name}"
+        )

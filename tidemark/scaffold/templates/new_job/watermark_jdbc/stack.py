@@ -1,0 +1,31 @@
+"""The call of a job of kind watermark-jdbc."""
+
+from infra.flights_stack import FlightsStack
+from infra.storage_stack import StorageStack
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
+
+
+def add(self: FlightsStack, storage: StorageStack, upstream: list[IncrementalJob]) -> None:
+    """Add the job."""
+    template_job_target = Dataset(storage.raw, "template_job/", published=True)
+    self.pipeline.add_job(
+        "template-job",
+        script="glue_jobs/template_job.py",
+        bookmark=BookmarkOption.DISABLE,
+        watermark=True,
+        after=upstream,
+        writes=[template_job_target],
+        arguments={
+            # Two rows of an embedded database, so that the job runs at once: put the address,
+            # driver and table of yours here; connections= and secrets= of add_job lead to it.
+            "jdbc_url": "jdbc:derby:memory:sample;create=true",
+            "jdbc_driver": "org.apache.derby.jdbc.EmbeddedDriver",
+            "jdbc_table": (
+                "(VALUES (1, 'open', TIMESTAMP('2013-01-01 10:00:00')),"
+                " (2, 'open', TIMESTAMP('2013-01-02 10:00:00')))"
+                " AS sample(id, status, updated_at)"
+            ),
+            "target_path": template_job_target,
+        },
+    )

@@ -1,0 +1,1 @@
+"""What differs between two deployments, read from the context of cdk.json."""

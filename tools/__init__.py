@@ -1,0 +1,1 @@
+"""What this repository needs to be worked on: set-up, and generators of documents."""
