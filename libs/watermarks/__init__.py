@@ -20,10 +20,13 @@ from .errors import (
     WatermarkValueError,
 )
 from .rows import Latest
+from .schema import EXPIRES_AT, TABLE_NAME, create_table_request
 from .watermarks import Watermarks
 from .windows import Window
 
 __all__ = [
+    "EXPIRES_AT",
+    "TABLE_NAME",
     "AmbiguousWatermarkError",
     "Latest",
     "WatermarkAccessError",
@@ -44,4 +47,5 @@ __all__ = [
     "Watermarks",
     "WatermarksError",
     "Window",
+    "create_table_request",
 ]

@@ -20,7 +20,7 @@ import pytest
 
 from sample.landing import flight_objects
 from tidemark.assembly.cloud_assembly import FileAsset
-from tidemark.assembly.definitions import JobDefinition, TableDefinition
+from tidemark.assembly.definitions import JobDefinition
 from tidemark.local_glue.deployment.publish import publish
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.machine.java import find_java_home
@@ -31,6 +31,7 @@ from tidemark.local_glue.runs.job_runs import (
     poll_job_run,
     start_job_run,
 )
+from tidemark.local_glue.watermark_tables import watermark_table
 from watermarks import Watermarks
 from watermarks.files import read_committed
 
@@ -51,21 +52,7 @@ more data landed, and the job ran again. Rows are compared with what had landed,
 | killed | rows lost | rows doubled | open windows |
 |---|---|---|---|
 """
-TABLE_DEFINITION = TableDefinition(
-    TABLE,
-    {
-        "TableName": TABLE,
-        "BillingMode": "PAY_PER_REQUEST",
-        "KeySchema": [
-            {"AttributeName": "jobName", "KeyType": "HASH"},
-            {"AttributeName": "runId", "KeyType": "RANGE"},
-        ],
-        "AttributeDefinitions": [
-            {"AttributeName": "jobName", "AttributeType": "S"},
-            {"AttributeName": "runId", "AttributeType": "S"},
-        ],
-    },
-)
+TABLE_DEFINITION = watermark_table(TABLE)
 
 
 def documented_steps() -> list[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import boto3
 import pytest
 
-from tidemark.assembly.definitions import TableDefinition
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.watermark_tables import watermark_table
 
 pytestmark = pytest.mark.spark
 
@@ -25,21 +25,7 @@ ORDERS = """
         (3, TIMESTAMP'2013-02-05 10:00:00')
     AS orders(id, updated_at)
 """
-TABLE = TableDefinition(
-    "glue-watermarks",
-    {
-        "TableName": "glue-watermarks",
-        "BillingMode": "PAY_PER_REQUEST",
-        "KeySchema": [
-            {"AttributeName": "jobName", "KeyType": "HASH"},
-            {"AttributeName": "runId", "KeyType": "RANGE"},
-        ],
-        "AttributeDefinitions": [
-            {"AttributeName": "jobName", "AttributeType": "S"},
-            {"AttributeName": "runId", "AttributeType": "S"},
-        ],
-    },
-)
+TABLE = watermark_table("glue-watermarks")
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ConnectionClosedError
 
-from watermarks import Watermarks
+from watermarks import Watermarks, create_table_request
 
 ENGINES = Path(__file__).parents[2] / "node_modules" / "@dynoxide"
 REGION = "eu-west-2"
@@ -119,18 +119,7 @@ def new_client(endpoint_url: str) -> Iterator[Callable[[], Any]]:
 @pytest.fixture(scope="session")
 def table_name(new_client: Callable[[], Any]) -> str:
     name = "glue-watermarks"
-    new_client().create_table(
-        TableName=name,
-        KeySchema=[
-            {"AttributeName": "jobName", "KeyType": "HASH"},
-            {"AttributeName": "runId", "KeyType": "RANGE"},
-        ],
-        AttributeDefinitions=[
-            {"AttributeName": "jobName", "AttributeType": "S"},
-            {"AttributeName": "runId", "AttributeType": "S"},
-        ],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    new_client().create_table(**create_table_request(name))
     return name
 
 

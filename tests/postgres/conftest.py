@@ -22,30 +22,16 @@ from typing import Any
 import psycopg
 import pytest
 
-from tidemark.assembly.definitions import TableDefinition
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.watermark_tables import watermark_table
 from watermarks import Watermarks
 
 PACKAGES = "on Debian and Ubuntu the packages are postgresql and libpostgresql-jdbc-java"
 SERVERS = Path("/usr/lib/postgresql")  # Debian's place, one folder per version
 USER = "tidemark"
 READY = "ready to accept connections"
-WATERMARKS = TableDefinition(
-    "glue-watermarks",
-    {
-        "TableName": "glue-watermarks",
-        "AttributeDefinitions": [
-            {"AttributeName": "jobName", "AttributeType": "S"},
-            {"AttributeName": "runId", "AttributeType": "S"},
-        ],
-        "KeySchema": [
-            {"AttributeName": "jobName", "KeyType": "HASH"},
-            {"AttributeName": "runId", "KeyType": "RANGE"},
-        ],
-        "BillingMode": "PAY_PER_REQUEST",
-    },
-)
+WATERMARKS = watermark_table("glue-watermarks")
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from constructs import Construct
 
 from tidemark.constructs.security.explanations import skip_checkov
 from tidemark.errors import JobDefinitionError
+from watermarks import EXPIRES_AT, TABLE_NAME
 
-# Jobs of other repositories know the table by this name.
-TABLE_NAME = "glue-watermarks"
 ALLOWED_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 
 
@@ -66,8 +65,7 @@ class WatermarkTable(Construct):
         """Return a table that another stack or another tool made, in this account and region.
 
         Its keys are `jobName` (S, HASH) and `runId` (S, RANGE); `expiresAt` should be its time to
-        live. `tidemark run` makes no tables that are imported: it makes one of this name and these
-        keys in the local DynamoDB.
+        live. `tidemark run` makes it in the local DynamoDB.
 
         Args:
             scope: the construct that owns the reference.
@@ -100,7 +98,7 @@ class WatermarkTable(Construct):
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
             ),
-            time_to_live_attribute="expiresAt",
+            time_to_live_attribute=EXPIRES_AT,
             deletion_protection=True,
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )

@@ -30,6 +30,7 @@ from tidemark.local_glue.runs.job_runs import Machine
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.local_glue.runs.run_warnings import ShowWarnings, show_unseen
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_glue.watermark_tables import imported_tables
 from tidemark.local_glue.workflows.engine import (
     KILLED,
     WorkflowResult,
@@ -129,7 +130,7 @@ def run_workflow(
         deployment = deploy(assembly_folder, home)
         deployment = with_submitted_files(deployment, assembly_folder, home)
         with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
-            create_tables(dynamodb, deployment.tables)
+            create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
         deleted = replace_deployed_jobs(store, deployment.stack_of_job)
         result = WorkflowRun(machine, deployment, store, name, observe, warn).execute()
         return replace(result, deleted_jobs=tuple(deleted))

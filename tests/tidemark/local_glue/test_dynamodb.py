@@ -22,25 +22,14 @@ from tidemark.local_glue.dynamodb import (
     find_engine,
 )
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.watermark_tables import watermark_table
 
 REGION = "eu-west-2"
 KEYS = [
     {"AttributeName": "jobName", "KeyType": "HASH"},
     {"AttributeName": "runId", "KeyType": "RANGE"},
 ]
-WATERMARKS = TableDefinition(
-    "glue-watermarks",
-    {
-        "TableName": "glue-watermarks",
-        "AttributeDefinitions": [
-            {"AttributeName": "jobName", "AttributeType": "S"},
-            {"AttributeName": "runId", "AttributeType": "S"},
-        ],
-        "KeySchema": KEYS,
-        "BillingMode": "PAY_PER_REQUEST",
-    },
-    ttl_attribute="expiresAt",
-)
+WATERMARKS = watermark_table("glue-watermarks")
 OTHER_KEYS = TableDefinition(
     "glue-watermarks",
     {
