@@ -20,8 +20,8 @@ def build(app: "cdk.App", stage: "StageConfig", env: "cdk.Environment") -> None:
     from infra.github_stack import GithubStack
     from infra.storage_stack import StorageStack
 
-    storage = StorageStack(app, stage.name_of("storage"), stage=stage, env=env)
-    FlightsStack(app, stage.name_of("flights"), stage=stage, storage=storage, root=ROOT, env=env)
+    lake = StorageStack(app, stage.name_of("storage"), stage=stage, env=env).lake
+    FlightsStack(app, stage.name_of("flights"), stage=stage, lake=lake, root=ROOT, env=env)
     if stage.github_repository:
         GithubStack(app, stage.name_of("github"), stage=stage, env=env)
 

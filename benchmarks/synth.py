@@ -27,14 +27,14 @@ context = read_context(app.ROOT / "cdk.json", '{{"stage": "prod"}}')
 stage, env = StageConfig.from_context(context, ("flightsSource",)), cdk.Environment()
 out = Path(sys.argv[1])
 cdk_app = cdk.App(outdir=str(out), analytics_reporting=False, context=context)
-storage = StorageStack(cdk_app, "tidemark-prod-storage", stage=stage, env=env)
-shared = dict(watermarks=storage.watermarks, key=storage.key)
+lake = StorageStack(cdk_app, "tidemark-prod-storage", stage=stage, env=env).lake
+shared = dict(watermarks=lake.watermarks, key=lake.key)
 pipelines = PipelineSet(cdk_app, stage=stage, root=app.ROOT, env=env, **shared)
 for p in range({PIPELINES}):
     pipeline, before = pipelines.add(f"p{{p}}"), []
     for j in range({JOBS}):
-        source = Dataset(storage.landing, f"p{{p}}/{{j}}/", delivered=True)
-        target = Dataset(storage.raw, f"p{{p}}/{{j}}/", published=True)
+        source = Dataset(lake.landing, f"p{{p}}/{{j}}/", delivered=True)
+        target = Dataset(lake.raw, f"p{{p}}/{{j}}/", published=True)
         before = [pipeline.add_job(
             f"p{{p}}-job-{{j}}", script="glue_jobs/ingest_weather.py", after=before,
             bookmark=BookmarkOption.ENABLE, reads=[source], writes=[target],

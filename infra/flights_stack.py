@@ -6,12 +6,15 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from infra.flights_source import FilesSource, flights_source
-from infra.storage_stack import StorageStack
-from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.governance import apply_to_all
-from tidemark.constructs.jobs.incremental_job import Argument, BookmarkOption, IncrementalJob
-from tidemark.constructs.pipeline import Pipeline
-from tidemark.stage.config import StageConfig
+from tidemark.constructs import (
+    Argument,
+    BookmarkOption,
+    Dataset,
+    IncrementalJob,
+    Lake,
+    Pipeline,
+    StageConfig,
+)
 
 
 class FlightsStack(cdk.Stack):
@@ -27,31 +30,30 @@ class FlightsStack(cdk.Stack):
         id_: str,
         *,
         stage: StageConfig,
-        storage: StorageStack,
+        lake: Lake,
         root: Path,
         env: cdk.Environment,
     ) -> None:
         super().__init__(
             scope, id_, env=env, description=f"Tidemark {stage.name}: the flights pipeline"
         )
-        apply_to_all(self, stage)
         self.pipeline = Pipeline(
             self,
             "Flights",
             name="flights",
             root=root,
             stage=stage,
-            watermarks=storage.watermarks,
-            key=storage.key,
+            watermarks=lake.watermarks,
+            key=lake.key,
         )
-        landing_weather = Dataset(storage.landing, "weather/", delivered=True)
-        raw_flights = Dataset(storage.raw, "flights/")
-        raw_weather = Dataset(storage.raw, "weather/")
-        curated_flights = Dataset(storage.curated, "flights/")
-        route_delays = Dataset(storage.mart, "route_delays/", published=True)
+        landing_weather = Dataset(lake.landing, "weather/", delivered=True)
+        raw_flights = Dataset(lake.raw, "flights/")
+        raw_weather = Dataset(lake.raw, "weather/")
+        curated_flights = Dataset(lake.curated, "flights/")
+        route_delays = Dataset(lake.mart, "route_delays/", published=True)
 
         ingest_flights = self._ingest_flights(
-            stage, landing=Dataset(storage.landing, "flights/", delivered=True), raw=raw_flights
+            stage, landing=Dataset(lake.landing, "flights/", delivered=True), raw=raw_flights
         )
         ingest_weather = self.pipeline.add_job(
             "ingest-weather",

@@ -67,9 +67,7 @@ def add_second_pipeline(project: Path) -> None:
     text = insert_before(
         text, "    from infra.storage_stack import", guide("import of the stack", page)
     )
-    made = guide("app.py", page).replace(" = [storage, flights, ", " += [")
-    made = made.replace(": list[cdk.Stack] +=", " +=")
-    text = insert_before(text, "    for stack in stacks:\n", made)
+    text = insert_before(text, "    if stage.github_repository:\n", guide("app.py", page))
     app.write_text(text, encoding="utf-8")
 
 

@@ -29,9 +29,9 @@ ADD_JOB = """\
             after=[curate_flights],
             reads=[
                 curated_flights,
-                *(Dataset(storage.curated, f"source-{n:02}/", delivered=True) for n in range(40)),
+                *(Dataset(lake.curated, f"source-{n:02}/", delivered=True) for n in range(40)),
             ],
-            writes=[Dataset(storage.mart, "origins/", published=True)],
+            writes=[Dataset(lake.mart, "origins/", published=True)],
         )
 """  # it reads more than the inline policy of a role holds
 

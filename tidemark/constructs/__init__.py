@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from tidemark.constructs.dataset import Dataset
     from tidemark.constructs.jobs.conditions import Condition, JobState
     from tidemark.constructs.jobs.incremental_job import (
+        Argument,
         BookmarkOption,
         IncrementalJob,
         RunProperties,
     )
+    from tidemark.constructs.lake import Lake
     from tidemark.constructs.lake_bucket import LakeBucket
     from tidemark.constructs.pipeline import Pipeline
     from tidemark.constructs.pipeline_set import PipelineSet
@@ -32,12 +34,14 @@ if TYPE_CHECKING:
 
 _HERE = "tidemark.constructs"
 _MODULES = {
+    "Argument": f"{_HERE}.jobs.incremental_job",
     "BookmarkOption": f"{_HERE}.jobs.incremental_job",
     "Condition": f"{_HERE}.jobs.conditions",
     "Dataset": f"{_HERE}.dataset",
     "IncrementalJob": f"{_HERE}.jobs.incremental_job",
     "JobRuntime": "tidemark.stage.runtime",
     "JobState": f"{_HERE}.jobs.conditions",
+    "Lake": f"{_HERE}.lake",
     "LakeBucket": f"{_HERE}.lake_bucket",
     "NotSecret": "tidemark.checks.plain_secrets",
     "Pipeline": f"{_HERE}.pipeline",
@@ -53,12 +57,14 @@ _MODULES = {
 }
 
 __all__ = [
+    "Argument",
     "BookmarkOption",
     "Condition",
     "Dataset",
     "IncrementalJob",
     "JobRuntime",
     "JobState",
+    "Lake",
     "LakeBucket",
     "NotSecret",
     "Pipeline",

@@ -31,20 +31,20 @@ def synthesize(tmp_path_factory):
         out = tmp_path_factory.mktemp("set")
         cdk_app = cdk.App(outdir=str(out), analytics_reporting=False, context=context)
         env = cdk.Environment()
-        storage = StorageStack(cdk_app, "tidemark-prod-storage", stage=stage, env=env)
+        lake = StorageStack(cdk_app, "tidemark-prod-storage", stage=stage, env=env).lake
         pipelines = PipelineSet(
             cdk_app,
             stage=stage,
-            watermarks=storage.watermarks,
-            key=storage.key,
+            watermarks=lake.watermarks,
+            key=lake.key,
             root=app.ROOT,
             env=env,
         )
         for name, jobs in sizes.items():
             pipeline, before = pipelines.add(name), []
             for number in range(jobs) if isinstance(jobs, int) else jobs:
-                source = Dataset(storage.landing, f"{name}/{number}/", delivered=True)
-                target = Dataset(storage.raw, f"{name}/{number}/", published=True)
+                source = Dataset(lake.landing, f"{name}/{number}/", delivered=True)
+                target = Dataset(lake.raw, f"{name}/{number}/", published=True)
                 job = pipeline.add_job(
                     f"{name}-{number}",
                     script="glue_jobs/ingest_weather.py",

@@ -185,7 +185,7 @@ def test_what_cannot_be_is_one_clear_line_and_nothing_is_written(project, words,
 def second(project: Path) -> Path:
     """Return the stack of a second pipeline, which has one job."""
     before, _, _ = SAMPLE.partition("        landing_weather = ")
-    job = 'self.pipeline.add_job("ingest-sales", writes=[Dataset(storage.raw, "sales/")])'
+    job = 'self.pipeline.add_job("ingest-sales", writes=[Dataset(lake.raw, "sales/")])'
     path = project / SECOND
     path.write_text(f"{before}        {job}\n{MARKER}", encoding="utf-8")
     return path

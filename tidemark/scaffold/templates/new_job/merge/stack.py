@@ -1,15 +1,13 @@
 """The call of a job of kind merge."""
 
-from infra.flights_stack import FlightsStack
-from infra.storage_stack import StorageStack
-from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
+from tidemark.constructs import BookmarkOption, Dataset, IncrementalJob, Lake
+from tidemark.scaffold.templates.stack import PipelineStack
 
 
-def add(self: FlightsStack, storage: StorageStack, upstream: list[IncrementalJob]) -> None:
+def add(self: PipelineStack, lake: Lake, upstream: list[IncrementalJob]) -> None:
     """Add the job."""
-    template_job_source = Dataset(storage.raw, "template_job/", delivered=True)
-    template_job_target = Dataset(storage.curated, "template_job/", published=True)
+    template_job_source = Dataset(lake.raw, "template_job/", delivered=True)
+    template_job_target = Dataset(lake.curated, "template_job/", published=True)
     self.pipeline.add_job(
         "template-job",
         script="glue_jobs/template_job.py",

@@ -1,0 +1,1 @@
+"""What `tidemark init` and `tidemark new-job` write; Python that is checked as it stands."""
