@@ -47,10 +47,10 @@ ALLOWED = {
     "tidemark/local_glue/partition_predicates.py": "pyspark",
     "tidemark/local_glue/site": "awsglue py4j pyspark",
     "tidemark/cli": "boto3 botocore click rich tidemark watermarks",
-    "tidemark/scaffold": "tidemark/cli/synth.py tidemark/cli/views tidemark/checks "
+    "tidemark/scaffold": "tidemark/app.py tidemark/cli/synth.py tidemark/cli/views tidemark/checks "
     "tidemark/errors.py",
     # The templates of jobs, their tests and their calls: they are for those folders.
-    "tidemark/scaffold/templates": "awsglue boto3 infra pyspark pytest tidemark/constructs "
+    "tidemark/scaffold/templates": "aws_cdk awsglue constructs boto3 infra pyspark pytest tidemark/constructs "
     "watermarks",
     "tidemark/testing": "boto3 pyspark pytest tidemark/assembly tidemark/local_glue",
     "tidemark/__main__.py": "tidemark/cli",

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
+from sample.__main__ import main as sample
 from tests.projects import of_the_sample
 from tidemark.cli.main import main
 
@@ -66,9 +67,8 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
 
 
-def check_tidemark(words: list[str]) -> None:
+def check_command(command: click.Command, words: list[str]) -> None:
     """Parse a command line without running it; click raises on what does not exist."""
-    command: click.Command = main
     while isinstance(command, click.Group):
         name, *words = words
         found = command.get_command(click.Context(command), name)
@@ -85,7 +85,9 @@ def test_every_command_in_the_documents_exists(line: str) -> None:
         targets = [word for word in words if "=" not in word]
         assert set(targets) <= make_targets()
     elif program == "tidemark":
-        check_tidemark(words)
+        check_command(main, words)
+    elif words[:2] == ["-m", "sample"]:
+        check_command(sample, words[2:])
     elif line in lines_that_a_test_runs():
         pass  # it is neither make nor tidemark
     elif program == "pytest":

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import app
-from tidemark.app import find_node
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -130,39 +127,3 @@ def test_a_node_that_is_not_there_ends_with_one_line_and_code_2(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: JSII_NODE is 'no-such-node'")
     assert done.stderr.count("\n") == 1
-
-
-def test_a_node_that_is_too_old_is_refused(tmp_path):
-    node = tmp_path / "node"
-    node.write_text("#!/bin/sh\necho v16.20.2\n")
-    node.chmod(0o755)
-
-    with pytest.raises(ValueError, match=r"answers 'v16\.20\.2' when .* needed: Node 20 or newer"):
-        find_node(str(node))
-
-
-def test_a_file_that_is_no_program_is_refused_as_node(tmp_path):
-    node = tmp_path / "node"
-    node.write_bytes(b"\x00")
-    node.chmod(0o755)
-
-    with pytest.raises(ValueError, match="answers 'Exec format error' when asked"):
-        find_node(str(node))
-
-
-def test_without_the_bundled_node_the_one_on_the_path_is_taken(tmp_path, monkeypatch):
-    node = tmp_path / "node"
-    node.write_text("#!/bin/sh\necho v22.1.0\n")
-    node.chmod(0o755)
-    monkeypatch.setattr(app, "_bundled_node", lambda: None)
-    monkeypatch.setenv("PATH", str(tmp_path))
-
-    assert find_node(None) == str(node)
-
-
-def test_without_any_node_the_error_says_how_to_get_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(app, "_bundled_node", lambda: None)
-    monkeypatch.setenv("PATH", str(tmp_path))
-
-    with pytest.raises(ValueError, match="'node' on the PATH is not a program that can be run"):
-        find_node(None)

@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tidemark.cli.main import main
-from tidemark.cli.views.watermarks import LIBS
 from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_glue.commands import load
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
@@ -435,10 +434,6 @@ def test_commands_have_help(command):
 
     assert result.exit_code == 0
     assert "--app DIR" in result.output
-
-
-def test_library_is_found_where_jobs_have_it():
-    assert (LIBS / "watermarks" / "carry_over.py").is_file()
 
 
 RUNNABLE = """

@@ -216,7 +216,9 @@ def test_a_set_of_pipelines_needs_no_stack_file(project: Path) -> None:
     app = project / "app.py"
     text = app.read_text(encoding="utf-8")
     block = guide("pipeline set", SECOND)
-    app.write_text(insert_before(text, "    if stage.github_repository:\n", block), encoding="utf-8")
+    app.write_text(
+        insert_before(text, "    if stage.github_repository:\n", block), encoding="utf-8"
+    )
     try:
         shell(project, "CDK_OUTDIR=cdk.out.of-a-set python app.py")
     finally:

@@ -5,6 +5,7 @@ current folder when the script fails.
 """
 
 import contextlib
+import importlib.machinery
 import importlib.util
 import io
 import json
@@ -29,6 +30,7 @@ from tidemark.local_glue.runs.spark import CONF_FILE, system_properties
 RESULT_FILE = "error.json"
 SCRIPT_STDERR_FILE = "script-stderr.log"
 JVM_GRACE_S = 5.0
+LIBRARY = "watermarks"  # installed beside the toolkit, and on Glue only where it ships
 BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
 SCRIPT_VARIABLE = "TIDEMARK_SCRIPT"  # the file that was submitted; what runs is a copy
 
@@ -42,6 +44,7 @@ def main() -> int:
     result = Path(RESULT_FILE).absolute()
     borrower = _borrower()
     borrower.install()
+    _hide_what_does_not_ship()
     failure = None
     try:
         try:
@@ -67,6 +70,13 @@ def main() -> int:
 def _borrower() -> Borrower:
     home, folder = job_home(), Path(os.environ[RUN_FOLDER_VARIABLE])
     return Borrower(folder / CONF_FILE, system_properties(home, folder), folder)
+
+
+def _hide_what_does_not_ship() -> None:
+    """Let the watermark library be imported only if the job ships it, as on Glue."""
+    shipped = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if importlib.machinery.PathFinder.find_spec(LIBRARY, shipped) is None:
+        sys.modules[LIBRARY] = None  # type: ignore[assignment] # the import says it is not there
 
 
 def _run(script: Path, name: str) -> None:
