@@ -47,11 +47,11 @@ ALLOWED = {
     "tidemark/local_glue/partition_predicates.py": "pyspark",
     "tidemark/local_glue/site": "awsglue py4j pyspark",
     "tidemark/cli": "boto3 botocore click rich tidemark watermarks",
-    "tidemark/scaffold": "tidemark/app.py tidemark/cli/synth.py tidemark/cli/views tidemark/checks "
-    "tidemark/errors.py",
+    "tidemark/scaffold": "tidemark/assembly tidemark/checks tidemark/cli/synth.py "
+    "tidemark/cli/views tidemark/errors.py",
     # The templates of jobs, their tests and their calls: they are for those folders.
-    "tidemark/scaffold/templates": "aws_cdk awsglue constructs boto3 infra pyspark pytest tidemark/constructs "
-    "watermarks",
+    "tidemark/scaffold/templates": "aws_cdk awsglue boto3 constructs infra pyspark pytest "
+    "tidemark/constructs watermarks",
     "tidemark/testing": "boto3 pyspark pytest tidemark/assembly tidemark/local_glue",
     "tidemark/__main__.py": "tidemark/cli",
     "tidemark/__init__.py": "",

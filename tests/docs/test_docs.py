@@ -22,7 +22,7 @@ FENCE = re.compile(
     r"(?:<!-- test: (?P<test>[^>]+) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.DOTALL
 )
 SHELL = {"source .venv/bin/activate"}
-PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs")
+PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs", "sample")
 
 
 def blocks(text: str, language: str) -> list[re.Match[str]]:

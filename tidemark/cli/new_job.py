@@ -9,7 +9,7 @@ from rich.console import Console
 
 KINDS_HELP = "bookmark-files (the default), watermark-jdbc, merge or publish."
 AFTER_HELP = "Job to wait for, repeatable; merge and publish take one, and read what it writes."
-PIPELINE_HELP = "Pipeline to add it to, by its file infra/NAME_stack.py; flights by default."
+PIPELINE_HELP = "Pipeline to add it to, by its file infra/NAME_stack.py; the only one by default."
 KEY_HELP = "Column that tells the rows of a merge apart, repeatable; id by default."
 
 
@@ -18,14 +18,14 @@ KEY_HELP = "Column that tells the rows of a merge apart, repeatable; id by defau
 @click.option("--kind", default="bookmark-files", metavar="KIND", help=KINDS_HELP)
 @click.option("--after", multiple=True, metavar="JOB", help=AFTER_HELP)
 @click.option("--key", multiple=True, metavar="COLUMN", help=KEY_HELP)
-@click.option("--pipeline", default="flights", metavar="NAME", help=PIPELINE_HELP)
+@click.option("--pipeline", metavar="NAME", help=PIPELINE_HELP)
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def new_job(
     name: str,
     kind: str,
     after: tuple[str, ...],
     key: tuple[str, ...],
-    pipeline: str,
+    pipeline: str | None,
     dry_run: bool,
 ) -> None:
     """Scaffold the job NAME: a script that runs, its test, and its call in a pipeline.
@@ -34,29 +34,27 @@ def new_job(
     pipeline and that the snapshots of the templates and the state manifest are brought up to date.
     """
     from tidemark.cli.progress import step
-    from tidemark.scaffold.files import pipelines_of, plan_files, put_files, stage_of
+    from tidemark.scaffold.files import pipeline_of, pipelines_of, plan_files, put_files
     from tidemark.scaffold.new_job import NewJob
     from tidemark.scaffold.next_steps import changes, commands
 
     project = Path.cwd()
-    job = NewJob(name, kind, after, key, pipeline)
+    job = NewJob(name, kind, pipeline_of(project, pipeline), after, key)
     files = plan_files(project, job)
     lake = Path(os.environ.get("TIDEMARK_HOME") or ".tidemark") / "lake"
-    next_steps = commands(
-        job, lake, stage_of(project), is_only_pipeline=len(pipelines_of(project)) == 1
-    )
     if dry_run:
         old = (project / job.stack).read_text(encoding="utf-8")
         click.echo(f"would write {job.script}\nwould write {job.test}\nwould change {job.stack}:")
         click.echo("\n".join(_inserted(old, files[job.stack])))
         return
     with step(Console(), "Writing the job and updating what was reviewed of the app"):
-        changed = put_files(project, files)
+        put = put_files(project, files, job.name)
     click.echo(f"wrote {job.script}\nwrote {job.test}\nadded the job to {job.stack}")
-    for path in changed:
+    for path in put.changed:
         click.echo(f"updated {path}: read the difference before you commit it")
     click.echo("\nTest it and run it on this machine:")
-    for command in next_steps:
+    is_only = len(pipelines_of(project)) == 1
+    for command in commands(job, lake, put.source, is_only_pipeline=is_only):
         click.echo(f"  {command}")
     click.echo(f"\n{changes(job)}")
 

@@ -1,19 +1,24 @@
 """Puts a scaffolded job into a project: all of its files or none, and the reviewed template."""
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tidemark.assembly.cloud_assembly import read_assembly
+from tidemark.assembly.template import read_deployment
 from tidemark.checks.state.manifest import MANIFEST
 from tidemark.cli.synth import synthesize
 from tidemark.cli.views.state import write_manifest
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.scaffold.new_job import MARKER, PIPELINE, NewJob, script_of, stack_with, unit_test_of
+from tidemark.scaffold.new_job import NewJob, script_of, stack_with, unit_test_of
 
+REGION = "us-east-1"  # nothing here depends on it
+PIPELINE_CALL = "Pipeline("
 SNAPSHOT_STAGE = "dev"
 SNAPSHOT_TEST = "tests/infra/test_snapshot.py"
 UPDATE_SNAPSHOT = f"pytest {SNAPSHOT_TEST} --snapshot-update"
@@ -26,6 +31,10 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
         UsageError: the folder is not a project, or the job cannot be added to it.
         TidemarkError: the formatter failed.
     """
+    if not (project / "cdk.json").is_file():
+        raise UsageError(
+            f"there is no cdk.json in {project}; run tidemark new-job in the folder of the project"
+        )
     stacks = _stacks(project)
     stack = stacks.pop(job.stack, None)
     if stack is None:
@@ -43,12 +52,26 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
     return {path: _formatted(project, path, text) for path, text in texts.items()}
 
 
-def put_files(project: Path, files: Mapping[str, str]) -> list[str]:
+@dataclass(frozen=True)
+class Put:
+    """What was done to a project beside writing the files of a plan.
+
+    Attributes:
+        changed: the files of the snapshot and the state manifest that changed, as paths in it.
+        source: the URI that the job reads on this machine, if that is known.
+    """
+
+    changed: list[str]
+    source: str | None = None
+
+
+def put_files(project: Path, files: Mapping[str, str], job: str) -> Put:
     """Write the files of a plan and bring what was reviewed of the app up to date, or do nothing.
 
-    Returns:
-        The files of the snapshot and the state manifest, as far as they changed, as paths in the
-        project.
+    Args:
+        project: the folder of the project.
+        files: path in it to text.
+        job: name of the job that they make.
 
     Raises:
         TidemarkError: a file cannot be written, or the app cannot be synthesized with the job.
@@ -57,7 +80,7 @@ def put_files(project: Path, files: Mapping[str, str]) -> list[str]:
     before = _reviewed(project, stacks)
     write_files(project, files)
     try:
-        update_reviewed(project)
+        source = update_reviewed(project, job)
     except BaseException as error:  # also when it is interrupted
         for path in _reviewed(project, stacks).keys() - before.keys():
             path.unlink()
@@ -70,7 +93,7 @@ def put_files(project: Path, files: Mapping[str, str]) -> list[str]:
         raise
     after = _reviewed(project, stacks)
     changed = {str(path.relative_to(project)) for path in after if before.get(path) != after[path]}
-    return sorted(changed - stacks)
+    return Put(sorted(changed - stacks), source)
 
 
 def pipelines_of(project: Path) -> list[str]:
@@ -78,20 +101,26 @@ def pipelines_of(project: Path) -> list[str]:
     return _names(_stacks(project))
 
 
-def stage_of(project: Path) -> str:
-    """Return the stage that `tidemark run` runs.
+def pipeline_of(project: Path, named: str | None) -> str:
+    """Return the pipeline that a job goes into: the one that is named, or the only one there is.
 
     Raises:
-        UsageError: `cdk.json` does not say.
+        UsageError: none is named, and there is none or there are several.
     """
-    try:
-        context = json.loads((project / "cdk.json").read_text(encoding="utf-8"))["context"]
-        return str(context["stage"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    if named is not None:
+        return named
+    names = pipelines_of(project)
+    if len(names) == 1:
+        return names[0]
+    if not names:
         raise UsageError(
-            f"cannot read the stage from cdk.json in {project} ({type(error).__name__}: {error}); "
-            "run tidemark new-job in the folder of the project"
-        ) from error
+            f"there is no infra/*_stack.py with a Pipeline in {project}; run tidemark new-job in "
+            "the folder of the project"
+        )
+    raise UsageError(
+        f"the app has {len(names)} pipelines: {', '.join(names)}; name the one that the job goes "
+        f"into: --pipeline {names[0]}"
+    )
 
 
 def write_files(project: Path, files: Mapping[str, str]) -> None:
@@ -119,21 +148,36 @@ def write_files(project: Path, files: Mapping[str, str]) -> None:
         ) from error
 
 
-def update_reviewed(project: Path) -> None:
+def update_reviewed(project: Path, job: str) -> str | None:
     """Synthesize the app, and record its templates and what it keeps, as far as the project does.
+
+    Returns:
+        The URI that a job is given as `source_path`; None if it has none, or nothing is recorded.
 
     Raises:
         TidemarkError: it cannot be synthesized, or loses state that is recorded.
     """
     has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / SNAPSHOT_TEST).exists()
     if not (has_manifest or has_snapshot):
-        return
+        return None
     with TemporaryDirectory() as folder:
         assembly = synthesize(project, {"stage": SNAPSHOT_STAGE}, Path(folder))
         if has_manifest:
             write_manifest(project, assembly)
         if has_snapshot:
             update_snapshot(project, assembly)
+        return _source_of(job, assembly)
+
+
+def _source_of(job: str, assembly: Path) -> str | None:
+    try:
+        return (
+            read_deployment(read_assembly(assembly), REGION)
+            .jobs[job]
+            .default_arguments.get("--source_path")
+        )
+    except (TidemarkError, KeyError):
+        return None  # something of the app does not run here; the job is written all the same
 
 
 def update_snapshot(project: Path, assembly: Path) -> None:
@@ -162,7 +206,12 @@ def _reviewed(project: Path, stacks: Iterable[str]) -> dict[Path, bytes]:
 
 
 def _formatted(project: Path, path: str, text: str) -> str:
-    """Return Python source as the project formats it: how lines fold depends on the name."""
+    """Return Python source as the project formats it: how lines fold depends on the name.
+
+    A project without ruff gets it as the template has it.
+    """
+    if find_spec("ruff") is None:
+        return text
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", path, "-"]
     run = subprocess.run(  # noqa: S603 (a fixed command)
         command, cwd=project, input=text, capture_output=True, text=True, encoding="utf-8"
@@ -191,17 +240,12 @@ def _names(stacks: Mapping[str, str]) -> list[str]:
     return [
         Path(path).name.removesuffix("_stack.py").replace("_", "-")
         for path, source in sorted(stacks.items())
-        if MARKER in source
+        if PIPELINE_CALL in source
     ]
 
 
 def _no_stack(project: Path, job: NewJob, stacks: Mapping[str, str]) -> str:
     names = _names(stacks)
-    if job.pipeline == PIPELINE and not names:
-        return (
-            f"there is no {job.stack} in {project}; run tidemark new-job in the folder of the "
-            "project"
-        )
     return (
         f"there is no pipeline {job.pipeline!r}: no {job.stack} in {project}; allowed: "
         f"{', '.join(names) or 'none'}; docs/second-pipeline.md shows how to add one"

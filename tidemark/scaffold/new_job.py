@@ -14,7 +14,6 @@ from tidemark.errors import UsageError
 KINDS = ("bookmark-files", "watermark-jdbc", "merge", "publish")
 READS_UPSTREAM = ("merge", "publish")  # what the first job of --after writes
 TEMPLATES = Path(__file__).parent / "templates" / "new_job"
-PIPELINE = "flights"  # of the sample, if none is named
 MARKER = "        # tidemark new-job inserts above this line\n"
 KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -35,16 +34,16 @@ class NewJob:
     Attributes:
         name: the job, in kebab case.
         kind: one of KINDS.
+        pipeline: the one it is added to.
         after: jobs it waits for.
         key: columns that tell the rows of a merge apart.
-        pipeline: the one it is added to.
     """
 
     name: str
     kind: str
+    pipeline: str
     after: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
-    pipeline: str = PIPELINE
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -62,8 +61,7 @@ class NewJob:
                 f"a job of kind {self.kind} reads what one job writes, and --after names "
                 f"{len(self.after)}: {', '.join(self.after)}; name the one to read, and then add "
                 f"the others to after= of its call in {self.stack}; how their rows come together, "
-                "by union or by join, is for its script to say: glue_jobs/curate_flights.py reads "
-                "two"
+                "by union or by join, is for its script to say"
             )
         if self.key and self.kind != "merge":
             raise UsageError(f"--key is for --kind merge; a job of kind {self.kind} has none")

@@ -7,13 +7,15 @@ from tidemark.scaffold.new_job import NewJob
 ROW = '{"id": 1, "status": "open", "updated_at": "2013-01-01T10:00:00Z"}'
 
 
-def commands(job: NewJob, lake: Path, stage: str, *, is_only_pipeline: bool = True) -> list[str]:
+def commands(
+    job: NewJob, lake: Path, source: str | None, *, is_only_pipeline: bool = True
+) -> list[str]:
     """Return the shell commands that test the job and run it on this machine.
 
     Args:
         job: the job.
         lake: the folder of the buckets.
-        stage: whose buckets they are.
+        source: the URI of what a job of kind bookmark-files reads, if that is known.
         is_only_pipeline: whether the app has this workflow only; else it must be named to run.
     """
     test = f"pytest {job.test}"
@@ -21,9 +23,9 @@ def commands(job: NewJob, lake: Path, stage: str, *, is_only_pipeline: bool = Tr
     if job.kind == "watermark-jdbc":
         return [test, run_it, "tidemark status"]
     run = [run_it, f"tidemark explain {job.name}"]
-    if job.kind != "bookmark-files":
+    if job.kind != "bookmark-files" or source is None:
         return [test, *run]
-    folder = lake / f"tidemark-{stage}-storage-landing" / job.module
+    folder = lake / source.removeprefix("s3://").removesuffix("/")
     return [test, f"mkdir -p {folder}", f"echo '{ROW}' > {folder}/1.json", *run]
 
 

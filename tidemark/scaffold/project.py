@@ -42,7 +42,7 @@ def plan_project(name: str) -> dict[str, str]:
         UsageError: the name cannot be one.
     """
     check_project_name(name)
-    job = NewJob(FIRST_JOB, "bookmark-files", pipeline=name)
+    job = NewJob(FIRST_JOB, "bookmark-files", name)
     module = name.replace("-", "_")
     title = "".join(word.capitalize() for word in name.split("-"))
     files = {}

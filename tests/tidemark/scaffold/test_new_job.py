@@ -114,7 +114,7 @@ def test_the_call_is_all_that_changes_in_the_stack(name, kind, data):
     known = sorted(Declared.by(SAMPLE).jobs)
     most = 1 if kind in READS_UPSTREAM else len(known)
     after = data.draw(st.lists(st.sampled_from(known), unique=True, max_size=most))
-    job = NewJob(name, kind, tuple(after), ("id",) if kind == "merge" else ())
+    job = NewJob(name, kind, "flights", tuple(after), ("id",) if kind == "merge" else ())
 
     stack = stack_with(job, SAMPLE)
 
@@ -141,7 +141,7 @@ def test_a_name_that_is_not_in_kebab_case_is_refused(name):
     if KEBAB_CASE.fullmatch(name) and len(name) <= LONGEST_NAME:
         return
     with pytest.raises(UsageError, match="is not in kebab case; allowed"):
-        NewJob(name, "merge")
+        NewJob(name, "merge", "flights")
 
 
 @pytest.mark.parametrize(
@@ -181,6 +181,9 @@ def test_what_cannot_be_is_one_clear_line_and_nothing_is_written(project, words,
     assert texts(project) == before
 
 
+TO_FLIGHTS = "--pipeline=flights"
+
+
 @pytest.fixture
 def second(project: Path) -> Path:
     """Return the stack of a second pipeline, which has one job."""
@@ -208,9 +211,13 @@ def test_a_job_goes_into_the_pipeline_that_is_named(project, second):
     ("words", "part"),
     [
         (["curate-flights", "--pipeline=sales-eu"], f"{STACK} has a job 'curate-flights' already"),
-        (["ingest-sales"], f"{SECOND} has a job 'ingest-sales' already"),
-        (["sales"], f"the data raw/sales/ of the new job is that of another job of {SECOND}"),
-        (["made-up", "--after=ingest-sales"], f"there is no such job in {STACK}"),
+        (["ingest-sales", TO_FLIGHTS], f"{SECOND} has a job 'ingest-sales' already"),
+        (
+            ["sales", TO_FLIGHTS],
+            f"the data raw/sales/ of the new job is that of another job of {SECOND}",
+        ),
+        (["made-up"], "the app has 2 pipelines: flights, sales-eu; name the one"),
+        (["made-up", TO_FLIGHTS, "--after=ingest-sales"], f"there is no such job in {STACK}"),
         (["made-up", "--pipeline=sales-eu", "--after=curate-flights"], "allowed: ingest-sales"),
     ],
 )
@@ -223,7 +230,7 @@ def test_what_another_pipeline_has_is_taken_and_cannot_be_waited_for(project, se
 
 
 def test_with_a_second_pipeline_the_next_steps_name_the_first_too(project, second):
-    result = new_job("made-up")
+    result = new_job("made-up", TO_FLIGHTS)
 
     assert result.exit_code == 0, result.output
     assert "  tidemark run --workflow flights\n" in result.stdout
@@ -388,9 +395,9 @@ def test_the_app_is_synthesized_once_for_manifest_and_snapshot(project):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_next_steps_are_commands_that_exist(kind):
-    job = NewJob("made-up", kind)
+    job = NewJob("made-up", kind, "flights")
 
-    steps = commands(job, Path("home/lake"), "dev")
+    steps = commands(job, Path("home/lake"), "s3://landing/made_up/")
 
     assert steps[0] == "pytest tests/glue_jobs/test_made_up.py"
     assert "tidemark run" in steps
