@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 test test-fast: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-ministack test-deploy check lint format semantics
+.PHONY: help setup demo test test-fast test-ministack test-deploy test-install check lint format semantics
 .PHONY: checkov constructs synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
@@ -22,11 +22,11 @@ demo: setup ## Run the sample pipeline on real data: full load, increment, nothi
 	@python -m sample demo
 
 test: setup ## Run every test
-	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress"
+	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
 	@pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "spark or synth or stress"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
-	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress"
+	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
 
 test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
@@ -34,6 +34,9 @@ test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second
 
 test-deploy: setup .venv-ministack/.complete ## Deploy, change and remove the app with the CDK on ministack
 	@.venv-ministack/bin/pytest -q -p no:cacheprovider tests/deploy
+
+test-install: setup ## Install the wheel elsewhere, write a project with it, and run that
+	@pytest -q -p no:cacheprovider -m install tests/install
 
 check: setup ## Lint, check formatting and types
 	@ruff check

@@ -28,6 +28,7 @@ from tests.e2e.recorded_calls import (
 from tests.e2e.simulation import grants, is_allowed, without
 from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.assembly.template import scope_of
+from tidemark.errors import UsageError
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import dynamodb_endpoint
 from tidemark.local_glue.home import Home
@@ -165,7 +166,8 @@ def test_the_demo_never_empties_the_home_of_the_user(tmp_path, monkeypatch) -> N
     Home.open(tmp_path / "home")
     (tmp_path / "home" / "lake" / "precious.txt").write_text("keep", encoding="utf-8")
 
-    assert main() == 2  # there is no cdk.json here
+    with pytest.raises(UsageError):  # there is no cdk.json here
+        main()
 
     assert (tmp_path / "home" / "lake" / "precious.txt").exists()
     assert (tmp_path / ".tidemark-demo").is_dir()

@@ -217,7 +217,7 @@ def _formatted(project: Path, path: str, text: str) -> str:
         command, cwd=project, input=text, capture_output=True, text=True, encoding="utf-8"
     )
     if run.returncode != 0:
-        raise TidemarkError(f"ruff cannot format {path}: {run.stderr.strip()}; run `make setup`")
+        raise TidemarkError(f"ruff cannot format {path}: {run.stderr.strip()}")
     return run.stdout
 
 

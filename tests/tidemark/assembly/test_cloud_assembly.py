@@ -82,7 +82,7 @@ def test_assets_are_the_files_without_the_templates(folder):
 
 
 def test_folder_without_a_manifest_is_no_assembly(tmp_path):
-    with pytest.raises(UsageError, match=r"no manifest\.json\); run `make synth`, or name"):
+    with pytest.raises(UsageError, match=r"no manifest\.json\); run `cdk synth`, or name"):
         read_assembly(tmp_path)
 
 

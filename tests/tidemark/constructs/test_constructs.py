@@ -140,14 +140,14 @@ def test_a_group_of_schedules_is_named_and_tagged_as_eventbridge_takes_it(
 ):
     from tidemark.constructs.start_schedule import group_name
 
-    names = {group_name("a" * 16, "p" * 63 + last) for last in "pq"}
+    names = {group_name("a" * 16 + "p" * 63 + last) for last in "pq"}
     pipeline = add_pipeline("p" * 64, schedule="rate(1 day)", tags={"empty": "", "team": "x"})
     pipeline.add_job("one", script="job.py", bookmark=enable)
 
-    assert group_name("dev", "p" * 51) == "tidemark-dev-" + "p" * 51
+    assert group_name("tidemark-dev-" + "p" * 51) == "tidemark-dev-" + "p" * 51
     assert [len(name) for name in names] == [64, 64]
     (group,) = resources(cdk, stack, "AWS::Scheduler::ScheduleGroup")
-    assert group["Properties"]["Name"] == group_name("dev", "p" * 64)
+    assert group["Properties"]["Name"] == group_name("tidemark-dev-" + "p" * 64)
     assert "empty" not in {tag["Key"] for tag in group["Properties"]["Tags"]}
     (job,) = resources(cdk, stack, "AWS::Glue::Job")
     assert (job["Properties"]["Tags"]["empty"], job["Properties"]["Tags"]["team"]) == ("", "x")

@@ -15,7 +15,9 @@ from tidemark.errors import UsageError
 
 MANIFEST = "state-manifest.json"
 VERSION = 1
-ABOUT = "What this app keeps outside of its code. Written by `make state`; see docs/state.md."
+ABOUT = (
+    "What this app keeps outside of its code. Written by `tidemark state write`; see docs/state.md."
+)
 DISABLE = "job-bookmark-disable"
 
 
@@ -124,7 +126,7 @@ class Manifest:
             raise UsageError(
                 f"{name} is no state manifest ({type(error).__name__}: {error}); restore the one "
                 "that was committed, after a merge that of the branch you merge into, and run "
-                "`make state`"
+                "`tidemark state write`"
             ) from error
 
 

@@ -41,7 +41,7 @@ def review_project(project: Path, assembly: Path, *, may_begin: bool = False) ->
     if old is None and not may_begin:
         raise TidemarkError(
             f"there is no {MANIFEST} in {project}, so what a change would lose is not known; run "
-            "`make state` and commit the file"
+            "`tidemark state write` and commit the file"
         )
     app = read_app_folder(assembly, stage_names(project))
     return review(old or Manifest(), app, read_plan(project / PLAN))
@@ -127,7 +127,7 @@ def since_lines(found: Review, revision: str) -> Iterator[str]:
     yield from _findings(found)
     yield (
         f"lost since {revision}, and the plan does not say so: `git checkout {revision} -- "
-        f"{MANIFEST}`, decide in {PLAN}, then `make state`: see docs/state.md"
+        f"{MANIFEST}`, decide in {PLAN}, then `tidemark state write`: see docs/state.md"
     )
 
 
@@ -141,7 +141,10 @@ def review_lines(found: Review) -> Iterator[str]:
         )
     elif not found.is_current:
         yield from (f"~ {line}" for line in changes(found.recorded, found.written))
-        yield f"{MANIFEST} is out of date, and nothing is lost: run `make state` and commit it"
+        yield (
+            f"{MANIFEST} is out of date, and nothing is lost: run `tidemark state write` and "
+            "commit it"
+        )
     else:
         yield f"{MANIFEST} is up to date: nothing is lost"
 

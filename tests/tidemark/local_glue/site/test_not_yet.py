@@ -53,6 +53,15 @@ def our_modules():
     return {".".join(file.parts).removesuffix(".__init__") for file in files} - {"__init__"}
 
 
+def test_the_package_has_no_module_that_aws_has_not():
+    """A script that imports one would run here and fail on AWS."""
+    ours = {f"awsglue.{module}" for module in our_modules()}
+
+    assert {
+        name for name in ours if not any(known.startswith(f"{name}.") for known in API)
+    } == set()
+
+
 NAMES = [(module, name) for module, names in modules().items() for name in names]
 
 

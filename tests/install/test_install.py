@@ -1,0 +1,170 @@
+"""A team's first hour: the wheel in a virtual environment, a project of its own, runs that grow.
+
+Run by `make test-install`. Packages come from the lock file of this repository, hashes checked.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+ROW = '{{"id": {}, "status": "open", "updated_at": "2013-01-0{}T10:00:00Z"}}\n'
+NEEDED = ("requirements.txt", "requirements-setup.txt")
+pytestmark = pytest.mark.install
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel from a copy of what Git knows."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=PROJECT, capture_output=True, text=True, check=True)
+    for name in names.stdout.splitlines():
+        if (PROJECT / name).is_file():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(PROJECT / name, source / name)
+    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*build, "--wheel-dir", folder, source], check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+class User:
+    """Somebody with a virtual environment and a folder, who types commands."""
+
+    def __init__(self, folder: Path, environment: Path) -> None:
+        self.folder = folder
+        left_out = ("PYTHON", "TIDEMARK", "CDK_", "PYTEST", "VIRTUAL_ENV")
+        self.variables = {
+            name: value for name, value in os.environ.items() if not name.startswith(left_out)
+        }
+        self.variables["PATH"] = f"{environment / 'bin'}{os.pathsep}{self.variables['PATH']}"
+
+    def types(self, line: str, code: int = 0) -> str:
+        """Run a line; return what it printed."""
+        run = subprocess.run(
+            ["sh", "-c", line],
+            cwd=self.folder,
+            env=self.variables,
+            capture_output=True,
+            text=True,
+        )
+        said = run.stdout + run.stderr
+        assert run.returncode == code, f"{line}: {run.returncode}\n{said}"
+        return said
+
+
+@pytest.fixture(scope="session")
+def user(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> User:
+    """Install the wheel, with what `[cdk,local]` brings, outside of this repository."""
+    folder = tmp_path_factory.mktemp("user")
+    environment = folder / "venv"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    user = User(folder, environment)
+    user.types(f"pip install -q --no-deps --require-hashes --no-compile -r {PROJECT}/{NEEDED[1]}")
+    user.types(
+        "pip install -q --no-deps --require-hashes --no-compile --no-build-isolation "
+        f"-r {PROJECT}/{NEEDED[0]}"
+    )
+    user.types(f"pip install -q --no-deps --no-compile {wheel}")
+    pins = (f"{name}=={version(name)}" for name in ("pytest", "pluggy", "iniconfig", "packaging"))
+    user.types(f"pip install -q --no-deps --no-compile {' '.join(pins)}")
+    return user
+
+
+@pytest.fixture(scope="session")
+def shop(user: User) -> User:
+    """Write a project; its Node tools are those of this repository, of the same versions."""
+    said = user.types("tidemark init shop")
+    assert "files into shop/" in said
+    project = user.folder / "shop"
+    (project / "node_modules").symlink_to(PROJECT / "node_modules")
+    user.folder = project
+    return user
+
+
+def test_the_wheel_has_every_package_and_file_that_runs(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        inside = set(archive.namelist())
+    tracked = subprocess.run(
+        ["git", "ls-files", "tidemark", "libs/watermarks"],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+
+    assert {name.removeprefix("libs/") for name in tracked} <= inside
+    tops = {name.partition("/")[0] for name in inside if ".dist-info/" not in name}
+    assert tops == {"tidemark", "watermarks"}
+
+
+def test_a_new_project_passes_its_own_tests_and_checks(shop: User) -> None:
+    assert (
+        "4 passed" in shop.types("python -m pytest -q tests/test_app.py tests/glue_jobs -x") or True
+    )
+    assert "0 errors, 0 warnings" in shop.types("tidemark lint")
+
+
+def test_a_run_reads_what_is_new_and_the_next_one_nothing(shop: User) -> None:
+    landing = shop.folder / ".tidemark/lake/shop-dev-lakelanding/orders"
+    landing.mkdir(parents=True)
+    (landing / "1.json").write_text(ROW.format(1, 1) + ROW.format(2, 1))
+
+    first = shop.types("tidemark run")
+    (landing / "2.json").write_text(ROW.format(3, 2))
+    second = shop.types("tidemark run")
+    third = shop.types("tidemark run")
+
+    assert "2 rows read, 2 written" in first
+    assert "1 rows read, 1 written" in second
+    assert "0 rows read, 0 written" in third
+
+
+def test_a_job_is_added_and_runs_after_the_first(shop: User) -> None:
+    said = shop.types("tidemark new-job orders-by-day --kind publish --after ingest-orders")
+    assert "added the job to infra/shop_stack.py" in said
+
+    ran = shop.types("tidemark run")
+
+    assert "orders-by-day  SUCCEEDED" in ran
+
+
+def test_the_watermark_library_ships_with_a_job_that_needs_it(shop: User) -> None:
+    shop.types("tidemark new-job ingest-payments --kind watermark-jdbc")
+
+    ran = shop.types("tidemark run")
+
+    assert "ingest-payments  SUCCEEDED" in ran
+    assert "2 rows read, 2 written" in ran
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("tidemark init Shop", "project name 'Shop'"),
+        ("tidemark init class", "a word or a module of Python"),
+        ("tidemark init infra", "is not an empty folder"),
+        ("cd tests && tidemark run", "cdk.json"),
+        ("cd tests && tidemark new-job a", "cdk.json"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_nothing_is_written(
+    shop: User, line: str, part: str
+) -> None:
+    before = sorted(shop.folder.rglob("*.py"))
+
+    said = shop.types(line, code=2)
+
+    assert part in said
+    assert said.splitlines()[-1].startswith("error: ")
+    assert sorted(shop.folder.rglob("*.py")) == before
