@@ -54,7 +54,11 @@ def of_the_sample(line: str) -> str:
     files = [PROJECT / "app.py", *(PROJECT / "infra").glob("*_stack.py")]
     made = sum(path.read_text(encoding="utf-8").count("Pipeline(") for path in files)
     made += (PROJECT / "app.py").read_text(encoding="utf-8").count("PipelineSet(")
-    return f"{line} --workflow flights" if line == "tidemark run" and made > 1 else line
+    if made == 1:
+        return line
+    if line.startswith("tidemark new-job ") and "--pipeline" not in line:
+        return f"{line} --pipeline flights"
+    return f"{line} --workflow flights" if line == "tidemark run" else line
 
 
 def add_second_pipeline(project: Path) -> None:

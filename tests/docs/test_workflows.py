@@ -51,7 +51,16 @@ def test_the_gate_goes_from_the_cheap_to_the_dear():
     commands = [step["run"].split() for step in gate["steps"] if "run" in step]
     targets = [words[1] for words in commands if words[0] == "make"]
 
-    assert targets == ["setup", "check", "lint", "test", "test-ministack", "test-deploy", "demo"]
+    assert targets == [
+        "setup",
+        "check",
+        "lint",
+        "test",
+        "test-ministack",
+        "test-deploy",
+        "test-install",
+        "demo",
+    ]
 
 
 def test_checkov_looks_at_both_stages():

@@ -24,6 +24,18 @@ SNAPSHOT_TEST = "tests/infra/test_snapshot.py"
 UPDATE_SNAPSHOT = f"pytest {SNAPSHOT_TEST} --snapshot-update"
 
 
+def check_project(project: Path) -> None:
+    """Raise unless a folder holds a CDK app.
+
+    Raises:
+        UsageError: it does not.
+    """
+    if not (project / "cdk.json").is_file():
+        raise UsageError(
+            f"there is no cdk.json in {project}; run tidemark new-job in the folder of the project"
+        )
+
+
 def plan_files(project: Path, job: NewJob) -> dict[str, str]:
     """Return the files that make the job, path in the project to text; writes nothing.
 
@@ -31,10 +43,7 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
         UsageError: the folder is not a project, or the job cannot be added to it.
         TidemarkError: the formatter failed.
     """
-    if not (project / "cdk.json").is_file():
-        raise UsageError(
-            f"there is no cdk.json in {project}; run tidemark new-job in the folder of the project"
-        )
+    check_project(project)
     stacks = _stacks(project)
     stack = stacks.pop(job.stack, None)
     if stack is None:
@@ -107,6 +116,7 @@ def pipeline_of(project: Path, named: str | None) -> str:
     Raises:
         UsageError: none is named, and there is none or there are several.
     """
+    check_project(project)
     if named is not None:
         return named
     names = pipelines_of(project)
