@@ -27,11 +27,21 @@ settings.register_profile("tidemark", deadline=None)
 settings.load_profile("tidemark")
 
 
+# Modules that take a minute and more: begun first, they leave no worker idle at the end.
+LONGEST = (
+    *("runs/jvms/test_nasty.py", "scaffold/test_new_job_project.py", "e2e/test_story.py"),
+    *("crash/test_crash_matrix.py", "runs/jvms/test_random.py", "runs/jvms/test_faults.py"),
+    *("docs/test_add_a_job_doc.py", "libs/test_window_machine.py", "e2e/test_jdbc.py"),
+    *("scenarios/test_scenarios.py", "runs/test_class_archive.py"),
+)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--aws", action="store_true", help="run the tests that need a real account")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
     if not config.getoption("--aws"):
         skip = pytest.mark.skip(reason="needs a real account: --aws, see CONTRIBUTING.md")
         for item in items:
