@@ -11,14 +11,14 @@ test test-fast: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSeri
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-ministack test-deploy test-install check lint format semantics
-.PHONY: checkov constructs synth state diff bootstrap deploy destroy bench lock clean
+.PHONY: checkov constructs local synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: .venv/.complete ## Install everything into .venv and node_modules (once; cached)
 
-demo: setup ## Run the sample pipeline on real data: full load, increment, nothing new, proof
+demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increment, nothing new, proof
 	@python -m sample demo
 
 test: setup ## Run every test
@@ -60,6 +60,9 @@ checkov: synth .venv-checkov/.complete ## Run checkov on the templates, in a ven
 constructs: setup ## Rewrite docs/constructs.md from the docstrings of infra/
 	@python -m tools.constructs_doc
 
+local: setup ## Rewrite docs/local.md from the tables of what runs here
+	@python -m tools.local_doc
+
 synth: setup ## Synthesize the CDK app into cdk.out
 	@npx cdk synth --quiet -c stage=$(STAGE)
 
@@ -96,13 +99,18 @@ lock: setup ## Compile the pinned requirements and the npm lock anew
 clean: ## Delete everything that was set up or synthesized; local state stays
 	rm -rf .venv .venv-ministack .venv-checkov node_modules cdk.out build *.egg-info
 
-.venv/.complete: requirements-setup.txt requirements-dev.txt package.json package-lock.json pyproject.toml
+.venv/.complete: .venv/.runtime requirements-dev.txt
+	@python -m tools.set_up
+	@touch $@
+
+# What `make demo` needs, and no more.
+.venv/.runtime: requirements-setup.txt requirements.txt package.json package-lock.json pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
 		echo "error: Tidemark needs Python 3.11 (as AWS Glue 5.1 has), and '$(PYTHON)' is not one;" \
 			"install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@test -x .venv/bin/pip || { echo "Creating .venv"; $(PYTHON) -m venv .venv; }
 	@pip install --quiet --no-compile --require-hashes --no-deps -r requirements-setup.txt
-	@python -m tools.set_up
+	@python -m tools.set_up --runtime
 	@touch $@
 
 # A venv of its own, because ministack pins another botocore.

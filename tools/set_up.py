@@ -1,18 +1,16 @@
 """Installs the pinned Python and Node packages into this project, showing how far it is.
 
-Run by `make setup` as ``python -m tools.set_up`` inside .venv, when only the packages of
-requirements-setup.txt are there.
+Run inside .venv, when only the packages of requirements-setup.txt are there: by `make demo` as
+``python -m tools.set_up --runtime``, for what the pipeline needs, and then by `make setup` as
+``python -m tools.set_up``, for what the tests need beside it.
 """
 
 import os
-import queue
 import re
 import subprocess
 import sys
-import sysconfig
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,12 +18,27 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-REQUIREMENTS = "requirements-dev.txt"
-# Python compiles a module when it is first imported: most of them never are.
-PIP = (
-    *(sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation"),
-    "--no-compile",
+RUNTIME, ALL = "requirements.txt", "requirements-dev.txt"
+# uv does not compile modules: most of them are never imported.
+INSTALL = (
+    *("uv", "pip", "install", "--python", sys.executable, "--no-deps", "--no-build-isolation"),
+    "--require-hashes",
 )
+THIS_PROJECT = (*INSTALL[:-1], "--editable", ".")
+# What uv does not read of pip's own settings: option of pip to the variable of uv, and how uv
+# separates several. Sources: https://docs.astral.sh/uv/reference/environment/ and
+# https://pip.pypa.io/en/stable/topics/configuration/
+UV_VARIABLES = {
+    "index-url": ("UV_DEFAULT_INDEX", " "),
+    "extra-index-url": ("UV_INDEX", " "),
+    "find-links": ("UV_FIND_LINKS", ","),
+    "trusted-host": ("UV_INSECURE_HOST", " "),
+    "no-index": ("UV_NO_INDEX", " "),
+    "cert": ("SSL_CERT_FILE", " "),
+    "default-timeout": ("UV_HTTP_TIMEOUT", " "),
+    "timeout": ("UV_HTTP_TIMEOUT", " "),
+}
+PIP_SETTING = re.compile(r"^(?::?\w+:?)\.(?P<name>[\w-]+)='(?P<value>[^']*)'$", re.MULTILINE)
 # Not `npm ci`: it refuses a lock without packages that some registries do not have. Its own limits
 # let it try for seven minutes behind a proxy that it does not trust.
 NPM = ("npm", "install", "--no-save", "--no-fund", "--no-audit", "--fetch-retries=2")
@@ -35,9 +48,6 @@ NPM_LIMITS = (
 )
 CLASS_ARCHIVE = (sys.executable, "-m", "tidemark.local_glue.runs.class_archive.make")
 SHOWN_LINES = 15
-LOOK_SECONDS = 0.5  # how often the packages that pip has installed are counted
-INSTALLING = 2  # times as long as downloading, per package
-ONE_PER_PACKAGE = ("Collecting ", "Processing ", "Ignoring ", "Requirement already satisfied: ")
 NODE_TOOLS = {"npm": "npm-cli.js", "npx": "npx-cli.js"}
 # Source: https://nodejs.org/api/errors.html and what npm prints after `npm error code`.
 NO_CONNECTION = re.compile(
@@ -49,7 +59,6 @@ REMEDY = (
     "TLS, set NODE_EXTRA_CA_CERTS to the file of its certificate; for a registry of your own set "
     "npm_config_registry. Then run make setup again: what is installed stays"
 )
-Advance = Callable[[float], None]
 
 
 class SetUpError(Exception):
@@ -60,66 +69,81 @@ def main() -> int:
     """Install everything; return 0, or 1 after printing what failed."""
     console = Console()
     try:
-        install_python_packages(console)
-        with phase(console, "Installing this project"):
-            _check([*PIP, "--quiet", "--editable", "."])
-        # npm waits for its registry and the disk; the archive takes a processor meanwhile.
-        with ThreadPoolExecutor(1) as beside:
-            archive = beside.submit(_check, CLASS_ARCHIVE)
-            with phase(console, "Installing the Node tools"):
-                node_commands(Path(sys.executable).parent)
-                install_node_packages()
-            keep_class_archive(console, archive)
+        os.environ.update(uv_settings(pip_settings()))
+        if "--runtime" in sys.argv[1:]:
+            install_runtime(console)
+        else:
+            install_python_packages(console, ALL)
+            console.print("[green]✓[/] Set-up is complete", highlight=False)
     except SetUpError as error:
         console.print("[bold red]error:[/] ", end="")
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
         return 1
-    console.print("[green]✓[/] Set-up is complete", highlight=False)
     return 0
 
 
-@contextmanager
-def phase(console: Console, text: str, total: float | None = None) -> Iterator[Advance]:
-    """Show a phase and its seconds: by a bar on a terminal, by two lines elsewhere.
+def install_runtime(console: Console) -> None:
+    """Install what the pipeline needs to be run, deployed and shown.
 
-    Args:
-        console: where.
-        text: what is done.
-        total: what there is to do; None if that is not known, then something moves all the same.
-
-    Yields:
-        What is to be called with the part that has been done.
+    Raises:
+        SetUpError: a step failed.
     """
+    install_python_packages(console, RUNTIME)
+    with phase(console, "Installing this project"):
+        _check(THIS_PROJECT)
+    # npm waits for its registry and the disk; the archive takes a processor meanwhile.
+    with ThreadPoolExecutor(1) as beside:
+        archive = beside.submit(_check, CLASS_ARCHIVE)
+        with phase(console, "Installing the Node tools"):
+            node_commands(Path(sys.executable).parent)
+            install_node_packages()
+        keep_class_archive(console, archive)
+
+
+def pip_settings() -> dict[str, str]:
+    """Return what pip is told by its files and the environment, by option; the environment wins."""
+    command = (sys.executable, "-m", "pip", "config", "list")
+    run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    lines = sorted(run.stdout.splitlines(), key=lambda line: line.startswith(":env:"))
+    found = PIP_SETTING.finditer("\n".join(lines))
+    return {match["name"]: match["value"].replace("\\n", " ") for match in found}
+
+
+def uv_settings(pip: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables by which uv finds packages where pip would; those that are set win."""
+    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip: the hashes say which one
+    for option, value in pip.items():
+        if option in UV_VARIABLES and value.strip():
+            variable, separator = UV_VARIABLES[option]
+            settings[variable] = separator.join(value.split())
+    return {name: value for name, value in settings.items() if name not in os.environ}
+
+
+@contextmanager
+def phase(console: Console, text: str) -> Iterator[None]:
+    """Show a phase and its seconds: something that moves on a terminal, two lines elsewhere."""
     begin = time.monotonic()
     if console.is_terminal:
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
         with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
-            task = progress.add_task(text, total=total)
-            yield lambda done: progress.update(task, completed=done)
+            progress.add_task(text, total=None)
+            yield
     else:
         console.print(f"{text} …", highlight=False)
-        yield lambda _: None
+        yield
     console.print(f"[green]✓[/] {text} ({time.monotonic() - begin:.0f} s)", highlight=False)
 
 
-def install_python_packages(console: Console) -> None:
-    """Install REQUIREMENTS with pip; the bar moves with each package fetched and installed."""
-    text = Path(REQUIREMENTS).read_text(encoding="utf-8")
+def install_python_packages(console: Console, requirements: str) -> None:
+    """Install the packages of a file, with their hashes.
+
+    Raises:
+        SetUpError: uv failed.
+    """
+    text = Path(requirements).read_text(encoding="utf-8")
     packages = len(re.findall(r"^[a-zA-Z0-9]", text, re.MULTILINE))
-    folder = Path(sysconfig.get_path("purelib"))
-    present = installed_packages(folder)
-    fetched = 0
-    whole = packages * (1 + INSTALLING)
-    with phase(console, f"Installing {packages} Python packages", whole) as advance:
-        for line in _lines([*PIP, "--require-hashes", "-r", REQUIREMENTS]):
-            fetched += line.startswith(ONE_PER_PACKAGE)
-            new = max(0, installed_packages(folder) - present)
-            advance(min(fetched, packages) + INSTALLING * min(new, packages))
-
-
-def installed_packages(folder: Path) -> int:
-    """Return how many packages pip has finished in a folder: it writes INSTALLER near the end."""
-    return sum(1 for _ in folder.glob("*.dist-info/INSTALLER"))
+    with phase(console, f"Installing {packages} Python packages"):
+        _check([*INSTALL, "-r", requirements])
 
 
 def install_node_packages() -> None:
@@ -136,42 +160,18 @@ def install_node_packages() -> None:
         raise
 
 
-def _lines(command: Sequence[str]) -> Iterator[str]:
-    """Yield the output lines of a command, and an empty one whenever none came for a while.
+def _check(command: Sequence[str]) -> None:
+    """Run a command.
 
     Raises:
-        SetUpError: it failed.
+        SetUpError: it failed; the text is what it printed last.
     """
-    output: list[str] = []
-    coming: queue.Queue[str | None] = queue.Queue()
-    with subprocess.Popen(  # noqa: S603 (fixed commands)
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
-
-        def read() -> None:
-            for line in process.stdout or ():
-                coming.put(line)
-            coming.put(None)
-
-        threading.Thread(target=read, daemon=True).start()
-        while True:
-            try:
-                line = coming.get(timeout=LOOK_SECONDS)
-            except queue.Empty:
-                yield ""
-                continue
-            if line is None:
-                break
-            output.append(line)
-            yield line.strip()
-    if process.returncode != 0:
-        last = "".join(output[-SHOWN_LINES:])
-        raise SetUpError(f"`{' '.join(command)}` ended with {process.returncode}:\n{last}")
-
-
-def _check(command: Sequence[str]) -> None:
-    for _ in _lines(command):
-        pass
+    run = subprocess.run(  # noqa: S603 (fixed commands)
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if run.returncode != 0:
+        last = "\n".join(run.stdout.splitlines()[-SHOWN_LINES:])
+        raise SetUpError(f"`{' '.join(command)}` ended with {run.returncode}:\n{last}")
 
 
 def node_commands(folder: Path) -> None:

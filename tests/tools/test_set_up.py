@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import threading
@@ -15,73 +16,16 @@ from rich.console import Console
 
 from tools import set_up
 
-PACKAGES = 5
-# What pip prints, and when: nothing at all while it installs.
-FAKE_PIP = """
-import sys, time
-from pathlib import Path
-folder = Path(sys.argv[1])
-for number in range({packages}):
-    print(f"Collecting package-{{number}}", flush=True)
-print("Installing collected packages: all of them", flush=True)
-for number in range({packages}):
-    info = folder / f"package_{{number}}-1.0.dist-info"
-    info.mkdir()
-    (info / "INSTALLER").write_text("pip")
-    time.sleep(0.3)
-print("Successfully installed all of them")
-"""
-
-
-@pytest.fixture
-def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a program in the place of pip, that is silent while it installs, as pip is."""
-    site = tmp_path / "site-packages"
-    site.mkdir()
-    script = tmp_path / "pip.py"
-    script.write_text(FAKE_PIP.format(packages=PACKAGES))
-    (tmp_path / "requirements.txt").write_text("".join(f"p{n}==1.0\n" for n in range(PACKAGES)))
-    monkeypatch.setattr(set_up, "PIP", (sys.executable, str(script), str(site)))
-    monkeypatch.setattr(set_up, "REQUIREMENTS", str(tmp_path / "requirements.txt"))
-    monkeypatch.setattr(set_up, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(set_up.sysconfig, "get_path", lambda _: str(site))
-    return site
-
-
-def test_the_bar_moves_while_pip_installs_and_is_full_at_the_end(pip, monkeypatch):
-    seen: list[float] = []
-    plain_phase = set_up.phase
-
-    class Watched:
-        def __init__(self, *given):
-            self.inner, self.total = plain_phase(*given), given[2]
-
-        def __enter__(self):
-            self.inner.__enter__()
-            return seen.append
-
-        def __exit__(self, *error):
-            return self.inner.__exit__(*error)
-
-    monkeypatch.setattr(set_up, "phase", Watched)
-
-    set_up.install_python_packages(Console(file=StringIO()))
-
-    assert seen == sorted(seen)
-    assert seen[-1] == PACKAGES * (1 + set_up.INSTALLING)
-    while_installing = {done for done in seen if done >= PACKAGES}
-    assert len(while_installing) >= 3  # it does not stand still when all is fetched
-
 
 def test_on_a_terminal_a_phase_shows_a_bar_and_its_time():
     output = StringIO()
     console = Console(file=output, force_terminal=True, width=80)
 
-    with set_up.phase(console, "Doing it", 10) as advance:
-        advance(5)
-        time.sleep(0.3)
+    with set_up.phase(console, "Doing it"):
+        time.sleep(0.5)
 
-    assert re.search(r"Doing it.*━.*0:00:0\d", output.getvalue(), re.DOTALL)
+    shown = re.findall(r"Doing it[^\r\n]*━[^\r\n]*0:00:0\d", output.getvalue())
+    assert len(set(shown)) > 1  # it moves
     assert re.search(r"✓.*Doing it \(\d+ s\)", output.getvalue())
 
 
@@ -92,6 +36,43 @@ def test_elsewhere_a_phase_is_two_plain_lines():
         pass
 
     assert re.fullmatch(r"Doing it …\n✓ Doing it \(\d+ s\)\n", output.getvalue())
+
+
+def test_uv_finds_packages_where_pip_would(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith(("PIP_", "UV_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    config = tmp_path / "pip.conf"
+    config.write_text(
+        "[global]\nindex-url = https://mirror.example/simple\n"
+        "extra-index-url = https://a.example/x\n    https://b.example/y\ncert = /etc/ca.pem\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
+    monkeypatch.setenv("PIP_FIND_LINKS", "/opt/one /opt/two")
+    monkeypatch.setenv("PIP_INDEX_URL", "https://other.example/simple")
+
+    found = set_up.uv_settings(set_up.pip_settings())
+
+    assert found == {
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        "UV_DEFAULT_INDEX": "https://other.example/simple",
+        "UV_INDEX": "https://a.example/x https://b.example/y",
+        "UV_FIND_LINKS": "/opt/one,/opt/two",
+        "SSL_CERT_FILE": "/etc/ca.pem",
+    }
+
+
+def test_what_is_set_for_uv_is_left_alone(monkeypatch):
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://mine.example/simple")
+
+    assert "UV_DEFAULT_INDEX" not in set_up.uv_settings({"index-url": "https://mirror.example"})
+
+
+def test_a_command_that_fails_shows_what_it_printed_last():
+    program = (sys.executable, "-c", "print('no such package'); raise SystemExit(3)")
+
+    with pytest.raises(set_up.SetUpError, match=r"ended with 3:\nno such package"):
+        set_up._check(program)
 
 
 @pytest.mark.stress
@@ -145,7 +126,8 @@ def test_the_archive_of_classes_is_made_while_npm_installs(monkeypatch):
             both.wait()
 
     monkeypatch.setattr(set_up, "_check", check)
-    monkeypatch.setattr(set_up, "install_python_packages", lambda _: None)
+    monkeypatch.setattr(set_up, "install_python_packages", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["set_up", "--runtime"])
     monkeypatch.setattr(set_up, "node_commands", lambda _: None)
     monkeypatch.setattr(set_up, "install_node_packages", both.wait)
 
@@ -161,7 +143,8 @@ def test_a_java_that_cannot_make_the_archive_stops_no_set_up(monkeypatch, capsys
 
     monkeypatch.setattr(set_up, "_check", check)
     for name in ("install_python_packages", "node_commands"):
-        monkeypatch.setattr(set_up, name, lambda _: None)
+        monkeypatch.setattr(set_up, name, lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["set_up", "--runtime"])
     monkeypatch.setattr(set_up, "install_node_packages", lambda: None)
 
     assert set_up.main() == 0

@@ -18,6 +18,7 @@ from tidemark.assembly.definitions import (
     TableDefinition,
     TriggerDefinition,
 )
+from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION, RUN_HERE
 from tidemark.assembly.intrinsics import Scope
 from tidemark.errors import UnsupportedError, UsageError
 
@@ -32,8 +33,6 @@ NAME_PROPERTIES = {
     "AWS::IAM::Role": "RoleName",
     "AWS::S3::Bucket": "BucketName",
 }
-GLUE_VERSIONS = ("5.0", "5.1")  # Spark 3.5.4 and 3.5.6
-DEFAULT_GLUE_VERSION = "5.1"
 ACTION_PROPERTIES = {"JobName", "Arguments"}
 STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
 TABLE_REQUEST_PROPERTIES = (
@@ -191,22 +190,12 @@ def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
             continue  # only AWS knows what it starts, or will refuse it
 
 
-def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
-    command = properties["Command"]
-    if command["Name"] != "glueetl":
-        raise UnsupportedError(
-            f"job {name} has the command {command['Name']!r}; only 'glueetl' (Spark) runs locally"
-        )
-    version = str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION))
-    if version not in GLUE_VERSIONS:
-        raise UnsupportedError(
-            f"job {name} has GlueVersion {version}; this machine runs the Spark of "
-            f"{' and '.join(GLUE_VERSIONS)}"
-        )
+def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
+    """Return the job that resolved properties of an ``AWS::Glue::Job`` define."""
     return JobDefinition(
         name=name,
-        script_location=command["ScriptLocation"],
-        glue_version=version,
+        script_location=properties["Command"]["ScriptLocation"],
+        glue_version=str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION)),
         default_arguments=properties.get("DefaultArguments", {}),
         non_overridable_arguments=properties.get("NonOverridableArguments", {}),
         timeout_minutes=int(properties.get("Timeout", 480)),
@@ -215,6 +204,21 @@ def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
             properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
         ),
     )
+
+
+def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
+    command = properties["Command"]
+    if command["Name"] != "glueetl":
+        raise UnsupportedError(
+            f"job {name} has the command {command['Name']!r}; only 'glueetl' (Spark) runs locally"
+        )
+    job = job_definition(name, properties)
+    if job.glue_version not in RUN_HERE:
+        raise UnsupportedError(
+            f"job {name} has GlueVersion {job.glue_version}; this machine runs the Spark of "
+            f"{' and '.join(RUN_HERE)}"
+        )
+    return job
 
 
 def _trigger(name: str, properties: Mapping[str, Any]) -> TriggerDefinition:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
+from tidemark.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.checks.schedules.schedules import Schedule, zone_of
 from tidemark.errors import ConfigError, JobDefinitionError, ScheduleError, show
 from tidemark.stage.fields import Fields
-from tidemark.stage.runtime import GLUE_VERSIONS, WORKER_TYPES, JobRuntime
+from tidemark.stage.runtime import WORKER_TYPES, JobRuntime
 from tidemark.stage.settings import camel_case, settings
 
 CONTEXT_KEYS = ("stage", "tidemark:stages")
@@ -142,7 +143,7 @@ def _refuse_another_kind(where: str, key: str, value: object, *kinds: type) -> N
 def _runtime(fields: Fields, stage: str) -> JobRuntime:
     try:
         return JobRuntime(
-            glue_version=fields.choice("glueVersion", GLUE_VERSIONS, default="5.1"),
+            glue_version=fields.choice("glueVersion", DECLARABLE, default=DEFAULT_GLUE_VERSION),
             worker_type=fields.choice("workerType", WORKER_TYPES),
             number_of_workers=fields.number("numberOfWorkers", 2, 299),
             auto_scaling=fields.flag("autoScaling", default=False),

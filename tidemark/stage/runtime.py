@@ -7,10 +7,9 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resou
 
 from dataclasses import dataclass
 
+from tidemark.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.errors import JobDefinitionError
 
-PYTHONS = {"5.1": (3, 11), "6.0": (3, 13)}  # that a Glue version runs scripts with
-GLUE_VERSIONS = tuple(PYTHONS)
 # Every worker type of a Glue Spark ETL job, and its DPUs; G.025X is for streaming only.
 DPUS = {
     "G.1X": 1,
@@ -53,10 +52,10 @@ class JobRuntime:
     flex: bool = False
     timeout_minutes: int = 60
     max_retries: int = 0
-    glue_version: str = GLUE_VERSIONS[0]
+    glue_version: str = DEFAULT_GLUE_VERSION
 
     def __post_init__(self) -> None:
-        _one_of("glue_version", self.glue_version, GLUE_VERSIONS)
+        _one_of("glue_version", self.glue_version, DECLARABLE)
         _one_of("worker_type", self.worker_type, WORKER_TYPES)
         most = MOST_G2X_WORKERS if self.worker_type == "G.2X" else MOST_WORKERS
         _between("number_of_workers", self.number_of_workers, 2, most)

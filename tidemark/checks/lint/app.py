@@ -7,7 +7,7 @@ from typing import Any
 from tidemark.assembly.arguments import overlaid
 from tidemark.assembly.cloud_assembly import Assembly
 from tidemark.assembly.definitions import JobDefinition
-from tidemark.assembly.template import DEFAULT_GLUE_VERSION, resolve_stacks, stack_resources
+from tidemark.assembly.template import job_definition, resolve_stacks, stack_resources
 from tidemark.checks.lint.argument_rules import Start
 from tidemark.errors import UsageError
 
@@ -60,13 +60,7 @@ def read_jobs(assembly: Assembly) -> list[AppJob]:
 def _app_job(
     name: str, properties: Mapping[str, Any], triggers: Mapping[str, Mapping[str, Any]]
 ) -> AppJob:
-    job = JobDefinition(
-        name=name,
-        script_location=properties["Command"]["ScriptLocation"],
-        glue_version=str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION)),
-        default_arguments=properties.get("DefaultArguments", {}),
-        non_overridable_arguments=properties.get("NonOverridableArguments", {}),
-    )
+    job = job_definition(name, properties)
     is_abbreviating = tuple(map(int, job.glue_version.split("."))) < (6,)
     found = [
         Start(

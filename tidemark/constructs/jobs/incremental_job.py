@@ -10,6 +10,7 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
+from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.checks.graph.template import METADATA
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
 from tidemark.constructs.dataset import Dataset
@@ -28,7 +29,7 @@ from tidemark.constructs.jobs.job_role import make_role
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.runtime import PYTHONS, JobRuntime
+from tidemark.stage.runtime import JobRuntime
 
 
 class BookmarkOption(Enum):
@@ -124,7 +125,7 @@ class IncrementalJob(Construct):
         check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
         opened = check_open_texts(f"job '{name}' has the argument", arguments or {})
         check_kind(name, "runtime", runtime, JobRuntime, "a JobRuntime")
-        check_script(name, shared.root, script, PYTHONS[runtime.glue_version])
+        check_script(name, shared.root, script, GLUE_VERSIONS[runtime.glue_version].python)
         check_kind(name, "temp", temp, Dataset | None, "a Dataset")
         permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
         check_kind(name, "run_properties", run_properties, RunProperties | None, permitted)

@@ -1,0 +1,17 @@
+"""docs/local.md says what the tables of the code say."""
+
+from __future__ import annotations
+
+from tools.local_doc import DOCUMENT, render
+
+
+def test_document_is_what_the_code_refuses():
+    assert DOCUMENT.read_text(encoding="utf-8") == render(), "run `make local`"
+
+
+def test_what_is_refused_is_named():
+    text = render()
+
+    assert "`--extra-jars`" in text
+    assert "`getSink`" in text
+    assert "| 6.0 | 4.1.1 | 3.13 | yes | no |" in text
