@@ -1,13 +1,16 @@
 """Lands sample data where the pipeline's sources are: in the local lake or in a deployed stage."""
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from sample.landing import Delivery
+from tidemark.app import read_context
 from tidemark.assembly.definitions import Deployment
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
+from tidemark.stage.config import StageConfig
 
 BUCKET_OUTPUT = "LandingBucketName"
 FLIGHTS_JOB = "ingest-flights"
@@ -88,7 +91,7 @@ def land_delivery_in_stage(delivery: Delivery, stage: str) -> str:
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
-    stack_name = f"tidemark-{stage}-storage"
+    stack_name = _storage_stack(stage)
     try:
         stacks = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
         url = _jdbc_url_in_account() if delivery.has_flights else None
@@ -108,6 +111,12 @@ def land_delivery_in_stage(delivery: Delivery, stage: str) -> str:
     except (BotoCoreError, ClientError) as error:
         raise TidemarkError(f"cannot upload to the bucket {bucket}: {error}") from error
     return bucket
+
+
+def _storage_stack(stage: str) -> str:
+    """Return the name of the stack with the buckets of a stage, as `app.py` gives it."""
+    context = read_context(Path("cdk.json"), json.dumps({"stage": stage}))
+    return StageConfig.from_context(context, ("flightsSource",)).name_of("storage")
 
 
 def _jdbc_url_in_account() -> str | None:

@@ -58,6 +58,7 @@ ALLOWED = {
     "tidemark/scaffold/templates": "aws_cdk awsglue boto3 constructs infra pyspark pytest "
     "tidemark/constructs watermarks",
     "tidemark/testing": "boto3 pyspark pytest tidemark/assembly tidemark/local_glue",
+    "tidemark/scaffold/sample_files.py": "",
     "tidemark/__main__.py": "tidemark/cli",
     "tidemark/__init__.py": "",
     # What this repository needs to be worked on.

@@ -36,7 +36,8 @@ def test_a_job_takes_the_commands_of_the_guide(tmp_path):
     for path in (f"glue_jobs/{JOB}.py", f"tests/glue_jobs/test_{JOB}.py"):
         assert f"wrote {path}" in scaffolded
         assert (project / path).is_file()
-    assert "updated tests/infra/__snapshots__/" in scaffolded
+    assert f"updated tests/snapshots/tidemark-dev-flights/{JOB}.txt" in scaffolded
+    assert "tests/snapshots/tidemark-dev-flights/stack.txt" not in scaffolded
     for line in guide("first run").splitlines():
         assert f"  {of_the_sample(line)}\n" in scaffolded  # the command prints what the guide says
 

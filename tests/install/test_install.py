@@ -148,6 +148,16 @@ def test_the_watermark_library_ships_with_a_job_that_needs_it(shop: User) -> Non
     assert "3 rows read, 2 written" in ran  # the newest row is asked for first
 
 
+def test_the_sample_can_be_written_too_and_its_app_synthesizes(shop: User) -> None:
+    shop.types("cd .. && tidemark init planes --from flights")
+
+    shop.types("cd ../planes && python app.py")
+
+    planes = shop.folder.parent / "planes"
+    assert (planes / "cdk.out" / "planes-dev-storage.template.json").is_file()
+    assert "0 errors, 0 warnings" in shop.types("cd ../planes && tidemark lint --app cdk.out")
+
+
 @pytest.mark.parametrize(
     ("line", "part"),
     [

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import boto3
 import pytest
@@ -22,6 +23,7 @@ POSTGRES = "jdbc:postgresql://db/air"
 @pytest.fixture
 def account(monkeypatch):
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.chdir(Path(__file__).parents[2])  # whose cdk.json names the stages
     with mock_aws():
         yield
 

@@ -4,21 +4,25 @@ from pathlib import Path
 
 import click
 
+FROM_HELP = "Write the sample pipeline, with its data, instead of one job."
+
 
 @click.command()
 @click.argument("name")
-def init(name: str) -> None:
+@click.option("--from", "sample", type=click.Choice(["flights"]), help=FROM_HELP)
+def init(name: str, sample: str | None) -> None:
     """Write a new project into the folder NAME: an app, a stack, a job with its test, CI.
 
     NAME is part of the names of stacks and buckets: lower case letters and digits, in words joined
     by hyphens.
     """
-    from tidemark.scaffold.project import plan_project, write_project
+    from tidemark.scaffold.project import plan_project, plan_sample, write_project
 
     folder = Path(name)
-    files = plan_project(name)
+    files = plan_sample(name) if sample else plan_project(name)
     write_project(folder, files)
     click.echo(f"wrote {len(files)} files into {folder}/")
     click.echo(f"\nNext, in a virtual environment: cd {name}, then as its README.md says:")
-    for command in ("pip install -r requirements.txt", "npm install", "pytest", "tidemark run"):
+    run = "python -m sample demo" if sample else "tidemark run"
+    for command in ("pip install -r requirements.txt", "npm install", "pytest", run):
         click.echo(f"  {command}")

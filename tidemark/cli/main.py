@@ -15,6 +15,7 @@ from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, bookmark, explain, subm
 from tidemark.cli.init import init
 from tidemark.cli.local import local
 from tidemark.cli.new_job import new_job
+from tidemark.cli.snapshot import snapshot
 from tidemark.cli.state import state
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.watermark import watermark
@@ -95,6 +96,7 @@ main.add_command(bookmark)
 main.add_command(explain)
 main.add_command(init)
 main.add_command(local)
+main.add_command(snapshot)
 main.add_command(state)
 main.add_command(submit)
 main.add_command(watermark)

@@ -1,6 +1,5 @@
 """Puts a scaffolded job into a project: all of its files or none, and the reviewed template."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -11,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.assembly.template import read_deployment
+from tidemark.checks import snapshot
 from tidemark.checks.state.manifest import MANIFEST
 from tidemark.cli.synth import synthesize
 from tidemark.cli.views.state import write_manifest
@@ -20,8 +20,7 @@ from tidemark.scaffold.new_job import NewJob, script_of, stack_with, unit_test_o
 REGION = "us-east-1"  # nothing here depends on it
 PIPELINE_CALL = "Pipeline("
 SNAPSHOT_STAGE = "dev"
-SNAPSHOT_TEST = "tests/infra/test_snapshot.py"
-UPDATE_SNAPSHOT = f"pytest {SNAPSHOT_TEST} --snapshot-update"
+SNAPSHOTS = "tests/snapshots"
 
 
 def check_project(project: Path) -> None:
@@ -167,7 +166,7 @@ def update_reviewed(project: Path, job: str) -> str | None:
     Raises:
         TidemarkError: it cannot be synthesized, or loses state that is recorded.
     """
-    has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / SNAPSHOT_TEST).exists()
+    has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / SNAPSHOTS).is_dir()
     if not (has_manifest or has_snapshot):
         return None
     with TemporaryDirectory() as folder:
@@ -175,7 +174,7 @@ def update_reviewed(project: Path, job: str) -> str | None:
         if has_manifest:
             write_manifest(project, assembly)
         if has_snapshot:
-            update_snapshot(project, assembly)
+            snapshot.write(project / SNAPSHOTS, snapshot.snapshots(assembly))
         return _source_of(job, assembly)
 
 
@@ -190,28 +189,10 @@ def _source_of(job: str, assembly: Path) -> str | None:
         return None  # something of the app does not run here; the job is written all the same
 
 
-def update_snapshot(project: Path, assembly: Path) -> None:
-    """Rewrite the templates that the snapshot test compares with.
-
-    Raises:
-        TidemarkError: the test fails.
-    """
-    command = [sys.executable, "-m", *UPDATE_SNAPSHOT.split(), "-q", "-p", "no:cacheprovider"]
-    run = subprocess.run(  # noqa: S603 (the project's own test)
-        command,
-        cwd=project,
-        env={**os.environ, "TIDEMARK_TEST_ASSEMBLY": str(assembly)},
-        capture_output=True,
-        text=True,
-    )
-    if run.returncode != 0:
-        raise TidemarkError(f"`{UPDATE_SNAPSHOT}` fails:\n{run.stdout}{run.stderr}")
-
-
 def _reviewed(project: Path, stacks: Iterable[str]) -> dict[Path, bytes]:
     """Return the files that a job changes, with what is in them."""
-    snapshots = (project / SNAPSHOT_TEST).parent / "__snapshots__"
-    paths = [*(project / stack for stack in stacks), project / MANIFEST, *snapshots.rglob("*")]
+    reviewed = (project / SNAPSHOTS).rglob("*")
+    paths = [*(project / stack for stack in stacks), project / MANIFEST, *reviewed]
     return {path: path.read_bytes() for path in paths if path.is_file()}
 
 

@@ -1,5 +1,6 @@
 """Writes a new project: an app with one pipeline, one job with its test, and what runs them."""
 
+import json
 import keyword
 import re
 import sys
@@ -8,11 +9,14 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.scaffold.new_job import NewJob, script_of, unit_test_of
+from tidemark.scaffold.sample_files import sample_files, sample_root
 
-TEMPLATE = Path(__file__).parent / "templates" / "project"
+TEMPLATES = Path(__file__).parent / "templates"
 NAME = re.compile(r"(?=.{1,20}\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*")
 FIRST_JOB = "ingest-orders"
 DISTRIBUTION = "tidemark-glue"
+OF_ONE_STACK = ("app.py", "infra/", "tests/test_app.py")  # of a template that the sample replaces
+SAMPLE_NEEDS = "duckdb>=1,<3\nnycflights13==0.0.3\n"
 
 
 def check_project_name(name: str) -> None:
@@ -43,23 +47,54 @@ def plan_project(name: str) -> dict[str, str]:
     """
     check_project_name(name)
     job = NewJob(FIRST_JOB, "bookmark-files", name)
+    files = _rendered(name, TEMPLATES / "project")
+    return files | {job.script: script_of(job), job.test: unit_test_of(job)}
+
+
+def plan_sample(name: str) -> dict[str, str]:
+    """Return the files of a project that is the sample, under a name of its own.
+
+    Raises:
+        UsageError: the name cannot be one.
+    """
+    check_project_name(name)
+    root = sample_root()
+    own = {path: (root / path).read_text(encoding="utf-8") for path in sample_files(root)}
+    own["cdk.json"] = _with_prefix(own["cdk.json"], name)
+    own["package.json"] = own["package.json"].replace('"name": "tidemark"', f'"name": "{name}"', 1)
+    common = _rendered(name, TEMPLATES / "project")
+    kept = {path: text for path, text in common.items() if not path.startswith(OF_ONE_STACK)}
+    kept["requirements.txt"] += SAMPLE_NEEDS
+    return kept | own | _rendered(name, TEMPLATES / "flights")
+
+
+def _with_prefix(cdk_json: str, name: str) -> str:
+    """Return a cdk.json in whose stages every name begins with that of the project."""
+    document = json.loads(cdk_json)
+    for stage in document["context"]["tidemark:stages"].values():
+        stage["namePrefix"] = name
+    return f"{json.dumps(document, indent=2)}\n"
+
+
+def _rendered(name: str, template: Path) -> dict[str, str]:
+    """Return the files of a template, with the name of a project in place of the template's."""
     module = name.replace("-", "_")
-    title = "".join(word.capitalize() for word in name.split("-"))
+    words = {
+        "template-project": name,
+        "template_project": module,
+        "TemplateProject": "".join(word.capitalize() for word in name.split("-")),
+        "TIDEMARK_VERSION": version(DISTRIBUTION),
+    }
     files = {}
-    for path in sorted(path for path in TEMPLATE.rglob("*") if path.is_file()):
+    for path in sorted(path for path in template.rglob("*") if path.is_file()):
         if path.suffix == ".pyc":
             continue
-        target = str(path.relative_to(TEMPLATE)).replace("template_project", module)
+        target = str(path.relative_to(template)).replace("template_project", module)
         text = path.read_text(encoding="utf-8")
-        for old, new in (
-            ("template-project", name),
-            ("template_project", module),
-            ("TemplateProject", title),
-            ("TIDEMARK_VERSION", version(DISTRIBUTION)),
-        ):
+        for old, new in words.items():
             text = text.replace(old, new)
         files[target] = text
-    return files | {job.script: script_of(job), job.test: unit_test_of(job)}
+    return files
 
 
 def write_project(folder: Path, files: dict[str, str]) -> None:

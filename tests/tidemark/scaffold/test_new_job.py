@@ -238,7 +238,7 @@ def test_with_a_second_pipeline_the_next_steps_name_the_first_too(project, secon
 
 def test_a_job_in_a_second_pipeline_that_fails_leaves_nothing_behind(project, second):
     (project / "app.py").write_text("raise SystemExit('error: no synthesis today')")
-    write_snapshot_test(project, "    pass\n")
+    write_snapshot(project)
     before = texts(project)
 
     result = new_job("made-up", "--pipeline=sales-eu")
@@ -324,36 +324,41 @@ def test_the_key_of_a_merge_is_in_its_script(project):
     assert '\nKEY = ("origin", "time_hour")\n' in scripts["glue_jobs/made_up_hours.py"]
 
 
-def write_snapshot_test(project: Path, body: str) -> None:
-    (project / "tests" / "infra" / "__snapshots__").mkdir(parents=True)
-    (project / "tests" / "infra" / "__snapshots__" / "flights.json").write_text("{}")
-    test = project / "tests" / "infra" / "test_snapshot.py"
-    test.write_text(f"from pathlib import Path\n\n\ndef test_template(snapshot):\n{body}")
+SNAPSHOT = "tests/snapshots/tidemark-dev-flights/stack.txt"
+EMPTY_APP = """
+import os
+from pathlib import Path
+
+folder = Path(os.environ["CDK_OUTDIR"])
+folder.mkdir(exist_ok=True)
+(folder / "manifest.json").write_text('{"artifacts": {}}')
+(folder / "tidemark-dev-flights.template.json").write_text(TEMPLATE)
+with open("synthesized", "a") as log:
+    log.write("once ")
+"""
+
+
+def write_snapshot(project: Path) -> None:
+    (project / SNAPSHOT).parent.mkdir(parents=True)
+    (project / SNAPSHOT).write_text("old\n")
 
 
 def test_a_job_with_which_the_snapshot_cannot_be_updated_leaves_nothing_behind(project):
-    (project / "app.py").write_text("")
-    written = "Path(__file__).parent / '__snapshots__'"
-    write_snapshot_test(
-        project,
-        f"    ({written} / 'flights.json').write_text('half')\n"
-        f"    ({written} / 'new.json').write_text('half')\n"
-        "    raise ValueError('no synthesis today')\n",
-    )
+    (project / "app.py").write_text(f"TEMPLATE = 'no JSON'{EMPTY_APP}")
+    write_snapshot(project)
     before = texts(project)
 
     result = new_job("made-up")
 
     assert result.exit_code == 1
-    assert "--snapshot-update` fails:" in result.stderr
-    assert "no synthesis today" in result.stderr
+    assert "with the job, cannot read" in result.stderr
     assert result.stderr.endswith("so nothing was changed\n")
     assert texts(project) == before
 
 
 def test_a_job_with_which_the_app_fails_leaves_nothing_behind(project):
     (project / "app.py").write_text("raise SystemExit('error: two jobs write the same data')")
-    write_snapshot_test(project, "    pass\n")
+    write_snapshot(project)
     before = texts(project)
 
     result = new_job("made-up")
@@ -364,33 +369,16 @@ def test_a_job_with_which_the_app_fails_leaves_nothing_behind(project):
     assert texts(project) == before
 
 
-EMPTY_APP = """
-import os
-from pathlib import Path
-
-folder = Path(os.environ["CDK_OUTDIR"])
-folder.mkdir(exist_ok=True)
-(folder / "manifest.json").write_text('{"artifacts": {}}')
-with open("synthesized", "a") as log:
-    log.write("once ")
-"""
-
-
 def test_the_app_is_synthesized_once_for_manifest_and_snapshot(project):
-    (project / "app.py").write_text(EMPTY_APP)
+    (project / "app.py").write_text(f"TEMPLATE = '{{}}'{EMPTY_APP}")
     (project / "state-manifest.json").write_text(Manifest().to_text())
-    write_snapshot_test(
-        project,
-        "    import os\n\n"
-        "    assert (Path(os.environ['TIDEMARK_TEST_ASSEMBLY']) / 'manifest.json').is_file()\n"
-        "    (Path(__file__).parent / '__snapshots__' / 'flights.json').write_text('new')\n",
-    )
+    write_snapshot(project)
 
     result = new_job("made-up")
 
     assert result.exit_code == 0, result.output
     assert (project / "synthesized").read_text() == "once "
-    assert "updated tests/infra/__snapshots__/flights.json" in result.stdout
+    assert f"updated {SNAPSHOT}" in result.stdout
 
 
 @pytest.mark.parametrize("kind", KINDS)

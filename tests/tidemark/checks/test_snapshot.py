@@ -1,0 +1,104 @@
+"""The files of a snapshot: a new job adds its own and changes no other."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.checks.snapshot import read, stack_files, write
+
+NAMES = st.lists(
+    st.from_regex(r"[a-z]{2,6}(-[a-z]{2,6}){0,2}", fullmatch=True), unique=True, min_size=2
+)
+
+
+def id_of(job: str) -> str:
+    return "Flow" + "".join(word.capitalize() for word in job.split("-"))
+
+
+def stack(jobs: list[str]) -> dict:
+    """Return a stack as the constructs write it, with what lists all of its jobs."""
+    resources: dict[str, dict] = {
+        "FlowStart01234567": {
+            "Type": "AWS::Glue::Trigger",
+            "Properties": {
+                "Type": "ON_DEMAND",
+                "Actions": [{"JobName": {"Ref": f"{id_of(job)}ABCDEF01"}} for job in jobs],
+            },
+            "DependsOn": [f"{id_of(job)}TriggerABCDEF03" for job in jobs],
+        },
+        "FlowRule01234567": {
+            "Type": "AWS::Events::Rule",
+            "Properties": {"EventPattern": {"detail": {"jobName": list(jobs)}}},
+        },
+        "FlowDashboard01234567": {
+            "Type": "AWS::CloudWatch::Dashboard",
+            "Properties": {"DashboardBody": json.dumps(jobs), "DashboardName": "flow"},
+        },
+    }
+    for job in jobs:
+        resources[f"{id_of(job)}ABCDEF01"] = {
+            "Type": "AWS::Glue::Job",
+            "Properties": {
+                "Name": job,
+                "Role": {"Fn::GetAtt": [f"{id_of(job)}RoleABCDEF02", "Arn"]},
+            },
+        }
+        resources[f"{id_of(job)}RoleABCDEF02"] = {"Type": "AWS::IAM::Role", "Properties": {}}
+        resources[f"{id_of(job)}TriggerABCDEF03"] = {"Type": "AWS::Glue::Trigger", "Properties": {}}
+    return {"Resources": resources}
+
+
+def has_prefix(names: list[str]) -> bool:
+    ids = [id_of(name) for name in names]
+    return any(a != b and a.startswith(b) for a in ids for b in ids)
+
+
+@given(NAMES.filter(lambda names: not has_prefix(names)))
+def test_a_new_job_adds_its_own_file_and_changes_no_other(names):
+    before = stack_files(stack(names[:-1]), {})
+
+    after = stack_files(stack(names), {})
+
+    assert after.keys() - before.keys() == {f"{names[-1]}.txt"}
+    assert {name: after[name] for name in before} == before
+    assert after[f"{names[-1]}.txt"].splitlines()[-3:] == [
+        "named in:",
+        "  - FlowRule01234567.Properties.EventPattern.detail.jobName",
+        "  - FlowStart01234567.Properties.Actions",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"Ref": "Key01234567"}, "${Key01234567}"),
+        ({"Fn::GetAtt": ["Key01234567", "Arn"]}, "${Key01234567.Arn}"),
+        ({"Fn::Join": ["/", ["s3:/", {"Ref": "Raw"}, "x"]]}, "s3://${Raw}/x"),
+        ({"Fn::ImportValue": {"Fn::Sub": "storage:Key"}}, "${import storage:Key}"),
+        (f"s3://assets/{'0' * 64}.zip", "s3://assets/<asset Libs>.zip"),
+        (f"s3://assets/{'1' * 64}.zip", "s3://assets/<asset unknown>.zip"),
+        (True, "true"),
+        ([], "[]"),
+    ],
+)
+def test_a_value_is_one_line(value, text):
+    resource = {"Type": "AWS::S3::Bucket", "Properties": {"Name": value, "Tags": [1]}}
+
+    files = stack_files({"Resources": {"Raw01234567": resource}}, {"0" * 64: "Libs"})
+
+    assert files == {
+        "stack.txt": f"AWS::S3::Bucket Raw01234567:\n  Properties:\n    Name: {text}\n"
+    }
+
+
+def test_a_folder_gets_what_is_new_and_loses_what_is_gone(tmp_path: Path):
+    write(tmp_path, {"a/one.txt": "1\n", "a/two.txt": "2\n", "b/stack.txt": "0\n"})
+
+    changed = write(tmp_path, {"a/one.txt": "1\n", "a/three.txt": "3\n", "b/stack.txt": "4\n"})
+
+    assert changed == ["a/three.txt", "a/two.txt", "b/stack.txt"]
+    assert read(tmp_path) == {"a/one.txt": "1\n", "a/three.txt": "3\n", "b/stack.txt": "4\n"}
+    assert write(tmp_path, read(tmp_path)) == []

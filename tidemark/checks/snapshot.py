@@ -1,0 +1,208 @@
+"""Templates as a reviewer reads them: a file per job and one per stack, short and normalised.
+
+A job's file has its resources and the places where the rest of its stack names it, so that a new
+job adds a file and changes no other. Left out is what says nothing to a reviewer or follows from
+the rest: hashes of assets, tags, the body of dashboards, the order in which triggers are made, and
+the CDK's check of its bootstrap stack. Logical ids stay: if one changes, a resource is replaced.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import UsageError
+
+JOB, TRIGGER, DASHBOARD = "AWS::Glue::Job", "AWS::Glue::Trigger", "AWS::CloudWatch::Dashboard"
+LEFT_OUT = ("Tags",)
+HASH = re.compile(r"[0-9A-F]{8}$")
+DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+SUFFIX = ".txt"
+STACK_FILE = f"stack{SUFFIX}"
+
+
+def snapshots(assembly: Path) -> dict[str, str]:
+    """Return the snapshot of a cloud assembly: path of each file to its text.
+
+    Args:
+        assembly: the folder that `cdk synth` wrote.
+
+    Raises:
+        UsageError: one of its files is not JSON.
+    """
+    files: dict[str, str] = {}
+    for template in sorted(assembly.glob("*.template.json")):
+        stack = template.name.removesuffix(".template.json")
+        document = _json(template)
+        for name, text in stack_files(document, _names_of_assets(assembly, stack)).items():
+            files[f"{stack}/{name}"] = text
+    return files
+
+
+def stack_files(template: Mapping[str, Any], assets: Mapping[str, str]) -> dict[str, str]:
+    """Return the files of one stack.
+
+    Args:
+        template: its template.
+        assets: what each hash of an asset stands for.
+    """
+    resources: Mapping[str, Any] = template.get("Resources", {})
+    jobs = _jobs(resources)
+    owners = {one: job for one in resources if (job := _owner(one, jobs))}
+    parts: dict[str, dict[str, Any]] = {STACK_FILE: {}}
+    for logical_id, resource in sorted(resources.items()):
+        shown = _plain(_relevant(resource, owners), assets)
+        title = f"{resource['Type']} {logical_id}"
+        owner = owners.get(logical_id)
+        if owner is not None:
+            parts.setdefault(f"{owner}{SUFFIX}", {})[title] = shown
+            continue
+        listed: dict[str, list[str]] = {}
+        parts[STACK_FILE][title] = _without_jobs(shown, jobs, "", listed)
+        for job, places in listed.items():
+            named = parts.setdefault(f"{job}{SUFFIX}", {}).setdefault("named in", [])
+            named += [f"{logical_id}{place}" for place in places]
+    for output, value in sorted(template.get("Outputs", {}).items()):
+        parts[STACK_FILE][f"Output {output}"] = _plain(value, assets)
+    return {name: "".join(f"{line}\n" for line in _lines(part)) for name, part in parts.items()}
+
+
+def _names_of_assets(assembly: Path, stack: str) -> dict[str, str]:
+    file = assembly / f"{stack}.assets.json"
+    found = _json(file).get("files", {}) if file.is_file() else {}
+    return {digest: asset.get("displayName", "asset") for digest, asset in found.items()}
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise UsageError(f"cannot read {file}: {error}; synthesize the app again") from error
+
+
+def _jobs(resources: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names of the jobs by their logical ids without the hash."""
+    return {
+        HASH.sub("", logical_id): str(resource["Properties"].get("Name", logical_id))
+        for logical_id, resource in resources.items()
+        if resource["Type"] == JOB
+    }
+
+
+def _owner(logical_id: str, jobs: Mapping[str, str]) -> str | None:
+    """Return the job that a resource is there for: its logical id begins with that of the job."""
+    found = [prefix for prefix in jobs if logical_id.startswith(prefix)]
+    return jobs[max(found, key=len)] if found else None
+
+
+def _relevant(resource: Mapping[str, Any], owners: Mapping[str, str]) -> dict[str, Any]:
+    """Return what is shown of a resource."""
+    shown = {key: value for key, value in resource.items() if key != "Type"}
+    shown["Properties"] = {
+        key: value for key, value in resource.get("Properties", {}).items() if key not in LEFT_OUT
+    }
+    if resource["Type"] == DASHBOARD:
+        shown["Properties"].pop("DashboardBody", None)
+    if "DependsOn" in shown:
+        needed = shown.pop("DependsOn")
+        needed = [needed] if isinstance(needed, str) else needed
+        if resource["Type"] == TRIGGER:  # one after the other, in the order of the jobs
+            needed = [one for one in needed if one not in owners]
+        if needed:
+            shown["DependsOn"] = needed
+    return shown
+
+
+def _plain(value: Any, assets: Mapping[str, str]) -> Any:
+    """Return a value with each intrinsic function as one line of text, and without hashes."""
+    if isinstance(value, str):
+        return DIGEST.sub(lambda match: f"<asset {assets.get(match[0], 'unknown')}>", value)
+    if isinstance(value, list):
+        plain = [_plain(item, assets) for item in value]
+        # The CDK orders the resources of a statement by the hashes in them.
+        return sorted(plain) if all(isinstance(item, str) for item in plain) else plain
+    if isinstance(value, dict):
+        line = _line_of(value, assets) if len(value) == 1 else None
+        return line or {key: _plain(item, assets) for key, item in value.items()}
+    return value
+
+
+def _line_of(function: Mapping[str, Any], assets: Mapping[str, str]) -> str | None:
+    """Return an intrinsic function as one line; None if it is none that has one."""
+    match function:
+        case {"Ref": str(name)}:
+            return f"${{{name}}}"
+        case {"Fn::GetAtt": [str(name), str(attribute)]}:
+            return f"${{{name}.{attribute}}}"
+        case {"Fn::Sub": str(text)}:
+            return str(_plain(text, assets))
+        case {"Fn::ImportValue": name}:
+            return f"${{import {_plain(name, assets)}}}"
+        case {"Fn::Join": [str(separator), list(items)]}:
+            return separator.join(str(_plain(item, assets)) for item in items)
+    return None
+
+
+def _without_jobs(
+    value: Any, jobs: Mapping[str, str], place: str, listed: dict[str, list[str]]
+) -> Any:
+    """Return a value without the items of lists that name a job, and note where they were."""
+    if isinstance(value, dict):
+        return {
+            key: _without_jobs(item, jobs, f"{place}.{key}", listed) for key, item in value.items()
+        }
+    if not isinstance(value, list):
+        return value
+    kept = []
+    for item in value:
+        job = _job_named(item, jobs)
+        if job is None:
+            kept.append(_without_jobs(item, jobs, place, listed))
+        else:
+            listed.setdefault(job, []).append(place)
+    return kept
+
+
+def _job_named(item: Any, jobs: Mapping[str, str]) -> str | None:
+    """Return the job that an item of a list is there for: its name, or an action that starts it."""
+    if isinstance(item, str):
+        return item if item in jobs.values() else None
+    if isinstance(item, dict) and "JobName" in item:
+        return jobs.get(HASH.sub("", str(item["JobName"]).strip("${}")))
+    return None
+
+
+def _lines(value: Any, indent: str = "") -> Iterator[str]:
+    """Yield the lines of a value: keys and what they have, deeper values further in."""
+    items = value.items() if isinstance(value, dict) else (("-", item) for item in value)
+    for key, item in items:
+        mark = f"{indent}{key}" if key == "-" else f"{indent}{key}:"
+        if isinstance(item, dict | list) and item:
+            yield mark
+            yield from _lines(item, f"{indent}  ")
+        else:
+            yield f"{mark} {item if isinstance(item, str) else json.dumps(item)}"
+
+
+def write(folder: Path, files: Mapping[str, str]) -> list[str]:
+    """Make a folder hold these files and no others; return the paths of those that changed."""
+    before = read(folder)
+    changed = sorted(
+        name for name in before.keys() | files.keys() if before.get(name) != files.get(name)
+    )
+    for name in changed:
+        if name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(files[name], encoding="utf-8")
+        else:
+            (folder / name).unlink()
+    return changed
+
+
+def read(folder: Path) -> dict[str, str]:
+    """Return the snapshot that a folder holds; empty if there is no such folder."""
+    return {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob(f"*{SUFFIX}"))
+    }

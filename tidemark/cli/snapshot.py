@@ -1,0 +1,38 @@
+"""The command `snapshot`."""
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+
+FOLDER = "tests/snapshots"
+CHECK_HELP = "Write nothing; exit with 1 if a file would change."
+
+
+@click.command()
+@click.option("--check", is_flag=True, help=CHECK_HELP)
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+def snapshot(check: bool, app: Path | None, context: tuple[str, ...]) -> None:
+    """Write the templates as a reviewer reads them: a file per job and stack in tests/snapshots.
+
+    A new job adds a file. Commit them: what a change of the app does to AWS is in the difference.
+    """
+    from tidemark.checks.snapshot import read, snapshots, write
+
+    files = snapshots(assembly_folder(Console(stderr=True), app, context))
+    folder = Path(FOLDER)
+    if not check:
+        for name in write(folder, files):
+            click.echo(f"updated {folder / name}: read the difference before you commit it")
+        return
+    before = read(folder)
+    changed = sorted(n for n in before.keys() | files.keys() if before.get(n) != files.get(n))
+    for name in changed:
+        click.echo(f"{folder / name} is not what the app synthesizes")
+    if changed:
+        click.echo("when the change is meant: tidemark snapshot, then read the difference")
+        sys.exit(1)
