@@ -20,11 +20,11 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 RUNTIME, ALL = "requirements.txt", "requirements-dev.txt"
 # uv does not compile modules: most of them are never imported.
-INSTALL = (
-    *("uv", "pip", "install", "--python", sys.executable, "--no-deps", "--no-build-isolation"),
-    "--require-hashes",
+UV = ("uv", "pip", "install", "--python", sys.executable, "--no-deps", "--no-build-isolation")
+PIP = (
+    *(sys.executable, "-m", "pip", "install", "--quiet", "--no-compile"),
+    *("--no-deps", "--no-build-isolation"),
 )
-THIS_PROJECT = (*INSTALL[:-1], "--editable", ".")
 # What uv does not read of pip's own settings: option of pip to the variable of uv, and how uv
 # separates several. Sources: https://docs.astral.sh/uv/reference/environment/ and
 # https://pip.pypa.io/en/stable/topics/configuration/
@@ -90,7 +90,7 @@ def install_runtime(console: Console) -> None:
     """
     install_python_packages(console, RUNTIME)
     with phase(console, "Installing this project"):
-        _check(THIS_PROJECT)
+        _check([*PIP, "--editable", "."])  # from this folder only
     # npm waits for its registry and the disk; the archive takes a processor meanwhile.
     with ThreadPoolExecutor(1) as beside:
         archive = beside.submit(_check, CLASS_ARCHIVE)
@@ -135,15 +135,20 @@ def phase(console: Console, text: str) -> Iterator[None]:
 
 
 def install_python_packages(console: Console, requirements: str) -> None:
-    """Install the packages of a file, with their hashes.
+    """Install the packages of a file, with their hashes: by uv, or by pip where uv cannot.
 
     Raises:
-        SetUpError: uv failed.
+        SetUpError: both failed; the text is that of pip.
     """
     text = Path(requirements).read_text(encoding="utf-8")
     packages = len(re.findall(r"^[a-zA-Z0-9]", text, re.MULTILINE))
-    with phase(console, f"Installing {packages} Python packages"):
-        _check([*INSTALL, "-r", requirements])
+    try:
+        with phase(console, f"Installing {packages} Python packages"):
+            _check([*UV, "--require-hashes", "-r", requirements])
+    except SetUpError as error:  # such as a registry that wants what only pip knows
+        console.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        with phase(console, "uv failed: installing them with pip, which takes longer"):
+            _check([*PIP, "--require-hashes", "-r", requirements])
 
 
 def install_node_packages() -> None:

@@ -75,6 +75,19 @@ def test_a_command_that_fails_shows_what_it_printed_last():
         set_up._check(program)
 
 
+def test_where_uv_cannot_install_pip_does(tmp_path, monkeypatch, capsys):
+    (tmp_path / "requirements.txt").write_text("one==1.0\ntwo==2.0\n")
+    mark = tmp_path / "installed"
+    write = f"import pathlib; pathlib.Path({str(mark)!r}).touch()"
+    monkeypatch.setattr(set_up, "UV", (sys.executable, "-c", "raise SystemExit('no registry')"))
+    monkeypatch.setattr(set_up, "PIP", (sys.executable, "-c", write))
+
+    set_up.install_python_packages(Console(), str(tmp_path / "requirements.txt"))
+
+    assert mark.exists()
+    assert "no registry" in capsys.readouterr().out
+
+
 @pytest.mark.stress
 def test_a_registry_that_npm_does_not_reach_is_an_error_with_what_to_do(tmp_path, monkeypatch):
     needs = {"private": True, "devDependencies": {"no-such-package-here": "1.0.0"}}
