@@ -73,8 +73,7 @@ def main() -> int:
         if "--runtime" in sys.argv[1:]:
             install_runtime(console)
         else:
-            install_python_packages(console, ALL)
-            console.print("[green]✓[/] Set-up is complete", highlight=False)
+            install_for_tests(console)
     except SetUpError as error:
         console.print("[bold red]error:[/] ", end="")
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
@@ -91,13 +90,22 @@ def install_runtime(console: Console) -> None:
     install_python_packages(console, RUNTIME)
     with phase(console, "Installing this project"):
         _check([*PIP, "--editable", "."])  # from this folder only
-    # npm waits for its registry and the disk; the archive takes a processor meanwhile.
-    with ThreadPoolExecutor(1) as beside:
+    with phase(console, "Installing the Node tools"):
+        node_commands(Path(sys.executable).parent)
+        install_node_packages()
+
+
+def install_for_tests(console: Console) -> None:
+    """Install what the tests need beside it, and make the archive that halves the start of a JVM.
+
+    Raises:
+        SetUpError: a step failed.
+    """
+    with ThreadPoolExecutor(1) as beside:  # uv waits for the disk; the archive takes a processor
         archive = beside.submit(_check, CLASS_ARCHIVE)
-        with phase(console, "Installing the Node tools"):
-            node_commands(Path(sys.executable).parent)
-            install_node_packages()
+        install_python_packages(console, ALL)
         keep_class_archive(console, archive)
+    console.print("[green]✓[/] Set-up is complete", highlight=False)
 
 
 def pip_settings() -> dict[str, str]:
@@ -196,7 +204,7 @@ def node_commands(folder: Path) -> None:
 
 
 def keep_class_archive(console: Console, archive: Future[None]) -> None:
-    """Wait for the archive that halves the start of a JVM; say so if this Java cannot make one."""
+    """Wait for the archive; say so if this Java cannot make one."""
     try:
         with phase(console, "Keeping Spark's classes for a faster start of jobs"):
             archive.result()
