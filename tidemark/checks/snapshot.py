@@ -51,6 +51,7 @@ def stack_files(template: Mapping[str, Any], assets: Mapping[str, str]) -> dict[
     jobs = _jobs(resources)
     owners = {one: job for one in resources if (job := _owner(one, jobs))}
     parts: dict[str, dict[str, Any]] = {STACK_FILE: {}}
+    named: dict[str, list[str]] = {}
     for logical_id, resource in sorted(resources.items()):
         shown = _plain(_relevant(resource, owners), assets)
         title = f"{resource['Type']} {logical_id}"
@@ -61,8 +62,9 @@ def stack_files(template: Mapping[str, Any], assets: Mapping[str, str]) -> dict[
         listed: dict[str, list[str]] = {}
         parts[STACK_FILE][title] = _without_jobs(shown, jobs, "", listed)
         for job, places in listed.items():
-            named = parts.setdefault(f"{job}{SUFFIX}", {}).setdefault("named in", [])
-            named += [f"{logical_id}{place}" for place in places]
+            named.setdefault(job, []).extend(f"{logical_id}{place}" for place in places)
+    for job, places in named.items():
+        parts[f"{job}{SUFFIX}"]["named in"] = places
     for output, value in sorted(template.get("Outputs", {}).items()):
         parts[STACK_FILE][f"Output {output}"] = _plain(value, assets)
     return {name: "".join(f"{line}\n" for line in _lines(part)) for name, part in parts.items()}
