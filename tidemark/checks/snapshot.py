@@ -94,7 +94,11 @@ def _jobs(resources: Mapping[str, Any]) -> dict[str, str]:
 
 def _owner(logical_id: str, jobs: Mapping[str, str]) -> str | None:
     """Return the job that a resource is there for: its logical id begins with that of the job."""
-    found = [prefix for prefix in jobs if logical_id.startswith(prefix)]
+    found = [
+        prefix
+        for prefix in jobs
+        if logical_id.startswith(prefix) and not logical_id[len(prefix) :][:1].islower()
+    ]
     return jobs[max(found, key=len)] if found else None
 
 
