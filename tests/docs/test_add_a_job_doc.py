@@ -37,7 +37,7 @@ def test_a_job_takes_the_commands_of_the_guide(tmp_path):
         assert f"wrote {path}" in scaffolded
         assert (project / path).is_file()
     assert f"updated tests/snapshots/tidemark-dev-flights/{JOB}.txt" in scaffolded
-    assert "tests/snapshots/tidemark-dev-flights/stack.txt" not in scaffolded
+    assert "tests/snapshots/tidemark-dev-flights/_stack.txt" not in scaffolded
     for line in guide("first run").splitlines():
         assert f"  {of_the_sample(line)}\n" in scaffolded  # the command prints what the guide says
 

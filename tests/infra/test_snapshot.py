@@ -7,15 +7,17 @@ difference before you commit it. A logical id that changes replaces its resource
 import pytest
 
 from tests.fixtures.synthesis import ROOT
-from tidemark.checks.snapshot import read, snapshots
+from tidemark.assembly.cloud_assembly import read_assembly
+from tidemark.checks.snapshot import FOLDER, UNKNOWN, read, snapshots
 
 pytestmark = pytest.mark.synth
 
 
 def test_the_templates_are_those_that_were_reviewed(synth):
-    found = snapshots(synth(stage="dev").folder)
-    reviewed = read(ROOT / "tests" / "snapshots")
+    found = snapshots(read_assembly(synth(stage="dev").folder))
+    reviewed = read(ROOT / FOLDER)
 
     assert found.keys() == reviewed.keys()
     for name, text in found.items():
+        assert UNKNOWN not in text, name
         assert text == reviewed[name], f"{name}: `tidemark snapshot -c stage=dev` if it is meant"

@@ -19,12 +19,16 @@ class Stack:
 
 @dataclass(frozen=True)
 class FileAsset:
-    """One file or folder that ``cdk deploy`` uploads to ``bucket``/``key`` (unresolved)."""
+    """One file or folder that ``cdk deploy`` uploads to ``bucket``/``key`` (unresolved).
+
+    `name` is what the CDK calls it, if it says so: the construct that it belongs to.
+    """
 
     source: Path
     is_zipped: bool
     bucket: Any
     key: str
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ def _file_assets(folder: Path, manifest: str) -> list[FileAsset]:
             is_zipped=file["source"].get("packaging") == "zip",
             bucket={"Fn::Sub": destination["bucketName"]},
             key=destination["objectKey"],
+            name=file.get("displayName", ""),
         )
         for file in files.values()
         for destination in file["destinations"].values()

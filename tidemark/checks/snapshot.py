@@ -2,8 +2,8 @@
 
 A job's file has its resources and the places where the rest of its stack names it, so that a new
 job adds a file and changes no other. Left out is what says nothing to a reviewer or follows from
-the rest: hashes of assets, tags, the body of dashboards, the order in which triggers are made, and
-the CDK's check of its bootstrap stack. Logical ids stay: if one changes, a resource is replaced.
+the rest: hashes of assets, the body of dashboards, the order in which triggers are made, and the
+CDK's check of its bootstrap stack. Logical ids stay: if one changes, a resource is replaced.
 """
 
 import json
@@ -12,32 +12,26 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import UsageError
+from tidemark.assembly.cloud_assembly import Assembly
 
+FOLDER = "tests/snapshots"
 JOB, TRIGGER, DASHBOARD = "AWS::Glue::Job", "AWS::Glue::Trigger", "AWS::CloudWatch::Dashboard"
-LEFT_OUT = ("Tags",)
 HASH = re.compile(r"[0-9A-F]{8}$")
 DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+NO_FILE_NAME = re.compile(r"[^\w.-]+")
+UNKNOWN = "<asset unknown>"
 SUFFIX = ".txt"
-STACK_FILE = f"stack{SUFFIX}"
+STACK_FILE = f"_stack{SUFFIX}"  # a name that no job has
 
 
-def snapshots(assembly: Path) -> dict[str, str]:
-    """Return the snapshot of a cloud assembly: path of each file to its text.
-
-    Args:
-        assembly: the folder that `cdk synth` wrote.
-
-    Raises:
-        UsageError: one of its files is not JSON.
-    """
-    files: dict[str, str] = {}
-    for template in sorted(assembly.glob("*.template.json")):
-        stack = template.name.removesuffix(".template.json")
-        document = _json(template)
-        for name, text in stack_files(document, _names_of_assets(assembly, stack)).items():
-            files[f"{stack}/{name}"] = text
-    return files
+def snapshots(assembly: Assembly) -> dict[str, str]:
+    """Return the snapshot of a cloud assembly: path of each file to its text."""
+    assets = {asset.key.partition(".")[0]: asset.name or "asset" for asset in assembly.assets}
+    return {
+        f"{stack.name}/{name}": text
+        for stack in assembly.stacks
+        for name, text in stack_files(stack.template, assets).items()
+    }
 
 
 def stack_files(template: Mapping[str, Any], assets: Mapping[str, str]) -> dict[str, str]:
@@ -57,30 +51,22 @@ def stack_files(template: Mapping[str, Any], assets: Mapping[str, str]) -> dict[
         title = f"{resource['Type']} {logical_id}"
         owner = owners.get(logical_id)
         if owner is not None:
-            parts.setdefault(f"{owner}{SUFFIX}", {})[title] = shown
+            parts.setdefault(_file_of(owner), {})[title] = shown
             continue
         listed: dict[str, list[str]] = {}
         parts[STACK_FILE][title] = _without_jobs(shown, jobs, "", listed)
         for job, places in listed.items():
             named.setdefault(job, []).extend(f"{logical_id}{place}" for place in places)
     for job, places in named.items():
-        parts[f"{job}{SUFFIX}"]["named in"] = places
+        parts[_file_of(job)]["named in"] = places
     for output, value in sorted(template.get("Outputs", {}).items()):
         parts[STACK_FILE][f"Output {output}"] = _plain(value, assets)
     return {name: "".join(f"{line}\n" for line in _lines(part)) for name, part in parts.items()}
 
 
-def _names_of_assets(assembly: Path, stack: str) -> dict[str, str]:
-    file = assembly / f"{stack}.assets.json"
-    found = _json(file).get("files", {}) if file.is_file() else {}
-    return {digest: asset.get("displayName", "asset") for digest, asset in found.items()}
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"cannot read {file}: {error}; synthesize the app again") from error
+def _file_of(job: str) -> str:
+    """Return the file of a job, whose name may be anything where others declared it."""
+    return f"{NO_FILE_NAME.sub('_', job)}{SUFFIX}"
 
 
 def _jobs(resources: Mapping[str, Any]) -> dict[str, str]:
@@ -105,9 +91,7 @@ def _owner(logical_id: str, jobs: Mapping[str, str]) -> str | None:
 def _relevant(resource: Mapping[str, Any], owners: Mapping[str, str]) -> dict[str, Any]:
     """Return what is shown of a resource."""
     shown = {key: value for key, value in resource.items() if key != "Type"}
-    shown["Properties"] = {
-        key: value for key, value in resource.get("Properties", {}).items() if key not in LEFT_OUT
-    }
+    shown["Properties"] = dict(resource.get("Properties", {}))
     if resource["Type"] == DASHBOARD:
         shown["Properties"].pop("DashboardBody", None)
     if "DependsOn" in shown:
@@ -123,14 +107,25 @@ def _relevant(resource: Mapping[str, Any], owners: Mapping[str, str]) -> dict[st
 def _plain(value: Any, assets: Mapping[str, str]) -> Any:
     """Return a value with each intrinsic function as one line of text, and without hashes."""
     if isinstance(value, str):
-        return DIGEST.sub(lambda match: f"<asset {assets.get(match[0], 'unknown')}>", value)
+        return DIGEST.sub(
+            lambda found: f"<asset {assets[found[0]]}>" if found[0] in assets else UNKNOWN, value
+        )
     if isinstance(value, list):
-        plain = [_plain(item, assets) for item in value]
-        # The CDK orders the resources of a statement by the hashes in them.
-        return sorted(plain) if all(isinstance(item, str) for item in plain) else plain
+        return [_plain(item, assets) for item in value]
     if isinstance(value, dict):
         line = _line_of(value, assets) if len(value) == 1 else None
-        return line or {key: _plain(item, assets) for key, item in value.items()}
+        return line or {key: _item(key, _plain(item, assets)) for key, item in value.items()}
+    return value
+
+
+def _item(key: str, value: Any) -> Any:
+    """Return a value of a key, in an order that says something, tags in one line."""
+    if key == "Resource" and isinstance(value, list):
+        return sorted(value, key=json.dumps)  # the CDK orders these by the hashes in them
+    if key == "Tags" and all(
+        isinstance(tag, dict) and set(tag) == {"Key", "Value"} for tag in value
+    ):
+        return ", ".join(f"{tag['Key']}={tag['Value']}" for tag in value)
     return value
 
 
@@ -191,19 +186,23 @@ def _lines(value: Any, indent: str = "") -> Iterator[str]:
             yield f"{mark} {item if isinstance(item, str) else json.dumps(item)}"
 
 
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return the paths of the files that are not the same in two snapshots."""
+    return sorted(
+        name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+    )
+
+
 def write(folder: Path, files: Mapping[str, str]) -> list[str]:
     """Make a folder hold these files and no others; return the paths of those that changed."""
-    before = read(folder)
-    changed = sorted(
-        name for name in before.keys() | files.keys() if before.get(name) != files.get(name)
-    )
-    for name in changed:
+    names = changed(read(folder), files)
+    for name in names:
         if name in files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(files[name], encoding="utf-8")
         else:
             (folder / name).unlink()
-    return changed
+    return names
 
 
 def read(folder: Path) -> dict[str, str]:

@@ -8,7 +8,6 @@ from rich.console import Console
 
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 
-FOLDER = "tests/snapshots"
 CHECK_HELP = "Write nothing; exit with 1 if a file would change."
 
 
@@ -21,18 +20,18 @@ def snapshot(check: bool, app: Path | None, context: tuple[str, ...]) -> None:
 
     A new job adds a file. Commit them: what a change of the app does to AWS is in the difference.
     """
-    from tidemark.checks.snapshot import read, snapshots, write
+    from tidemark.assembly.cloud_assembly import read_assembly
+    from tidemark.checks.snapshot import FOLDER, changed, read, snapshots, write
 
-    files = snapshots(assembly_folder(Console(stderr=True), app, context))
+    files = snapshots(read_assembly(assembly_folder(Console(stderr=True), app, context)))
     folder = Path(FOLDER)
     if not check:
         for name in write(folder, files):
             click.echo(f"updated {folder / name}: read the difference before you commit it")
         return
-    before = read(folder)
-    changed = sorted(n for n in before.keys() | files.keys() if before.get(n) != files.get(n))
-    for name in changed:
+    names = changed(read(folder), files)
+    for name in names:
         click.echo(f"{folder / name} is not what the app synthesizes")
-    if changed:
+    if names:
         click.echo("when the change is meant: tidemark snapshot, then read the difference")
         sys.exit(1)

@@ -20,7 +20,6 @@ from tidemark.scaffold.new_job import NewJob, script_of, stack_with, unit_test_o
 REGION = "us-east-1"  # nothing here depends on it
 PIPELINE_CALL = "Pipeline("
 SNAPSHOT_STAGE = "dev"
-SNAPSHOTS = "tests/snapshots"
 
 
 def check_project(project: Path) -> None:
@@ -166,7 +165,7 @@ def update_reviewed(project: Path, job: str) -> str | None:
     Raises:
         TidemarkError: it cannot be synthesized, or loses state that is recorded.
     """
-    has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / SNAPSHOTS).is_dir()
+    has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / snapshot.FOLDER).is_dir()
     if not (has_manifest or has_snapshot):
         return None
     with TemporaryDirectory() as folder:
@@ -174,7 +173,7 @@ def update_reviewed(project: Path, job: str) -> str | None:
         if has_manifest:
             write_manifest(project, assembly)
         if has_snapshot:
-            snapshot.write(project / SNAPSHOTS, snapshot.snapshots(assembly))
+            snapshot.write(project / snapshot.FOLDER, snapshot.snapshots(read_assembly(assembly)))
         return _source_of(job, assembly)
 
 
@@ -191,7 +190,7 @@ def _source_of(job: str, assembly: Path) -> str | None:
 
 def _reviewed(project: Path, stacks: Iterable[str]) -> dict[Path, bytes]:
     """Return the files that a job changes, with what is in them."""
-    reviewed = (project / SNAPSHOTS).rglob("*")
+    reviewed = (project / snapshot.FOLDER).rglob("*")
     paths = [*(project / stack for stack in stacks), project / MANIFEST, *reviewed]
     return {path: path.read_bytes() for path in paths if path.is_file()}
 

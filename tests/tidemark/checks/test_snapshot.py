@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.checks.snapshot import read, stack_files, write
+from tidemark.assembly.cloud_assembly import Assembly, Stack
+from tidemark.checks.snapshot import read, snapshots, stack_files, write
 
 NAMES = st.lists(
     st.from_regex(r"[a-z]{2,6}(-[a-z]{2,6}){0,2}", fullmatch=True), unique=True, min_size=2
@@ -85,13 +86,46 @@ def test_a_new_job_adds_its_own_file_and_changes_no_other(names):
     ],
 )
 def test_a_value_is_one_line(value, text):
-    resource = {"Type": "AWS::S3::Bucket", "Properties": {"Name": value, "Tags": [1]}}
+    resource = {"Type": "AWS::S3::Bucket", "Properties": {"Name": value}}
 
     files = stack_files({"Resources": {"Raw01234567": resource}}, {"0" * 64: "Libs"})
 
     assert files == {
-        "stack.txt": f"AWS::S3::Bucket Raw01234567:\n  Properties:\n    Name: {text}\n"
+        "_stack.txt": f"AWS::S3::Bucket Raw01234567:\n  Properties:\n    Name: {text}\n"
     }
+
+
+def test_a_job_named_stack_has_a_file_of_its_own():
+    files = stack_files(stack(["stack", "other"]), {})
+
+    assert files.keys() == {"_stack.txt", "stack.txt", "other.txt"}
+    assert "Name: stack" in files["stack.txt"]
+
+
+def test_the_order_of_a_list_counts_but_for_the_resources_of_a_statement():
+    def shown(key, items):
+        resource = {"Type": "AWS::S3::Bucket", "Properties": {key: items}}
+        return stack_files({"Resources": {"Raw01234567": resource}}, {})
+
+    assert shown("Steps", ["b", "a"]) != shown("Steps", ["a", "b"])
+    assert shown("Resource", ["b", "a"]) == shown("Resource", ["a", "b"])
+
+
+def test_tags_are_one_line():
+    tags = [{"Key": "team", "Value": "x"}, {"Key": "stage", "Value": "dev"}]
+    resource = {"Type": "AWS::S3::Bucket", "Properties": {"Tags": tags}}
+
+    files = stack_files({"Resources": {"Raw01234567": resource}}, {})
+
+    assert "    Tags: team=x, stage=dev\n" in files["_stack.txt"]
+
+
+def test_the_stacks_of_a_nested_assembly_are_in_it():
+    nested = Stack("dev-flow", stack(["one", "two"]))
+
+    files = snapshots(Assembly((nested,), ()))
+
+    assert files.keys() == {"dev-flow/_stack.txt", "dev-flow/one.txt", "dev-flow/two.txt"}
 
 
 def test_a_folder_gets_what_is_new_and_loses_what_is_gone(tmp_path: Path):

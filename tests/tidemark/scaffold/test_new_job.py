@@ -324,15 +324,17 @@ def test_the_key_of_a_merge_is_in_its_script(project):
     assert '\nKEY = ("origin", "time_hour")\n' in scripts["glue_jobs/made_up_hours.py"]
 
 
-SNAPSHOT = "tests/snapshots/tidemark-dev-flights/stack.txt"
+SNAPSHOT = "tests/snapshots/tidemark-dev-flights/_stack.txt"
 EMPTY_APP = """
+import json
 import os
 from pathlib import Path
 
 folder = Path(os.environ["CDK_OUTDIR"])
 folder.mkdir(exist_ok=True)
-(folder / "manifest.json").write_text('{"artifacts": {}}')
-(folder / "tidemark-dev-flights.template.json").write_text(TEMPLATE)
+stack = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "t.json"}}
+(folder / "manifest.json").write_text(json.dumps({"artifacts": {"tidemark-dev-flights": stack}}))
+(folder / "t.json").write_text(TEMPLATE)
 with open("synthesized", "a") as log:
     log.write("once ")
 """
@@ -344,7 +346,7 @@ def write_snapshot(project: Path) -> None:
 
 
 def test_a_job_with_which_the_snapshot_cannot_be_updated_leaves_nothing_behind(project):
-    (project / "app.py").write_text(f"TEMPLATE = 'no JSON'{EMPTY_APP}")
+    (project / "app.py").write_text(f"TEMPLATE = 'no JSON'\n{EMPTY_APP}")
     write_snapshot(project)
     before = texts(project)
 
@@ -370,7 +372,7 @@ def test_a_job_with_which_the_app_fails_leaves_nothing_behind(project):
 
 
 def test_the_app_is_synthesized_once_for_manifest_and_snapshot(project):
-    (project / "app.py").write_text(f"TEMPLATE = '{{}}'{EMPTY_APP}")
+    (project / "app.py").write_text(f"TEMPLATE = '{{}}'\n{EMPTY_APP}")
     (project / "state-manifest.json").write_text(Manifest().to_text())
     write_snapshot(project)
 

@@ -79,7 +79,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.move(project / "manifest", project / MANIFEST)
     printed = shell(project, last)
     assert f"updated {MANIFEST}" in printed
-    assert "updated tests/snapshots/tidemark-dev-guidesales/stack.txt" in printed
+    assert "updated tests/snapshots/tidemark-dev-guidesales/_stack.txt" in printed
     assert "added the job to infra/guidesales_stack.py" in printed
     for line in guide("run", SECOND).splitlines():
         assert f"  {line}\n" in printed or line == "tidemark status"
