@@ -1,7 +1,7 @@
 """The DynamoDB table that remembers how far each watermark job has come."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Self
 
 import aws_cdk as cdk
@@ -11,7 +11,7 @@ from constructs import Construct
 
 from tidemark.constructs.security.explanations import skip_checkov
 from tidemark.errors import JobDefinitionError
-from watermarks import EXPIRES_AT, TABLE_NAME
+from watermarks import EXPIRES_AT, TABLE_NAME, create_table_request
 
 ALLOWED_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 
@@ -88,12 +88,13 @@ class WatermarkTable(Construct):
         return found
 
     def _made(self, table_name: str) -> dynamodb.Table:
+        partition, sort = create_table_request(table_name)["KeySchema"]
         table = dynamodb.Table(
             self,
             "Table",
             table_name=table_name,
-            partition_key=dynamodb.Attribute(name="jobName", type=dynamodb.AttributeType.STRING),
-            sort_key=dynamodb.Attribute(name="runId", type=dynamodb.AttributeType.STRING),
+            partition_key=_text_key(partition),
+            sort_key=_text_key(sort),
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
@@ -107,3 +108,7 @@ class WatermarkTable(Construct):
             CKV_AWS_119="encrypted with DynamoDB's own key: watermarks outlive every key of ours",
         )
         return table
+
+
+def _text_key(key: Mapping[str, str]) -> dynamodb.Attribute:
+    return dynamodb.Attribute(name=key["AttributeName"], type=dynamodb.AttributeType.STRING)

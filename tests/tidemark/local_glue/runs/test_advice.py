@@ -66,6 +66,18 @@ def test_commit_in_a_finally_block_is_warned_of():
 
 
 @pytest.mark.parametrize(
+    ("script", "line"),
+    [
+        ("job = Job(c)\ndef end():\n    job.commit()\ntry:\n    work()\nfinally:\n    end()\n", 3),
+        ("self.job = Job(c)\ntry:\n    work()\nfinally:\n    self.job.commit()\n", 5),
+    ],
+    ids=["by a function", "of an attribute"],
+)
+def test_commit_in_a_finally_block_is_found_in_other_forms(script, line):
+    assert commits_in_finally(script) == [line]
+
+
+@pytest.mark.parametrize(
     "script",
     [
         "job = Job(c)\ntry:\n    job.commit()\nfinally:\n    c.stop()\n",
