@@ -20,7 +20,10 @@ class BuildWithSample(build_py):
         if self.editable_mode:
             return
         target = Path(self.build_lib, *sample_files["IN_WHEEL"])
-        for path in sample_files["sample_files"](ROOT):
+        paths = sample_files["sample_files"](ROOT)
+        if sample_files["STACK"] not in paths:
+            raise FileNotFoundError(f"the sample is not in {ROOT}: no {sample_files['STACK']}")
+        for path in paths:
             (target / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, target / path)
 

@@ -5,6 +5,7 @@ Read by `setup.py` when the toolkit is not installed yet: imports nothing of it.
 
 from pathlib import Path
 
+STACK = "infra/flights_stack.py"  # the sample is where this is
 IN_WHEEL = ("tidemark", "scaffold", "templates", "sample")
 PATTERNS = (
     *("app.py", "cdk.json", "package.json", "infra/*.py", "glue_jobs/*.py", "sample/*.py"),
@@ -20,13 +21,7 @@ def sample_files(root: Path) -> list[str]:
 
 
 def sample_root() -> Path:
-    """Return the folder that holds the sample.
-
-    Raises:
-        FileNotFoundError: it is in none of the places where it can be.
-    """
+    """Return the folder that holds the sample; one or the other has it, wherever this runs."""
     scaffold = Path(__file__).parent
-    for root in (scaffold / "templates" / "sample", scaffold.parents[1]):
-        if (root / "infra" / "flights_stack.py").is_file():
-            return root
-    raise FileNotFoundError("the sample is not part of this installation of tidemark-glue")
+    in_wheel = scaffold / "templates" / "sample"
+    return in_wheel if in_wheel.is_dir() else scaffold.parents[1]

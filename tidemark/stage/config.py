@@ -38,8 +38,9 @@ class StageConfig:
         github_repository: owner and name of the repository whose GitHub Actions deploy, or None.
         tags: tag name to value, for every resource.
         time_zone: name of the IANA database, on whose clock the schedule is read.
-        name_prefix: the beginning of the names of stacks, roles' boundaries and other resources
-            that the app names; two projects in one account have different ones.
+        name_prefix: the beginning of the names that the app gives: of stacks, and so of the roles
+            and buckets in them, of the key's alias, security configurations and dashboards.
+            Jobs, workflows and the watermark table have none.
         own: the project's own settings of the stage, by their keys in cdk.json.
 
     Raises:
