@@ -17,8 +17,8 @@ from sample.landing import (
 )
 from sample.recompute import compare, worst_routes
 from tidemark.assembly.definitions import Deployment
+from tidemark.assembly.synthesis import synthesize
 from tidemark.cli.progress import JobProgress, print_outcome, print_recovered, rows, step
-from tidemark.cli.synth import synthesize
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.commands import deploy, run_workflow
 from tidemark.local_glue.home import Home

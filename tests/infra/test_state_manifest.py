@@ -10,7 +10,7 @@ import pytest
 from tests.fixtures.synthesis import ROOT
 from tidemark.checks.state.findings import Kind
 from tidemark.checks.state.manifest import MANIFEST
-from tidemark.cli.views.state import review_project, stage_names
+from tidemark.checks.state.project import review_project, stage_names
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.checks.state.plan import PLAN, read_plan
+from tidemark.checks.state.project import review_project
 from tidemark.checks.state.read_app import read_app_folder
 from tidemark.checks.state.steps import Action, Step, steps_of
-from tidemark.cli.views.state import review_project
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.bookmarks.carry_bookmarks import carry_bookmark, forget_ctx, rename_ctx
 from tidemark.local_glue.commands import region

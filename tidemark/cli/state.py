@@ -30,13 +30,8 @@ def state() -> None:
 @click.option("--format", "output", type=FORMAT, default="table", help="Print lines, or JSON.")
 def check(app: Path | None, context: tuple[str, ...], since: str | None, output: str) -> None:
     """Tell what the app would lose of what state-manifest.json records; exit 1 if anything."""
-    from tidemark.cli.views.state import (
-        review_json,
-        review_lines,
-        review_project,
-        review_since,
-        since_lines,
-    )
+    from tidemark.checks.state.project import review_project, review_since
+    from tidemark.cli.views.state import review_json, review_lines, since_lines
 
     project, assembly = Path.cwd(), assembly_folder(Console(stderr=True), app, context)
     found = review_project(project, assembly)
@@ -59,7 +54,7 @@ def check(app: Path | None, context: tuple[str, ...], since: str | None, output:
 @CONTEXT
 def write(app: Path | None, context: tuple[str, ...]) -> None:
     """Record in state-manifest.json what the app keeps; refuse to drop what nobody gave up."""
-    from tidemark.cli.views.state import write_manifest
+    from tidemark.checks.state.project import write_manifest
 
     click.echo(write_manifest(Path.cwd(), assembly_folder(Console(stderr=True), app, context)))
 

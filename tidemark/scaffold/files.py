@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tidemark.assembly.cloud_assembly import read_assembly
+from tidemark.assembly.synthesis import synthesize
 from tidemark.assembly.template import read_deployment
 from tidemark.checks import snapshot
 from tidemark.checks.state.manifest import MANIFEST
-from tidemark.cli.synth import synthesize
-from tidemark.cli.views.state import write_manifest
+from tidemark.checks.state.project import write_manifest
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.scaffold.new_job import NewJob, script_of, stack_with, unit_test_of
 

@@ -1,97 +1,12 @@
-"""Shows what a change of the app would lose of its state, and keeps the state manifest."""
+"""Shows what a change of the app would lose of its state."""
 
-import json
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from tidemark.checks.state.findings import Finding
-from tidemark.checks.state.manifest import MANIFEST, Manifest, read_manifest
-from tidemark.checks.state.plan import PLAN, PlanEntry, read_plan
-from tidemark.checks.state.read_app import read_app_folder
-from tidemark.checks.state.review import Review, changes, check_writable, review
-from tidemark.errors import TidemarkError, UsageError
-
-STAGES = "tidemark:stages"
-
-
-def stage_names(project: Path) -> tuple[str, ...]:
-    """Return the names of the stages in the context of ``cdk.json``, none without such a file."""
-    try:
-        context = json.loads((project / "cdk.json").read_text(encoding="utf-8"))["context"]
-        return tuple(context[STAGES])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ()  # the synthesis names what is wrong with the file
-
-
-def review_project(project: Path, assembly: Path, *, may_begin: bool = False) -> Review:
-    """Compare an assembly with the manifest and the plan of a project.
-
-    Args:
-        project: the folder of both.
-        assembly: the synthesized app.
-        may_begin: whether there need not be a manifest yet.
-
-    Raises:
-        TidemarkError: there is no manifest.
-        UsageError: one of the files is not what it should be.
-    """
-    old = read_manifest(project / MANIFEST)
-    if old is None and not may_begin:
-        raise TidemarkError(
-            f"there is no {MANIFEST} in {project}, so what a change would lose is not known; run "
-            "`tidemark state write` and commit the file"
-        )
-    app = read_app_folder(assembly, stage_names(project))
-    return review(old or Manifest(), app, read_plan(project / PLAN))
-
-
-def review_since(project: Path, assembly: Path, revision: str) -> Review:
-    """Compare an assembly with the manifest that a revision of Git has, and the plan of a project.
-
-    A manifest that was deleted, edited or reverted together with the app hides nothing from this.
-
-    Raises:
-        UsageError: Git does not know the revision, or one of the files is not what it should be.
-    """
-    known = _git(project, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    if known.returncode != 0:
-        raise UsageError(
-            f"--since {revision!r} is no commit that Git knows in {project}"
-            f"{': ' if known.stderr else ''}{known.stderr.strip()}; name a branch or a commit, and "
-            "fetch it first"
-        )
-    found = _git(project, "show", f"{known.stdout.strip()}:./{MANIFEST}")
-    name = f"{MANIFEST} of {revision}"
-    old = Manifest.from_text(found.stdout, name) if found.returncode == 0 else Manifest()
-    app = read_app_folder(assembly, stage_names(project))
-    return review(old, app, read_plan(project / PLAN))
-
-
-def _git(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = ["git", *words]
-    try:
-        return subprocess.run(command, cwd=project, capture_output=True, text=True)  # noqa: S603
-    except OSError as error:
-        raise UsageError(f"cannot run git: {error.strerror}; install it") from error
-
-
-def write_manifest(project: Path, assembly: Path) -> str:
-    """Make the manifest of a project that of an assembly; return in words what was done.
-
-    Raises:
-        TidemarkError: state would be dropped that the plan does not acknowledge.
-    """
-    found = review_project(project, assembly, may_begin=True)
-    check_writable(found)
-    if found.is_current:
-        return f"{MANIFEST} is up to date"
-    path = project / MANIFEST
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(found.written.to_text(), encoding="utf-8")
-    unfinished.replace(path)
-    return f"{MANIFEST} is written: {len(found.written.jobs)} jobs; review and commit it"
+from tidemark.checks.state.manifest import MANIFEST
+from tidemark.checks.state.plan import PLAN, PlanEntry
+from tidemark.checks.state.review import Review, changes
 
 
 def review_json(found: Review) -> dict[str, Any]:

@@ -1,0 +1,60 @@
+"""Synthesizes the CDK app of a project the way the CDK command line does."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tidemark.errors import TidemarkError, UsageError
+
+DEFAULT_OUTPUT = "cdk.out"
+USAGE_EXIT_CODE = 2
+
+
+def synthesize(project: Path, context: Mapping[str, str], output: Path | None = None) -> Path:
+    """Run the app command of ``cdk.json`` and return the folder of the cloud assembly.
+
+    Args:
+        project: the folder that holds ``cdk.json``.
+        context: values that override the context of ``cdk.json``, as ``cdk synth -c`` does.
+        output: where the assembly goes; None takes ``cdk.out`` in the project.
+
+    Raises:
+        UsageError: there is no readable ``cdk.json``, or the app refuses its configuration.
+        TidemarkError: the app fails; what it printed is in the message.
+    """
+    output = (output or project / DEFAULT_OUTPUT).absolute()
+    environment = {**os.environ, "CDK_OUTDIR": str(output)}
+    if context:
+        environment["CDK_CONTEXT_JSON"] = json.dumps(dict(context))
+    run = subprocess.run(  # noqa: S603 (the project's own app)
+        app_command(project), cwd=project, env=environment, capture_output=True, text=True
+    )
+    if run.returncode == 0:
+        return output
+    text = run.stderr.strip() or run.stdout.strip() or "no output"
+    if run.returncode == USAGE_EXIT_CODE:
+        raise UsageError(text.removeprefix("error: "))
+    raise TidemarkError(f"the CDK app failed with exit code {run.returncode}:\n{text}")
+
+
+def app_command(project: Path) -> list[str]:
+    """Return the words of the app command; ``python`` becomes the running interpreter.
+
+    Raises:
+        UsageError: ``cdk.json`` is missing, not JSON, or has no app command.
+    """
+    path = project / "cdk.json"
+    try:
+        command = json.loads(path.read_text(encoding="utf-8"))["app"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise UsageError(
+            f"cannot read the app command from {path} ({reason}); run tidemark in the folder of "
+            'the CDK app, whose cdk.json has "app": "python app.py"'
+        ) from error
+    words = shlex.split(command)
+    return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words
