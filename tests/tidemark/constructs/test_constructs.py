@@ -1,24 +1,15 @@
 """The constructs beyond the sample pipeline: what else a job may declare, and what it may not."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 import app
 from tests.fixtures.synthesis import DATABASE
-from tidemark.app import find_node, read_context
+from tidemark.app import read_context
 
 pytestmark = pytest.mark.synth
-
-
-@pytest.fixture(scope="module")
-def cdk():
-    os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
-    import aws_cdk
-
-    return aws_cdk
 
 
 @pytest.fixture

@@ -1,27 +1,17 @@
 """What may be declared of a job beyond the sample pipeline, and what may not."""
 
 import json
-import os
 from dataclasses import replace
 
 import pytest
 
 from tests.fixtures.synthesis import as_list
-from tidemark.app import find_node
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.runtime import JobRuntime
 
 pytestmark = pytest.mark.synth
 
 ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:air-a1b2c3"
-
-
-@pytest.fixture(scope="module")
-def cdk():
-    os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
-    import aws_cdk
-
-    return aws_cdk
 
 
 @pytest.fixture

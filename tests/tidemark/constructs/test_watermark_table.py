@@ -1,23 +1,12 @@
 """A table of watermarks under another name, and one that others made."""
 
-import os
-
 import pytest
 
 from tidemark import constructs
-from tidemark.app import find_node
 from tidemark.errors import JobDefinitionError
 
 pytestmark = pytest.mark.synth
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/theirs"
-
-
-@pytest.fixture(scope="module")
-def cdk():
-    os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
-    import aws_cdk
-
-    return aws_cdk
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Synthesis refuses a bad graph, and random good ones become triggers that mean the same."""
 
 import json
-import os
 import re
 from itertools import product
 from pathlib import Path
@@ -12,7 +11,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import app
-from tidemark.app import find_node
 from tidemark.assembly.template import _trigger as trigger_of
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
@@ -22,14 +20,6 @@ pytestmark = pytest.mark.synth
 
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/k"
 STATES = ("SUCCEEDED", "FAILED", "TIMEOUT", "STOPPED")
-
-
-@pytest.fixture(scope="module")
-def cdk():
-    os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
-    import aws_cdk
-
-    return aws_cdk
 
 
 @pytest.fixture(scope="module")
