@@ -36,6 +36,7 @@ ALLOWED = {
     "tidemark/stage": "tidemark/assembly/glue_versions.py tidemark/checks/schedules "
     "tidemark/errors.py",
     "tidemark/constructs": "aws_cdk constructs jsii tidemark/assembly/glue_versions.py "
+    "tidemark/assembly/resources.py "
     "tidemark/checks/graph tidemark/checks/plain_secrets.py tidemark/checks/schedules "
     "tidemark/errors.py tidemark/stage watermarks",
     "tidemark/assembly": "tidemark/errors.py",

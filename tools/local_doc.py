@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
-from tidemark.assembly.template import NAME_PROPERTIES
+from tidemark.assembly.resources import NAME_PROPERTIES
 from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS, WRITE_OPTIONS
 from tidemark.local_glue.readers.jdbc import DRIVERS
 from tidemark.local_glue.runs.arguments import UNSUPPORTED

@@ -8,13 +8,30 @@ from typing import Any
 
 from tidemark.errors import UsageError
 
+NESTED_STACK = "AWS::CloudFormation::Stack"
+
 
 @dataclass(frozen=True)
 class Stack:
-    """One stack: its name and its CloudFormation template."""
+    """One stack: its name, its CloudFormation template, and what the CDK's commands call it.
+
+    `file` is where the template was read.
+    """
 
     name: str
     template: Mapping[str, Any]
+    display_name: str = ""
+    file: Path = Path()
+
+    def resource_types(self) -> set[str]:
+        """Return the types of its resources and of those in nested stacks.
+
+        A nested stack whose template is not part of the assembly is a type itself.
+
+        Raises:
+            UsageError: the template of a nested stack cannot be read.
+        """
+        return _resource_types(self.template, self.file.parent)
 
 
 @dataclass(frozen=True)
@@ -57,8 +74,10 @@ def read_assembly(folder: Path) -> Assembly:
         properties = artifact.get("properties", {})
         match artifact["type"]:
             case "aws:cloudformation:stack":
-                template = _read_json(folder / properties["templateFile"])
-                stacks.append(Stack(properties.get("stackName", artifact_id), template))
+                file = folder / properties["templateFile"]
+                name = properties.get("stackName", artifact_id)
+                display_name = artifact.get("displayName", artifact_id)
+                stacks.append(Stack(name, _read_json(file), display_name, file))
             case "cdk:asset-manifest":
                 assets += _file_assets(folder, properties["file"])
             case "cdk:cloud-assembly":  # a cdk.Stage
@@ -66,6 +85,17 @@ def read_assembly(folder: Path) -> Assembly:
                 stacks += nested.stacks
                 assets += nested.assets
     return Assembly(tuple(stacks), tuple(assets))
+
+
+def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
+    found: set[str] = set()
+    for resource in template.get("Resources", {}).values():
+        nested = resource.get("Metadata", {}).get("aws:asset:path")
+        if resource["Type"] == NESTED_STACK and nested:
+            found |= _resource_types(_read_json(folder / nested), folder)
+        else:
+            found.add(resource["Type"])
+    return found
 
 
 def _read_json(path: Path) -> dict[str, Any]:

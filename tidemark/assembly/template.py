@@ -20,21 +20,10 @@ from tidemark.assembly.definitions import (
 )
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION, RUN_HERE
 from tidemark.assembly.intrinsics import Scope
+from tidemark.assembly.resources import NAME_PROPERTIES, STARTS_WORKFLOW, stated_name
 from tidemark.errors import UnsupportedError, UsageError
 
-NAME_PROPERTIES = {
-    "AWS::DynamoDB::Table": "TableName",
-    "AWS::Glue::Connection": "ConnectionInput.Name",
-    "AWS::Glue::Database": "DatabaseInput.Name",
-    "AWS::Glue::Job": "Name",
-    "AWS::Glue::Table": "TableInput.Name",
-    "AWS::Glue::Trigger": "Name",
-    "AWS::Glue::Workflow": "Name",
-    "AWS::IAM::Role": "RoleName",
-    "AWS::S3::Bucket": "BucketName",
-}
 ACTION_PROPERTIES = {"JobName", "Arguments"}
-STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
 TABLE_REQUEST_PROPERTIES = (
     "AttributeDefinitions",
     "BillingMode",
@@ -124,10 +113,7 @@ def scope_of(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
         exports=exports,
     )
     for logical_id, resource in resources.items():
-        stated: Any = resource.get("Properties", {})
-        for step in NAME_PROPERTIES.get(resource["Type"], "").split("."):
-            stated = stated.get(step) if isinstance(stated, Mapping) else None
-        if stated is not None:
+        if (stated := stated_name(resource)) is not None:
             names[logical_id] = scope.resolve(stated)
     return scope
 

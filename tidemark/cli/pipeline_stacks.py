@@ -4,20 +4,17 @@ Those of the app that hold a Glue workflow or job, and nothing that keeps data o
 assembly is that of CDK_APP, if it names a folder, as for the CDK; else the app is synthesized.
 """
 
-import json
 import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
 
+from tidemark.assembly.cloud_assembly import NESTED_STACK, read_assembly
 from tidemark.cli.synth import CONTEXT_HELP, assembly_folder
 from tidemark.errors import TidemarkError, UsageError
 
 OF_A_PIPELINE = {"AWS::Glue::Workflow", "AWS::Glue::Job"}
-NESTED = "AWS::CloudFormation::Stack"
 KEEPS_DATA = {
     *("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::Glue::Database"),
     *("AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::SecretsManager::Secret"),
@@ -35,7 +32,7 @@ KEEPS_DATA = {
     *("AWS::EFS::FileSystem", "AWS::FSx::FileSystem", "AWS::FSx::Volume", "AWS::EC2::Volume"),
     *("AWS::Kinesis::Stream", "AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster"),
     *("AWS::Backup::BackupVault", "AWS::Cognito::UserPool", "AWS::ECR::Repository"),
-    NESTED,  # one whose template cannot be looked into
+    NESTED_STACK,  # one whose template cannot be looked into
 }
 
 
@@ -61,48 +58,15 @@ def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
     return sorted(pipelines)
 
 
-def types_of_stacks(assembly: Path) -> dict[str, set[str]]:
-    """Return the resource types of each stack of an assembly, by what the CDK calls it.
-
-    Raises:
-        UsageError: it is not an assembly.
-    """
-    found: dict[str, set[str]] = {}
-    try:
-        for name, artifact in _json(assembly / "manifest.json").get("artifacts", {}).items():
-            if artifact["type"] == "cdk:cloud-assembly":
-                found |= types_of_stacks(assembly / artifact["properties"]["directoryName"])
-            elif artifact["type"] == "aws:cloudformation:stack":
-                template = assembly / artifact["properties"]["templateFile"]
-                found[artifact.get("displayName", name)] = _types(template)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{assembly} is not a cloud assembly: {error}") from error
-    return found
-
-
-def _types(template: Path) -> set[str]:
-    """Return the resource types of a template and of the stacks nested in it."""
-    found: set[str] = set()
-    for resource in _json(template).get("Resources", {}).values():
-        nested = resource.get("Metadata", {}).get("aws:asset:path")
-        if resource["Type"] == NESTED and nested:
-            found |= _types(template.parent / nested)
-        else:
-            found.add(resource["Type"])
-    return found
-
-
-def _json(path: Path) -> dict[str, Any]:
-    return dict(json.loads(path.read_text(encoding="utf-8")))
-
-
 @click.command()
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 def main(context: tuple[str, ...]) -> None:
     """Print the names of the stacks on one line."""
     try:
         assembly = assembly_folder(Console(stderr=True), None, context)
-        click.echo(" ".join(stacks_to_destroy(types_of_stacks(assembly))))
+        stacks = read_assembly(assembly).stacks
+        types = {stack.display_name: stack.resource_types() for stack in stacks}
+        click.echo(" ".join(stacks_to_destroy(types)))
     except TidemarkError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(1)

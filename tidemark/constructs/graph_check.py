@@ -10,9 +10,10 @@ import aws_cdk as cdk
 import jsii
 from constructs import Construct, IConstruct
 
+from tidemark.assembly.resources import Templates
 from tidemark.checks.graph.model import Problem
 from tidemark.checks.graph.rules import RULES, problems
-from tidemark.checks.graph.template import Templates, read_graph
+from tidemark.checks.graph.template import read_graph
 
 TOO_LARGE = "template-too-large"
 MOST_BYTES = 1_000_000  # of a template, that CloudFormation takes

@@ -8,7 +8,7 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from tidemark.checks.graph.template import METADATA
+from tidemark.assembly.resources import METADATA
 from tidemark.checks.plain_secrets import NotSecret, reasons
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.governance import apply_to_all

@@ -14,7 +14,7 @@ from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from tidemark.checks.graph.template import STARTS_WORKFLOW
+from tidemark.assembly.resources import STARTS_WORKFLOW
 from tidemark.checks.schedules.schedules import Schedule
 from tidemark.constructs.security.explanations import explain, skip_checkov
 

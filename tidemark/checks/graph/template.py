@@ -4,16 +4,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tidemark.checks.graph.intrinsics import SHARED, chosen, is_intrinsic, parts_of_sub
+from tidemark.assembly.resources import METADATA, STARTS_WORKFLOW, Templates, resources_of
+from tidemark.assembly.symbolic_names import SymbolicNames, chosen, is_intrinsic
 from tidemark.checks.graph.model import CRAWLER, Condition, Graph, Job, OpenSecret, Timer, Trigger
 from tidemark.checks.plain_secrets import shows_secret
 
-Templates = Mapping[str, Mapping[str, Any]]
-"""Stack name to its synthesized template."""
-
-METADATA = "Tidemark"  # key of a job's metadata: what the constructs know and Glue does not
-NAMED = {"AWS::Glue::Job": "Name", "AWS::Glue::Trigger": "Name", "AWS::Glue::Workflow": "Name"}
-NAMED |= {"AWS::S3::Bucket": "BucketName"}
 ENABLED = "job-bookmark-enable"
 # Where resources, or the actions of a trigger, have texts that everybody sees.
 TEXTS = (
@@ -21,7 +16,6 @@ TEXTS = (
     ("AWS::Glue::Trigger", "argument", ("Arguments",)),
     ("AWS::Glue::Workflow", "run property", ("DefaultRunProperties",)),
 )
-STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a target
 
 
 def read_graph(templates: Templates) -> Graph:
@@ -30,97 +24,30 @@ def read_graph(templates: Templates) -> Graph:
     Resources stand at ``<stack>/<logical id>``. Names that only a deployment knows are replaced by
     texts that are equal if and only if the names will be.
     """
-    names = _Names(templates)
+    names = SymbolicNames(templates)
     return Graph(
-        jobs=tuple(_job(names, *found) for found in _resources(templates, "AWS::Glue::Job")),
+        jobs=tuple(_job(names, *found) for found in resources_of(templates, "AWS::Glue::Job")),
         triggers=tuple(
             _trigger(names, stack, id_, properties)
-            for stack, id_, resource in _resources(templates, "AWS::Glue::Trigger")
+            for stack, id_, resource in resources_of(templates, "AWS::Glue::Trigger")
             # Whom an intrinsic starts only a deployment knows.
             if isinstance(resource.get("Properties", {}).get("Actions"), list)
             and _is_known(properties := chosen(resource["Properties"]))
         ),
         workflows={
             names.own(stack, id_): f"{stack}/{id_}"
-            for stack, id_, _ in _resources(templates, "AWS::Glue::Workflow")
+            for stack, id_, _ in resources_of(templates, "AWS::Glue::Workflow")
         },
         open_secrets=tuple(_open_secrets(names, templates)),
         timers=tuple(
             _timer(names, stack, id_, resource.get("Properties", {}))
-            for stack, id_, resource in _resources(templates, "AWS::Scheduler::Schedule")
+            for stack, id_, resource in resources_of(templates, "AWS::Scheduler::Schedule")
             if _starts_workflow(names, stack, resource.get("Properties", {}).get("Target"))
         ),
     )
 
 
-def resources_of(template: Mapping[str, Any], kind: str) -> dict[str, Mapping[str, Any]]:
-    """Return the resources of one type by logical id."""
-    found = template.get("Resources", {}).items()
-    return {id_: resource for id_, resource in found if resource["Type"] == kind}
-
-
-def _resources(templates: Templates, kind: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    for stack, template in templates.items():
-        for id_, resource in resources_of(template, kind).items():
-            yield stack, id_, resource
-
-
-class _Names:
-    """Tells which names are equal before a deployment gives them."""
-
-    def __init__(self, templates: Templates) -> None:
-        self._templates = templates
-        self._exports: dict[str, tuple[str, Any]] = {}
-        self._outputs: dict[str, dict[str, Any]] = {}
-        for stack, template in templates.items():
-            for id_, output in template.get("Outputs", {}).items():
-                self._outputs.setdefault(id_, {})[stack] = output["Value"]
-                if "Export" in output:
-                    name = json.dumps(output["Export"]["Name"])
-                    self._exports[name] = stack, output["Value"]
-
-    def own(self, stack: str, id_: str) -> str:
-        """Return the name of a resource, or what a parameter is known by."""
-        if id_ in SHARED:
-            return id_.replace("::", ".")
-        resource = self._templates[stack].get("Resources", {}).get(id_, {})
-        given = resource.get("Properties", {}).get(NAMED.get(resource.get("Type", ""), ""))
-        return self.text(stack, given) if given is not None else f"{stack}.{id_}"
-
-    def text(self, stack: str, value: object) -> str:
-        """Return a value of a template of `stack` as text."""
-        match value:
-            case {"Ref": id_}:
-                return self.own(stack, str(id_))
-            case {"Fn::ImportValue": export}:
-                return self._imported(stack, export)
-            case {"Fn::GetStackOutput": {"OutputName": str(id_), "StackName": name}} if (
-                found := self._output(id_, name)
-            ):
-                return self.text(*found)
-            case {"Fn::Join": [separator, list(parts)]}:
-                return str(separator).join(self.text(stack, part) for part in parts)
-            case {"Fn::Sub": str(text)}:
-                return "".join(self.text(stack, part) for part in parts_of_sub(text))
-            case str():
-                return value
-        return f"{stack}.{json.dumps(value, sort_keys=True)}"
-
-    def _imported(self, stack: str, export: object) -> str:
-        """Return an exported value; what another app exports is one value for all who import it."""
-        if found := self._exports.get(json.dumps(export)):
-            return self.text(*found)
-        return f"import.{self.text(stack, export)}"
-
-    def _output(self, id_: str, stack_name: object) -> tuple[str, Any] | None:
-        """Return where an output stands and its value; a file may not be named like its stack."""
-        values = self._outputs.get(id_, {})
-        if stack_name in values:
-            return str(stack_name), values[str(stack_name)]
-        return next(iter(values.items())) if len(values) == 1 else None
-
-
-def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Job:
+def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> Job:
     properties = resource.get("Properties", {})
     known = resource.get("Metadata", {}).get(METADATA, {})
     arguments = properties.get("DefaultArguments", {})
@@ -149,10 +76,10 @@ def _job(names: _Names, stack: str, id_: str, resource: Mapping[str, Any]) -> Jo
     )
 
 
-def _open_secrets(names: _Names, templates: Templates) -> Iterator[OpenSecret]:
+def _open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[OpenSecret]:
     """Yield the texts of jobs, workflows and triggers that look like secrets, by their names."""
     for kind, of, keys in TEXTS:
-        for stack, id_, resource in _resources(templates, kind):
+        for stack, id_, resource in resources_of(templates, kind):
             properties = resource.get("Properties", {})
             excused = resource.get("Metadata", {}).get(METADATA, {}).get("notSecret", {})
             actions = properties.get("Actions", [])
@@ -180,7 +107,7 @@ def _is_known(properties: Mapping[str, Any]) -> bool:
     )
 
 
-def _trigger(names: _Names, stack: str, id_: str, properties: Mapping[str, Any]) -> Trigger:
+def _trigger(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str, Any]) -> Trigger:
     workflow = properties.get("WorkflowName")
     actions: Sequence[Mapping[str, Any]] = properties.get("Actions", [])
     predicate = properties.get("Predicate", {})
@@ -200,13 +127,13 @@ def _trigger(names: _Names, stack: str, id_: str, properties: Mapping[str, Any])
     )
 
 
-def _starts_workflow(names: _Names, stack: str, target: object) -> bool:
+def _starts_workflow(names: SymbolicNames, stack: str, target: object) -> bool:
     return isinstance(target, Mapping) and names.text(stack, target.get("Arn")).endswith(
         STARTS_WORKFLOW
     )
 
 
-def _timer(names: _Names, stack: str, id_: str, properties: Mapping[str, Any]) -> Timer:
+def _timer(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str, Any]) -> Timer:
     try:
         request = json.loads(names.text(stack, properties["Target"].get("Input")))
         workflow = request.get("Name") if isinstance(request, Mapping) else None
@@ -218,12 +145,12 @@ def _timer(names: _Names, stack: str, id_: str, properties: Mapping[str, Any]) -
     return Timer(f"{stack}/{id_}", workflow, *((expression, zone) if is_known else ("",)))
 
 
-def _condition(names: _Names, stack: str, condition: Mapping[str, Any]) -> Condition:
+def _condition(names: SymbolicNames, stack: str, condition: Mapping[str, Any]) -> Condition:
     state = condition.get("CrawlState" if "CrawlerName" in condition else "State", "")
     return Condition(_node(names, stack, condition), state, "LogicalOperator" in condition)
 
 
-def _node(names: _Names, stack: str, item: Mapping[str, Any]) -> str:
+def _node(names: SymbolicNames, stack: str, item: Mapping[str, Any]) -> str:
     """Return the job or crawler that an action or a condition names."""
     if "CrawlerName" in item:
         return CRAWLER + names.text(stack, item["CrawlerName"])

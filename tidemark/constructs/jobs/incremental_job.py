@@ -11,7 +11,7 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
-from tidemark.checks.graph.template import METADATA
+from tidemark.assembly.resources import METADATA
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions

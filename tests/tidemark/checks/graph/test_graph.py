@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidemark.assembly.resources import STARTS_WORKFLOW
 from tidemark.checks.graph.model import CRAWLER, Condition, Graph, Job, Timer, Trigger
 from tidemark.checks.graph.rules import RULES, problems
-from tidemark.checks.graph.template import STARTS_WORKFLOW, read_graph
+from tidemark.checks.graph.template import read_graph
 
 
 def start(*jobs, name="start", workflow="flights", **changes):

@@ -1,0 +1,38 @@
+"""Facts about the resources of a template, and the reading of those of one type."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Templates = Mapping[str, Mapping[str, Any]]
+"""Stack name to its synthesized template."""
+
+METADATA = "Tidemark"  # key of a job's metadata: what the constructs know and Glue does not
+STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
+# Where a resource has its name, which is also what a reference to it returns.
+NAME_PROPERTIES = {
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::Glue::Connection": "ConnectionInput.Name",
+    "AWS::Glue::Database": "DatabaseInput.Name",
+    "AWS::Glue::Job": "Name",
+    "AWS::Glue::Table": "TableInput.Name",
+    "AWS::Glue::Trigger": "Name",
+    "AWS::Glue::Workflow": "Name",
+    "AWS::IAM::Role": "RoleName",
+    "AWS::S3::Bucket": "BucketName",
+}
+
+
+def stated_name(resource: Mapping[str, Any]) -> Any:
+    """Return the name that a resource states, as it stands in the template; None if it has none."""
+    stated: Any = resource.get("Properties", {})
+    for step in NAME_PROPERTIES.get(resource.get("Type", ""), "").split("."):
+        stated = stated.get(step) if isinstance(stated, Mapping) else None
+    return stated
+
+
+def resources_of(templates: Templates, kind: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield stack, logical id and resource of one type, in the order of the templates."""
+    for stack, template in templates.items():
+        for logical_id, resource in template.get("Resources", {}).items():
+            if resource["Type"] == kind:
+                yield stack, logical_id, resource
