@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 
 from tidemark.checks.lint.facts import Facts
-from tidemark.checks.lint.findings import Place
 from tidemark.checks.lint.job_calls import asked_options, is_ask
-from tidemark.checks.lint.literals import changed_names, literal
-from tidemark.checks.lint.names import Names, identifier
-from tidemark.checks.lint.operators import place_of
+from tidemark.checks.script.bindings import changed_names
+from tidemark.checks.script.literals import texts
+from tidemark.checks.script.names import Names, identifier
+from tidemark.checks.script.place import Place, place_of
 
 # What the result of getResolvedOptions has besides what was asked for.
 ALWAYS_RETURNED = {
@@ -68,8 +68,8 @@ def _results(tree: ast.Module, names: Names) -> dict[str, set[str]]:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if is_ask(call):
                 options = asked_options(call)
-                asked = literal(options, names.constants) if options is not None else None
-                if isinstance(asked, tuple):
+                asked = texts(options, names.constants) if options is not None else None
+                if asked is not None:
                     found[name] = {item.replace("-", "_") for item in asked}
     changed = changed_names(tree)
     return {

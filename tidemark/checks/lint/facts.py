@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from tidemark.checks.lint.findings import Place
-from tidemark.checks.lint.operators import Operator
+from tidemark.checks.script.operators import Operator
+from tidemark.checks.script.place import Place
 
 
 @dataclass(frozen=True)

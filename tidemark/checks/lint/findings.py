@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from tidemark.checks.script.place import Place
+
 Severity = Literal["error", "warning"]
 
 # What to do about a finding of each rule; docs/lint.md says what each one catches.
@@ -42,14 +44,6 @@ REMEDIES = {
     ),
     "ignore-invalid": "write # tidemark: ignore[rule-id] and the reason",
 }
-
-
-@dataclass(frozen=True)
-class Place:
-    """The lines of a script that one call or statement covers, from 1."""
-
-    line: int
-    end_line: int
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tidemark.checks.lint.names import identifier
-from tidemark.checks.lint.operators import place_of
 from tidemark.checks.lint.paths import (
     NOWHERE,
     Jumps,
@@ -16,6 +14,8 @@ from tidemark.checks.lint.paths import (
     join,
     swallowed,
 )
+from tidemark.checks.script.names import identifier
+from tidemark.checks.script.place import place_of
 
 BROAD = {"Exception", "BaseException"}
 NEVER_RAISES = (ast.Break, ast.Continue, ast.Pass)

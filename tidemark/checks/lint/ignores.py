@@ -6,7 +6,8 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tidemark.checks.lint.findings import REMEDIES, Finding, Place, error
+from tidemark.checks.lint.findings import REMEDIES, Finding, error
+from tidemark.checks.script.place import Place
 
 COMMENT = re.compile(r"#\s*tidemark:\s*ignore(?:\[(?P<rules>[^\]]*)\])?(?P<reason>.*)")
 

@@ -10,9 +10,10 @@ from tidemark.assembly.cloud_assembly import Assembly, FileAsset
 from tidemark.checks.lint.app import AppJob, read_jobs
 from tidemark.checks.lint.argument_rules import Start, argument_findings, own_argument_findings
 from tidemark.checks.lint.bookmark_rules import bookmark_findings
-from tidemark.checks.lint.findings import Finding, Place, warning
+from tidemark.checks.lint.findings import Finding, warning
 from tidemark.checks.lint.ignores import ignores_of, without_ignored
 from tidemark.checks.lint.script import read_script
+from tidemark.checks.script.place import Place
 from tidemark.errors import UsageError
 
 ENABLE, DISABLE = "job-bookmark-enable", "job-bookmark-disable"

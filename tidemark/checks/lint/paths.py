@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from tidemark.checks.lint.findings import Place
+from tidemark.checks.script.place import Place
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from tidemark.checks.lint import paths
 from tidemark.checks.lint.arguments_read import note_arguments
 from tidemark.checks.lint.facts import Ask, End, Facts, Opened
-from tidemark.checks.lint.findings import Place
 from tidemark.checks.lint.flow import Flow, is_normal_exit
 from tidemark.checks.lint.job_calls import (
     asked_options,
@@ -17,8 +16,10 @@ from tidemark.checks.lint.job_calls import (
     is_job_call,
     is_of_a_job,
 )
-from tidemark.checks.lint.literals import Literal, Scope, literal, local_constants
-from tidemark.checks.lint.names import (
+from tidemark.checks.lint.paths import NOWHERE, START, Jumps, Point, join
+from tidemark.checks.script.expressions import Value
+from tidemark.checks.script.literals import Scope, literal, local_constants, texts
+from tidemark.checks.script.names import (
     FUNCTION,
     Function,
     bound_arguments,
@@ -27,8 +28,8 @@ from tidemark.checks.lint.names import (
     names_of,
     parameters,
 )
-from tidemark.checks.lint.operators import Ctx, is_spark_read, is_write, operator_of, place_of
-from tidemark.checks.lint.paths import NOWHERE, START, Jumps, Point, join
+from tidemark.checks.script.operators import Ctx, is_spark_read, is_write, operator_of
+from tidemark.checks.script.place import Place, place_of
 from tidemark.errors import UsageError
 
 MAX_INLINED_CALLS = 5_000  # a script that needs more is followed no further
@@ -47,12 +48,12 @@ def read_script(text: str, file: str) -> Facts:
         reason = getattr(error, "msg", None) or str(error)
         raise UsageError(f"{file}, line {line}: not Python 3 ({reason}); mend it first") from error
     try:
-        return Script(tree).read()
+        return ScriptReader(tree).read()
     except RecursionError as error:
         raise UsageError(f"{file} is nested too deeply to be linted; split it") from error
 
 
-class Script(Flow):
+class ScriptReader(Flow):
     """One script while it is read."""
 
     def __init__(self, tree: ast.Module) -> None:
@@ -161,8 +162,7 @@ class Script(Flow):
         """Note what a call of Glue or Spark does."""
         if is_ask(node):
             options = asked_options(node)
-            names = literal(options, self._scope) if options is not None else None
-            known = names if isinstance(names, tuple) else None
+            known = texts(options, self._scope) if options is not None else None
             self._facts.asks.append(Ask(place_of(node), known))
             return Point(point.paths, point.opened, point.asked | set(known or ()))
         if is_spark_read(node, self._names):
@@ -199,7 +199,7 @@ class Script(Flow):
             ends.append(self._run(function, given, point))
         return join(*ends)
 
-    def _arguments(self, function: Function, node: ast.Call) -> dict[str, Literal]:
+    def _arguments(self, function: Function, node: ast.Call) -> dict[str, Value]:
         bound = bound_arguments(function, node, self._names)
         return {name: literal(value, self._scope) for name, value in bound.items()}
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.checks.lint.names import identifier, names_of
-from tidemark.checks.lint.operators import CTX, operator_of
-from tidemark.checks.state.script_values import Script, given_to
+from tidemark.checks.script.names import identifier, names_of
+from tidemark.checks.script.operators import CTX, operator_of
+from tidemark.checks.script.values import ScriptValues, given_to
 from tidemark.errors import UsageError
 
 # The parameters of what keeps a state in the bookmark, in order; AWS's own names.
@@ -63,7 +63,7 @@ def state_of_script(text: str, name: str) -> ScriptState:
     """
     try:
         module = _parsed(text, name)
-        script = Script(module)
+        script = ScriptValues(module)
         sources, cursors = set(_sources(script, module)), set(_cursors(script))
     except RecursionError as error:
         raise UsageError(f"the script of job {name} is nested too deeply; split it") from error
@@ -77,7 +77,7 @@ def _parsed(text: str, name: str) -> ast.Module:
         raise UsageError(f"the script of job {name} is not Python: {error}; mend it") from error
 
 
-def _sources(script: Script, module: ast.Module) -> Iterator[ScriptSource]:
+def _sources(script: ScriptValues, module: ast.Module) -> Iterator[ScriptSource]:
     """Yield every source that has a transformation_ctx."""
     names = names_of(module)
     for call, place in script.calls:
@@ -120,7 +120,7 @@ def _keys(options: Any) -> tuple[str, ...]:
     return tuple(map(str, found if isinstance(found, list) else [found]))
 
 
-def _cursors(script: Script) -> Iterator[str]:
+def _cursors(script: ScriptValues) -> Iterator[str]:
     """Yield the names of the watermarks whose windows a script opens."""
     for call, place in script.calls:
         given = {word.arg: word.value for word in call.keywords}

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from tidemark.checks.script.values import is_certain
 from tidemark.checks.state.manifest import Manifest
 from tidemark.checks.state.plan import (
     Discard,
@@ -15,7 +16,6 @@ from tidemark.checks.state.plan import (
     final_name,
     in_order,
 )
-from tidemark.checks.state.script_values import is_certain
 
 # Places that a local position names by the very text that the script gives.
 _PLAIN = ("jdbc", "mysql", "oracle", "postgresql", "sqlserver")

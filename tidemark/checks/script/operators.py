@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from tidemark.checks.lint.findings import Place
-from tidemark.checks.lint.literals import Scope, literal
-from tidemark.checks.lint.names import READERS, Names, identifier, is_of_this_run
+from tidemark.checks.script.literals import Scope, literal
+from tidemark.checks.script.names import READERS, Names, identifier, is_of_this_run
+from tidemark.checks.script.place import Place, place_of
 
 CTX = "transformation_ctx"
 # Where transformation_ctx stands if it is not given by name.
@@ -57,11 +57,6 @@ class Operator:
     text: str  # the ctx itself if it is a literal, else its source text
     is_source: bool
     is_bookmarked: bool  # job bookmarks keep a state for it
-
-
-def place_of(node: ast.expr | ast.stmt | ast.excepthandler) -> Place:
-    """Return the lines that a call or a statement covers."""
-    return Place(node.lineno, node.end_lineno or node.lineno)
 
 
 def operator_of(call: ast.Call, names: Names, scope: Scope) -> Operator | None:

@@ -7,14 +7,15 @@ a function of its own. What a run is given stands as ``{--name}``, and what only
 """
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Any, TypeAlias
 
-from tidemark.checks.lint.literals import attributes, bindings, changed_names
-from tidemark.checks.lint.names import FUNCTION, Function
+from tidemark.checks.script.bindings import attributes, bound_once, changed_names
+from tidemark.checks.script.expressions import written
+from tidemark.checks.script.names import FUNCTION, Function, identifier
 
 DEEPEST = 5  # calls and names through which a value is followed
 MOST_WAYS = 1_000  # to a function; more are names that stand for many things
@@ -23,22 +24,22 @@ Bound: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class Enclosing:
     """Where something stands: in which functions and loops, the innermost last."""
 
     functions: tuple[Function, ...] = ()
     loops: tuple[Loop, ...] = ()
 
 
-class Script:
+class ScriptValues:
     """The calls of a script, and what its names stand for."""
 
     def __init__(self, module: ast.Module) -> None:
         changed = changed_names(module)
         self.calls = list(_calls(module))
-        self._constants = _bound_once(module.body, changed)
+        self._constants = bound_once(module.body, changed)
         self._locals = {
-            function: _bound_once(function.body, changed_names(function))
+            function: bound_once(function.body, changed_names(function))
             for function in ast.walk(module)
             if isinstance(function, FUNCTION)
         }
@@ -58,12 +59,12 @@ class Script:
             if isinstance(function, FUNCTION) and function.name == "__init__"
         }
 
-    def bindings(self, place: Place, depth: int = 0) -> Iterator[Bound]:
+    def bindings(self, place: Enclosing, depth: int = 0) -> Iterator[Bound]:
         """Yield what parameters and loop variables stand for, once for each way to a place."""
         for bound in islice(self._parameters(place.functions, depth), MOST_WAYS):
             yield from self._looped(place, place.loops, bound)
 
-    def _looped(self, place: Place, loops: Sequence[Loop], bound: Bound) -> Iterator[Bound]:
+    def _looped(self, place: Enclosing, loops: Sequence[Loop], bound: Bound) -> Iterator[Bound]:
         if not loops:
             yield bound
             return
@@ -82,7 +83,7 @@ class Script:
         calls = [
             (call, place)
             for call, place in self.calls
-            if function not in place.functions and _callee(call) == name
+            if function not in place.functions and identifier(call.func) == name
         ]
         if not calls or depth >= DEEPEST:
             yield {}
@@ -91,7 +92,7 @@ class Script:
         for call, place in calls:
             given = given_to(names[names[:1] == ["self"] :], call)
             for bound in self.bindings(place, depth + 1):
-                values = {n: self.read(node, Place(), {}) for n, node in _defaults(function)}
+                values = {n: self.read(node, Enclosing(), {}) for n, node in _defaults(function)}
                 values |= {name: self.read(node, place, bound) for name, node in given.items()}
                 rebound = self._locals[function].keys()
                 yield {
@@ -99,7 +100,7 @@ class Script:
                     **{name: value for name, value in values.items() if name not in rebound},
                 }
 
-    def read(self, node: ast.expr, place: Place, bound: Bound, depth: int = 0) -> Any:
+    def read(self, node: ast.expr, place: Enclosing, bound: Bound, depth: int = 0) -> Any:
         """Return a value: text, or a list or dict of values; as ``<code>`` what is not certain."""
         known = self._known(node, place, bound, depth)
         if known is not None:
@@ -107,7 +108,7 @@ class Script:
         filled = _Filled(lambda part: self._known(part, place, bound, depth + 1))
         return f"<{ast.unparse(filled.visit(deepcopy(node)))}>"
 
-    def _known(self, node: ast.expr, place: Place, bound: Bound, depth: int) -> Any:
+    def _known(self, node: ast.expr, place: Enclosing, bound: Bound, depth: int) -> Any:
         """Return what a value is, None if that is not certain."""
         match node:
             case ast.Name(id=name):
@@ -121,19 +122,19 @@ class Script:
                 )
             ):
                 return _part(self._known(owner, place, bound, depth), key)
-        return _written(node, lambda inner: self.read(inner, place, bound, depth))
+        return written(node, lambda inner: self.read(inner, place, bound, depth))
 
     def _attribute(self, node: ast.expr, value: ast.expr, depth: int) -> Any:
         """Return what an attribute is; of several objects, the values that it has in them."""
         function = self._functions_of.get(value)
-        place = Place((function,) if function else ())
+        place = Enclosing((function,) if function else ())
         each = [self.read(value, place, bound, depth) for bound in self.bindings(place, depth)]
         if not all(map(is_certain, each)):
             return None
         texts = sorted(set(map(str, each)))
         return each[0] if len(texts) == 1 else f"<{ast.unparse(node)}: {', '.join(texts)}>"
 
-    def _name(self, name: str, place: Place, bound: Bound, depth: int) -> Any:
+    def _name(self, name: str, place: Enclosing, bound: Bound, depth: int) -> Any:
         if name in bound:
             return bound[name]
         if depth >= DEEPEST:
@@ -141,40 +142,10 @@ class Script:
         for number in range(len(place.functions), 0, -1):
             names = self._locals[place.functions[number - 1]]
             if name in names:
-                value, inside = names[name], Place(place.functions[:number])
+                value, inside = names[name], Enclosing(place.functions[:number])
                 return self.read(value, inside, bound, depth + 1) if value else None
         value = self._constants.get(name)
-        return self.read(value, Place(), {}, depth + 1) if value else None
-
-
-def _written(node: ast.expr, read: Callable[[ast.expr], Any]) -> Any:
-    """Return what an expression is that is written out; None if it is not."""
-    match node:
-        case ast.Constant(value=constant):
-            return "" if constant is None else str(constant)
-        case ast.JoinedStr(values=parts):
-            return "".join(str(read(part)) for part in parts)
-        case ast.FormattedValue(value=inner):
-            return read(inner)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _sum(read(left), read(right))
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            return [read(item) for item in items]
-    return _written_dict(node, read)
-
-
-def _written_dict(node: ast.expr, read: Callable[[ast.expr], Any]) -> Any:
-    """Return a dict that is written out, or its pairs; None for anything else."""
-    match node:
-        case ast.Dict(keys=keys, values=values):
-            pairs = zip(keys, values, strict=True)
-            return _merged((read(key) if key else None, read(value)) for key, value in pairs)
-        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words):
-            return _merged((word.arg, read(word.value)) for word in words)
-        case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]):
-            found = read(owner)
-            return [list(pair) for pair in found.items()] if isinstance(found, dict) else None
-    return None
+        return self.read(value, Enclosing(), {}, depth + 1) if value else None
 
 
 class _Filled(ast.NodeTransformer):
@@ -203,21 +174,6 @@ def given_to(parameters: Sequence[str], call: ast.Call) -> dict[str, ast.expr]:
     return given | {word.arg: word.value for word in call.keywords if word.arg}
 
 
-def _merged(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
-    """Return a dict of pairs; what has no key is a dict by itself, as in ``**options``."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key is not None:
-            found[str(key)] = value
-        elif isinstance(value, dict):
-            found |= value
-    return found
-
-
-def _sum(left: Any, right: Any) -> Any:
-    return left + right if isinstance(left, list) and isinstance(right, list) else f"{left}{right}"
-
-
 def _part(owner: Any, key: object) -> Any:
     """Return what stands under a key; of what is not known, the argument of that name."""
     if isinstance(owner, dict):
@@ -236,19 +192,19 @@ def _unpacked(target: ast.expr, item: Any) -> Iterator[tuple[str, Any]]:
             yield from _unpacked(part, value)
 
 
-def _calls(module: ast.Module) -> Iterator[tuple[ast.Call, Place]]:
+def _calls(module: ast.Module) -> Iterator[tuple[ast.Call, Enclosing]]:
     """Yield every call of a script, with the functions and loops in which it stands."""
-    left: list[tuple[ast.AST, Place]] = [(module, Place())]
+    left: list[tuple[ast.AST, Enclosing]] = [(module, Enclosing())]
     while left:
         node, place = left.pop()
         if isinstance(node, ast.Call):
             yield node, place
         if isinstance(node, FUNCTION):
-            place = Place((*place.functions, node))
+            place = Enclosing((*place.functions, node))
         elif isinstance(node, ast.For | ast.AsyncFor):
-            place = Place(place.functions, (*place.loops, node))
+            place = Enclosing(place.functions, (*place.loops, node))
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            place = Place(place.functions, (*place.loops, *node.generators))
+            place = Enclosing(place.functions, (*place.loops, *node.generators))
         left += [(child, place) for child in ast.iter_child_nodes(node)]
 
 
@@ -259,21 +215,3 @@ def _defaults(function: Function) -> Iterator[tuple[str, ast.expr]]:
     for argument, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
         if value is not None:
             yield argument.arg, value
-
-
-def _callee(call: ast.Call) -> str:
-    match call.func:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
-
-
-def _bound_once(body: Sequence[ast.stmt], changed: Collection[str]) -> dict[str, ast.expr | None]:
-    """Return the names that a scope binds with their values, None for what has no one value."""
-    found: dict[str, list[ast.expr | None]] = {}
-    for name, value in bindings(body):
-        found.setdefault(name, []).append(value)
-    return {
-        name: values[0] if len(values) == 1 and name not in changed else None
-        for name, values in found.items()
-    }

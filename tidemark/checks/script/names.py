@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tidemark.checks.lint.literals import Literal, module_constants
+from tidemark.checks.script.literals import Scope, module_constants
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -29,7 +29,7 @@ class Names:
     methods: Mapping[str, tuple[Function, ...]]
     classes: Mapping[str, ast.ClassDef]
     imports: Mapping[str, str]  # name to where it comes from, such as awsglue.job.Job
-    constants: Mapping[str, Literal]
+    constants: Scope
     jobs: frozenset[str] = field(default=frozenset())
     instances: frozenset[str] = field(default=frozenset())
     readers: Mapping[str, str] = field(default_factory=dict)  # to create_dynamic_frame, …

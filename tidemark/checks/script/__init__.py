@@ -1,0 +1,1 @@
+"""Reads a job script without running it: its names, its calls, what its expressions are worth."""
