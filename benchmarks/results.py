@@ -22,7 +22,7 @@ def document(results: Iterable[Result], measured_with: str) -> str:
     lines = [
         "# Results",
         "",
-        "Written by `make bench`, which measures every row anew. Seconds of wall clock where",
+        "Written by `make bench`, which measures every row again. Seconds of wall clock where",
         "nothing else is said; targets are the project's own.",
         "",
         f"| {' | '.join(COLUMNS)} |",

@@ -2,7 +2,7 @@
 
 Source:  Parquet under ``source_path``; the bookmark of context ``curated_flights`` says which days
          were rewritten, and those days are read whole.
-Target:  ``target_path``flight_date=YYYY-MM-DD/*.parquet, one row per route and day, whole numbers
+Target:  ``target_path``flight_date=YYYY-MM-DD/*.parquet, one row per route and day, integers
          only, so that any sum over it is exact.
 """
 

@@ -20,7 +20,7 @@ class GithubStack(cdk.Stack):
     """Creates the two roles that the workflows of a GitHub repository assume.
 
     The deploying role is for jobs of the GitHub environment named like the stage, which a person
-    approves; the comparing one is for pull requests, whose code nobody has approved yet, so it can
+    approves; the comparing one is for pull requests, whose code no one has approved yet, so it can
     read and no more. Neither may do more than assume roles of the CDK's bootstrap stack.
 
     GitHub's identity provider belongs to the account, not to a stage: there can be one only, and

@@ -1,6 +1,6 @@
 """Kill -9 of a bookmarked job before and after every step: its bookmark is the old or the new one.
 
-`docs/crash-matrix.md` lists the steps; TIDEMARK_WRITE_MATRIX=1 writes its table anew.
+`docs/crash-matrix.md` lists the steps; TIDEMARK_WRITE_MATRIX=1 writes its table again.
 """
 
 from __future__ import annotations

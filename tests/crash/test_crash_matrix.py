@@ -1,7 +1,7 @@
 """Kill -9 of ingest-flights before and after every request and every step of the Spark write.
 
 After each kill more data lands and the job runs again; then every landed row is committed exactly
-once. `docs/crash-matrix.md` is the list of steps; TIDEMARK_WRITE_MATRIX=1 writes it anew.
+once. `docs/crash-matrix.md` is the list of steps; TIDEMARK_WRITE_MATRIX=1 writes it again.
 """
 
 from __future__ import annotations

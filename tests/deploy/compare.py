@@ -126,7 +126,7 @@ def _substitute(name: str, around: Surroundings) -> str:
 def differences(asked: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
     """Return a line for everything asked for that was not found so.
 
-    Members of `found` that nobody asked for are allowed at the top, where a service adds its own,
+    Members of `found` that no one asked for are allowed at the top, where a service adds its own,
     and nowhere below: an argument or a permission too many is a difference.
     """
     return [

@@ -188,7 +188,7 @@ def different(same: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
 
 @pytest.fixture(scope="session")
 def unanswered(different: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
-    """Deploy new permissions where nobody can be asked, and nothing says not to ask."""
+    """Deploy new permissions where no one can be asked, and nothing says not to ask."""
     asking = {"CDK_REQUIRE_APPROVAL": "broadening"}
     return terminal.step("make deploy STAGE=dev", with_a_job_more, asking, is_refused=True)
 

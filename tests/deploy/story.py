@@ -181,7 +181,7 @@ class Terminal:
             "CDK_DISABLE_CLI_TELEMETRY": "true",
             "CDK_DISABLE_VERSION_CHECK": "1",
             "CDK_APP": str(assembly),
-            "CDK_REQUIRE_APPROVAL": "never",  # nobody is there to be asked
+            "CDK_REQUIRE_APPROVAL": "never",  # no one is there to be asked
             "CDK_FORCE": "true",
         }
 

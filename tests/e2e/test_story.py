@@ -187,7 +187,7 @@ JUSTIFIED = {
 
 
 def is_of_the_story(job: dict) -> bool:
-    """Return whether a job is one of the sample, which nobody has scaffolded."""
+    """Return whether a job is one of the sample, which no one has scaffolded."""
     return job["Properties"]["Name"] in SAMPLE_JOBS
 
 

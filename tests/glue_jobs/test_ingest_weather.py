@@ -23,12 +23,12 @@ TYPES = [
 ]
 BATCHES = {
     "fractions": '"temp": 39.02, "humid": 59.37, "wind_speed": 10.35, "precip": 0.1, "visib": 9.5',
-    "whole numbers": '"temp": 39, "humid": 59, "wind_speed": 10, "precip": 0, "visib": 10',
+    "integers": '"temp": 39, "humid": 59, "wind_speed": 10, "precip": 0, "visib": 10',
     "nulls": '"temp": null, "humid": null, "wind_speed": null, "precip": null, "visib": null',
 }
 VALUES = {
     "fractions": (39.02, 59.37, 10.35, 0.1, 9.5),
-    "whole numbers": (39.0, 59.0, 10.0, 0.0, 10.0),
+    "integers": (39.0, 59.0, 10.0, 0.0, 10.0),
     "nulls": (None, None, None, None, None),
 }
 
@@ -40,7 +40,7 @@ def observation(values):
     )
 
 
-@pytest.mark.parametrize("batch", ["fractions", "whole numbers", "nulls"])
+@pytest.mark.parametrize("batch", ["fractions", "integers", "nulls"])
 def test_types_do_not_depend_on_what_a_batch_infers(spark, job, s3, batch):
     s3.put("a.json", observation(BATCHES[batch]))
 

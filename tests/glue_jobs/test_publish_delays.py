@@ -1,4 +1,4 @@
-"""publish_delays: whole numbers per route and day."""
+"""publish_delays: integers per route and day."""
 
 from __future__ import annotations
 

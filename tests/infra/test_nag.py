@@ -45,7 +45,7 @@ def everything():
 
 @pytest.fixture(scope="module", params=["dev", "prod", "everything"])
 def report(request, everything, tmp_path_factory):
-    """Return how the app ended with cdk-nag, and the findings that nobody gave a reason for."""
+    """Return how the app ended with cdk-nag, and the findings that no one gave a reason for."""
     out = tmp_path_factory.mktemp("nag")
     asked = everything if request.param == "everything" else {"stage": request.param}
     context = {**asked, "tidemark:explain": True}

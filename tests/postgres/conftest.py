@@ -125,7 +125,7 @@ def server(jdbc_jar: Path | None) -> Iterator[Server]:
         pytest.skip(f"there is no PostgreSQL server: {PACKAGES}")
     if jdbc_jar is None:
         pytest.skip(f"there is no JDBC driver of PostgreSQL: {PACKAGES}")
-    # Not below pytest's folder, which nobody else may enter.
+    # Not below pytest's folder, which no one else may enter.
     with tempfile.TemporaryDirectory(prefix="tidemark-postgresql-") as name:
         folder = Path(name)
         password = secrets.token_hex(16)

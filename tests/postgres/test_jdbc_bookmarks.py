@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from tidemark.local_glue.bookmarks import session as bookmark_session
-from tidemark.local_glue.runs.notices import read_notices
+from tidemark.local_glue.runs.run_warnings import read_warnings
 
 pytestmark = pytest.mark.spark
 
@@ -169,7 +169,7 @@ def test_the_default_key_is_found_in_the_schema_of_the_table_and_no_other(
         start_job()
 
         assert read(table) == expected
-    (warning,) = read_notices(tmp_path)
+    (warning,) = read_warnings(tmp_path)
     assert f"the table {orders} has no primary key" in warning
 
 

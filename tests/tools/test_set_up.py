@@ -95,7 +95,7 @@ def test_a_registry_that_npm_does_not_reach_is_an_error_with_what_to_do(tmp_path
     monkeypatch.chdir(tmp_path)
     for name in ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")  # where nobody listens
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")  # where no one listens
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
 

@@ -100,7 +100,7 @@ def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, objec
 
     Args:
         where: whose texts they are, as an error names it: `job 'x' has the argument`.
-        texts: by name; what is no text is returned as it is.
+        texts: by name; what is not text is returned as it is.
 
     Raises:
         JobDefinitionError: a text shows a secret, or a `NotSecret` has no reason.
@@ -126,6 +126,6 @@ def _check_reason(where: str, name: str, text: NotSecret) -> None:
     for key, value in given.items():
         if not isinstance(value, str) or (key == "reason" and not value.strip()):
             raise JobDefinitionError(
-                f"{where} {name!r} as a NotSecret with the {key} {value!r}; allowed: a text; "
+                f"{where} {name!r} as a NotSecret with the {key} {value!r}; allowed: a string; "
                 'write NotSecret("...", reason="why anybody may see it")'
             )

@@ -171,5 +171,5 @@ def submit(script: Path, arguments: tuple[str, ...], isolated: bool) -> None:
 
 
 def console_for_tables() -> Console:
-    """Return a console whose tables are not folded where nobody looks at them in a terminal."""
+    """Return a console whose tables are not folded where no one looks at them in a terminal."""
     return Console() if sys.stdout.isatty() else Console(width=180)

@@ -26,7 +26,7 @@ from tidemark.local_glue.machine.disk import full_disk_text, has_room, is_full
 
 FAILURE, USAGE = 1, 2
 RUNNERS = ("run", "submit")
-PIPE_WIDTH = 180  # a table that nobody looks at in a terminal is not folded
+PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 

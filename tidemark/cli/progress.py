@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.cli.views.listing import Sentence
-from tidemark.local_glue.runs.run_warnings import RunWarning
+from tidemark.local_glue.runs.stored_warnings import RunWarning
 from tidemark.local_glue.store.database import JobRun
 from tidemark.local_glue.workflows.engine import WorkflowResult
 
@@ -27,7 +27,7 @@ def rows(count: int | None) -> str:
 
 
 def duration(run: JobRun) -> str:
-    """Return how long a job run took, or has been running; ``-`` if nobody saw its end."""
+    """Return how long a job run took, or has been running; ``-`` if no one saw its end."""
     if run.completed_at_ms is None and run.state != "RUNNING":
         return "-"
     end_ms = run.completed_at_ms or time.time() * 1000
@@ -155,7 +155,7 @@ def print_warnings(
     """Print warnings of job runs; of runs that are not known with their time.
 
     Raises:
-        OSError: nobody can read them: they do not count as seen.
+        OSError: no one can read them: they do not count as seen.
     """
     for warning in warnings:
         when = "" if warning.run_id in known else f", run of {_moment(warning.started_at_ms)}"

@@ -53,7 +53,7 @@ def check(app: Path | None, context: tuple[str, ...], since: str | None, output:
 @APP
 @CONTEXT
 def write(app: Path | None, context: tuple[str, ...]) -> None:
-    """Record in state-manifest.json what the app keeps; refuse to drop what nobody gave up."""
+    """Record in state-manifest.json what the app keeps; refuse to drop what no one gave up."""
     from tidemark.checks.state.project import write_manifest
 
     click.echo(write_manifest(Path.cwd(), assembly_folder(Console(stderr=True), app, context)))

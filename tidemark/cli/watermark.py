@@ -139,7 +139,7 @@ def _run_meant(watermarks: "Watermarks", job: str, run: str | None) -> str | Non
     try:
         known = [entry.run_id for entry in watermarks.history(job) if entry.run_id]
         return pick_run(run, (), known, f"job {job}", "")
-    except (EntityNotFoundError, WatermarksError):  # to rewind is what mends a corrupt row
+    except (EntityNotFoundError, WatermarksError):  # to rewind is what fixes a corrupt row
         return run
 
 

@@ -46,7 +46,7 @@ class Lake(Construct):
         apply_to_all(self, stage)
         self.key = StageKey(self, "Key", stage=stage).key
         self._access_logs = AccessLogBucket(self, "AccessLogs")
-        # Nobody here can make again what was delivered.
+        # No one here can make again what was delivered.
         self.landing = self._bucket("Landing", keep_replaced_days=REPLACED_DAYS)
         self.raw = self._bucket("Raw")
         self.curated = self._bucket("Curated")

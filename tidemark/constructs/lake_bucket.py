@@ -55,7 +55,7 @@ class LakeBucket(s3.Bucket):
             key: encrypts its objects.
             access_logs: the bucket that its access logs go to.
             keep_replaced_days: how long an object that was replaced or deleted can be had back;
-                0 keeps none. Wanted where nobody here can make again what was delivered.
+                0 keeps none. Wanted where no one here can make again what was delivered.
         """
         kept = s3.LifecycleRule(noncurrent_version_expiration=cdk.Duration.days(keep_replaced_days))
         super().__init__(

@@ -20,11 +20,11 @@ from tidemark.constructs.jobs.incremental_job import (
     IncrementalJob,
     RunProperties,
 )
-from tidemark.constructs.jobs.job_checks import check_kind, check_name
+from tidemark.constructs.jobs.job_checks import check_name, check_type
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.monitoring import PIPELINE_TAG, Monitoring
-from tidemark.constructs.pipeline_checks import check_age, check_kinds, texts_of_run
+from tidemark.constructs.pipeline_checks import check_age, check_run_properties, check_types
 from tidemark.constructs.predicates import Predicate, predicate_of
 from tidemark.constructs.security.security import JobSecurity, let_services_use
 from tidemark.constructs.start_schedule import StartSchedule, group_name
@@ -85,7 +85,7 @@ class Pipeline(Construct):
                 run property is not a string or shows a secret, or the stack is a nested one.
         """
         check_name("pipeline", name)
-        check_kinds(name, root=root, stage=stage, watermarks=watermarks, key=key)
+        check_types(name, root=root, stage=stage, watermarks=watermarks, key=key)
         super().__init__(scope, id_)
         if cdk.Stack.of(self).nested_stack_parent is not None:
             raise JobDefinitionError(
@@ -99,7 +99,7 @@ class Pipeline(Construct):
         self._root = Path(root)
         self._stage = stage
         self._last_trigger: glue.CfnTrigger | None = None
-        properties = texts_of_run(name, {} if run_properties is None else run_properties)
+        properties = check_run_properties(name, {} if run_properties is None else run_properties)
         self.security = JobSecurity(
             self,
             "Security",
@@ -214,8 +214,8 @@ class Pipeline(Construct):
                 not waited for, or the job itself cannot be deployed.
         """
         check_name("job", name)
-        check_kind(name, "script", script, str, "the path of a Python file in the project")
-        check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        check_type(name, "script", script, str, "the path of a Python file in the project")
+        check_type(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
         check_age(name, max_watermark_age_hours, watermark=watermark)
         waits_for = predicate_of(after)
         id_ = "".join(word.capitalize() for word in name.split("-"))

@@ -10,7 +10,7 @@ from tidemark.stage.config import StageConfig
 MOST_HOURS = 100 * 366 * 24  # a century
 
 
-def check_kinds(
+def check_types(
     pipeline: str, *, root: object, stage: object, watermarks: object, key: object
 ) -> None:
     """Raise unless everything a pipeline is made of is of the kind it should be."""
@@ -32,7 +32,7 @@ def check_kinds(
         )
 
 
-def texts_of_run(pipeline: str, properties: object) -> dict[str, object]:
+def check_run_properties(pipeline: str, properties: object) -> dict[str, object]:
     """Return run properties as texts; raise unless they are names to texts that anybody may see."""
     if not isinstance(properties, Mapping):
         shown, properties = repr(properties), {}
@@ -45,7 +45,7 @@ def texts_of_run(pipeline: str, properties: object) -> dict[str, object]:
     if shown:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' has run_properties of another kind: {shown}; allowed: names to "
-            "texts; write the values in quotes"
+            "strings; write the values in quotes"
         )
     return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
 
@@ -61,6 +61,6 @@ def check_age(name: str, hours: object, *, watermark: bool) -> None:
         )
     if type(hours) is not int or not 1 <= hours <= MOST_HOURS:
         raise JobDefinitionError(
-            f"job '{name}' has max_watermark_age_hours {hours!r}; allowed: a whole number of hours "
+            f"job '{name}' has max_watermark_age_hours {hours!r}; allowed: an integer, hours "
             f"from 1 to {MOST_HOURS}; pass one, or leave it out"
         )

@@ -29,7 +29,7 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.job_runs import Machine
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
-from tidemark.local_glue.runs.run_warnings import ShowWarnings, show_unseen
+from tidemark.local_glue.runs.stored_warnings import ShowWarnings, show_unseen
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
 from tidemark.local_glue.watermark_tables import imported_tables
 from tidemark.local_glue.workflows.engine import (
@@ -119,7 +119,7 @@ def run_workflow(
         workflow_name: None takes the only one, and is refused where there are several.
         observe: called with a job run on each change of its state, and with None in between.
         on_recovered: called first, with the job runs that a killed command had left unfinished.
-        warn: called with warnings: first with those of earlier runs that nobody was shown, then
+        warn: called with warnings: first with those of earlier runs that no one was shown, then
             with those of each job run as soon as it ends. None leaves them to a later command.
         jvms: where the job runs borrow their JVMs, from `jvms_of`; without, each starts its own.
 
@@ -149,7 +149,7 @@ def open_machine(
     Args:
         home: lake, state and logs.
         on_recovered: called with the job runs that a killed command had left unfinished, if any.
-        warn: called with the warnings of earlier runs that nobody was shown, if any.
+        warn: called with the warnings of earlier runs that no one was shown, if any.
         jvms: where job runs borrow their JVMs.
 
     Raises:
@@ -211,7 +211,7 @@ def _as_it_is(run: JobRun | None, is_held: bool) -> JobRun | None:
 
 
 def show_earlier_warnings(home: Home, warn: ShowWarnings) -> None:
-    """Show the warnings that nobody was shown; a command that runs jobs now shows its own."""
+    """Show the warnings that no one was shown; a command that runs jobs now shows its own."""
     if home.is_held():
         return
     with Store(home.database) as store:

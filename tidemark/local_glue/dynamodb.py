@@ -129,7 +129,7 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
         )
     raise TidemarkError(
         f"the embedded DynamoDB engine did not start in {START_ATTEMPTS} attempts, last on port "
-        f"{port}: {text or 'no output'}; see {log}; `npm install` installs the engine anew, and "
+        f"{port}: {text or 'no output'}; see {log}; `npm install` installs the engine again, and "
         f"{ENDPOINT_VARIABLE} may name any other DynamoDB"
     )
 

@@ -193,7 +193,7 @@ class Home:
                     f"process {lock.read().strip() or 'unknown'} is using {self.root}; "
                     "wait for it, stop it, or set TIDEMARK_HOME to another folder"
                 )
-            with contextlib.suppress(OSError):  # on a full disk nobody learns who holds it
+            with contextlib.suppress(OSError):  # on a full disk no one learns who holds it
                 os.ftruncate(lock.fileno(), 0)
                 os.pwrite(lock.fileno(), str(os.getpid()).encode(), 0)
             yield

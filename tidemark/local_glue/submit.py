@@ -25,7 +25,7 @@ from tidemark.local_glue.runs.job_runs import (
     stop_job_run,
 )
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
-from tidemark.local_glue.runs.run_warnings import ShowWarnings
+from tidemark.local_glue.runs.stored_warnings import ShowWarnings
 from tidemark.local_glue.store.database import JobRun
 from tidemark.local_glue.workflows.engine import record_warnings
 
@@ -98,7 +98,7 @@ def submit(
         submission: the script and its arguments.
         home: its lake, state and logs.
         observe: called with the run on each change of its state, and with None in between.
-        warn: called with warnings, of earlier runs too if nobody was shown them; None leaves them
+        warn: called with warnings, of earlier runs too if no one was shown them; None leaves them
             to a later command.
         echo: called with what the script writes to stdout or stderr, as it writes it.
         jvms: where the run borrows its JVM, from `jvms_of`; without, it starts its own.

@@ -54,10 +54,10 @@ class Fields:
         return value
 
     def number(self, key: str, low: int, high: int, default: object = ...) -> int:
-        """Return a whole number between two inclusive bounds."""
+        """Return an integer between two inclusive bounds."""
         value = self.take(key, default)
         if type(value) is not int or not low <= value <= high:  # True is an int, but no number
-            raise self._not_allowed(key, value, f"a whole number from {low} to {high}")
+            raise self._not_allowed(key, value, f"an integer from {low} to {high}")
         return value
 
     def optional_number(self, key: str, low: int, high: int) -> int | None:
@@ -87,11 +87,11 @@ class Fields:
         if not isinstance(value, Mapping) or not all(
             isinstance(name, str) and name and isinstance(text, str) for name, text in value.items()
         ):
-            raise self._not_allowed(key, value, "a JSON object of texts")
+            raise self._not_allowed(key, value, "a JSON object of strings")
         return dict(value)
 
     def refuse_the_rest(self) -> None:
-        """Raise when a field is left that nobody took."""
+        """Raise when a field is left that no one took."""
         for key in self.left:
             raise ConfigError(
                 f"{self.where} has an unknown key '{key}'; allowed: {', '.join(self._known)}; "

@@ -95,5 +95,5 @@ def _one_of(name: str, value: object, allowed: tuple[str | bool, ...]) -> None:
 def _between(name: str, value: object, low: int, high: int) -> None:
     if type(value) is not int or not low <= value <= high:
         raise JobDefinitionError(
-            f"{name} is {value!r}; allowed: a whole number from {low} to {high}; pass one"
+            f"{name} is {value!r}; allowed: an integer from {low} to {high}; pass one"
         )

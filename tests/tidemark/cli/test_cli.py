@@ -110,13 +110,13 @@ def test_a_failure_names_the_file_of_the_project_once(home, write_assembly) -> N
 def test_the_run_after_a_failed_one_starts_from_the_beginning(home, write_assembly) -> None:
     app = write_assembly({"first": "raise SystemExit(3)"})
     failed = tidemark("run", "--app", str(app))
-    (home / "lake" / "assets" / "first.py").write_text("print('mended')", encoding="utf-8")
+    (home / "lake" / "assets" / "first.py").write_text("print('fixed')", encoding="utf-8")
 
-    mended = tidemark("run", "--app", str(app))
+    fixed = tidemark("run", "--app", str(app))
 
     assert failed.exit_code == 1
     assert "SystemExit: 3" in failed.output
-    assert mended.exit_code == 0
+    assert fixed.exit_code == 0
 
 
 def test_a_run_killed_with_its_job_is_closed_by_the_next_run(home, write_assembly) -> None:

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from tidemark.cli.progress import JobProgress
-from tidemark.local_glue.runs.run_warnings import RunWarning
+from tidemark.local_glue.runs.stored_warnings import RunWarning
 from tidemark.local_glue.store.database import JobRun
 
 RUN = JobRun("jr_1", "one", None, None, 0, "RUNNING", 7, "/runs/jr_1/stderr.log", "on")

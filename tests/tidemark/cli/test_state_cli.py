@@ -160,7 +160,7 @@ def test_renamed_job_fails_the_check_and_is_not_written(project, app):
     assert "✗ ingest: bookmark gone" in checked.output
     assert json.dumps(RENAME) in checked.output
     assert written.exit_code == 1
-    assert "is left as it is: losses that nobody acknowledged: 2" in written.stderr
+    assert "is left as it is: losses that no one acknowledged: 2" in written.stderr
     assert (project / "state-manifest.json").read_text() == before
 
 
@@ -351,7 +351,7 @@ def test_table_that_aws_names_is_refused_for_an_account(project, app):
         project,
         RENAME,
         {"discard": {"job": "load", "reason": "another table"}},
-        {"discard": {"resource": "stack/Table", "reason": "made anew"}},
+        {"discard": {"resource": "stack/Table", "reason": "made again"}},
     )
 
     result = tidemark("carry-over", "--app", str(folder), "--deployed", "--dry-run")

@@ -178,8 +178,8 @@ def test_full_disk_behind_stdout_is_not_taken_for_that_of_the_home(submit, home,
 
 def test_error_and_warning_with_a_name_that_is_not_utf_8_are_shown_and_kept(submit, home):
     script = (
-        "from tidemark.local_glue.runs.notices import Notice, note\n"
-        "note(Notice.OLD_FILES, 's3://b/\\udcff.json [bold]')\n"
+        "from tidemark.local_glue.runs.run_warnings import RunWarning, note\n"
+        "note(RunWarning.OLD_FILES, 's3://b/\\udcff.json [bold]')\n"
         "raise ValueError('no file \\udcff [/bold]')\n"
     )
 

@@ -11,14 +11,14 @@ from click.testing import CliRunner
 from tests.tidemark.cli.processes import BOUND_S, read_until, started, wait_until
 from tidemark.cli.main import main
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.runs.run_warnings import keep_warnings, show_unseen, unseen_warnings
+from tidemark.local_glue.runs.stored_warnings import keep_warnings, show_unseen, unseen_warnings
 from tidemark.local_glue.store.database import JobRun, Store
 
 pytestmark = pytest.mark.stress
 
 NOTE = """
-from tidemark.local_glue.runs.notices import Notice, note
-note(Notice.CTX_MISSING, "s3://landing/orders/")
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
+note(RunWarning.CTX_MISSING, "s3://landing/orders/")
 """
 WAIT = """
 import pathlib, time
@@ -53,7 +53,7 @@ def test_warning_is_printed_as_soon_as_its_job_ends_and_then_counts_as_seen(
         read_until(run, WARNING.encode())
         wait_until(mark.exists)
 
-        # Who runs jobs now shows their warnings: nobody else need.
+        # Who runs jobs now shows their warnings: no one else need.
         assert WARNING not in tidemark("status", "--app", app)
         run.kill()
 

@@ -94,7 +94,7 @@ def test_a_job_may_have_a_runtime_of_its_own(add):
     ("wrong", "text"),
     [
         ({"worker_type": "G.025X"}, "worker_type is 'G.025X'; allowed: G.1X, G.2X"),
-        ({"number_of_workers": 1}, "number_of_workers is 1; allowed: a whole number from 2 to 299"),
+        ({"number_of_workers": 1}, "number_of_workers is 1; allowed: an integer from 2 to 299"),
         ({"number_of_workers": True}, "number_of_workers is True"),
         ({"timeout_minutes": 0}, "timeout_minutes is 0; allowed"),
         ({"max_retries": 11}, "max_retries is 11; allowed"),
@@ -125,7 +125,7 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
     [
         (lambda first, data: {"arguments": {"a": first}}, "from 'first', which it does not wait"),
         (lambda first, data: {"arguments": {"a": data("in/")}}, "neither reads nor writes; add it"),
-        (lambda first, data: {"arguments": {"a": 7}}, "value 7; allowed: a text"),
+        (lambda first, data: {"arguments": {"a": 7}}, "value 7; allowed: a string"),
         (lambda first, data: {"arguments": {"JOB_NAME": "x"}}, "'JOB_NAME'; allowed: letters"),
         (lambda first, data: {"arguments": {"TempDir": "x"}}, "'TempDir'; allowed: letters"),
         (lambda first, data: {"python_modules": ["pandas"]}, "'pandas' in python_modules; allowed"),
@@ -160,7 +160,7 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"watermark": "no"}, "watermark 'no'; allowed: True, False"),
         (
             lambda first, data: {"max_watermark_age_hours": 0, "watermark": True},
-            "max_watermark_age_hours 0; allowed: a whole number of hours from 1",
+            "max_watermark_age_hours 0; allowed: an integer of hours from 1",
         ),
         (lambda first, data: {"arguments": {"a": ""}}, "'a' with the value '', which .*leave it o"),
         (lambda first, data: {"arguments": {"a": "--b"}}, "value '--b', which getResolvedOptions"),
@@ -177,7 +177,7 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"runtime": {}}, "runtime {}; allowed: a JobRuntime"),
         (
             lambda first, data: {"watermark": True, "max_watermark_age_hours": 2**70},
-            "max_watermark_age_hours .*; allowed: a whole number of hours from 1 to",
+            "max_watermark_age_hours .*; allowed: an integer of hours from 1 to",
         ),
         (lambda first, data: {"reads": [data("x" * 900 + "/")]}, "is not a folder; .* up to 900"),
         (

@@ -83,13 +83,13 @@ def _of_pair(one: Job, other: Job, together: Together) -> Iterator[Problem]:
             "let one wait for the other with after=, or give each a folder of its own; "
             + ACKNOWLEDGE.format("two-writers"),
         )
-        return  # whoever mends that has mended the rest
+        return  # whoever fixes that has fixed the rest
     yield from _unwaited(one, other, together)
     yield from _unwaited(other, one, together)
 
 
 def _unwaited(reader: Job, writer: Job, together: Together) -> Iterator[Problem]:
-    """Yield what is read while it is written; a job of another workflow nobody can wait for."""
+    """Yield what is read while it is written; a job of another workflow no one can wait for."""
     if not together.share_a_workflow(reader.name, writer.name):
         return
     for uri, written in overlap(reader.reads, writer.writes)[:1]:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.checks.graph.folders import Folders
 from tidemark.checks.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
+from tidemark.checks.graph.paths import cycle_of, paths_to_start
 from tidemark.checks.graph.races import races
 from tidemark.checks.graph.trigger_rules import problems_of_timer, problems_of_trigger
-from tidemark.checks.graph.ways import cycle_of, ways_to_start
 from tidemark.checks.plain_secrets import ADVICE
 
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
@@ -159,13 +159,13 @@ def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Pro
 
 def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
     """Yield the jobs that no run of the workflow can start, the first of each chain only."""
-    ways = ways_to_start(triggers)
+    paths = paths_to_start(triggers)
     started = {name for trigger in triggers for name in trigger.starts}
     for trigger in triggers:
-        missing = [c.name for c in trigger.conditions if not ways.get(c.name)]
+        missing = [c.name for c in trigger.conditions if not paths.get(c.name)]
         is_consequence = any(name in started for name in missing)
         for name in trigger.starts:
-            if ways[name] or is_consequence or not trigger.conditions:
+            if paths[name] or is_consequence or not trigger.conditions:
                 continue
             reason = (
                 f"it waits for {', '.join(dict.fromkeys(missing))}, which nothing in its workflow "

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tidemark.checks.graph.model import Graph
-from tidemark.checks.graph.ways import Way, agree, cycle_of, precede, ways_to_start
+from tidemark.checks.graph.paths import Path, agree, cycle_of, paths_to_start, precede
 
 
 class Together:
     """Tells which jobs of a graph can run at the same time.
 
     Of a workflow in which jobs wait for each other in a circle nothing is known: its jobs are taken
-    never to, since the circle has to be mended first.
+    never to, since the circle has to be fixed first.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -21,7 +21,7 @@ class Together:
         for workflow in dict.fromkeys(trigger.workflow for trigger in graph.triggers):
             triggers = graph.triggers_of(workflow)
             if not cycle_of(triggers):
-                self._runs[workflow] = _Runs(ways_to_start(triggers), precede(triggers))
+                self._runs[workflow] = _Runs(paths_to_start(triggers), precede(triggers))
             for trigger in triggers:
                 for name in trigger.starts:
                     self._workflows[name].add(workflow)
@@ -43,7 +43,7 @@ class Together:
 class _Runs:
     """The runs of one workflow: how each job starts, and what has ended by then."""
 
-    ways: Mapping[str, set[Way]]
+    paths: Mapping[str, set[Path]]
     before: Mapping[str, frozenset[str]]
 
     def can_meet(self, one: str, other: str) -> bool:
@@ -51,13 +51,13 @@ class _Runs:
         if one in self.before[other] or other in self.before[one]:
             return False
         return any(
-            agree(way | their)
-            for way in self.ways[one]
-            if not _has_ended(other, way)
-            for their in self.ways[other]
+            agree(path | their)
+            for path in self.paths[one]
+            if not _has_ended(other, path)
+            for their in self.paths[other]
             if not _has_ended(one, their)
         )
 
 
-def _has_ended(name: str, way: Way) -> bool:
-    return any(job == name for job, _ in way)
+def _has_ended(name: str, path: Path) -> bool:
+    return any(job == name for job, _ in path)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from tidemark.checks.lint.paths import (
     NOWHERE,
+    Caught,
     Jumps,
     Point,
-    Swallowed,
-    answered,
-    dealt_with,
+    caught,
+    handled,
     join,
-    swallowed,
+    resolved,
 )
 from tidemark.checks.script.names import identifier
 from tidemark.checks.script.place import place_of
@@ -124,7 +124,7 @@ class Flow:
 
     def _tested(self, test: ast.expr, point: Point) -> Point:
         point = self.expression(test, point)
-        return point.each(answered(identifiers(test)))
+        return point.each(resolved(identifiers(test)))
 
     def _on_While(self, node: ast.While, point: Point) -> Point:  # noqa: N802
         is_endless = truth(node.test) is True
@@ -211,10 +211,10 @@ class Flow:
             begin = failed
             if self._writes > writes and is_broad(handler) and not self.tells(handler):
                 place = place_of(handler)
-                told = Swallowed(replace(place, end_line=place.line), _touched(node, handler))
-                begin = failed.each(swallowed(told))
+                told = Caught(replace(place, end_line=place.line), _touched(node, handler))
+                begin = failed.each(caught(told))
             ended = self.block(handler.body, begin)
-            ends.append(ended.each(dealt_with) if _raises(handler) else ended)
+            ends.append(ended.each(handled) if _raises(handler) else ended)
         return join(*ends)
 
     def tells(self, handler: ast.ExceptHandler) -> bool:

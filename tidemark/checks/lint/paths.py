@@ -7,7 +7,7 @@ from tidemark.checks.script.place import Place
 
 
 @dataclass(frozen=True)
-class Swallowed:
+class Caught:
     """An exception handler that a way went through, and the names by which it may say so."""
 
     place: Place
@@ -21,7 +21,7 @@ class Path:
     is_init: bool = False
     has_read: bool = False
     has_written: bool = False
-    swallowed: Swallowed | None = None
+    caught: Caught | None = None
 
 
 @dataclass(frozen=True)
@@ -70,31 +70,31 @@ def read(path: Path) -> Path:
 
 def written(path: Path) -> Path:
     """Return a path after a write: what failed before has been made good, as by a retry."""
-    return replace(path, has_written=True, swallowed=None)
+    return replace(path, has_written=True, caught=None)
 
 
 def committed(path: Path) -> Path:
     """Return a path after job.commit."""
-    return replace(path, has_read=False, has_written=False, swallowed=None)
+    return replace(path, has_read=False, has_written=False, caught=None)
 
 
-def swallowed(by: Swallowed) -> Callable[[Path], Path]:
+def caught(by: Caught) -> Callable[[Path], Path]:
     """Return what a handler does to the paths that fail with something read and uncommitted."""
-    return lambda path: replace(path, swallowed=by) if path.has_read else path
+    return lambda path: replace(path, caught=by) if path.has_read else path
 
 
-def dealt_with(path: Path) -> Path:
+def handled(path: Path) -> Path:
     """Return a path after a handler that raises what it does not expect."""
-    return replace(path, swallowed=None)
+    return replace(path, caught=None)
 
 
-def answered(names: Iterable[str]) -> Callable[[Path], Path]:
+def resolved(names: Iterable[str]) -> Callable[[Path], Path]:
     """Return what a test of names does: a failure that one of them tells of is dealt with."""
     asked = frozenset(names)
 
     def change(path: Path) -> Path:
-        told = path.swallowed is not None and path.swallowed.names & asked
-        return replace(path, swallowed=None) if told else path
+        told = path.caught is not None and path.caught.names & asked
+        return replace(path, caught=None) if told else path
 
     return change
 

@@ -46,7 +46,7 @@ def read_script(text: str, file: str) -> Facts:
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
         reason = getattr(error, "msg", None) or str(error)
-        raise UsageError(f"{file}, line {line}: not Python 3 ({reason}); mend it first") from error
+        raise UsageError(f"{file}, line {line}: not Python 3 ({reason}); fix it first") from error
     try:
         return ScriptReader(tree).read()
     except RecursionError as error:
@@ -154,8 +154,8 @@ class ScriptReader(Flow):
         for path in point.paths:
             if not path.is_init and place not in facts.commits_before_init:
                 facts.commits_before_init.append(place)
-            if path.swallowed and (path.swallowed.place, place) not in facts.commits_after_error:
-                facts.commits_after_error.append((path.swallowed.place, place))
+            if path.caught and (path.caught.place, place) not in facts.commits_after_error:
+                facts.commits_after_error.append((path.caught.place, place))
         return point.each(paths.committed)
 
     def _glue(self, node: ast.Call, point: Point) -> Point:

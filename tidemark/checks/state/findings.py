@@ -103,7 +103,7 @@ def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Fi
             Kind.WATERMARK_GONE,
             name,
             f"its watermarks in {was.watermark_table} stay under a name that nothing runs under; "
-            "a renamed job begins anew and loads everything",
+            "a renamed job starts over and loads everything",
             f"keep the job's name, or {rename}, or {discard}",
         )
     if was.has_bookmark:
@@ -111,7 +111,7 @@ def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Fi
         yield Finding(
             Kind.BOOKMARK_GONE,
             name,
-            "AWS deletes the bookmark with the job, and a job of another name begins anew: it "
+            "AWS deletes the bookmark with the job, and a job of another name starts over: it "
             "reads everything again",
             f"keep the job's name, or {rename}, or {discard}",
         )
@@ -144,7 +144,7 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
             Kind.WATERMARK_MOVED,
             job,
             f"its watermarks are in {was.watermark_table}, and it looks in {now.watermark_table}: "
-            "it begins anew and loads everything",
+            "it starts over and loads everything",
             f"keep the table, or copy the rows of the job before its next run and {discard}",
         )
     elif name != job:
@@ -161,7 +161,7 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
                 Kind.CURSOR_GONE,
                 job,
                 f"the script opens windows of {', '.join(now.cursors) or 'no cursor'}, and the "
-                f"watermark of {cursor} is used no more: another cursor begins anew and loads "
+                f"watermark of {cursor} is used no more: another cursor starts over and loads "
                 "everything",
                 f"keep the cursor's name, or {reread}",
                 cursor,
@@ -180,7 +180,7 @@ def _of_sources(
             yield Finding(
                 Kind.CTX_RENAMED,
                 job,
-                f"on AWS {became} begins anew and reads everything again: no API writes a bookmark",
+                f"on AWS {became} starts over and reads everything again: no API writes a bookmark",
                 "run `tidemark state carry-over`, which carries the local bookmark over",
                 ctx,
             )
@@ -197,7 +197,7 @@ def _source_moved(job: str, ctx: str, places: str) -> Finding:
         job,
         f"{ctx} now reads {places} with the position of another place: what is older there is "
         "never read, without an error",
-        f"give the new place a transformation_ctx of its own; or, to begin anew there, {reread}; "
+        f"give the new place a transformation_ctx of its own; or, to start over there, {reread}; "
         f"or, if nothing older is there, {discard}",
         ctx,
     )

@@ -158,7 +158,7 @@ def _entry(item: object) -> Entry:
     if kind not in _KINDS:
         raise ValueError(f"{kind!r} is unknown; allowed are {', '.join(_KINDS)}")
     if not isinstance(values, dict):
-        raise ValueError(f"{kind} is {json.dumps(values)}; give an object of texts")
+        raise ValueError(f"{kind} is {json.dumps(values)}; give an object of strings")
     _check_values(kind, values)
     fields = {_FIELD.get((kind, str(name)), str(name)): value for name, value in values.items()}
     entry = _KINDS[kind](**fields)
@@ -172,7 +172,7 @@ def _check_values(kind: str, values: Mapping[str, object]) -> None:
         if name not in allowed:
             raise ValueError(f"{kind} has {name!r}; allowed are {', '.join(allowed)}")
         if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"{kind} has {name} {json.dumps(value)}; give a text")
+            raise ValueError(f"{kind} has {name} {json.dumps(value)}; give a string")
     for name in _REQUIRED[kind]:
         if name not in values:
             why = f": {_WHY_ON_AWS}" if name == "bookmark_on_aws" else ""

@@ -32,7 +32,7 @@ class Review:
     """What comes of comparing an app with its manifest.
 
     Attributes:
-        unacknowledged: what would be lost, and nobody has decided about.
+        unacknowledged: what would be lost, and no one has decided about.
         acknowledged: what would be lost, each with the entry that covers it.
         unused: entries that cover nothing, each with the reason.
         recorded: the manifest as it is.
@@ -110,12 +110,12 @@ def check_writable(found: Review) -> None:
     """Raise unless the manifest may be replaced by the one that is right now.
 
     Raises:
-        TidemarkError: that would drop state that nobody has decided about, or an entry of the
+        TidemarkError: that would drop state that no one has decided about, or an entry of the
             plan covers nothing.
     """
     if not found.is_safe:
         raise TidemarkError(
-            f"{MANIFEST} is left as it is: losses that nobody acknowledged: "
+            f"{MANIFEST} is left as it is: losses that no one acknowledged: "
             f"{len(found.unacknowledged)}, entries that cover nothing: {len(found.unused)}; "
             "`tidemark state check` lists them with what to do"
         )

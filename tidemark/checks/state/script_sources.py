@@ -74,7 +74,7 @@ def _parsed(text: str, name: str) -> ast.Module:
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError) as error:
-        raise UsageError(f"the script of job {name} is not Python: {error}; mend it") from error
+        raise UsageError(f"the script of job {name} is not Python: {error}; fix it") from error
 
 
 def _sources(script: ScriptValues, module: ast.Module) -> Iterator[ScriptSource]:

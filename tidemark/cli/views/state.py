@@ -51,7 +51,7 @@ def review_lines(found: Review) -> Iterator[str]:
     yield from _findings(found)
     if not found.is_safe:
         yield (
-            f"losses that nobody acknowledged: {len(found.unacknowledged)}; decide on each in "
+            f"losses that no one acknowledged: {len(found.unacknowledged)}; decide on each in "
             f"{PLAN}, a JSON list of such entries: see docs/state.md"
         )
     elif not found.is_current:

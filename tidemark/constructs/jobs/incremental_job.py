@@ -16,13 +16,13 @@ from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.conditions import Condition, JobState
-from tidemark.constructs.jobs.job_arguments import own_arguments, texts_of
+from tidemark.constructs.jobs.job_arguments import construct_arguments, render_arguments
 from tidemark.constructs.jobs.job_checks import (
-    check_kind,
     check_list,
     check_name,
     check_reason,
     check_script,
+    check_type,
     check_uses,
 )
 from tidemark.constructs.jobs.job_role import make_role
@@ -122,13 +122,13 @@ class IncrementalJob(Construct):
             )
         check_list(name, "reads", reads, Dataset, "Dataset")
         check_list(name, "writes", writes, Dataset, "Dataset")
-        check_kind(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        check_type(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
         opened = check_open_texts(f"job '{name}' has the argument", arguments or {})
-        check_kind(name, "runtime", runtime, JobRuntime, "a JobRuntime")
+        check_type(name, "runtime", runtime, JobRuntime, "a JobRuntime")
         check_script(name, shared.root, script, GLUE_VERSIONS[runtime.glue_version].python)
-        check_kind(name, "temp", temp, Dataset | None, "a Dataset")
+        check_type(name, "temp", temp, Dataset | None, "a Dataset")
         permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
-        check_kind(name, "run_properties", run_properties, RunProperties | None, permitted)
+        check_type(name, "run_properties", run_properties, RunProperties | None, permitted)
         check_uses(
             name,
             tables=tables,
@@ -152,7 +152,7 @@ class IncrementalJob(Construct):
         self.writes = tuple(writes)
         table = shared.watermarks.table if watermark and shared.watermarks else None
         script_asset = assets.Asset(self, "Script", path=str(script))
-        default_arguments = own_arguments(
+        default_arguments = construct_arguments(
             bookmark=bookmark.value,
             libs_url=shared.libs.s3_object_url,
             log_group_prefix=shared.security.log_group_prefix,
@@ -162,7 +162,9 @@ class IncrementalJob(Construct):
             temp=temp,
             watermark_table=table.table_name if table else None,
         )
-        default_arguments |= texts_of(name, opened, (*self.reads, *self.writes), default_arguments)
+        default_arguments |= render_arguments(
+            name, opened, (*self.reads, *self.writes), default_arguments
+        )
         may_put = run_properties is RunProperties.READ_AND_PUT
         stack = cdk.Stack.of(self)
         self.role = make_role(
@@ -317,7 +319,7 @@ Argument: TypeAlias = str | NotSecret | Dataset | IncrementalJob
 def _check(name: str, script: Path, bookmark: object, *, watermark: object) -> None:
     """Raise unless the job can be known by its name, run its script and keep its state."""
     check_name("job", name)
-    check_kind(name, "script", script, Path, "the path of a Python file in the project")
+    check_type(name, "script", script, Path, "the path of a Python file in the project")
     options = ", ".join(f"BookmarkOption.{option.name}" for option in BookmarkOption)
-    check_kind(name, "bookmark", bookmark, BookmarkOption, options)
-    check_kind(name, "watermark", watermark, bool, "True, False")
+    check_type(name, "bookmark", bookmark, BookmarkOption, options)
+    check_type(name, "watermark", watermark, bool, "True, False")

@@ -18,7 +18,7 @@ RESERVED |= {"--watermark_table"}  # of the table that the job's role may use: w
 RESERVED |= {"--class", "--conf", "--debug", "--endpoint", "--mode", "--help", "--h"}
 
 
-def own_arguments(
+def construct_arguments(
     *,
     bookmark: str,
     libs_url: str,
@@ -43,7 +43,7 @@ def own_arguments(
     }
 
 
-def texts_of(
+def render_arguments(
     name: str,
     arguments: Mapping[str, object],
     declared: Sequence[Dataset],
@@ -76,14 +76,14 @@ def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> st
         if not value or OPTION.match(value):
             raise JobDefinitionError(
                 f"job '{name}' has the argument {key[2:]!r} with the value {value!r}, which "
-                "getResolvedOptions takes for no value; allowed: a text that is not empty and "
+                "getResolvedOptions takes for no value; allowed: a string that is not empty and "
                 "does not begin with -; leave it out, or write it in another form"
             )
         return value
     if not isinstance(value, Dataset):
         raise JobDefinitionError(
-            f"job '{name}' has the argument {key[2:]!r} with the value {value!r}; allowed: a text "
-            "(Glue's arguments are text), a Dataset, or a job"
+            f"job '{name}' has the argument {key[2:]!r} with the value {value!r}; allowed: a "
+            "string (Glue's arguments are text), a Dataset, or a job"
         )
     if value not in declared:
         raise JobDefinitionError(

@@ -57,12 +57,12 @@ def check_reason(job: str, rule: object, reason: object) -> None:
         )
     if not isinstance(reason, str) or not reason.strip():
         raise JobDefinitionError(
-            f"job '{job}' acknowledges '{rule}' with the reason {reason!r}; allowed: a text; say "
+            f"job '{job}' acknowledges '{rule}' with the reason {reason!r}; allowed: a string; say "
             "why it is right here"
         )
 
 
-def check_kind(job: str, key: str, value: object, kind: type | UnionType, allowed: str) -> None:
+def check_type(job: str, key: str, value: object, kind: type | UnionType, allowed: str) -> None:
     """Raise unless the value that a job declares as `key` is of a kind.
 
     Raises:
@@ -142,10 +142,10 @@ def check_uses(
     Raises:
         JobDefinitionError: something is named in another form.
     """
-    _check_texts(
+    _check_strings(
         name, "tables", tables, TABLE, "each database.table, of lower case letters, digits, _ and -"
     )
-    _check_texts(
+    _check_strings(
         name,
         "python_modules",
         python_modules,
@@ -153,14 +153,14 @@ def check_uses(
         "each name==version, since builds must be repeatable, or the s3:// address of a wheel",
     )
     _check_packages(name, python_modules)
-    _check_texts(
+    _check_strings(
         name,
         "connections",
         connections,
         CONNECTION,
         "each the name of a Glue connection, no * ? : /",
     )
-    _check_texts(
+    _check_strings(
         name, "secrets", secrets, SECRET, "each the name (no ARN) of a secret in Secrets Manager"
     )
 
@@ -181,11 +181,11 @@ def _check_packages(job: str, modules: Sequence[str]) -> None:
         named[package] = module
 
 
-def _check_texts(
+def _check_strings(
     job: str, key: str, values: Sequence[str], pattern: re.Pattern[str], allowed: str
 ) -> None:
     """Raise unless every value declared as `key` has a form, or is known at deployment only."""
-    check_list(job, key, values, str, f"texts, {allowed}")
+    check_list(job, key, values, str, f"strings, {allowed}")
     for value in values:
         if not pattern.fullmatch(value) and not cdk.Token.is_unresolved(value):
             raise JobDefinitionError(

@@ -27,7 +27,7 @@ class Alerts(Construct):
     Attributes:
         topic: where alarms of the pipeline go too.
         failed_rule: name of the rule that matches runs that did not succeed.
-        succeeded_rule: name of the rule that matches runs of last jobs that did; it tells nobody.
+        succeeded_rule: name of the rule that matches runs of last jobs that did; it tells no one.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Alerts(Construct):
             "RunFailed",
             _Pattern(STATE_CHANGE, jobs, FAILED_STATES),
             f"<job> of {pipeline_name} ended <state>: <message>. {look}. Nothing that it did "
-            "not commit counts: mend the cause, then aws glue start-workflow-run --name "
+            "not commit counts: fix the cause, then aws glue start-workflow-run --name "
             f"{pipeline_name}",
         )
         self._rule(

@@ -73,7 +73,7 @@ def _statements(stack: cdk.Stack) -> list[iam.PolicyStatement]:
             conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
         ),
         _publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": stack.account}}),
-        # With a condition on the source EventBridge cannot publish, and tells nobody.
+        # With a condition on the source EventBridge cannot publish, and tells no one.
         _publish("events", {}),
     ]
 

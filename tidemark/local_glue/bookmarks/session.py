@@ -25,7 +25,7 @@ from tidemark.local_glue.bookmarks.versions import (
     pack,
 )
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
-from tidemark.local_glue.runs.notices import Notice, note
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
 ENABLE, PAUSE, DISABLE = "job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"
@@ -86,7 +86,7 @@ class BookmarkSession:
         if not self.is_reading:
             return False
         if not transformation_ctx:
-            note(Notice.CTX_MISSING, name)
+            note(RunWarning.CTX_MISSING, name)
             return False
         if transformation_ctx in self.opened:
             raise TidemarkError(
@@ -231,8 +231,8 @@ def files_to_read(source: S3Source, predicate: Predicate | None = None) -> Readi
         session.edges(ctx) if session and is_bookmarked else None,
         predicate,
     )
-    for notice, about in reading.notices:
-        note(notice, about)
+    for warning, about in reading.warnings:
+        note(warning, about)
     if session is not None:
         session.record(source.to_json(), opened_at_ms, reading.next_state, *reading.extent)
     return reading

@@ -20,7 +20,7 @@ from tidemark.local_glue.bookmarks.files import (
 )
 from tidemark.local_glue.bookmarks.globs import Exclusions
 from tidemark.local_glue.bookmarks.listing import ChooseFolders, Filters, Listing, list_files
-from tidemark.local_glue.runs.notices import Notice
+from tidemark.local_glue.runs.run_warnings import RunWarning
 
 FolderOf: TypeAlias = Callable[[str], Path]
 """Returns the folder or file of this machine behind a URI."""
@@ -84,12 +84,12 @@ class Reading:
     Attributes:
         files: the chosen files, oldest first.
         next_state: the state to store if the run commits, as JSON values; None without bookmark.
-        notices: what the user should know, with what it is about.
+        warnings: what the user should know, with what it is about.
     """
 
     files: tuple[FileVersion, ...]
     next_state: dict[str, Any] | None = None
-    notices: tuple[tuple[Notice, str], ...] = field(default=())
+    warnings: tuple[tuple[RunWarning, str], ...] = field(default=())
 
     @property
     def extent(self) -> tuple[int, int]:
@@ -142,10 +142,10 @@ def read_s3_source(
     )
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
     if edges is None:
-        return Reading(selection.files, None, _unbookmarked_notices(source))
+        return Reading(selection.files, None, _unbookmarked_warnings(source))
     next_state = {"kind": "s3", "paths": list(source.paths), **selection.next_state.to_json()}
-    notices = _notices(source, low, listing, selection.next_state)
-    return Reading(selection.files, next_state, tuple(notices))
+    warnings = _warnings(source, low, listing, selection.next_state)
+    return Reading(selection.files, next_state, tuple(warnings))
 
 
 def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:
@@ -239,25 +239,25 @@ def _is_in_partition(uri: str, path: str, predicate: Predicate | None) -> bool:
     return predicate.columns <= set(partition_values(relative))
 
 
-def _notices(
+def _warnings(
     source: S3Source,
     stored: Mapping[str, Any] | None,
     listing: Listing,
     after: SourceState,
-) -> list[tuple[Notice, str]]:
-    notices = []
+) -> list[tuple[RunWarning, str]]:
+    warnings = []
     if stored and list(stored.get("paths", source.paths)) != list(source.paths):
-        notices.append((Notice.PATHS_CHANGED, source.name))
+        warnings.append((RunWarning.PATHS_CHANGED, source.name))
     elif listing.late_count:
         examples = ", ".join(listing.late)
         more = listing.late_count - len(listing.late)
-        notices.append((Notice.OLD_FILES, examples + (f" and {more} more" if more else "")))
+        warnings.append((RunWarning.OLD_FILES, examples + (f" and {more} more" if more else "")))
     left = [f for f in listing.files if f.modified_ms <= after.high_ms and not after.has_read(f)]
     if left and source.limits.max_files_in_band is not None:
-        notices.append((Notice.BAND_FULL, f"{len(left)} files of {source.name}"))
-    return notices
+        warnings.append((RunWarning.BAND_FULL, f"{len(left)} files of {source.name}"))
+    return warnings
 
 
-def _unbookmarked_notices(source: S3Source) -> tuple[tuple[Notice, str], ...]:
+def _unbookmarked_warnings(source: S3Source) -> tuple[tuple[RunWarning, str], ...]:
     is_bounded = source.limits.is_bounded
-    return ((Notice.BOUND_WITHOUT_BOOKMARK, source.name),) if is_bounded else ()
+    return ((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name),) if is_bounded else ()

@@ -14,7 +14,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def has_room(folder: Path) -> bool:
-    """Return whether the disk of a folder still takes a small file; True if nobody can tell."""
+    """Return whether the disk of a folder still takes a small file; True if no one can tell."""
     try:
         disk = os.statvfs(_existing(folder))
     except OSError:

@@ -27,7 +27,7 @@ from tidemark.local_glue.readers.formats import Format
 from tidemark.local_glue.readers.mixed_types import failing, misfit
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import UNCHANGED
-from tidemark.local_glue.runs.notices import Notice, note
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 NESTED = (StructType, ArrayType, MapType)
 # Each from narrow to wide: a cast to a wider one loses nothing.
@@ -78,7 +78,7 @@ def note_missing(declared: Format, found: Sequence[StructType]) -> None:
     absent = [missing(declared.schema, one, declared.names) for one in found]
     for name in absent[0]:
         if all(name in others for others in absent) and name.lower() not in declared.partitions:
-            note(Notice.COLUMN_MISSING, name)
+            note(RunWarning.COLUMN_MISSING, name)
 
 
 def _fields(

@@ -18,7 +18,7 @@ def column_names(file: str, csv_format: Format) -> tuple[str, ...]:
         The names; none if the file has no line.
 
     Raises:
-        UnreadableFileError: the file cannot be read, or is no text.
+        UnreadableFileError: the file cannot be read, or is not text.
     """
     try:
         with open_file(str(folder_of(file))) as opened:
@@ -26,7 +26,7 @@ def column_names(file: str, csv_format: Format) -> tuple[str, ...]:
     except (OSError, EOFError) as error:
         raise unreadable(file, "csv", error) from error
     if b"\0" in head:
-        raise unreadable(file, "csv", "it holds NUL bytes and is no text")
+        raise unreadable(file, "csv", "it holds NUL bytes and is not text")
     fields = first_fields(head.decode("utf-8-sig", "replace"), csv_format)
     if csv_format.is_on("withHeader"):
         return _distinct(fields)

@@ -37,7 +37,7 @@ def load(spark: SparkSession, connection: Mapping[str, str], **options: str) -> 
 def default_key(
     spark: SparkSession, connection: Mapping[str, str], frame: DataFrame, table: str
 ) -> tuple[str, ...]:
-    """Return the primary key if it is one whole number without gaps, else nothing.
+    """Return the primary key if it is one integer without gaps, else nothing.
 
     The database counts: one query that returns one row.
 

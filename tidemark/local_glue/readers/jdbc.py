@@ -35,7 +35,7 @@ from tidemark.local_glue.bookmarks.keys import (
 )
 from tidemark.local_glue.bookmarks.session import BookmarkSession, current_session
 from tidemark.local_glue.readers.database import default_key, load, spark_type
-from tidemark.local_glue.runs.notices import Notice, note
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 # Glue's connection types -> the driver that AWS brings for them.
 DRIVERS = {
@@ -132,7 +132,7 @@ def read_jdbc_table(
         connection: ``url``, ``driver``, ``user``, ``password``, as Spark's JDBC source takes them.
         table: its name, with the schema if it needs one.
         transformation_ctx: name of this source in the bookmark; empty reads everything.
-        keys: the jobBookmarkKeys; none takes the primary key, if it is one whole number without
+        keys: the jobBookmarkKeys; none takes the primary key, if it is one integer without
             gaps, and else reads everything.
         order: the jobBookmarkKeysSortOrder.
 
@@ -154,7 +154,7 @@ def read_jdbc_table(
     chosen = chosen or default_key(spark, connection, frame, table)
     source = replace(asked, keys=chosen)
     if not chosen:
-        note(Notice.JDBC_KEY, table)
+        note(RunWarning.JDBC_KEY, table)
         return _in_full(frame, source, session, opened_at_ms)
     types = [key_type(key, spark_type(frame, key)) for key in chosen]
     if "string" in types:
@@ -173,7 +173,7 @@ def _new_rows(
     allowed = range_to_read(source, types, edges)
     rows, last = (0, None) if allowed.is_closed else _capture(frame, source, types, allowed)
     if has_other_table(source, edges.low):
-        note(Notice.TABLE_CHANGED, source.name)
+        note(RunWarning.TABLE_CHANGED, source.name)
     next_state = state_after(source, allowed.low, last)
     session.record(source.to_json(), opened_at_ms, next_state, rows, 0)
     if last is None:
@@ -198,7 +198,7 @@ def _capture(
         F.count(keys), F.count_if(~has_keys), F.max(keys) if source.order == ASC else F.min(keys)
     ).collect()[0]
     if found[1]:
-        note(Notice.JDBC_NULLS, f"{found[1]:,} rows of {source.name}")
+        note(RunWarning.JDBC_NULLS, f"{found[1]:,} rows of {source.name}")
     if found[2] is None:
         return 0, None
     return found[0], tuple(map(encode, types, found[2]))
@@ -243,7 +243,7 @@ def _read_query(
     session = current_session()
     source = JdbcSource("", transformation_ctx)
     if session is not None and session.is_reading:
-        note(Notice.JDBC_QUERY, source.name)
+        note(RunWarning.JDBC_QUERY, source.name)
     return _in_full(load(spark, connection, query=query), source, session, opened_at_ms)
 
 

@@ -168,7 +168,7 @@ def _whole_number(options: Mapping[str, Any], name: str, at_least: int) -> int |
         return None
     if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value)) or int(value) < at_least:
         raise UsageError(
-            f"connection_options[{name!r}] is {value!r}; it must be a whole number of at least "
+            f"connection_options[{name!r}] is {value!r}; it must be an integer of at least "
             f"{at_least}"
         )
     return int(value)

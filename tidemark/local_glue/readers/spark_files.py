@@ -24,7 +24,7 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
     Without a header the columns are col0, col1 and so on.
 
     Raises:
-        UnreadableFileError: a file is no text. A line with more or fewer fields than the first is
+        UnreadableFileError: a file is not text. A line with more or fewer fields than the first is
             found when an action reads it.
     """
     if csv.is_on("withHeader") and csv.is_on("skipFirst"):

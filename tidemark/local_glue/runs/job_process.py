@@ -21,10 +21,10 @@ from types import ModuleType
 
 from tidemark.local_glue.bookmarks.session import current_session, job_home
 from tidemark.local_glue.machine.child import die_with_parent
-from tidemark.local_glue.runs.advice import note_at_end
 from tidemark.local_glue.runs.failures import failure_of, from_script
+from tidemark.local_glue.runs.found_warnings import note_at_end
 from tidemark.local_glue.runs.jvms.borrow import Borrower
-from tidemark.local_glue.runs.notices import RUN_FOLDER_VARIABLE
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.spark import CONF_FILE, system_properties
 
 RESULT_FILE = "error.json"

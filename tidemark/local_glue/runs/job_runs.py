@@ -33,8 +33,8 @@ from tidemark.local_glue.runs.jvms.borrow import COLD_VARIABLE, POOL_OF_RUN_VARI
 from tidemark.local_glue.runs.jvms.fitness import why_own_jvm
 from tidemark.local_glue.runs.jvms.record import read_record
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
-from tidemark.local_glue.runs.notices import RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.row_counts import read_row_counts
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.spark import (
     CONF_FILE,
     EVENTS_FOLDER,

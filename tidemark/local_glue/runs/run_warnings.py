@@ -1,74 +1,110 @@
-"""The warnings of job runs in the state database: kept until somebody has seen them."""
+"""Warnings of a job run that users of Glue learn the hard way: noted as it runs, shown at its end.
 
-import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
-
-from tidemark.local_glue.store.database import Store
-
-
-@dataclass(frozen=True)
-class RunWarning:
-    """One warning of one job run.
-
-    Attributes:
-        run_id: the run.
-        job_name: its job.
-        started_at_ms: when it was started, epoch milliseconds.
-        text: what is wrong, and what to do.
-    """
-
-    run_id: str
-    job_name: str
-    started_at_ms: int
-    text: str
-
-
-ShowWarnings: TypeAlias = Callable[[Sequence[RunWarning]], None]
-"""Shows warnings to somebody; what it returns from without an error counts as seen.
-
-A BrokenPipeError says that nobody reads any more: they stay unseen, and nothing else happens.
+A job process appends to the file `WARNINGS_FILE` in the folder of its run, and stores the warning
+with the run: neither its own death nor that of `tidemark` loses it.
 """
 
+import json
+import os
+from enum import Enum
+from pathlib import Path
 
-def keep_warnings(store: Store, run_id: str, texts: Iterable[str]) -> None:
-    """Store warnings of a run; one that it has already is stored once."""
-    with store.transaction():
-        for text in texts:
-            store.query("INSERT OR IGNORE INTO run_warning VALUES (?, ?, NULL)", (run_id, text))
+from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
+from tidemark.local_glue.runs.stored_warnings import keep_warnings
+from tidemark.local_glue.store.database import Store
+
+WARNINGS_FILE = "warnings.jsonl"
+RUN_FOLDER_VARIABLE = "TIDEMARK_RUN_FOLDER"
 
 
-def unseen_warnings(store: Store) -> list[RunWarning]:
-    """Return the warnings that nobody has been shown, oldest first."""
-    rows = store.query(
-        "SELECT warning.run_id, job_name, started_at_ms, text FROM run_warning AS warning "
-        "JOIN job_run ON job_run.run_id = warning.run_id WHERE seen_at_ms IS NULL "
-        "ORDER BY started_at_ms, warning.rowid"
+class RunWarning(Enum):
+    """What a warning is about; the value is its text, and ``{}`` what it is about."""
+
+    INIT_MISSING = (
+        "job bookmarks are enabled and the script never called Job.init: {} was read in full"
     )
-    return [RunWarning(**dict(row)) for row in rows]
+    COMMIT_MISSING = (
+        "job bookmarks are enabled and the script never called Job.commit: the next run reads the "
+        "same again ({})"
+    )
+    COMMIT_IN_FINALLY = (
+        "Job.commit is in a finally block ({}): a run that fails marks what it did not process as "
+        "read; make it the last statement of the job instead"
+    )
+    CTX_MISSING = (
+        "a source without transformation_ctx is read in full by every run, although bookmarks are "
+        "enabled ({}): give it a name of its own"
+    )
+    CONCURRENT_RUNS = (
+        "MaxConcurrentRuns is {} and job bookmarks are enabled: two runs at once read the same and "
+        "the second one fails at commit; set it to 1"
+    )
+    DATAFRAME_READER = (
+        "job bookmarks are enabled and no source was read through them: spark.read knows no "
+        "bookmark, so every run reads everything ({}); use create_dynamic_frame or "
+        "create_data_frame with a transformation_ctx"
+    )
+    PATHS_CHANGED = (
+        "the source {} now has other paths under the same transformation_ctx: files there that "
+        "are older than the bookmark are skipped, as on AWS; rename the ctx or reset the bookmark "
+        "to read them"
+    )
+    OLD_FILES = (
+        "{} arrived after the last run with an older modification time and will never be read; "
+        "S3 would have given them the time of their arrival: `touch` them"
+    )
+    BAND_FULL = (
+        "{} were left to the next run: maxFilesInBand is reached, and what cannot be remembered "
+        "cannot be told from what is new"
+    )
+    BOUND_WITHOUT_BOOKMARK = (
+        "the source {} is bounded and has no bookmark: every run reads the same first files"
+    )
+    COLUMN_MISSING = (
+        "the declared column {} is in no file that this run read: it is null in every row; compare "
+        "the names of the table with those in the files"
+    )
+    JDBC_KEY = (
+        "the table {} has no primary key without gaps and no jobBookmarkKeys: it is read in full "
+        "by every run; name columns that only ever rise or fall in jobBookmarkKeys"
+    )
+    JDBC_QUERY = (
+        "the source {} has a sampleQuery or query: job bookmarks leave such a source out, and "
+        "every run reads all of its rows; read a table with jobBookmarkKeys instead"
+    )
+    JDBC_NULLS = (
+        "{} without a value in their bookmark keys are read by no run with bookmarks: fill the "
+        "column, or take another key"
+    )
+    TABLE_CHANGED = (
+        "the source {} now reads another table under the same transformation_ctx: its rows with "
+        "keys that the bookmark has passed are skipped; rename the ctx or reset the bookmark to "
+        "read them"
+    )
 
 
-def show_unseen(store: Store, show: ShowWarnings | None) -> None:
-    """Show the warnings that nobody has been shown, and then record that they were.
+def note(warning: RunWarning, about: str) -> None:
+    """Remember a warning of this job process; outside of a job run nothing is noted.
 
-    A process that is killed in between shows them once more, never once less.
-
-    Args:
-        store: the state of a home.
-        show: shows them; None leaves them to be shown later.
+    Raises:
+        TidemarkError: it cannot be stored, as on a full disk.
     """
-    unseen = unseen_warnings(store) if show else []
-    if show is None or not unseen:
-        return
-    try:
-        show(unseen)
-    except BrokenPipeError:  # such as `| head`: a later command shows them
-        return
-    now_ms = time.time_ns() // 1_000_000
-    with store.transaction():
-        for warning in unseen:
-            store.query(
-                "UPDATE run_warning SET seen_at_ms = ? WHERE run_id = ? AND text = ?",
-                (now_ms, warning.run_id, warning.text),
-            )
+    folder = os.environ.get(RUN_FOLDER_VARIABLE)
+    if folder:
+        line = json.dumps([warning.name, about])
+        with (Path(folder) / WARNINGS_FILE).open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+    home, run_id = os.environ.get("TIDEMARK_HOME"), os.environ.get(RUN_ID_VARIABLE)
+    if home and run_id:
+        with Store(Home(Path(home)).database) as store:
+            keep_warnings(store, run_id, [warning.value.format(about)])
+
+
+def read_warnings(run_folder: Path) -> list[str]:
+    """Return the texts of a run's warnings, each once, in the order they were noted."""
+    file = run_folder / WARNINGS_FILE
+    if not file.exists():
+        return []
+    lines = dict.fromkeys(file.read_text(encoding="utf-8").splitlines())
+    found = [json.loads(line) for line in lines]
+    return [RunWarning[name].value.format(about) for name, about in found]

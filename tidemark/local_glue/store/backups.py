@@ -278,7 +278,7 @@ def _salvage(database: Path) -> list[SavedTable]:
         delete_database(saved)
         raise UsageError(
             f"nothing of {database} can be read ({error}): restore a backup with `tidemark local "
-            "restore FILE`; without one, move the file away, and the next command begins anew"
+            "restore FILE`; without one, move the file away, and the next command starts over"
         ) from error
     at = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     for suffix in ("", "-wal"):

@@ -95,7 +95,7 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
 
 
 def _check_new(database: Path) -> None:
-    """Refuse to begin anew where jobs ran: without their bookmarks they would read all again."""
+    """Refuse to start over where jobs ran: without their bookmarks they would read all again."""
     runs = database.parent / "runs"
     if any(runs.glob("jr_*")):
         raise DamagedDatabaseError(

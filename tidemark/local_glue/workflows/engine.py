@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tidemark.assembly.definitions import Deployment, JobDefinition, TriggerDefinition
 from tidemark.errors import EntityNotFoundError, TidemarkError
-from tidemark.local_glue.runs.advice import warnings_of
 from tidemark.local_glue.runs.arguments import merge_arguments
+from tidemark.local_glue.runs.found_warnings import warnings_of
 from tidemark.local_glue.runs.job_runs import (
     JobProcess,
     Machine,
@@ -25,8 +25,8 @@ from tidemark.local_glue.runs.job_runs import (
     stop_job_run,
 )
 from tidemark.local_glue.runs.jvms.supply import Jvms
-from tidemark.local_glue.runs.run_warnings import ShowWarnings, keep_warnings, show_unseen
 from tidemark.local_glue.runs.spark import TEMPORARY_FOLDER
+from tidemark.local_glue.runs.stored_warnings import ShowWarnings, keep_warnings, show_unseen
 from tidemark.local_glue.store.database import JobRun, Store
 from tidemark.local_glue.workflows.predicates import triggers_to_fire, unmet_conditions
 
@@ -236,7 +236,7 @@ class WorkflowRun:
 def record_warnings(
     store: Store, run: JobRun, job: JobDefinition, warn: ShowWarnings | None
 ) -> None:
-    """Store the warnings of a finished run, then show what nobody has seen yet."""
+    """Store the warnings of a finished run, then show what no one has seen yet."""
     keep_warnings(store, run.run_id, warnings_of(store, run, job))
     show_unseen(store, warn)
 

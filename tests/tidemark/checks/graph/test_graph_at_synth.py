@@ -175,7 +175,7 @@ def test_a_race_can_be_acknowledged_at_the_job_with_a_reason(cdk, project):
     assert synthesized(pipeline)["Resources"]
     with pytest.raises(JobDefinitionError, match=r"rule 'two-writer'; allowed: .*two-wri"):
         second.acknowledge("two-writer", "each writes partitions of its own")
-    with pytest.raises(JobDefinitionError, match="with the reason ''; allowed: a text"):
+    with pytest.raises(JobDefinitionError, match="with the reason ''; allowed: a string"):
         second.acknowledge("two-writers", "")
 
 
@@ -389,7 +389,7 @@ def test_the_app_ends_with_one_line_when_a_construct_refuses_at_synthesis(
 def problem_of(at):
     from tidemark.checks.graph.model import Problem
 
-    return Problem(next(iter(RULES)), at, "wrong", "mend it")
+    return Problem(next(iter(RULES)), at, "wrong", "fix it")
 
 
 @st.composite

@@ -47,10 +47,10 @@ def test_missing_file_is_an_empty_plan(tmp_path):
         (["x"], r'plan, entry 1: "x" is no object with one of rename_job'),
         ([{"rename_job": {}, "discard": {}}], "is no object with one of"),
         ([{"rename": {}}], "'rename' is unknown; allowed are rename_job, rename_ctx"),
-        ([{"discard": "a"}], 'discard is "a"; give an object of texts'),
+        ([{"discard": "a"}], 'discard is "a"; give an object of strings'),
         ([rename("a", "b", why="x")], "rename_job has 'why'; allowed are from, to"),
-        ([rename("a", "")], 'rename_job has to ""; give a text'),
-        ([rename("a", 3)], "rename_job has to 3; give a text"),
+        ([rename("a", "")], 'rename_job has to ""; give a string'),
+        ([rename("a", 3)], "rename_job has to 3; give a string"),
         ([{"rename_job": {"from": "a"}}], "rename_job has no 'to'; it needs from, to"),
         ([{"reread": {"job": "a"}}], "reread has no 'reason'; it needs job, reason"),
         (

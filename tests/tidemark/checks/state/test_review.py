@@ -223,7 +223,7 @@ def test_entry_covers_only_what_it_names():
 
 
 def test_state_that_nobody_gave_up_is_never_dropped_from_the_manifest():
-    with pytest.raises(TidemarkError, match="losses that nobody acknowledged: 1"):
+    with pytest.raises(TidemarkError, match="losses that no one acknowledged: 1"):
         check_writable(reviewed({"j": job("a")}, {}))
 
 

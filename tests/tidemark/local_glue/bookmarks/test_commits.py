@@ -285,7 +285,7 @@ def without_write_permission(folder: Path) -> Iterator[None]:
 
 @pytest.mark.rule("Bad input", source="SILENT", choice="the run fails and says what to do")
 def test_home_that_cannot_be_written_fails_the_run_before_it_reads(glue, monkeypatch):
-    with tempfile.TemporaryDirectory() as folder:  # below the tmp_path of root nobody else can look
+    with tempfile.TemporaryDirectory() as folder:  # below the tmp_path of root no one else can look
         Path(folder).chmod(0o755)
         home = Home.open(Path(folder) / "home")
         monkeypatch.setenv("TIDEMARK_HOME", str(home.root))

@@ -132,7 +132,7 @@ def open_folder():
 
 @contextmanager
 def without_privileges():
-    """Be nobody for a while, if the tests run as root."""
+    """Be no one for a while, if the tests run as root."""
     if os.geteuid() != 0:
         yield
         return

@@ -123,7 +123,7 @@ def test_source_that_run_from_did_not_know_is_read_up_to_run_to(three_runs):
     assert window(three_runs, "jr_1", "jr_4", ctx="added") == [f"{n}.json" for n in (1, 2, 3, 4)]
 
 
-@pytest.mark.rule("Windows of runs", source="BM", choice="nobody keeps the version that was read")
+@pytest.mark.rule("Windows of runs", source="BM", choice="no one keeps the version that was read")
 def test_file_that_was_rewritten_since_is_not_in_the_window(three_runs):
     three_runs.land("2.json")
 

@@ -13,7 +13,7 @@ from tidemark.assembly.catalog_tables import table_of_request
 from tidemark.errors import UsageError
 from tidemark.local_glue.catalog.tables import put_tables
 from tidemark.local_glue.readers import json_lines
-from tidemark.local_glue.runs.notices import RUN_FOLDER_VARIABLE, read_notices
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.local_glue.store.database import Store
 
 pytestmark = pytest.mark.spark
@@ -67,7 +67,7 @@ def read(glue_context, s3):
 def warnings(monkeypatch, tmp_path):
     """Return a reader of what this test's run has noted."""
     monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
-    return lambda: read_notices(tmp_path)
+    return lambda: read_warnings(tmp_path)
 
 
 def put_rows(spark, s3, kind, folder=""):

@@ -11,7 +11,7 @@ from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.keys import describe
 from tidemark.local_glue.bookmarks.session import current_session
 from tidemark.local_glue.bookmarks.versions import unpack
-from tidemark.local_glue.runs.notices import read_notices
+from tidemark.local_glue.runs.run_warnings import read_warnings
 from tidemark.local_glue.store.database import Store
 
 pytestmark = pytest.mark.spark
@@ -64,7 +64,7 @@ def read(glue_context):
 @pytest.fixture
 def warnings(tmp_path, monkeypatch):
     monkeypatch.setenv("TIDEMARK_RUN_FOLDER", str(tmp_path))
-    return lambda: read_notices(tmp_path)
+    return lambda: read_warnings(tmp_path)
 
 
 def by(*keys, **options):

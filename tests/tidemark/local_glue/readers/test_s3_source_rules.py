@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql.functions import input_file_name
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.local_glue.runs.notices import RUN_FOLDER_VARIABLE, read_notices
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 pytestmark = pytest.mark.spark
 
@@ -21,7 +21,7 @@ HOUR = 60
 def notices(tmp_path, monkeypatch):
     """Return the warnings that were noted."""
     monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
-    return lambda: read_notices(tmp_path)
+    return lambda: read_warnings(tmp_path)
 
 
 @pytest.fixture
@@ -349,16 +349,16 @@ def test_options_that_only_speed_up_aws_change_nothing(read, s3, name):
     ("options", "error", "text"),
     [
         ({"boundedFiles": 1, "boundedSize": 1}, UsageError, "boundedFiles and boundedSize; give"),
-        ({"boundedFiles": "0"}, UsageError, "'0'; it must be a whole number of at least 1"),
-        ({"boundedSize": -1}, UsageError, "-1; it must be a whole number"),
-        ({"maxBand": "15m"}, UsageError, "'15m'; it must be a whole number of at least 0"),
-        ({"maxFilesInBand": True}, UsageError, "True; it must be a whole number"),
+        ({"boundedFiles": "0"}, UsageError, "'0'; it must be an integer of at least 1"),
+        ({"boundedSize": -1}, UsageError, "-1; it must be an integer"),
+        ({"maxBand": "15m"}, UsageError, "'15m'; it must be an integer of at least 0"),
+        ({"maxFilesInBand": True}, UsageError, "True; it must be an integer"),
         ({"exclusions": "**.pdf"}, UsageError, r"exclusions.*must be a JSON list such as"),
         ({"exclusions": [1]}, UsageError, r"exclusions.*must be a JSON list such as"),
         ({"exclusions": ["a[b"]}, UsageError, r"'a\[b' opens '\['"),
         ({"excludeStorageClasses": ["COLD"]}, UsageError, r"has \['COLD'\]; allowed are STANDARD"),
         ({"groupFiles": "yes"}, UsageError, "'yes'; allowed are inPartition and none"),
-        ({"groupSize": "1MB"}, UsageError, "'1MB'; it must be a whole number"),
+        ({"groupSize": "1MB"}, UsageError, "'1MB'; it must be an integer"),
         ({"boundedFile": 1}, UnsupportedError, r"\['boundedFile'\] are not supported"),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",

@@ -8,9 +8,14 @@ import pytest
 
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.local_glue.bookmarks.session import BookmarkSession
-from tidemark.local_glue.runs.advice import note_at_end, warnings_of
 from tidemark.local_glue.runs.finally_commits import commits_in_finally
-from tidemark.local_glue.runs.notices import RUN_FOLDER_VARIABLE, Notice, note, read_notices
+from tidemark.local_glue.runs.found_warnings import note_at_end, warnings_of
+from tidemark.local_glue.runs.run_warnings import (
+    RUN_FOLDER_VARIABLE,
+    RunWarning,
+    note,
+    read_warnings,
+)
 from tidemark.local_glue.store.database import JobRun, Store
 
 ENABLE = "job-bookmark-enable"
@@ -32,14 +37,14 @@ def session(**values):
 def test_init_that_was_never_called_is_warned_of(script):
     note_at_end(script, ENABLE, None)
 
-    assert read_notices(script.parent) == [Notice.INIT_MISSING.value.format("ingest.py")]
+    assert read_warnings(script.parent) == [RunWarning.INIT_MISSING.value.format("ingest.py")]
 
 
 @pytest.mark.rule("Warnings", source="TRB")
 def test_commit_that_was_never_called_is_warned_of(script):
     note_at_end(script, ENABLE, session(has_bookmarked_source=True))
 
-    assert read_notices(script.parent) == [Notice.COMMIT_MISSING.value.format("ingest.py")]
+    assert read_warnings(script.parent) == [RunWarning.COMMIT_MISSING.value.format("ingest.py")]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +60,7 @@ def test_commit_that_was_never_called_is_warned_of(script):
 def test_script_that_does_it_right_is_not_warned(script, option, state):
     note_at_end(script, option, state)
 
-    assert read_notices(script.parent) == []
+    assert read_warnings(script.parent) == []
 
 
 @pytest.mark.rule("Warnings", source="COMM")
@@ -131,17 +136,17 @@ def test_job_without_bookmarks_is_not_warned_of_what_only_they_suffer_from(store
 
 def test_warning_that_is_noted_twice_is_shown_once(tmp_path, monkeypatch):
     monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
-    note(Notice.CTX_MISSING, "s3://landing/")
-    note(Notice.CTX_MISSING, "s3://landing/")
-    note(Notice.CTX_MISSING, "s3://other/")
+    note(RunWarning.CTX_MISSING, "s3://landing/")
+    note(RunWarning.CTX_MISSING, "s3://landing/")
+    note(RunWarning.CTX_MISSING, "s3://other/")
 
-    assert len(read_notices(tmp_path)) == 2
+    assert len(read_warnings(tmp_path)) == 2
 
 
 def test_outside_of_a_job_run_nothing_is_noted(tmp_path, monkeypatch):
     monkeypatch.delenv(RUN_FOLDER_VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)
 
-    note(Notice.CTX_MISSING, "s3://landing/")
+    note(RunWarning.CTX_MISSING, "s3://landing/")
 
     assert list(tmp_path.iterdir()) == []

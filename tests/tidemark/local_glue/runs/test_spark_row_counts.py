@@ -12,8 +12,8 @@ import pytest
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.job_runs import SITE
-from tidemark.local_glue.runs.notices import RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.row_counts import RowCounts, read_row_counts
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER, write_spark_conf
 
 pytestmark = pytest.mark.spark

@@ -98,7 +98,7 @@ def workflow_statuses(home):
 
 
 def is_alive(pid):
-    """Tell a running process from one that ended and nobody has waited for."""
+    """Tell a running process from one that ended and no one has waited for."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
         return stat.rpartition(")")[2].split()[0] not in "ZX"

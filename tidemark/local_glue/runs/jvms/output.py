@@ -68,7 +68,7 @@ class Output:
             self._put(after)
 
     def _put(self, data: bytes) -> None:
-        """Write all; on a full disk the run goes on without its log."""
+        """Write all; on a full disk the run continues without its log."""
         with contextlib.suppress(OSError):
             while data and self._target >= 0:
                 data = data[os.write(self._target, data) :]

@@ -109,7 +109,7 @@ class Pool:
                 self._idle.append(self._start())
 
     def lend(self, request: Request) -> Loan:
-        """Lend a JVM that nobody else has, as soon as one is ready.
+        """Lend a JVM that no one else has, as soon as one is ready.
 
         Raises:
             NoJvmError: all are in use, the pool is closed, or none starts.

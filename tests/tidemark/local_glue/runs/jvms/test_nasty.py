@@ -208,7 +208,7 @@ def test_run_that_is_stopped_or_runs_too_long_or_is_killed_takes_its_jvm_along(
     assert bench.finish(process).run.state == "FAILED"
 
     check_plain(bench, one_jvm, cold, False)
-    assert sorted(never.rglob("*")) == left  # nobody wrote on
+    assert sorted(never.rglob("*")) == left  # no one wrote on
 
 
 @pytest.mark.parametrize(

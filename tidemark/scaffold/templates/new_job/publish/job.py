@@ -2,7 +2,7 @@
 
 Source:  Parquet under ``source_path``; the bookmark of context ``source`` says whether any of it is
          new, and then all of it is read, so the target is always a function of the whole source.
-Target:  ``target_path``*.parquet, written anew, one row per group.
+Target:  ``target_path``*.parquet, written again, one row per group.
 """
 
 import sys

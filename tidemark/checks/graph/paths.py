@@ -1,4 +1,4 @@
-"""Follows the ways in which one run of a workflow comes to each job: pure, on plain data."""
+"""Follows the paths on which one run of a workflow comes to each job: pure, on plain data."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from tidemark.checks.graph.model import CONDITIONAL, Condition, Trigger
 
-MOST_WAYS = 200  # of starting a job; with more, one of them is taken to be possible
-Way: TypeAlias = frozenset[tuple[str, str]]
-"""Jobs and the states they ended in: one way in which a run comes to a job."""
+MOST_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
+Path: TypeAlias = frozenset[tuple[str, str]]
+"""Jobs and the states they ended in: one path on which a run comes to a job."""
 
 
 def cycle_of(triggers: Iterable[Trigger]) -> list[str]:
@@ -22,17 +22,17 @@ def cycle_of(triggers: Iterable[Trigger]) -> list[str]:
     return []
 
 
-def ways_to_start(triggers: Sequence[Trigger]) -> dict[str, set[Way]]:
-    """Return the ways in which each job starts; no way for one that no run can start.
+def paths_to_start(triggers: Sequence[Trigger]) -> dict[str, set[Path]]:
+    """Return the paths on which each job starts; no path for one that no run can start.
 
     Args:
         triggers: those of one workflow, whose jobs do not wait for each other in a circle.
     """
-    ways: dict[str, set[Way]] = {}
+    paths: dict[str, set[Path]] = {}
     for name in TopologicalSorter(_waits(triggers)).static_order():
         starting = [trigger for trigger in triggers if name in trigger.starts]
-        ways[name] = _few(way for trigger in starting for way in _ways_of(trigger, ways))
-    return ways
+        paths[name] = _few(path for trigger in starting for path in _paths_of(trigger, paths))
+    return paths
 
 
 def precede(triggers: Sequence[Trigger]) -> dict[str, frozenset[str]]:
@@ -48,9 +48,9 @@ def precede(triggers: Sequence[Trigger]) -> dict[str, frozenset[str]]:
     return before
 
 
-def agree(way: Way) -> bool:
-    """Return whether no job of a way ends in two states."""
-    return len({name for name, _ in way}) == len(way)
+def agree(path: Path) -> bool:
+    """Return whether no job of a path ends in two states."""
+    return len({name for name, _ in path}) == len(path)
 
 
 def _ended_at(trigger: Trigger, before: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -72,27 +72,29 @@ def _waits(triggers: Iterable[Trigger]) -> dict[str, set[str]]:
     return waits_for
 
 
-def _ways_of(trigger: Trigger, ways: Mapping[str, set[Way]]) -> set[Way]:
-    """Return the ways in which a trigger fires, given those in which each job starts."""
+def _paths_of(trigger: Trigger, paths: Mapping[str, set[Path]]) -> set[Path]:
+    """Return the paths on which a trigger fires, given those in which each job starts."""
     if trigger.kind != CONDITIONAL:
         return {frozenset()}
     met = [
-        {way | {(c.name, c.state)} for way in ways.get(c.name, ()) if _is_one_run(way, c)}
+        {path | {(c.name, c.state)} for path in paths.get(c.name, ()) if _is_one_run(path, c)}
         for c in trigger.conditions
     ]
     if trigger.logical == "ANY":
-        return {way for each in met for way in each}
-    together: set[Way] = {frozenset()} if met else set()
+        return {path for each in met for path in each}
+    together: set[Path] = {frozenset()} if met else set()
     for each in met:
-        together = _few(way | other for way, other in product(together, each) if agree(way | other))
+        together = _few(
+            path | other for path, other in product(together, each) if agree(path | other)
+        )
     return together
 
 
-def _is_one_run(way: Way, condition: Condition) -> bool:
-    return agree(way | {(condition.name, condition.state)})
+def _is_one_run(path: Path, condition: Condition) -> bool:
+    return agree(path | {(condition.name, condition.state)})
 
 
-def _few(ways: Iterable[Way]) -> set[Way]:
-    """Return the ways without repetition; where there are very many, as if there were no limit."""
-    found = set(islice(ways, MOST_WAYS))
-    return {frozenset()} if len(found) == MOST_WAYS else found
+def _few(paths: Iterable[Path]) -> set[Path]:
+    """Return the paths without repetition; where there are very many, as if there were no limit."""
+    found = set(islice(paths, MOST_PATHS))
+    return {frozenset()} if len(found) == MOST_PATHS else found

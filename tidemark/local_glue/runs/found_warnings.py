@@ -6,7 +6,7 @@ from pathlib import Path
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.local_glue.bookmarks.session import ENABLE, BookmarkSession
 from tidemark.local_glue.runs.finally_commits import commits_in_finally
-from tidemark.local_glue.runs.notices import Notice, note, read_notices
+from tidemark.local_glue.runs.run_warnings import RunWarning, note, read_warnings
 from tidemark.local_glue.store.database import JobRun, Store
 
 
@@ -25,13 +25,13 @@ def note_at_end(
     source = decode_source(script.read_bytes())
     if "finally" in source:
         for line in commits_in_finally(source):
-            note(Notice.COMMIT_IN_FINALLY, f"{name}, line {line}")
+            note(RunWarning.COMMIT_IN_FINALLY, f"{name}, line {line}")
     if option != ENABLE:
         return
     if session is None:
-        note(Notice.INIT_MISSING, name)
+        note(RunWarning.INIT_MISSING, name)
     elif session.has_bookmarked_source and not session.has_committed:
-        note(Notice.COMMIT_MISSING, name)
+        note(RunWarning.COMMIT_MISSING, name)
 
 
 def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
@@ -42,13 +42,13 @@ def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
         run: the finished run.
         job: its definition.
     """
-    texts = read_notices(Path(run.log_path).parent)
+    texts = read_warnings(Path(run.log_path).parent)
     if run.bookmark_option != ENABLE:
         return texts
     if job.max_concurrent_runs > 1:
-        texts.append(Notice.CONCURRENT_RUNS.value.format(job.max_concurrent_runs))
+        texts.append(RunWarning.CONCURRENT_RUNS.value.format(job.max_concurrent_runs))
     has_source = store.query("SELECT 1 FROM source_read WHERE run_id = ? LIMIT 1", (run.run_id,))
     if run.state == "SUCCEEDED" and run.rows_read and not has_source:
         about = f"{run.rows_read:,} rows"
-        texts.append(Notice.DATAFRAME_READER.value.format(about))
+        texts.append(RunWarning.DATAFRAME_READER.value.format(about))
     return texts
