@@ -22,6 +22,8 @@ pytest_plugins = (
     "tidemark.testing.plugin",
 )
 JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
+# What the CDK knows of CloudFormation's rules costs two seconds a synthesis: tests/infra asks once.
+os.environ.setdefault("CDK_VALIDATION", "false")
 # A busy machine makes any example slow; how long a test takes is no property of the code.
 settings.register_profile("tidemark", deadline=None)
 settings.load_profile("tidemark")

@@ -67,10 +67,12 @@ def test_cdk_synth_writes_the_same_templates_as_the_app(prod, tmp_path):
         PATH=os.pathsep.join([str(Path(sys.executable).parent), str(node), os.environ["PATH"]]),
         AWS_EC2_METADATA_DISABLED="true",
         CDK_DISABLE_CLI_TELEMETRY="true",
+        CDK_VALIDATION="true",
         CI="true",
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "warning" not in done.stderr.lower()
     names = [f"{stack}.template.json" for stack in prod.stacks()]
     assert len(names) >= 2
     assert filecmp.cmpfiles(prod.folder, tmp_path, names, shallow=False)[1:] == ([], [])

@@ -15,6 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from uv import find_uv_bin
+
+from tools.set_up import pip_settings, uv_settings
 
 PROJECT = Path(__file__).parents[2]
 ROW = '{{"id": {}, "status": "open", "updated_at": "2013-01-0{}T10:00:00Z"}}\n'
@@ -70,13 +73,14 @@ def user(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> User:
     environment = folder / "venv"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     user = User(folder, environment)
-    pip = "pip install -q --no-deps --no-compile"
-    user.types(f"{pip} --require-hashes -r {PROJECT}/requirements-setup.txt")
+    user.variables |= uv_settings(pip_settings())  # what the set-up has fetched is in its cache
+    uv = f"{find_uv_bin()} pip install -q --no-deps --python {environment}"
+    user.types(f"{uv} --require-hashes -r {PROJECT}/requirements-setup.txt")
     pinned = f"--require-hashes -r {PROJECT}/requirements.txt"
-    user.types(f"{pip} --no-build-isolation {pinned}")
-    user.types(f"{pip} {wheel}")
+    user.types(f"{uv} --no-build-isolation {pinned}")
+    user.types(f"pip install -q --no-deps --no-compile {wheel}")
     pins = (f"{name}=={version(name)}" for name in ("pytest", "pluggy", "iniconfig", "packaging"))
-    user.types(f"{pip} {' '.join(pins)}")
+    user.types(f"{uv} {' '.join(pins)}")
     return user
 
 

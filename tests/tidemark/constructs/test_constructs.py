@@ -303,13 +303,13 @@ def test_a_job_that_is_not_in_a_list_is_refused_and_the_list_is_shown(pipeline, 
 
 
 def test_a_run_property_that_is_no_text_is_refused(add_pipeline):
-    with pytest.raises(ValueError, match="allowed: names to texts; write the values in quotes"):
+    with pytest.raises(ValueError, match="allowed: names to strings; write the values in quotes"):
         add_pipeline(run_properties={"day": 1})
 
 
 @pytest.mark.parametrize("wrong", [["day"], "day", {1: "today"}, 7])
 def test_run_properties_of_another_kind_are_refused(add_pipeline, wrong):
-    with pytest.raises(ValueError, match=r"'orders' has run_properties .*; allowed: names to text"):
+    with pytest.raises(ValueError, match=r"'orders' has run_properties .*; allowed: names to string"):
         add_pipeline(run_properties=wrong)
 
 

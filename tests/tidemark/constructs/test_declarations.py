@@ -137,12 +137,12 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"after": "first"}, "after is 'first'; allowed: a list of jobs"),
         (lambda first, data: {"arguments": ["a"]}, r"arguments \['a'\]; allowed: a dict of names"),
         (lambda first, data: {"arguments": {"conf": "x"}}, "'conf'; allowed: letters"),
-        (lambda first, data: {"connections": "net"}, "connections 'net'; allowed: a list of texts"),
+        (lambda first, data: {"connections": "net"}, "connections 'net'; allowed: a list of strings"),
         (
             lambda first, data: {"connections": ["*"]},
             r"'\*' in connections; allowed: each the name",
         ),
-        (lambda first, data: {"secrets": "air"}, "secrets 'air'; allowed: a list of texts"),
+        (lambda first, data: {"secrets": "air"}, "secrets 'air'; allowed: a list of strings"),
         (lambda first, data: {"secrets": ["*"]}, r"'\*' in secrets; allowed: each the name"),
         (lambda first, data: {"secrets": [ARN]}, r"in secrets; allowed: each the name \(no ARN\)"),
         (lambda first, data: {"python_modules": None}, "python_modules None; allowed: a list"),
@@ -160,7 +160,7 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"watermark": "no"}, "watermark 'no'; allowed: True, False"),
         (
             lambda first, data: {"max_watermark_age_hours": 0, "watermark": True},
-            "max_watermark_age_hours 0; allowed: an integer of hours from 1",
+            "max_watermark_age_hours 0; allowed: an integer, hours from 1",
         ),
         (lambda first, data: {"arguments": {"a": ""}}, "'a' with the value '', which .*leave it o"),
         (lambda first, data: {"arguments": {"a": "--b"}}, "value '--b', which getResolvedOptions"),
@@ -177,7 +177,7 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"runtime": {}}, "runtime {}; allowed: a JobRuntime"),
         (
             lambda first, data: {"watermark": True, "max_watermark_age_hours": 2**70},
-            "max_watermark_age_hours .*; allowed: an integer of hours from 1 to",
+            "max_watermark_age_hours .*; allowed: an integer, hours from 1 to",
         ),
         (lambda first, data: {"reads": [data("x" * 900 + "/")]}, "is not a folder; .* up to 900"),
         (
@@ -256,7 +256,7 @@ def test_syntax_that_only_the_python_of_the_job_knows_is_left_to_it(add):
         ({"key": None}, "has key None; allowed: a KMS key"),
         ({"watermarks": "glue-watermarks"}, "has watermarks 'glue-watermarks'; allowed: a Waterma"),
         ({"root": None}, "has root None; allowed: the path of the project"),
-        ({"run_properties": ["day"]}, r"has run_properties .*\['day'\]; allowed: names to texts"),
+        ({"run_properties": ["day"]}, r"has run_properties .*\['day'\]; allowed: names to strings"),
     ],
 )
 def test_a_pipeline_of_wrong_kinds_is_refused_in_one_line(add, wrong, text):
@@ -455,7 +455,7 @@ def test_a_secret_in_an_argument_is_refused_and_not_repeated(add, arguments):
 def test_what_is_no_secret_has_a_text_and_a_reason(add, text, reason):
     from tidemark.checks.plain_secrets import NotSecret
 
-    with pytest.raises(JobDefinitionError, match=r"'password' as a NotSecret with .* allowed: a t"):
+    with pytest.raises(JobDefinitionError, match=r"'password' as a NotSecret with .* allowed: a s"):
         add("one", arguments={"password": NotSecret(text, reason)})
 
 

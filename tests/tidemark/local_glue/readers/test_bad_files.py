@@ -102,7 +102,7 @@ def test_a_binary_file_is_no_csv(spark, run, s3):
     (name,) = [name for name in s3.names() if name.endswith("parquet")]
     (s3.folder / name).rename(s3.folder / "bad.csv")
 
-    with pytest.raises(Exception, match=r"bad\.csv as csv: .*no text; repair or delete it"):
+    with pytest.raises(Exception, match=r"bad\.csv as csv: .*not text; repair or delete it"):
         run("csv")
 
 
