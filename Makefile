@@ -23,7 +23,7 @@ demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increme
 
 test: setup ## Run every test
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
-	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "spark or synth or stress"
+	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder -m "spark or synth or stress"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
