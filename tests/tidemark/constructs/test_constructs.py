@@ -309,7 +309,7 @@ def test_a_run_property_that_is_no_text_is_refused(add_pipeline):
 
 @pytest.mark.parametrize("wrong", [["day"], "day", {1: "today"}, 7])
 def test_run_properties_of_another_kind_are_refused(add_pipeline, wrong):
-    with pytest.raises(ValueError, match=r"'orders' has run_properties .*; allowed: names to string"):
+    with pytest.raises(ValueError, match=r"'orders' has run_properties .*; allowed: names to str"):
         add_pipeline(run_properties=wrong)
 
 
