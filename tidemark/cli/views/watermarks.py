@@ -17,12 +17,9 @@ from watermarks import (
     WatermarkTableNotFoundError,
 )
 from watermarks import WatermarksError as WatermarksError  # for the commands too
-from watermarks.rows import DEFAULT_KEY
 
 if TYPE_CHECKING:
-    from watermarks import Latest
-    from watermarks.history import HistoryEntry
-    from watermarks.windows import OpenWindow
+    from watermarks import HistoryEntry, Latest, OpenWindow
 
 
 @contextmanager
@@ -72,9 +69,9 @@ def what_changes(watermarks: Watermarks, job: str, run: str | None) -> tuple[str
         latest, now = None, "not readable"
     if run is None:
         return now, "none: the next run loads everything"
-    key = latest.key if latest else DEFAULT_KEY
+    key = {"key": latest.key} if latest else {}
     try:
-        return now, values_text(watermarks.get_watermark_values(job, run, key))
+        return now, values_text(watermarks.get_watermark_values(job, run, **key))
     except WatermarkNotFoundError as error:
         raise UsageError(
             f"there is no watermark of run {run!r} of job {job!r}: it never committed, or its row "
