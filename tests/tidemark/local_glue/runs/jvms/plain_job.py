@@ -64,7 +64,7 @@ seen = {
     "static hadoop": {name: statics.get(name) for name in hadoop},
     "views": [table.name for table in spark.catalog.listTables()],
     "global views": [table.name for table in spark.catalog.listTables("global_temp")],
-    "functions": [f.name for f in spark.catalog.listFunctions() if "leak" in f.name],
+    "functions": [row.function for row in spark.sql("SHOW USER FUNCTIONS").collect()],
     "plan": plan,
     "cached": sc._jsc.sc().getPersistentRDDs().size(),
     "streams": len(spark.streams.active),

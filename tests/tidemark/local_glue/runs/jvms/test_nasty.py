@@ -121,10 +121,19 @@ NASTY = {
     "a killed script": ("os.kill(os.getpid(), signal.SIGKILL)", "FAILED", False),
     "an exit of the JVM": ("jvm.java.lang.System.exit(3)", "FAILED", False),
 }
-TOGETHER = (  # each of these ends its JVM: one plain run after them all is enough
-    *("a thread of the JVM", "a daemon thread of the JVM", "a call that does not end"),
-    *("os._exit(0)", "a killed script", "an exit of the JVM"),
-)
+TOGETHER = {  # one plain run after them all is enough: what one of them leaves, no other removes
+    "states": ("state of Spark", "state of the JVM"),
+    "work": (
+        *("cached data", "an error in a task", "a killed Python worker, sys.exit"),
+        "a Python thread that outlives the script",
+    ),
+    "a stream": ("a running stream",),
+    "no memory": ("no memory",),
+    "ends": (
+        *("a thread of the JVM", "a daemon thread of the JVM", "a call that does not end"),
+        *("os._exit(0)", "a killed script", "an exit of the JVM"),
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -155,23 +164,18 @@ def check_plain(bench, jvms, cold, is_reused):
     assert differences(cold, after) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in NASTY if name not in TOGETHER])
-def test_plain_script_sees_nothing_of(name, bench, one_jvm, cold):
-    script, state, is_reused = NASTY[name]
+@pytest.mark.parametrize("names", TOGETHER.values(), ids=list(TOGETHER))
+def test_plain_script_sees_nothing_of(names, bench, one_jvm, cold):
+    for name in names:
+        script, state, is_reused = NASTY[name]
+        seen = bench.run(one_jvm, START + script, arguments={"--conf": "spark.hadoop.leak.key=1"})
+        assert (name, seen.run.state) == (name, state), seen.stderr
 
-    seen = bench.run(one_jvm, START + script, arguments={"--conf": "spark.hadoop.leak.key=1"})
-
-    assert seen.run.state == state, seen.stderr
     check_plain(bench, one_jvm, cold, is_reused)
 
 
-def test_jvm_that_cannot_be_made_as_new_is_ended(bench, one_jvm, cold):
-    for name in TOGETHER:
-        script, state, _ = NASTY[name]
-        seen = bench.run(one_jvm, START + script)
-        assert (name, seen.run.state) == (name, state), seen.stderr
-
-    check_plain(bench, one_jvm, cold, False)
+def test_every_nasty_script_is_run():
+    assert sorted(name for names in TOGETHER.values() for name in names) == sorted(NASTY)
 
 
 ENDLESS = START + dedent("""
