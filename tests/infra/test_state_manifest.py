@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from tests.fixtures.synthesis import ROOT
-from tidemark.checks.state.findings import Kind
+from tidemark.checks.state.losses import Kind
 from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.project import review_project, stage_names
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.checks.state.findings import Finding, Kind, findings_of
+from tidemark.checks.state.losses import Kind, Loss, losses_of
 from tidemark.checks.state.manifest import MANIFEST, Manifest
 from tidemark.checks.state.plan import (
     PLAN,
@@ -39,8 +39,8 @@ class Review:
         written: the manifest that is right for the app and the plan.
     """
 
-    unacknowledged: tuple[Finding, ...]
-    acknowledged: tuple[tuple[Finding, PlanEntry], ...]
+    unacknowledged: tuple[Loss, ...]
+    acknowledged: tuple[tuple[Loss, PlanEntry], ...]
     unused: tuple[tuple[PlanEntry, str], ...]
     recorded: Manifest
     written: Manifest
@@ -69,10 +69,8 @@ def review(old: Manifest, app: Manifest, plan: Sequence[PlanEntry]) -> Review:
         for entry in plan
         if entry.text not in problems and entry.document not in old.carry_over
     ]
-    found = findings_of(old, app, [entry.entry for entry in usable])
-    covering = {
-        finding: next((e for e in usable if covers(e.entry, finding)), None) for finding in found
-    }
+    found = losses_of(old, app, [entry.entry for entry in usable])
+    covering = {loss: next((e for e in usable if covers(e.entry, loss)), None) for loss in found}
     used = {entry.text for entry in covering.values() if entry}
     for entry in usable:
         # A rename says which job is which, even if AWS keeps nothing that it could carry.
@@ -87,23 +85,23 @@ def review(old: Manifest, app: Manifest, plan: Sequence[PlanEntry]) -> Review:
     )
 
 
-def covers(entry: Entry, finding: Finding) -> bool:
+def covers(entry: Entry, loss: Loss) -> bool:
     """Return whether a decision is about this very loss."""
     match entry:
         case RenameJob(to_job=job):
-            if finding.kind is Kind.BOOKMARK_RENAMED:
-                return finding.subject == job and entry.bookmark_on_aws == REREAD
-            return finding.kind is Kind.WATERMARK_RENAMED and finding.subject == job
+            if loss.kind is Kind.BOOKMARK_RENAMED:
+                return loss.subject == job and entry.bookmark_on_aws == REREAD
+            return loss.kind is Kind.WATERMARK_RENAMED and loss.subject == job
         case RenameCtx(job=job, from_ctx=ctx):
-            return (finding.kind, finding.subject, finding.ctx) == (Kind.CTX_RENAMED, job, ctx)
+            return (loss.kind, loss.subject, loss.ctx) == (Kind.CTX_RENAMED, job, ctx)
         case Reread(job=job, ctx=ctx):
             kinds = _REREAD_OF_CTX if ctx else _REREAD_OF_JOB
-            return finding.kind in kinds and (finding.subject, finding.ctx) == (job, ctx)
+            return loss.kind in kinds and (loss.subject, loss.ctx) == (job, ctx)
         case Discard(job=job, ctx=ctx, resource=resource):
             if resource:
-                return finding.kind in _DISCARD_OF_RESOURCE and finding.subject == resource
+                return loss.kind in _DISCARD_OF_RESOURCE and loss.subject == resource
             kinds = _REREAD_OF_CTX if ctx else _DISCARD_OF_JOB
-            return finding.kind in kinds and (finding.subject, finding.ctx) == (job, ctx)
+            return loss.kind in kinds and (loss.subject, loss.ctx) == (job, ctx)
 
 
 def check_writable(found: Review) -> None:

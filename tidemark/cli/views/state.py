@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tidemark.checks.state.findings import Finding
+from tidemark.checks.state.losses import Loss
 from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.plan import PLAN, PlanEntry
 from tidemark.checks.state.review import Review, changes
@@ -14,23 +14,23 @@ def review_json(found: Review) -> dict[str, Any]:
     return {
         "is_safe": found.is_safe,
         "is_current": found.is_current,
-        "unacknowledged": [_finding_json(finding) for finding in found.unacknowledged],
+        "unacknowledged": [_finding_json(loss) for loss in found.unacknowledged],
         "acknowledged": [
-            {**_finding_json(finding), "by": dict(entry.document)}
-            for finding, entry in found.acknowledged
+            {**_finding_json(loss), "by": dict(entry.document)}
+            for loss, entry in found.acknowledged
         ],
         "unused": [{"entry": dict(entry.document), "why": why} for entry, why in found.unused],
         "changes": changes(found.recorded, found.written),
     }
 
 
-def _finding_json(finding: Finding) -> dict[str, str]:
+def _finding_json(loss: Loss) -> dict[str, str]:
     return {
-        "kind": finding.kind.value,
-        "subject": finding.subject,
-        "transformation_ctx": finding.ctx,
-        "lost": finding.lost,
-        "remedy": finding.remedy,
+        "kind": loss.kind.value,
+        "subject": loss.subject,
+        "transformation_ctx": loss.ctx,
+        "lost": loss.lost,
+        "remedy": loss.remedy,
     }
 
 
@@ -65,17 +65,17 @@ def review_lines(found: Review) -> Iterator[str]:
 
 
 def _findings(found: Review) -> Iterator[str]:
-    for finding in found.unacknowledged:
-        yield f"✗ {_title(finding)}\n    lost: {finding.lost}\n    do:   {finding.remedy}"
-    for finding, entry in found.acknowledged:
-        yield f"✓ {_title(finding)}, acknowledged by {entry.text}"
+    for loss in found.unacknowledged:
+        yield f"✗ {_title(loss)}\n    lost: {loss.lost}\n    do:   {loss.remedy}"
+    for loss, entry in found.acknowledged:
+        yield f"✓ {_title(loss)}, acknowledged by {entry.text}"
     for entry, why in found.unused:
         yield _unused(entry, why)
 
 
-def _title(finding: Finding) -> str:
-    ctx = f" {finding.ctx}" if finding.ctx else ""
-    return f"{finding.subject}: {finding.kind.value}{ctx}"
+def _title(loss: Loss) -> str:
+    ctx = f" {loss.ctx}" if loss.ctx else ""
+    return f"{loss.subject}: {loss.kind.value}{ctx}"
 
 
 def _unused(entry: PlanEntry, why: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tidemark.checks.state.findings import Kind, findings_of
+from tidemark.checks.state.losses import Kind, losses_of
 from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
 from tidemark.checks.state.plan import entry_document, parse_plan
 from tidemark.checks.state.review import changes, check_writable, review
@@ -33,8 +33,8 @@ def windows(*cursors):
 
 
 def kinds(old, app):
-    found = findings_of(Manifest(old), Manifest(app))
-    return [(finding.kind, finding.subject, finding.ctx) for finding in found]
+    found = losses_of(Manifest(old), Manifest(app))
+    return [(loss.kind, loss.subject, loss.ctx) for loss in found]
 
 
 def reviewed(old, app, *entries):
@@ -78,38 +78,37 @@ def test_every_way_to_lose_state_of_a_job_is_found(old, app, found):
 
 
 def test_loss_says_what_is_lost_and_what_to_do():
-    (finding,) = findings_of(Manifest({"old": job("a")}), Manifest({"new": job("a")}))
+    (loss,) = losses_of(Manifest({"old": job("a")}), Manifest({"new": job("a")}))
 
-    assert finding.kind is Kind.BOOKMARK_GONE
-    assert "AWS deletes the bookmark with the job" in finding.lost
+    assert loss.kind is Kind.BOOKMARK_GONE
+    assert "AWS deletes the bookmark with the job" in loss.lost
     assert (
-        '{"rename_job": {"from": "old", "to": "new", "bookmark_on_aws": "reread"}}'
-        in finding.remedy
+        '{"rename_job": {"from": "old", "to": "new", "bookmark_on_aws": "reread"}}' in loss.remedy
     )
 
 
 def test_new_job_with_the_same_sources_is_suggested_among_several():
     app = {"x": job("c"), "y": job("a"), "z": job(table="t")}
 
-    (finding,) = findings_of(Manifest({"old": job("a")}), Manifest(app))
+    (loss,) = losses_of(Manifest({"old": job("a")}), Manifest(app))
 
-    assert '"to": "y"' in finding.remedy
+    assert '"to": "y"' in loss.remedy
 
 
 def test_no_job_is_suggested_that_was_there_before():
     old = {"old": job("a"), "other": job("a")}
 
-    (finding,) = findings_of(Manifest(old), Manifest({"other": job("a")}))
+    (loss,) = losses_of(Manifest(old), Manifest({"other": job("a")}))
 
-    assert '"to": "NEW-NAME"' in finding.remedy
+    assert '"to": "NEW-NAME"' in loss.remedy
 
 
 def test_new_ctx_with_the_same_place_is_suggested():
     old, app = job(source("a", "s3://x/")), job(source("b", "s3://y/"), source("c", "s3://x/"))
 
-    (finding,) = findings_of(Manifest({"j": old}), Manifest({"j": app}))
+    (loss,) = losses_of(Manifest({"j": old}), Manifest({"j": app}))
 
-    assert '"from": "a", "to": "c"' in finding.remedy
+    assert '"from": "a", "to": "c"' in loss.remedy
 
 
 @pytest.mark.parametrize(
@@ -126,9 +125,9 @@ def test_table_that_is_replaced_or_not_kept_is_found(now, kind):
     old = Manifest(resources={"s/T": StatefulResource(TABLE, "t", ("k S HASH",))})
     app = Manifest(resources={"s/T": now} if now else {})
 
-    (finding,) = findings_of(old, app)
+    (loss,) = losses_of(old, app)
 
-    assert (finding.kind, finding.subject) == (kind, "s/T")
+    assert (loss.kind, loss.subject) == (kind, "s/T")
     plan = parse_plan([entry_document("discard", resource="s/T", reason="x")], "plan")
     assert review(old, app, plan).is_safe
 
@@ -139,8 +138,8 @@ def test_rename_covers_the_watermark_and_what_aws_cannot_do_has_to_be_said():
     silent = reviewed(old, app, entry_document("rename_job", from_="a", to="b"))
     said = entry_document("rename_job", from_="a", to="b", bookmark_on_aws="reread")
 
-    assert [finding.kind for finding in silent.unacknowledged] == [Kind.BOOKMARK_RENAMED]
-    assert [finding.kind for finding, _ in silent.acknowledged] == [Kind.WATERMARK_RENAMED]
+    assert [loss.kind for loss in silent.unacknowledged] == [Kind.BOOKMARK_RENAMED]
+    assert [loss.kind for loss, _ in silent.acknowledged] == [Kind.WATERMARK_RENAMED]
     assert reviewed(old, app, said).is_safe
 
 
@@ -254,7 +253,7 @@ def test_recorded_entry_covers_no_later_loss():
 
     again = review(replace(written, jobs={"a": job("x")}), Manifest(), plan)
 
-    assert [finding.kind for finding in again.unacknowledged] == [Kind.BOOKMARK_GONE]
+    assert [loss.kind for loss in again.unacknowledged] == [Kind.BOOKMARK_GONE]
 
 
 def test_recorded_rename_is_an_error_once_a_job_has_the_old_name_again():
@@ -343,9 +342,9 @@ def moved(old, app):
 def test_a_change_is_reported_if_and_only_if_it_loses_state(old, app):
     lost = (kept(old) - kept(app)) | moved(old, app)
 
-    found = findings_of(old, app)
+    found = losses_of(old, app)
 
-    assert {finding.subject for finding in found} == {fact[1] for fact in lost}
+    assert {loss.subject for loss in found} == {fact[1] for fact in lost}
 
 
 @given(old=APPS, more=APPS)
@@ -370,17 +369,17 @@ def test_additions_are_never_reported(old, more):
     check_writable(found)
 
 
-def decision(finding):
-    """Return the entry that acknowledges a finding, as an operator writes it."""
-    if "resource" in finding.kind.value:
-        return entry_document("discard", resource=finding.subject, reason="r")
-    ctx = {"ctx": finding.ctx} if finding.ctx else {}
-    return entry_document("discard", job=finding.subject, **ctx, reason="r")
+def decision(loss):
+    """Return the entry that acknowledges a loss, as an operator writes it."""
+    if "resource" in loss.kind.value:
+        return entry_document("discard", resource=loss.subject, reason="r")
+    ctx = {"ctx": loss.ctx} if loss.ctx else {}
+    return entry_document("discard", job=loss.subject, **ctx, reason="r")
 
 
 @given(old=APPS, app=APPS, data=st.data())
 def test_each_loss_is_covered_by_its_own_decision_and_by_no_other(old, app, data):
-    found = findings_of(old, app)
+    found = losses_of(old, app)
     entries = {str(entry): entry for entry in map(decision, found)}
     assume(entries)
 
@@ -393,7 +392,7 @@ def test_each_loss_is_covered_by_its_own_decision_and_by_no_other(old, app, data
 
 @given(old=APPS, app=APPS)
 def test_what_was_written_with_its_plan_is_up_to_date_and_loses_nothing(old, app):
-    entries = {str(entry): entry for entry in map(decision, findings_of(old, app))}
+    entries = {str(entry): entry for entry in map(decision, losses_of(old, app))}
     plan = parse_plan(list(entries.values()), "plan")
 
     written = Manifest.from_text(review(old, app, plan).written.to_text(), "m")

@@ -29,7 +29,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Loss:
     """State that a change would lose.
 
     Attributes:
@@ -48,7 +48,7 @@ class Finding:
     ctx: str = ""
 
 
-def findings_of(old: Manifest, app: Manifest, plan: Sequence[Entry] = ()) -> list[Finding]:
+def losses_of(old: Manifest, app: Manifest, plan: Sequence[Entry] = ()) -> list[Loss]:
     """Return what an app would lose of what a manifest records; additions lose nothing.
 
     Args:
@@ -59,7 +59,7 @@ def findings_of(old: Manifest, app: Manifest, plan: Sequence[Entry] = ()) -> lis
     return [*_of_jobs(old, app, plan), *_of_resources(old, app)]
 
 
-def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Finding]:
+def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Loss]:
     renamed = {e.from_job: e.to_job for e in plan if isinstance(e, RenameJob)}
     for name, was in sorted(old.jobs.items()):
         job = renamed.get(name, name)
@@ -71,7 +71,7 @@ def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Fi
         if not was.has_bookmark:
             continue
         if not now.has_bookmark:
-            yield Finding(
+            yield Loss(
                 Kind.BOOKMARK_DISABLED,
                 job,
                 "every run reads everything, and the stored position moves no more",
@@ -81,7 +81,7 @@ def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Fi
         if job != name:
             yield _bookmark_renamed(name, job)
         elif was.resource != now.resource:
-            yield Finding(
+            yield Loss(
                 Kind.JOB_REPLACED,
                 job,
                 f"the job of this name is another resource ({was.resource}, now {now.resource}): "
@@ -93,13 +93,13 @@ def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Fi
         yield from _of_sources(job, was, now, ctxs)
 
 
-def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Finding]:
+def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Loss]:
     """Yield what is lost with a job that the app has no more, or has under another name."""
     candidate = _successor(was, old, app)
     discard = _add("discard", job=name, reason="...")
     if was.watermark_table:
         rename = _add("rename_job", from_=name, to=candidate or "NEW-NAME")
-        yield Finding(
+        yield Loss(
             Kind.WATERMARK_GONE,
             name,
             f"its watermarks in {was.watermark_table} stay under a name that nothing runs under; "
@@ -108,7 +108,7 @@ def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Fi
         )
     if was.has_bookmark:
         rename = _add("rename_job", from_=name, to=candidate or "NEW-NAME", bookmark_on_aws=REREAD)
-        yield Finding(
+        yield Loss(
             Kind.BOOKMARK_GONE,
             name,
             "AWS deletes the bookmark with the job, and a job of another name starts over: it "
@@ -117,9 +117,9 @@ def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Fi
         )
 
 
-def _bookmark_renamed(name: str, job: str) -> Finding:
+def _bookmark_renamed(name: str, job: str) -> Loss:
     whole = _entry("rename_job", from_=name, to=job, bookmark_on_aws=REREAD)
-    return Finding(
+    return Loss(
         Kind.BOOKMARK_RENAMED,
         job,
         f"no API of AWS writes a bookmark: what {name} has read cannot be carried over there, and "
@@ -128,19 +128,19 @@ def _bookmark_renamed(name: str, job: str) -> Finding:
     )
 
 
-def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator[Finding]:
+def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator[Loss]:
     if not was.watermark_table:
         return
     discard = _add("discard", job=job, reason="...")
     if not now.watermark_table:
-        yield Finding(
+        yield Loss(
             Kind.WATERMARK_GONE,
             job,
             f"the job uses its watermarks in {was.watermark_table} no more",
             f"give the job its watermarks back, or {discard}",
         )
     elif now.watermark_table != was.watermark_table:
-        yield Finding(
+        yield Loss(
             Kind.WATERMARK_MOVED,
             job,
             f"its watermarks are in {was.watermark_table}, and it looks in {now.watermark_table}: "
@@ -148,7 +148,7 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
             f"keep the table, or copy the rows of the job before its next run and {discard}",
         )
     elif name != job:
-        yield Finding(
+        yield Loss(
             Kind.WATERMARK_RENAMED,
             job,
             f"its watermarks in {was.watermark_table} are those of {name}",
@@ -157,7 +157,7 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
     for cursor in was.cursors if now.watermark_table else ():
         if cursor not in now.cursors:
             reread = _add("reread", job=job, ctx=cursor, reason="...")
-            yield Finding(
+            yield Loss(
                 Kind.CURSOR_GONE,
                 job,
                 f"the script opens windows of {', '.join(now.cursors) or 'no cursor'}, and the "
@@ -170,14 +170,14 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
 
 def _of_sources(
     job: str, was: JobState, now: JobState, renamed: Mapping[str, str]
-) -> Iterator[Finding]:
+) -> Iterator[Loss]:
     for ctx in was.ctxs:
         became = renamed.get(ctx, ctx)
         if became not in now.ctxs:
             yield _ctx_gone(job, ctx, was, now)
             continue
         if became != ctx:
-            yield Finding(
+            yield Loss(
                 Kind.CTX_RENAMED,
                 job,
                 f"on AWS {became} starts over and reads everything again: no API writes a bookmark",
@@ -189,10 +189,10 @@ def _of_sources(
             yield _source_moved(job, became, places)
 
 
-def _source_moved(job: str, ctx: str, places: str) -> Finding:
+def _source_moved(job: str, ctx: str, places: str) -> Loss:
     reread = _add("reread", job=job, ctx=ctx, reason="...")
     discard = _add("discard", job=job, ctx=ctx, reason="...")
-    return Finding(
+    return Loss(
         Kind.SOURCE_MOVED,
         job,
         f"{ctx} now reads {places} with the position of another place: what is older there is "
@@ -203,7 +203,7 @@ def _source_moved(job: str, ctx: str, places: str) -> Finding:
     )
 
 
-def _ctx_gone(job: str, ctx: str, was: JobState, now: JobState) -> Finding:
+def _ctx_gone(job: str, ctx: str, was: JobState, now: JobState) -> Loss:
     fresh = [c for c in now.ctxs if c not in was.ctxs]
     same = [c for c in fresh if now.places_of(c) == was.places_of(ctx)]
     rename = ""
@@ -211,7 +211,7 @@ def _ctx_gone(job: str, ctx: str, was: JobState, now: JobState) -> Finding:
         to = (same or fresh)[0]
         entry = _add("rename_ctx", job=job, from_=ctx, to=to, bookmark_on_aws=REREAD)
         rename = f"if it is {to} now, {entry}; "
-    return Finding(
+    return Loss(
         Kind.CTX_GONE,
         job,
         f"the position of {ctx} is used no more; the same source under another ctx is read from "
@@ -240,12 +240,12 @@ def _successor(was: JobState, old: Manifest, app: Manifest) -> str:
     return best[0] if len(best) == 1 else ""
 
 
-def _of_resources(old: Manifest, app: Manifest) -> Iterator[Finding]:
+def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
     for id_, was in sorted(old.resources.items()):
         discard = _add("discard", resource=id_, reason="...")
         now = app.resources.get(id_)
         if now is None:
-            yield Finding(
+            yield Loss(
                 Kind.RESOURCE_GONE,
                 id_,
                 f"the {was.type} is no more part of the app: "
@@ -253,14 +253,14 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Finding]:
                 f"keep its id and its stack, or import it under the new id, or {discard}",
             )
         elif differences := list(_replacing(was, now)):
-            yield Finding(
+            yield Loss(
                 Kind.RESOURCE_REPLACED,
                 id_,
                 f"{', '.join(differences)}: CloudFormation makes a new, empty {now.type}",
                 f"leave that as it was, or {discard}",
             )
         elif was.is_retained and not now.is_retained:
-            yield Finding(
+            yield Loss(
                 Kind.RESOURCE_NOT_RETAINED,
                 id_,
                 f"the {now.type} is deleted, with all that it holds, when its stack goes or when "
