@@ -8,6 +8,7 @@ The range is cut into contiguous parts, and one row `~BACKFILL#<id>` keeps which
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -74,15 +75,20 @@ class Backfill:
         if not is_before(self.low, self.high):
             raise WatermarkValueError(f"low is {self.low!r}, not before high {self.high!r}")
 
-    def windows(self, attempt: int) -> dict[str, Window]:
-        """Return the windows of all parts, by the number of the part."""
+    def windows(self, attempt: int, token: str = "") -> dict[str, Window]:
+        """Return the windows of all parts, by the number of the part.
+
+        Args:
+            attempt: the number of this try.
+            token: what the row of the backfill has that no other has.
+        """
         edges = split(self.low, self.high, self.parts)
         return {
             str(part): Window(
                 job_id=self.job_id,
                 run_id=self.run_id,
                 cursor=self.cursor,
-                window_id=f"backfill-{self.backfill_id}-{part}",
+                window_id=window_id(self.backfill_id, token, part),
                 attempt=attempt,
                 low=edges[part - 1],
                 high=edges[part],
@@ -109,6 +115,7 @@ class Backfill:
             ":none": {"M": {}},
             ":zero": {"N": "0"},
             ":one": {"N": "1"},
+            ":token": {"S": os.urandom(8).hex()},
         }
         return {
             "TableName": table.name,
@@ -117,6 +124,7 @@ class Backfill:
                 "SET wmCursor = :cursor, wmRange = :range, wmTypes = :types, wmParts = :parts, "
                 "wmBounds = :bounds, wmOwner = :run, wmAt = :at, expiresAt = :expires, "
                 "wmKind = :kind, wmDone = if_not_exists(wmDone, :none), "
+                "wmToken = if_not_exists(wmToken, :token), "
                 "wmAttempt = if_not_exists(wmAttempt, :zero) + :one"
             ),
             "ConditionExpression": _NEW_OR_THE_SAME,
@@ -151,6 +159,16 @@ class Backfill:
     @property
     def _key(self) -> Row:
         return row_key(self.job_id, f"~BACKFILL#{self.backfill_id}")
+
+
+def window_id(backfill_id: str, token: str, part: int | str) -> str:
+    """Return the id of a part, which no part of another job, table or stage has."""
+    return f"backfill-{backfill_id}-{token}-{part}"
+
+
+def token_of(row: Row) -> str:
+    """Return what the row of a backfill has that no other has."""
+    return str(row["wmToken"]["S"])
 
 
 def done_parts(row: Row) -> dict[str, int]:

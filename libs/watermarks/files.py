@@ -1,9 +1,11 @@
 """Files that are replaced window by window, and a reader that sees committed windows only.
 
-    <path>/window=<window id>/attempt=<attempt>/...    both ten digits, so that text sorts
+    <path>/window=<window id>/attempt=<attempt>/...
 
-Every attempt at a window writes to a folder of its own. So a superseded run that wakes up late
-cannot mix its files into what a later attempt wrote and committed: nobody reads its folder.
+No window of another job, table or stage has the same id: several jobs may write below one path, and
+none touches what another wrote. Every attempt at a window writes to a folder of its own. So a
+superseded run that wakes up late cannot mix its files into what a later attempt wrote and
+committed: no one reads its folder.
 """
 
 from __future__ import annotations

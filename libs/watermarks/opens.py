@@ -143,7 +143,7 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
         WatermarkClockError: the clock is behind that of an earlier run.
         WatermarkValueError: a bound or a distance cannot be used.
     """
-    attempt, token = head.epoch + 1, os.urandom(4).hex()
+    attempt, token = head.epoch + 1, os.urandom(8).hex()
     found = head.windows.get(request.cursor)
     stored = value_at(head.base.watermarks, request.cursor) if head.base else None
     if found is not None and (stored is None or stored == found.low):
@@ -156,7 +156,8 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
         return None
     low, high = chosen
     opened = OpenWindow(
-        window_id=f"{attempt:0{_ID_DIGITS}d}",
+        # The number sorts; the rest no window of another job, table or stage has.
+        window_id=f"{attempt:0{_ID_DIGITS}d}-{token}",
         attempt=attempt,
         run_id=request.run_id,
         cursor=request.cursor,

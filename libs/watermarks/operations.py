@@ -240,7 +240,7 @@ class Operations:
         Raises:
             WatermarkNotFoundError: there is no such backfill, or its row has expired.
         """
-        from .backfill import done_parts
+        from .backfill import done_parts, token_of, window_id
 
         check_name("job_id", job_id)
         check_name("backfill_id", backfill_id)
@@ -252,7 +252,8 @@ class Operations:
                 "id, and keep rows longer with Watermarks(..., history_days=...)"
             )
         done = sorted(done_parts(row).items(), key=lambda item: int(item[0]))
-        return [(f"backfill-{backfill_id}-{part}", attempt) for part, attempt in done]
+        token = token_of(row)
+        return [(window_id(backfill_id, token, part), attempt) for part, attempt in done]
 
     def _entries(self, job_id: str, head: Row | None) -> Iterator[HistoryEntry]:
         from .history import entries
@@ -294,7 +295,7 @@ class Operations:
         )
 
     def _parts(self, request: Backfill) -> Iterator[Window]:
-        from .backfill import done_parts
+        from .backfill import done_parts, token_of
 
         store, now = self._store, self._now()
         expires_at = int((now + self._history).timestamp())
@@ -302,7 +303,7 @@ class Operations:
         if other is not None:
             raise request.is_another(other)
         attempt, done = int(row["wmAttempt"]["N"]), done_parts(row)
-        for part, window in request.windows(attempt).items():
+        for part, window in request.windows(attempt, token_of(row)).items():
             if part in done:
                 continue
             yield window

@@ -44,7 +44,8 @@ class Window:
         job_id: the job.
         run_id: the run that holds the window.
         cursor: name of the watermark, dotted for one of several sources: `orders.updated_at`.
-        window_id: sorts by age; the same for every run that takes the window over.
+        window_id: sorts by age; the same for every run that takes the window over, and that of no
+            other window, of this job or another.
         attempt: greater for every run that takes the window over; unique in the job.
         low: where the window begins; None means at the first row.
         high: where it ends; None only if it is empty.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -36,11 +37,9 @@ def test_parts_are_equal_contiguous_windows(watermarks, job):
     windows = list(refill(watermarks, job, low=10, high=40, bounds="[)"))
 
     assert ranges(windows) == [(10, 20), (20, 30), (30, 40)]
-    assert [window.window_id for window in windows] == [
-        "backfill-b-1",
-        "backfill-b-2",
-        "backfill-b-3",
-    ]
+    ids = [re.fullmatch("backfill-b-([0-9a-f]{16})-([123])", w.window_id) for w in windows]
+    assert [found[2] for found in ids] == ["1", "2", "3"]
+    assert len({found[1] for found in ids}) == 1
     first = windows[0]
     assert (first.job_id, first.run_id, first.cursor) == (job, "jr_b", "id")
     assert (first.bounds, first.attempt, first.read_low, first.is_empty) == ("[)", 1, 10, False)
@@ -149,12 +148,18 @@ def test_windows_that_are_done_are_told_with_their_attempts(watermarks, job):
     parts = refill(watermarks, job, parts=12, high=12)
     next(parts)
     next(parts)
-    assert watermarks.backfilled_windows(job, "b") == [("backfill-b-1", 1)]
+    ((first, attempt),) = watermarks.backfilled_windows(job, "b")
+    assert attempt == 1
 
-    list(refill(watermarks, job, parts=12, high=12))
+    others = [window.window_id for window in refill(watermarks, job, parts=12, high=12)]
 
-    found = watermarks.backfilled_windows(job, "b")
-    assert found == [("backfill-b-1", 1), *((f"backfill-b-{part}", 2) for part in range(2, 13))]
+    assert watermarks.backfilled_windows(job, "b") == [(first, 1), *((w, 2) for w in others)]
+
+
+def test_backfills_of_one_name_have_windows_of_their_own(watermarks, job):
+    one, other = (list(refill(watermarks, name)) for name in (job, f"{job}-eu"))
+
+    assert not {w.window_id for w in one} & {w.window_id for w in other}
 
 
 def test_backfill_is_not_written_before_its_first_window_is_asked_for(watermarks, job, rows):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -484,5 +485,19 @@ def test_open_that_meets_a_passing_refusal_is_sent_again_with_growing_pauses(new
         window = open_to(watermarks, job, 10)
         stub.assert_no_pending_responses()
 
-    assert window.window_id == "0000000001"
+    assert re.fullmatch("0000000001-[0-9a-f]{16}", window.window_id)
     assert pauses == [0.05, 0.1, 0.2]
+
+
+def test_no_two_jobs_have_a_window_of_the_same_id_nor_has_a_job_that_began_again(
+    watermarks, client, job
+):
+    ids = [open_to(watermarks, name, 10).window_id for name in (job, f"{job}-eu")]
+    client.delete_item(
+        TableName=watermarks.table_name,
+        Key={"jobName": {"S": job}, "runId": {"S": "~HEAD"}},
+    )
+    ids.append(open_to(watermarks, job, 10).window_id)
+
+    assert len(set(ids)) == 3
+    assert [number for number, _, _ in (id_.partition("-") for id_ in ids)] == ["0000000001"] * 3

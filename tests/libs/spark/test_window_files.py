@@ -324,3 +324,21 @@ def test_other_errors_of_spark_are_left_as_they_are(spark, write, s3):
 
     with pytest.raises(AnalysisException, match="COLUMN_ALREADY_EXISTS"):
         read_committed(spark, s3.uri, [("1", 1)], schema="id INT, id INT")
+
+
+def test_jobs_that_write_below_one_path_lose_nothing_of_each_other(spark, s3, watermarks, job):
+    """The second job has an attempt more at its first window than the first job had."""
+    written = {f"{job}-eu": 100, f"{job}-us": 10}
+    for name, rows in written.items():
+        frame = spark.range(rows).withColumnRenamed("id", "n")
+        if name.endswith("us"):
+            watermarks.open_window(job_id=name, run_id="jr_died", cursor="n", high=rows)
+        for window in watermarks.windows(job_id=name, run_id="jr_1", cursor="n", high=rows):
+            write_window(frame, s3.uri, window)
+
+    read = {
+        name: read_committed(spark, s3.uri, watermarks.committed_windows(name)).count()
+        for name in written
+    }
+
+    assert read == written
