@@ -12,7 +12,18 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
 from .errors import WatermarkConflictError
-from .rows import HEAD, Latest, Row, Table, latest_of, payload_names, row_key, run_id_of, version_of
+from .rows import (
+    HEAD,
+    Latest,
+    Row,
+    Table,
+    audit_name,
+    latest_of,
+    payload_names,
+    row_key,
+    run_id_of,
+    version_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +38,6 @@ _CONDITION_FAILED = "ConditionalCheckFailed"
 _HEAD_IS_ABSENT = "attribute_not_exists(wmVersion)"
 _HEAD_IS_BASE = "wmVersion = :base"
 _AUDIT_IS_NEW = "attribute_not_exists(runId)"
-_AUDIT_DIGITS = 12
 _NEVER_COMMITTED = 1000
 _FORGOTTEN = {"wmTypes", "wmRunId", "wmWindows", "wmCommitted"}
 
@@ -109,7 +119,7 @@ class Audit:
 
     @property
     def _audit_id(self) -> Attribute:
-        return {"S": f"~AUDIT#{self._version:0{_AUDIT_DIGITS}d}"}
+        return {"S": audit_name(self._version)}
 
     @property
     def _to_run(self) -> str:

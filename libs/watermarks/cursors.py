@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, TypeAlias
 
 from .errors import WatermarkTypeError, WatermarkValueError
@@ -16,6 +16,9 @@ from .values import encode
 
 Cursor: TypeAlias = "datetime | date | int | Decimal | str"
 """What a cursor column may hold."""
+
+# The numbers of DynamoDB, whatever context the script has set; rounded, it lies further behind.
+_NUMBERS = Context(prec=38, rounding=ROUND_FLOOR, traps=[])
 
 Distance: TypeAlias = "timedelta | int | Decimal"
 """How far behind a cursor value: a timedelta for datetimes and dates, a number for numbers."""
@@ -105,11 +108,17 @@ def behind(value: Any, distance: Distance, what: str) -> Any:
             f"{what} is {distance!r} for the cursor value {value!r}: a {family(value)} takes "
             f"{needed}"
         )
+    if not is_time:
+        encode(distance, what)
     if is_before(distance, timedelta() if is_time else 0):
         raise WatermarkValueError(f"{what} is {distance!r}: give a distance that is not negative")
     try:
         if isinstance(value, datetime) and value.utcoffset() is not None:
             return (_instant(value) - distance).astimezone(value.tzinfo)
+        if not is_time and not isinstance(value, int):
+            return _NUMBERS.subtract(value, Decimal(str(distance)))
+        if isinstance(distance, Decimal):
+            return _NUMBERS.subtract(Decimal(value), distance)
         return value - distance
     except OverflowError as error:
         raise WatermarkValueError(

@@ -22,7 +22,14 @@ Row: TypeAlias = dict[str, Attribute]
 
 HEAD = "~HEAD"
 DEFAULT_KEY = "watermarks"
+LAST_AUDIT = "~AUDIT#~"  # sorts after every audit row
+_AUDIT_DIGITS = 12
 _KEY_NAMES = ("jobName", "runId")
+
+
+def audit_name(version: int) -> str:
+    """Return the sort key of the row of what an operator did, which made a version."""
+    return f"~AUDIT#{version:0{_AUDIT_DIGITS}d}"
 
 
 class Table(NamedTuple):

@@ -11,7 +11,7 @@ from .checks import check_head
 from .commits import can_succeed_later
 from .opens import Opening
 from .refusals import named
-from .rows import HEAD, Latest, Row, Table, row_key
+from .rows import HEAD, LAST_AUDIT, Latest, Row, Table, audit_name, row_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -107,11 +107,35 @@ class Store:
             )
         return [{name: dict(value) for name, value in row.items()} for row in response["Items"]]
 
-    def commit(self, commit: Commit | Audit | CarryOver) -> Latest:
+    def is_set_back_since(self, job_id: str, version: int) -> bool:
+        """Return whether somebody has set a job back after it had some version."""
+        with self._naming_errors():
+            response = self._client.query(
+                TableName=self.table.name,
+                KeyConditionExpression="jobName = :job AND runId BETWEEN :first AND :last",
+                ExpressionAttributeValues={
+                    ":job": {"S": job_id},
+                    ":first": {"S": audit_name(version + 1)},
+                    ":last": {"S": LAST_AUDIT},
+                },
+                ConsistentRead=True,
+                Limit=1,
+            )
+        return bool(response["Items"])
+
+    def commit(
+        self,
+        commit: Commit | Audit | CarryOver,
+        check_found: Callable[[Latest], None] = lambda _: None,
+    ) -> Latest:
         """Apply a commit, exactly once whatever happens to the requests and the responses.
 
         An outcome that is unknown is found out by sending again: the conditions of the commit
         refuse it if it was applied, and then show it.
+
+        Args:
+            commit: what to apply.
+            check_found: called with what an earlier send stored, if one got through; may raise.
 
         Raises:
             WatermarkConflictError: another run moved the watermark first.
@@ -125,6 +149,7 @@ class Store:
             except (ClientError, ConnectionError, HTTPClientError) as error:
                 reasons = _cancellation_reasons(error)
                 if applied := commit.found_applied(reasons):
+                    check_found(applied)
                     return applied
                 self._check_found(reasons)
                 if moved := commit.moved(reasons):

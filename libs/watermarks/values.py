@@ -63,6 +63,11 @@ def encode(value: object, path: str) -> tuple[Attribute, Attribute]:
     return {"M": values}, {"M": tags}
 
 
+def is_nat(value: object) -> bool:
+    """Return whether a value is the `NaT` of pandas: a datetime that is not even itself."""
+    return isinstance(value, datetime) and bool(value != value)
+
+
 def decode(stored: Attribute, tags: Attribute | None) -> Any:
     """Return a stored value with its type; without tags, as boto3 would return it.
 
@@ -85,10 +90,8 @@ def _encode_leaf(value: object, path: str) -> tuple[Attribute, str]:
     match value:
         case str():
             return {"S": _utf8_text(value, path)}, "s"
-        case datetime() if value.utcoffset() is not None:
-            return {"S": _utc_text(value, path)}, f"t{_zone_name(value)}"
         case datetime():
-            return {"S": value.isoformat(timespec="microseconds")}, "n"
+            return _encode_datetime(value, path)
         case date():
             return {"S": value.isoformat()}, "a"
         case int() if not isinstance(value, bool):
@@ -98,6 +101,17 @@ def _encode_leaf(value: object, path: str) -> tuple[Attribute, str]:
     kind = type(value).__name__
     remedy = _REMEDIES.get(kind, "convert it to one of these")
     raise _refused(path, f"is a {kind} ({value!r})", remedy)
+
+
+def _encode_datetime(value: datetime, path: str) -> tuple[Attribute, str]:
+    if is_nat(value):
+        raise _refused(path, "is NaT, no point in time", _REMEDIES["NoneType"])
+    if getattr(value, "nanosecond", 0):
+        problem = f"is {value!r}, finer than the microseconds that are stored"
+        raise _refused(path, problem, 'cut the column to microseconds first: .dt.floor("us")')
+    if value.utcoffset() is None:
+        return {"S": value.isoformat(timespec="microseconds")}, "n"
+    return {"S": _utc_text(value, path)}, f"t{_zone_name(value)}"
 
 
 def _decode_leaf(stored: Attribute, tag: str) -> Value:

@@ -147,7 +147,8 @@ class Watermarks(Operations):
 
         Raises:
             WatermarkConflictError: another run moved the watermarks; nothing was written.
-            WatermarkRunConflictError: this run already committed something else.
+            WatermarkRunConflictError: this run already committed something else, or just this,
+                and the job was set back afterwards.
             WatermarkTypeError: a value has another type than before.
             WatermarkValueError: a value is before the stored one, or of a type that cannot be a
                 watermark.
@@ -161,6 +162,7 @@ class Watermarks(Operations):
                 check_forward(base.watermarks, to, key)
             except WatermarkValueError:
                 if applied := self._store.find_applied(commit):
+                    self._check_not_set_back(commit, applied)
                     return applied  # sent again, from a base that has moved on since
                 raise
         return self._commit(commit)
@@ -284,7 +286,8 @@ class Watermarks(Operations):
 
         Raises:
             WatermarkConflictError: other runs were faster again and again.
-            WatermarkRunConflictError: this run committed before, and another run has since.
+            WatermarkRunConflictError: this run committed before, and another run has since, or
+                the job was set back.
             WatermarkValueError: a value is of a type that cannot be a watermark.
             ValueError: the item is not of the form that `create_watermark_item` returns.
         """
@@ -412,11 +415,25 @@ class Watermarks(Operations):
 
     def _commit(self, commit: Commit) -> Latest:
         """Commit, and report what is stored then; after a kill in between nothing is reported."""
-        latest = self._store.commit(commit)
+        latest = self._store.commit(commit, lambda found: self._check_not_set_back(commit, found))
         if self._report is not None:
             line = commit_report(commit.job_id, latest.watermarks, self._now())
             print(line, file=self._report, flush=True)
         return latest
+
+    def _check_not_set_back(self, commit: Commit, found: Latest) -> None:
+        """Refuse to take a commit for done that was applied before the job was set back.
+
+        A window has an id of its own, so a commit of one is never taken for another's.
+        """
+        if commit.window is None and self._store.is_set_back_since(commit.job_id, found.version):
+            raise WatermarkRunConflictError(
+                f"job {commit.job_id!r}: run {commit.run_id!r} committed {found.watermarks} as "
+                f"version {found.version}, and the job has been set back since: nothing was "
+                "written; use a new run id for a new commit",
+                found,
+                found.watermarks,
+            )
 
     def _planned(
         self,

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 from .cursors import Cursor, Distance, behind, check_same_family, family, is_before, value_at
 from .errors import WatermarkValueError
 from .rows import Latest
-from .values import Attribute, decode, encode
+from .values import Attribute, decode, encode, is_nat
 
 Bounds: TypeAlias = Literal["(]", "[)"]
 """Which end belongs to a window: after low up to and including high, or from low to before high."""
@@ -187,7 +187,7 @@ def choose_range(request: WindowRequest, base: Latest | None) -> tuple[Any, Any]
         _check_bounds(request, base)
     low = request.initial if stored is None else stored
     high = request.high(low) if callable(request.high) else request.high
-    if high is None:
+    if high is None or is_nat(high):
         return None
     family(high)
     if request.settle is not None:

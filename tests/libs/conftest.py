@@ -35,7 +35,7 @@ ENGINE = os.environ.get("TIDEMARK_TEST_DYNAMODB", "dynoxide")
 # Tests that ministack cannot pass, by name, and why: a difference of the engine, not of ours.
 NOT_ON_MINISTACK: dict[str, str] = {}
 # What ministack's venv lacks: modules that import one are about SQL or Spark, not about DynamoDB.
-NOT_IN_ITS_VENV = re.compile(r"^(?:import|from) (?:duckdb|pyspark)\b", re.MULTILINE)
+NOT_IN_ITS_VENV = re.compile(r"^(?:import|from) (?:duckdb|pandas|pyspark)\b", re.MULTILINE)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, Inexact, localcontext
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -71,3 +71,20 @@ def test_dotted_name_reaches_into_a_source_and_leaves_the_others():
         "orders": {"id": 9, "lines": 2},
         "customers": {"id": 3},
     }
+
+
+@pytest.mark.parametrize("digits", [6, 28])
+def test_numbers_are_exact_whatever_context_the_script_has_set(digits):
+    key = Decimal("1000000000000000000000000000999.5")
+
+    with localcontext(prec=digits) as context:
+        context.traps[Inexact] = True
+        assert behind(key, 1, "lookback") == Decimal("1000000000000000000000000000998.5")
+        assert behind(10**30 + 1, Decimal(1), "settle") == 10**30
+        assert behind(Decimal("12345678.99"), Decimal("0.01"), "settle") == Decimal("12345678.98")
+
+
+@pytest.mark.parametrize("distance", [Decimal("NaN"), Decimal("Infinity")])
+def test_a_distance_that_is_no_number_is_refused(distance):
+    with pytest.raises(WatermarkValueError, match="settle is Decimal"):
+        behind(5, distance, "settle")

@@ -543,3 +543,29 @@ def test_run_is_adopted_after_the_head_was_deleted(client, watermarks, job, thre
     watermarks.adopt(job, "jr_3", **WHY)
 
     assert [entry.version for entry in watermarks.history(job)] == [4, 3, 2, 1]
+
+
+@pytest.mark.parametrize("to_run", ["jr_1", None], ids=["to a run", "to the beginning"])
+@pytest.mark.parametrize("call", ["add_watermark", "advance"])
+def test_run_that_commits_the_same_again_after_a_rewind_is_told(watermarks, job, call, to_run):
+    def commit():
+        if call == "advance":
+            base = watermarks.latest(job)
+            watermarks.advance(job_id=job, run_id="manual", to={"high": 2}, base=base)
+        else:
+            item = watermarks.create_watermark_item(job, "manual", high=2)
+            watermarks.add_watermark(item)
+
+    watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=None)
+    commit()
+    commit()  # changes nothing, and says nothing: the watermarks are there
+    watermarks.rewind(job, to_run=to_run, reason="wrong rows", actor="me")
+    before = watermarks.latest(job)
+
+    with pytest.raises(WatermarkRunConflictError, match=r"run 'manual' .* set back since"):
+        commit()
+
+    assert watermarks.latest(job) == before
+    item = watermarks.create_watermark_item(job, "another", high=2)
+    watermarks.add_watermark(item)
+    assert watermarks.latest(job).watermarks == {"high": 2}
