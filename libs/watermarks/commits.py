@@ -286,7 +286,7 @@ class Commit:
         """Note which end belongs to the windows of the cursor, unless the head says so already."""
         assert self.window is not None  # noqa: S101 (only windows have bounds)
         kept = self.base.bounds if self.base else {}
-        bounds = {"S": self.window.bounds}
+        bounds = {"S": self.window.kept_bounds}
         if kept.get(self.window.cursor) == bounds:
             return ""
         values[":bounds"] = {"M": {**kept, self.window.cursor: bounds}}

@@ -154,7 +154,7 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
     chosen = choose_range(request, head.base)
     if chosen is None:
         return None
-    low, high = chosen
+    low, high, ends = chosen
     opened = OpenWindow(
         # The number sorts; the rest no window of another job, table or stage has.
         window_id=f"{attempt:0{_ID_DIGITS}d}-{token}",
@@ -163,7 +163,7 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening | None:
         cursor=request.cursor,
         low=low,
         high=high,
-        bounds=request.bounds,
+        bounds=ends,
         token=token,
     )
     return Opening(request, head, opened, is_recovered=False)

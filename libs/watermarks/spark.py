@@ -63,10 +63,9 @@ def window_condition(window: Window, column: str) -> Column:
 
     low, high = edges(window)
     cursor = functions.col(column)
-    includes_high = window.bounds == "(]"
-    condition = cursor <= _literal(high) if includes_high else cursor < _literal(high)
+    condition = cursor < _literal(high) if window.bounds[1] == ")" else cursor <= _literal(high)
     if low is not None:
-        after_low = cursor > _literal(low) if includes_high else cursor >= _literal(low)
+        after_low = cursor > _literal(low) if window.bounds[0] == "(" else cursor >= _literal(low)
         condition = after_low & condition
     if window.nulls == "include":
         condition = condition | cursor.isNull()

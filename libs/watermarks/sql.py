@@ -101,7 +101,8 @@ def window_predicate(window: Window, column: str, dialect: Dialect) -> str:
     """
     name = _quoted(column, dialect)
     low, high = edges(window)
-    over, under = (">", "<=") if window.bounds == "(]" else (">=", "<")
+    over = ">" if window.bounds[0] == "(" else ">="
+    under = "<" if window.bounds[1] == ")" else "<="
     condition = f"{name} {under} {literal(high, dialect)}"
     if low is not None:
         condition = f"{name} {over} {literal(low, dialect)} AND {condition}"

@@ -193,7 +193,8 @@ class Watermarks(Operations):
                 sources of a job.
             high: the upper bound, or a function that captures it, given the lower bound. None, or
                 a bound that is not after the lower one, means there is nothing new.
-            initial: where the first window begins; None reads from the first row.
+            initial: where the first window begins, whatever `bounds` says with the rows at it;
+                None reads from the first row.
             bounds: "(]" leaves out rows at low and reads those at high; "[)" the other way round,
                 so that rows still arriving with the value `high` are read next time. A cursor
                 keeps its bounds: a change would lose the rows at the watermark or read them twice.

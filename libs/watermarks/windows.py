@@ -26,6 +26,9 @@ from .values import Attribute, decode, encode, is_nat
 Bounds: TypeAlias = Literal["(]", "[)"]
 """Which end belongs to a window: after low up to and including high, or from low to before high."""
 
+Ends: TypeAlias = Literal["(]", "[)", "[]"]
+"""The ends of one window: the first of "(]" that begins at `initial` has the row there as well."""
+
 Nulls: TypeAlias = Literal["raise", "include", "exclude"]
 """What to do with rows whose cursor is NULL: they belong to no window."""
 
@@ -49,7 +52,8 @@ class Window:
         attempt: greater for every run that takes the window over; unique in the job.
         low: where the window begins; None means at the first row.
         high: where it ends; None only if it is empty.
-        bounds: which end belongs to it.
+        bounds: which ends belong to it: those that were asked for, or "[]" if it is the first and
+            begins at `initial`.
         nulls: what a reader does with rows whose cursor is NULL.
         read_low: where reading begins: `low`, or behind it by the lookback.
         is_recovered: whether it was taken over from a run that had not committed.
@@ -63,7 +67,7 @@ class Window:
     attempt: int
     low: Any
     high: Any
-    bounds: Bounds = "(]"
+    bounds: Ends = "(]"
     nulls: Nulls = "raise"
     read_low: Any = None
     is_recovered: bool = False
@@ -121,7 +125,7 @@ class OpenWindow:
     cursor: str
     low: Any
     high: Any
-    bounds: Bounds
+    bounds: Ends
     token: str = field(default="", compare=False)
 
     @classmethod
@@ -167,13 +171,18 @@ class OpenWindow:
         )
 
     @property
+    def kept_bounds(self) -> Bounds:
+        """What the windows of its cursor have for good."""
+        return "[)" if self.bounds == "[)" else "(]"
+
+    @property
     def committed(self) -> OpenWindow:
         """What is kept of it once it is committed: the row says by which run."""
         return replace(self, run_id="", token="")
 
 
-def choose_range(request: WindowRequest, base: Latest | None) -> tuple[Any, Any] | None:
-    """Return low and high of a new window, or None when there is nothing to read.
+def choose_range(request: WindowRequest, base: Latest | None) -> tuple[Any, Any, Ends] | None:
+    """Return low, high and ends of a new window, or None when there is nothing to read.
 
     The upper bound is captured here, before anything is read. With `settle` it stays behind the
     clock (datetimes) or behind the greatest value (numbers, dates).
@@ -186,6 +195,7 @@ def choose_range(request: WindowRequest, base: Latest | None) -> tuple[Any, Any]
     if base and stored is not None:
         _check_bounds(request, base)
     low = request.initial if stored is None else stored
+    is_from_initial = stored is None and low is not None and request.bounds == "(]"
     high = request.high(low) if callable(request.high) else request.high
     if high is None or is_nat(high):
         return None
@@ -194,9 +204,9 @@ def choose_range(request: WindowRequest, base: Latest | None) -> tuple[Any, Any]
         high = _settled(high, request)
     if low is not None:
         check_same_family(low, high, request.cursor)
-        if not is_before(low, high):
+        if is_before(high, low) if is_from_initial else not is_before(low, high):
             return None
-    return low, high
+    return low, high, "[]" if is_from_initial else request.bounds
 
 
 def _check_bounds(request: WindowRequest, base: Latest) -> None:
@@ -229,7 +239,8 @@ def held(
 ) -> Window:
     """Return an open window as the run of the request holds it."""
     read_low = opened.low
-    if request.lookback is not None and opened.low is not None:
+    is_first = opened.bounds == "[]"  # nothing before `initial` is ever read
+    if request.lookback is not None and opened.low is not None and not is_first:
         read_low = behind(opened.low, request.lookback, "lookback")
     return Window(
         job_id=request.job_id,

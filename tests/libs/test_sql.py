@@ -127,6 +127,7 @@ def test_literal_is_written_for_the_dialect(dialect, value, text):
     [
         ({}, '("c" > 3 AND "c" <= 7)'),
         ({"bounds": "[)"}, '("c" >= 3 AND "c" < 7)'),
+        ({"bounds": "[]"}, '("c" >= 3 AND "c" <= 7)'),
         ({"low": None, "read_low": None}, '("c" <= 7)'),
         ({"low": None, "read_low": None, "bounds": "[)"}, '("c" < 7)'),
         ({"read_low": 1}, '("c" > 1 AND "c" <= 7)'),
@@ -142,6 +143,7 @@ def test_literal_is_written_for_the_dialect(dialect, value, text):
     ids=[
         "after low up to high",
         "from low to before high",
+        "both ends",
         "first run",
         "first run, from low",
         "lookback",

@@ -48,6 +48,32 @@ def test_first_window_begins_at_the_initial_value(watermarks, job):
     assert open_to(watermarks, job, 10, initial=5).low == 5
 
 
+def test_first_window_has_the_rows_at_the_initial_value(watermarks, job):
+    died = open_to(watermarks, job, 10, "jr_died", initial=5, lookback=3)
+    first = open_to(watermarks, job, 20, "jr_1", initial=5)
+    watermarks.commit_window(first)
+    second = open_to(watermarks, job, 20, "jr_2", initial=5, lookback=3)
+
+    assert (died.low, died.high, died.bounds, died.read_low) == (5, 10, "[]", 5)
+    assert (first.window_id, first.bounds) == (died.window_id, "[]")
+    assert (second.low, second.high, second.bounds, second.read_low) == (10, 20, "(]", 7)
+
+
+def test_first_window_of_the_initial_value_alone(watermarks, job):
+    only = open_to(watermarks, job, 5, initial=5)
+    watermarks.commit_window(only)
+
+    assert (only.low, only.high, only.bounds) == (5, 5, "[]")
+    assert open_to(watermarks, job, 5, "jr_2", initial=5).is_empty
+    assert open_to(watermarks, f"{job}-late", 4, initial=5).is_empty
+
+
+def test_first_window_without_its_high_has_the_initial_value_anyway(watermarks, job):
+    window = open_to(watermarks, job, 10, initial=5, bounds="[)")
+
+    assert (window.low, window.bounds) == (5, "[)")
+
+
 def test_committed_window_moves_the_watermark_and_the_next_begins_there(watermarks, job):
     stored = watermarks.commit_window(open_to(watermarks, job, 10))
 

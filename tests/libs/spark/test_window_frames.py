@@ -124,6 +124,7 @@ def test_consecutive_windows_take_every_row_once(spark, kind):
     [
         ({}, [4, 5]),
         ({"bounds": "[)"}, [3, 4]),
+        ({"bounds": "[]"}, [3, 4, 5]),
         ({"read_low": 2}, [3, 4, 5]),
         ({"read_low": 2, "bounds": "[)"}, [2, 3, 4]),
         ({"low": None, "read_low": None}, [1, 2, 3, 4, 5]),
@@ -135,6 +136,7 @@ def test_consecutive_windows_take_every_row_once(spark, kind):
     ids=[
         "after low up to high",
         "from low to before high",
+        "both ends",
         "lookback",
         "lookback from low",
         "first run",
