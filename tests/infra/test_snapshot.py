@@ -15,7 +15,7 @@ pytestmark = pytest.mark.synth
 
 def test_the_templates_are_those_that_were_reviewed(synth):
     found = snapshots(read_assembly(synth(stage="dev").folder))
-    reviewed = read(ROOT / FOLDER)
+    reviewed = read(ROOT / FOLDER, found)
 
     assert found.keys() == reviewed.keys()
     for name, text in found.items():

@@ -50,10 +50,21 @@ class FileAsset:
 
 @dataclass(frozen=True)
 class Assembly:
-    """A synthesized app: stacks with dependencies first, and the assets they need."""
+    """A synthesized app: stacks with dependencies first, and the assets they need.
+
+    `stages` are the folders of its `cdk.Stage`s, each an assembly by itself.
+    """
 
     stacks: tuple[Stack, ...]
     assets: tuple[FileAsset, ...]
+    stages: tuple[str, ...] = ()
+
+    def with_stage_named(self, problem: str) -> str:
+        """Return what to do about two resources of one name, which two `cdk.Stage`s may have."""
+        if len(self.stages) < 2:
+            return f"{problem}; give each its own name"
+        folders = " or ".join(f"cdk.out/{name}" for name in self.stages)
+        return f"{problem}; if they are of two stages, choose one with --app {folders}"
 
 
 def read_assembly(folder: Path) -> Assembly:
@@ -69,6 +80,7 @@ def read_assembly(folder: Path) -> Assembly:
         )
     stacks: list[Stack] = []
     assets: list[FileAsset] = []
+    stages: list[str] = []
     artifacts = _read_json(folder / "manifest.json").get("artifacts", {})
     for artifact_id, artifact in _dependencies_first(artifacts):
         properties = artifact.get("properties", {})
@@ -82,20 +94,34 @@ def read_assembly(folder: Path) -> Assembly:
                 assets += _file_assets(folder, properties["file"])
             case "cdk:cloud-assembly":  # a cdk.Stage
                 nested = read_assembly(folder / properties["directoryName"])
+                stages.append(properties["directoryName"])
                 stacks += nested.stacks
                 assets += nested.assets
-    return Assembly(tuple(stacks), tuple(assets))
+    return Assembly(tuple(stacks), tuple(assets), tuple(stages))
 
 
 def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
     found: set[str] = set()
     for resource in template.get("Resources", {}).values():
-        nested = resource.get("Metadata", {}).get("aws:asset:path")
-        if resource["Type"] == NESTED_STACK and nested:
-            found |= _resource_types(_read_json(folder / nested), folder)
-        else:
+        nested = _nested_template(resource, folder) if resource["Type"] == NESTED_STACK else None
+        if nested is None:
             found.add(resource["Type"])
+        else:
+            found |= _resource_types(_read_json(nested), folder)
     return found
+
+
+def _nested_template(resource: Mapping[str, Any], folder: Path) -> Path | None:
+    """Return the file of a nested stack: the metadata names it, or its asset has the key."""
+    if named := resource.get("Metadata", {}).get("aws:asset:path"):
+        return folder / str(named)
+    url = json.dumps(resource.get("Properties", {}).get("TemplateURL", ""))
+    for manifest in sorted(folder.glob("*.assets.json")):
+        for file in _read_json(manifest).get("files", {}).values():
+            keys = [destination["objectKey"] for destination in file["destinations"].values()]
+            if any(key in url for key in keys):
+                return folder / str(file["source"]["path"])
+    return None
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Resolves CloudFormation intrinsic functions against names that this machine gives."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,10 @@ ATTRIBUTES: Mapping[tuple[str, str], str] = {
 
 @dataclass
 class Scope:
-    """The names visible in one stack: its resources, parameters, and the exports so far."""
+    """The names visible in one stack: its resources, parameters, and the exports so far.
+
+    With `may_guess`, what only a deployment knows is text in braces: `{Queue.Arn}`.
+    """
 
     stack_name: str
     region: str
@@ -30,6 +34,7 @@ class Scope:
     physical_names: Mapping[str, str]
     parameters: Mapping[str, str]
     exports: dict[str, Any] = field(default_factory=dict)
+    may_guess: bool = False
 
     def resolve(self, value: Any) -> Any:
         """Return ``value`` with every intrinsic function in it replaced by its result.
@@ -58,11 +63,17 @@ class Scope:
             "Fn::ImportValue": self._import_value,
         }
         if name not in functions:
-            raise UnsupportedError(
+            return self._unknown(
+                f"{name} {json.dumps(argument)}",
                 f"stack {self.stack_name} uses the intrinsic function {name}; the local run knows "
-                f"{', '.join(functions)}"
+                f"{', '.join(functions)}",
             )
         return functions[name](argument)
+
+    def _unknown(self, text: str, problem: str) -> str:
+        if self.may_guess:
+            return f"{{{text}}}"
+        raise UnsupportedError(problem)
 
     def _ref(self, logical_id: str) -> str:
         pseudo = {
@@ -75,16 +86,21 @@ class Scope:
         for names in (pseudo, self.physical_names, self.parameters):
             if logical_id in names:
                 return names[logical_id]
-        raise UnsupportedError(f"stack {self.stack_name} refers to {logical_id!r}, not known here")
+        return self._unknown(
+            logical_id,
+            f"stack {self.stack_name} refers to {logical_id!r}, not known here: only AWS knows its "
+            "value",
+        )
 
     def _get_att(self, argument: list[str] | str) -> str:
         logical_id, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
         kind = self.resource_types.get(logical_id, "no resource")
         pattern = ATTRIBUTES.get((kind, attribute))
         if pattern is None:
-            raise UnsupportedError(
+            return self._unknown(
+                f"{logical_id}.{attribute}",
                 f"stack {self.stack_name} reads {attribute} of {logical_id} ({kind}), which the "
-                "local run cannot answer"
+                "local run cannot answer",
             )
         return pattern.format(
             name=self.physical_names[logical_id], region=self.region, account=ACCOUNT_ID
@@ -110,7 +126,13 @@ class Scope:
 
     def _select(self, argument: list[Any]) -> Any:
         index, values = argument
-        return self.resolve(values)[int(index)]
+        found = self.resolve(values)
+        if int(index) < len(found):
+            return found[int(index)]
+        return self._unknown(
+            f"Fn::Select {index} {json.dumps(values)}",
+            f"stack {self.stack_name} selects item {index} of {found}, which has fewer",
+        )
 
     def _split(self, argument: list[Any]) -> list[str]:
         separator, text = argument
@@ -119,7 +141,8 @@ class Scope:
     def _import_value(self, argument: Any) -> Any:
         name = self.resolve(argument)
         if name not in self.exports:
-            raise UnsupportedError(
-                f"stack {self.stack_name} imports {name!r}, which no stack of the assembly exports"
+            return self._unknown(
+                f"import {name}",
+                f"stack {self.stack_name} imports {name!r}, which no stack of the assembly exports",
             )
         return self.exports[name]

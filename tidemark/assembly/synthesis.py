@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
 
@@ -29,8 +30,7 @@ def synthesize(project: Path, context: Mapping[str, str], output: Path | None = 
     output = (output or project / DEFAULT_OUTPUT).absolute()
     # The CDK's own validation, two seconds, is for what is deployed: `cdk` makes it.
     environment = {"CDK_VALIDATION": "false", **os.environ, "CDK_OUTDIR": str(output)}
-    if context:
-        environment["CDK_CONTEXT_JSON"] = json.dumps(dict(context))
+    environment["CDK_CONTEXT_JSON"] = json.dumps(_context(project) | dict(context))
     run = subprocess.run(  # noqa: S603 (the project's own app)
         app_command(project), cwd=project, env=environment, capture_output=True, text=True
     )
@@ -40,6 +40,28 @@ def synthesize(project: Path, context: Mapping[str, str], output: Path | None = 
     if run.returncode == USAGE_EXIT_CODE:
         raise UsageError(text.removeprefix("error: "))
     raise TidemarkError(f"the CDK app failed with exit code {run.returncode}:\n{text}")
+
+
+def _context(project: Path) -> dict[str, Any]:
+    """Return the context that the CDK command line hands to the app, before what -c says.
+
+    Source: https://docs.aws.amazon.com/cdk/v2/guide/context.html
+    """
+    found: dict[str, Any] = {}
+    for name, key in (("cdk.json", "context"), ("cdk.context.json", None)):
+        try:
+            document = json.loads((project / name).read_text(encoding="utf-8"))
+            found |= document.get(key, {}) if key else document
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise UsageError(
+                f"cannot read the context in {project / name} ({reason}); correct the file: a JSON "
+                "object, as the CDK writes it"
+            ) from error
+    found |= json.loads(os.environ.get("CDK_CONTEXT_JSON") or "{}")
+    return found
 
 
 def app_command(project: Path) -> list[str]:

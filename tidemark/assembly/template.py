@@ -23,6 +23,7 @@ from tidemark.assembly.intrinsics import Scope
 from tidemark.assembly.resources import NAME_PROPERTIES, STARTS_WORKFLOW, stated_name
 from tidemark.errors import UnsupportedError, UsageError
 
+OF_SSM = "AWS::SSM::Parameter::"  # types of parameters whose default names where the value is
 ACTION_PROPERTIES = {"JobName", "Arguments"}
 TABLE_REQUEST_PROPERTIES = (
     "AttributeDefinitions",
@@ -48,10 +49,8 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
     for stack, scope in resolve_stacks(assembly, region):
         for _, kind, name, properties in stack_resources(stack, scope):
             if (kind, name) in resources:
-                raise UsageError(
-                    f"the assembly defines two {kind} named {name!r}, the second in stack "
-                    f"{stack.name}; give each its own name"
-                )
+                problem = f"the assembly defines two {kind} named {name!r}, the second in stack "
+                raise UsageError(assembly.with_stage_named(f"{problem}{stack.name}"))
             resources[kind, name] = properties
             if kind == "AWS::Glue::Job":
                 stack_of_job[name] = stack.name
@@ -72,11 +71,19 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
     return deployment
 
 
-def resolve_stacks(assembly: Assembly, region: str) -> Iterator[tuple[Stack, Scope]]:
-    """Yield every stack with the names it sees, those that stacks before it export among them."""
+def resolve_stacks(
+    assembly: Assembly, region: str, *, may_guess: bool = False
+) -> Iterator[tuple[Stack, Scope]]:
+    """Yield every stack with the names it sees, those that stacks before it export among them.
+
+    Args:
+        assembly: the synthesized app.
+        region: where it would be deployed.
+        may_guess: whether what only AWS knows stands as text in braces, instead of an error.
+    """
     exports: dict[str, Any] = {}
     for stack in assembly.stacks:
-        scope = scope_of(stack, region, exports)
+        scope = scope_of(stack, region, exports, may_guess=may_guess)
         yield stack, scope
         for output in stack.template.get("Outputs", {}).values():
             if "Export" in output:
@@ -96,7 +103,9 @@ def stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, str,
             yield logical_id, *_key(kind, scope.physical_names[logical_id], properties), properties
 
 
-def scope_of(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
+def scope_of(
+    stack: Stack, region: str, exports: dict[str, Any], *, may_guess: bool = False
+) -> Scope:
     """Return what the intrinsics of a stack are resolved against; resources get names here."""
     resources = stack.template.get("Resources", {})
     names = _generated_names(stack.name, resources)
@@ -108,9 +117,10 @@ def scope_of(stack: Stack, region: str, exports: dict[str, Any]) -> Scope:
         parameters={
             key: value["Default"]
             for key, value in stack.template.get("Parameters", {}).items()
-            if "Default" in value
+            if "Default" in value and not str(value.get("Type")).startswith(OF_SSM)
         },
         exports=exports,
+        may_guess=may_guess,
     )
     for logical_id, resource in resources.items():
         if (stated := stated_name(resource)) is not None:

@@ -22,6 +22,7 @@ NO_FILE_NAME = re.compile(r"[^\w.-]+")
 UNKNOWN = "<asset unknown>"
 SUFFIX = ".txt"
 STACK_FILE = f"_stack{SUFFIX}"  # a name that no job has
+STAGE = re.compile(r"tidemark:stage=([^,\n]+)")  # the tag of everything in a stack of a stage
 
 
 def snapshots(assembly: Assembly) -> dict[str, str]:
@@ -193,21 +194,41 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     )
 
 
-def write(folder: Path, files: Mapping[str, str]) -> list[str]:
-    """Make a folder hold these files and no others; return the paths of those that changed."""
-    names = changed(read(folder), files)
-    for name in names:
+def write(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Make a folder hold these files; return what was done with those that changed, by path.
+
+    What is removed are files of a job or stack that the app has no more: see `read`.
+    """
+    done = {}
+    for name in changed(read(folder, files), files):
+        done[name] = "updated" if name in files else "removed"
         if name in files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(files[name], encoding="utf-8")
         else:
             (folder / name).unlink()
-    return names
+    return done
 
 
-def read(folder: Path) -> dict[str, str]:
-    """Return the snapshot that a folder holds; empty if there is no such folder."""
-    return {
-        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
-        for path in sorted(folder.rglob(f"*{SUFFIX}"))
-    }
+def read(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Return the snapshot that a folder holds of an app; empty if there is no such folder.
+
+    Only folders of stacks count, which have a file of the stack; of stacks that the app has not,
+    those of its stage. Anything else in the folder is somebody else's.
+
+    Args:
+        folder: where snapshots are.
+        files: the snapshot that the app has now.
+    """
+    stacks = {name.partition("/")[0] for name in files}
+    stages = set(STAGE.findall("".join(files.values())))
+    found: dict[str, str] = {}
+    for stack in sorted(path.parent for path in folder.glob(f"*/{STACK_FILE}")):
+        texts = {
+            str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+            for path in sorted(stack.glob(f"*{SUFFIX}"))
+        }
+        of_stages = set(STAGE.findall("".join(texts.values())))
+        if stack.name in stacks or not of_stages or of_stages & stages:
+            found |= texts
+    return found

@@ -26,10 +26,10 @@ def snapshot(check: bool, app: Path | None, context: tuple[str, ...]) -> None:
     files = snapshots(read_assembly(assembly_folder(Console(stderr=True), app, context)))
     folder = Path(FOLDER)
     if not check:
-        for name in write(folder, files):
-            click.echo(f"updated {folder / name}: read the difference before you commit it")
+        for name, done in write(folder, files).items():
+            click.echo(f"{done} {folder / name}: read the difference before you commit it")
         return
-    names = changed(read(folder), files)
+    names = changed(read(folder, files), files)
     for name in names:
         click.echo(f"{folder / name} is not what the app synthesizes")
     if names:

@@ -26,6 +26,10 @@ def check_types(
     if not (hasattr(key, "key_arn") and hasattr(key, "add_to_resource_policy")):
         one = "a KMS key, kms.Key.from_key_arn(...) for one that others made"
         wrong.append(("key", key, one))
+    elif hasattr(key, "alias_name") or "alias/" in str(key.key_arn):
+        # Policies of IAM and log groups name keys: what they say of an alias has no effect.
+        one = "the key itself, such as kms.Key.from_lookup(...), and no alias of it"
+        wrong.append(("key", str(key.key_arn), one))
     for name, value, allowed in wrong:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' has {name} {value!r}; allowed: {allowed}; correct {name}="

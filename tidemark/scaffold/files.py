@@ -12,6 +12,7 @@ from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.assembly.synthesis import synthesize
 from tidemark.assembly.template import read_deployment
 from tidemark.checks import snapshot
+from tidemark.checks.lint.app import read_jobs
 from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.project import write_manifest
 from tidemark.errors import TidemarkError, UsageError
@@ -166,10 +167,13 @@ def update_reviewed(project: Path, job: str) -> str | None:
         TidemarkError: it cannot be synthesized, or loses state that is recorded.
     """
     has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / snapshot.FOLDER).is_dir()
-    if not (has_manifest or has_snapshot):
-        return None
     with TemporaryDirectory() as folder:
         assembly = synthesize(project, {"stage": SNAPSHOT_STAGE}, Path(folder))
+        if not any(job == found.job.name for found in read_jobs(read_assembly(assembly))):
+            raise UsageError(
+                f"the app has no job {job} with it: its stack is not in the app; make the stack in "
+                "app.py first"
+            )
         if has_manifest:
             write_manifest(project, assembly)
         if has_snapshot:

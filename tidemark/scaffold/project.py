@@ -3,6 +3,7 @@
 import json
 import keyword
 import re
+import shutil
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -109,9 +110,24 @@ def write_project(folder: Path, files: dict[str, str]) -> None:
             f"{folder} is there already and is not an empty folder; nothing was written; take "
             "another name, or empty it"
         )
-    try:
-        for path, text in files.items():
+    was_there = folder.exists()
+    for path, text in files.items():
+        try:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise TidemarkError(f"cannot write {error.filename}: {error.strerror}") from error
+        except OSError as error:
+            _empty(folder, is_to_go=not was_there)
+            raise TidemarkError(
+                f"cannot write {folder / path}: {error.strerror}; nothing of it is left"
+            ) from error
+
+
+def _empty(folder: Path, *, is_to_go: bool) -> None:
+    """Delete what is in a folder that was empty, and the folder if it was not there."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    if is_to_go and folder.is_dir():
+        folder.rmdir()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tidemark.assembly.intrinsics import Scope
@@ -99,3 +101,31 @@ def test_unknown_attribute_names_stack_resource_and_attribute(scope, argument, t
 def test_import_that_nothing_exports_names_stack_and_export(scope):
     with pytest.raises(UnsupportedError, match=r"^stack app imports 'nowhere', which no stack"):
         scope.resolve({"Fn::ImportValue": "nowhere"})
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ({"Ref": "Nowhere"}, "{Nowhere}"),
+        ({"Fn::GetAtt": ["Queue", "Arn"]}, "{Queue.Arn}"),
+        ({"Fn::ImportValue": "theirs"}, "{import theirs}"),
+        ({"Fn::FindInMap": ["a", "b", "c"]}, '{Fn::FindInMap ["a", "b", "c"]}'),
+        (
+            {"Fn::Join": ["", ["s3://", {"Fn::ImportValue": "theirs"}, "/in/"]]},
+            "s3://{import theirs}/in/",
+        ),
+    ],
+)
+def test_what_only_aws_knows_is_text_where_nothing_is_run(scope, value, shown):
+    with pytest.raises(UnsupportedError):
+        scope.resolve(value)
+
+    assert replace(scope, may_guess=True).resolve(value) == shown
+
+
+def test_a_part_of_what_only_aws_knows_is_text_too(scope):
+    value = {"Fn::Select": [5, {"Fn::Split": [":", {"Fn::ImportValue": "theirs"}]}]}
+
+    assert "theirs" in replace(scope, may_guess=True).resolve(value)
+    with pytest.raises(UnsupportedError, match=r"selects item 9 of \['a'\], which has fewer"):
+        scope.resolve({"Fn::Select": [9, ["a"]]})

@@ -336,3 +336,20 @@ def test_glue_tables_become_tables_of_the_data_catalog():
     names = [table.full_name for table in deployment.catalog_tables]
     assert names == ["lake.flights", "app-other.flights", "lake.app-unnamed"]
     assert deployment.catalog_tables[0].location == "s3://lake/flights/"
+
+
+def test_a_parameter_of_ssm_is_not_taken_for_its_value():
+    bucket = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/acme/bucket"}
+    path = {"Fn::Join": ["", ["s3://", {"Ref": "Bucket"}, "/in/"]]}
+    job = {**JOB, "Properties": {**JOB["Properties"], "DefaultArguments": {"--source": path}}}
+
+    with pytest.raises(UnsupportedError, match="refers to 'Bucket', not known here"):
+        read(("app", {"Parameters": {"Bucket": bucket}, "Resources": {"Job": job}}))
+
+
+def test_the_same_job_in_two_stages_names_the_assembly_to_choose():
+    stacks = tuple(Stack(f"{name}-app", {"Resources": {"Job": JOB}}) for name in ("dev", "prod"))
+    assembly = Assembly(stacks, (), ("assembly-dev", "assembly-prod"))
+
+    with pytest.raises(UsageError, match=r"two AWS::Glue::Job .*--app cdk.out/assembly-dev or cdk"):
+        read_deployment(assembly, "eu-west-2")

@@ -1,7 +1,6 @@
 """The files of a snapshot: a new job adds its own and changes no other."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -128,11 +127,44 @@ def test_the_stacks_of_a_nested_assembly_are_in_it():
     assert files.keys() == {"dev-flow/_stack.txt", "dev-flow/one.txt", "dev-flow/two.txt"}
 
 
-def test_a_folder_gets_what_is_new_and_loses_what_is_gone(tmp_path: Path):
-    write(tmp_path, {"a/one.txt": "1\n", "a/two.txt": "2\n", "b/stack.txt": "0\n"})
+def of_stage(stage, *jobs):
+    """Return the files of a stack of a stage."""
+    files = {f"{stage}-flow/{job}.txt": f"{job}\n" for job in jobs}
+    return {f"{stage}-flow/_stack.txt": f"Tags: a=b, tidemark:stage={stage}, c=d\n", **files}
 
-    changed = write(tmp_path, {"a/one.txt": "1\n", "a/three.txt": "3\n", "b/stack.txt": "4\n"})
 
-    assert changed == ["a/three.txt", "a/two.txt", "b/stack.txt"]
-    assert read(tmp_path) == {"a/one.txt": "1\n", "a/three.txt": "3\n", "b/stack.txt": "4\n"}
-    assert write(tmp_path, read(tmp_path)) == []
+def test_files_are_written_and_removed_with_their_jobs(tmp_path):
+    write(tmp_path, of_stage("dev", "one", "two"))
+    after = {**of_stage("dev", "one", "three"), "dev-flow/one.txt": "1\n"}
+
+    done = write(tmp_path, after)
+
+    assert done == {
+        "dev-flow/one.txt": "updated",
+        "dev-flow/three.txt": "updated",
+        "dev-flow/two.txt": "removed",
+    }
+    assert read(tmp_path, after) == after
+    assert write(tmp_path, after) == {}
+
+
+def test_what_is_of_others_is_left_alone(tmp_path):
+    """Files of a team's own beside the snapshots, and the snapshots of another stage."""
+    own = {"mine.txt": "mine\n", "test_api/expected.txt": "1\n", "dev-flow/deep/a.txt": "1\n"}
+    for name, text in own.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    write(tmp_path, of_stage("prod", "one"))
+
+    assert set(write(tmp_path, of_stage("dev", "one")).values()) == {"updated"}
+    assert write(tmp_path, of_stage("dev", "one")) == {}
+
+    kept = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.txt")}
+    assert kept == {*own, *of_stage("prod", "one"), *of_stage("dev", "one")}
+
+
+def test_a_stack_that_the_stage_has_no_more_is_removed(tmp_path):
+    gone = {"dev-gone/_stack.txt": "tidemark:stage=dev\n", "dev-gone/job.txt": "x\n"}
+    write(tmp_path, {**gone, **of_stage("dev", "one")})
+
+    assert write(tmp_path, of_stage("dev", "one")) == dict.fromkeys(gone, "removed")

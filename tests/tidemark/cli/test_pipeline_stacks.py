@@ -100,6 +100,30 @@ def test_data_in_a_nested_stack_are_found_and_nested_jobs_too(named, tmp_path):
     assert with_job.stdout == "outer\n"
 
 
+def test_a_nested_stack_is_found_by_its_asset(named, tmp_path):
+    """As the CDK writes it where `assetMetadata` is off."""
+    out = write(tmp_path / "out", {"outer": [*PIPELINE, "AWS::CloudFormation::Stack"]})
+    template = json.loads((out / "0.json").read_text())
+    url = {"Fn::Sub": "https://s3.${AWS::Region}.amazonaws.com/assets/1234.json"}
+    template["Resources"]["R3"]["Properties"] = {"TemplateURL": url}
+    (out / "0.json").write_text(json.dumps(template))
+    asset = {
+        "source": {"path": "inner.nested.template.json"},
+        "destinations": {"here": {"bucketName": "assets", "objectKey": "1234.json"}},
+    }
+    (out / "outer.assets.json").write_text(json.dumps({"files": {"1234": asset}}))
+    nested = out / "inner.nested.template.json"
+
+    nested.write_text(json.dumps({"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}))
+    with_queue = named(out)
+    nested.write_text(json.dumps({"Resources": {"T": {"Type": STORAGE[1]}}}))
+    with_table = named(out)
+
+    assert with_queue.stdout == "outer\n"
+    assert (with_table.exit_code, with_table.stdout) == (1, "")
+    assert STORAGE[1] in with_table.stderr
+
+
 @pytest.mark.parametrize("stacks", [{}, {"storage": STORAGE}])
 def test_without_a_pipeline_nothing_is_named(named, tmp_path, stacks):
     result = named(write(tmp_path / "out", stacks))

@@ -273,6 +273,29 @@ def test_a_pipeline_of_wrong_kinds_is_refused_in_one_line(add, wrong, text):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("made", ["imported", "added"])
+def test_an_alias_of_a_key_is_refused(add, made):
+    """IAM and log groups know keys only: what a policy says of an alias has no effect."""
+    from aws_cdk import aws_kms as kms
+
+    from tidemark.constructs.pipeline import Pipeline
+
+    key = add.stack.node.find_child("Key")
+    imported = kms.Alias.from_alias_name(add.stack, "Alias", "alias/acme")
+    alias = imported if made == "imported" else key.add_alias("alias/acme")
+
+    with pytest.raises(JobDefinitionError, match=r"has key .*allowed: the key itself"):
+        Pipeline(
+            add.stack,
+            "Other",
+            name="other",
+            root=add.pipeline._root,
+            stage=add.pipeline._stage,
+            watermarks=None,
+            key=alias,
+        )
+
+
 def test_a_pipeline_without_a_watermark_table_has_no_watermark_job(add):
     from tidemark.constructs.pipeline import Pipeline
 

@@ -38,6 +38,33 @@ KEBAB_NAMES = st.from_regex(KEBAB_CASE, fullmatch=True).map(lambda name: f"made-
 LONG_NAME = "-".join(["abcdefghi"] * 4) + "j"
 
 
+# An app with a job for every script; the tests of the whole project run the real one.
+APP = """
+import json
+import os
+from pathlib import Path
+
+names = [path.stem.replace("_", "-") for path in Path("glue_jobs").glob("*.py")]
+jobs = {
+    name.replace("-", ""): {
+        "Type": "AWS::Glue::Job",
+        "Properties": {
+            "Name": name,
+            "Command": {"Name": "glueetl", "ScriptLocation": f"s3://assets/{name}.py"},
+        },
+    }
+    for name in names
+}
+folder = Path(os.environ["CDK_OUTDIR"])
+folder.mkdir(exist_ok=True)
+stack = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "t.json"}}
+(folder / "manifest.json").write_text(json.dumps({"artifacts": {"tidemark-dev-flights": stack}}))
+(folder / "t.json").write_text(json.dumps({"Resources": jobs}))
+with open("synthesized", "a") as log:
+    log.write("once ")
+"""
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return what a project needs for the command, without a snapshot of its template."""
@@ -45,6 +72,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir(parents=True)
     for name in (STACK, "infra/__init__.py", "cdk.json", "pyproject.toml"):
         shutil.copy(PROJECT / name, tmp_path / name)
+    (tmp_path / "app.py").write_text(APP)
     for name in ("libs", "tidemark"):  # tell the linter which imports are our own
         (tmp_path / name).symlink_to(PROJECT / name)
     monkeypatch.chdir(tmp_path)
@@ -325,19 +353,6 @@ def test_the_key_of_a_merge_is_in_its_script(project):
 
 
 SNAPSHOT = "tests/snapshots/tidemark-dev-flights/_stack.txt"
-EMPTY_APP = """
-import json
-import os
-from pathlib import Path
-
-folder = Path(os.environ["CDK_OUTDIR"])
-folder.mkdir(exist_ok=True)
-stack = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "t.json"}}
-(folder / "manifest.json").write_text(json.dumps({"artifacts": {"tidemark-dev-flights": stack}}))
-(folder / "t.json").write_text(TEMPLATE)
-with open("synthesized", "a") as log:
-    log.write("once ")
-"""
 
 
 def write_snapshot(project: Path) -> None:
@@ -346,7 +361,7 @@ def write_snapshot(project: Path) -> None:
 
 
 def test_a_job_with_which_the_snapshot_cannot_be_updated_leaves_nothing_behind(project):
-    (project / "app.py").write_text(f"TEMPLATE = 'no JSON'\n{EMPTY_APP}")
+    (project / "app.py").write_text(APP.replace('json.dumps({"Resources": jobs})', "'no JSON'"))
     write_snapshot(project)
     before = texts(project)
 
@@ -372,7 +387,6 @@ def test_a_job_with_which_the_app_fails_leaves_nothing_behind(project):
 
 
 def test_the_app_is_synthesized_once_for_manifest_and_snapshot(project):
-    (project / "app.py").write_text(f"TEMPLATE = '{{}}'\n{EMPTY_APP}")
     (project / "state-manifest.json").write_text(Manifest().to_text())
     write_snapshot(project)
 
@@ -381,6 +395,18 @@ def test_the_app_is_synthesized_once_for_manifest_and_snapshot(project):
     assert result.exit_code == 0, result.output
     assert (project / "synthesized").read_text() == "once "
     assert f"updated {SNAPSHOT}" in result.stdout
+
+
+def test_a_job_whose_pipeline_is_not_in_the_app_is_refused(project):
+    (project / "app.py").write_text(APP.replace("for name in names", "for name in ['other']"))
+    before = texts(project)
+
+    result = new_job("made-up")
+
+    assert result.exit_code == 1
+    assert "the app has no job made-up" in result.stderr
+    assert "app.py" in result.stderr
+    assert texts(project) == before
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -40,7 +40,7 @@ def read_jobs(assembly: Assembly) -> list[AppJob]:
     jobs: dict[str, Mapping[str, Any]] = {}
     triggers: dict[str, Mapping[str, Any]] = {}
     try:
-        for stack, scope in resolve_stacks(assembly, REGION):
+        for stack, scope in resolve_stacks(assembly, REGION, may_guess=True):
             for _, kind, name, properties in stack_resources(stack, scope):
                 if kind == "AWS::Glue::Job":
                     jobs[name] = properties

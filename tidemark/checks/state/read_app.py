@@ -18,6 +18,7 @@ from tidemark.errors import UsageError
 STATEFUL = ("AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::S3::Bucket")
 NAME_OF = {"AWS::DynamoDB::Table": "TableName", "AWS::S3::Bucket": "BucketName"}
 REGION = "us-east-1"  # no name of an app's own should have one; the CDK's assets bucket does
+STAGE_TAG = "tidemark:stage"  # of everything in a stage
 WATERMARK_ARGUMENT = "--watermark_table"
 
 
@@ -26,8 +27,8 @@ def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
 
     Args:
         assembly: the synthesized app.
-        stages: names of its stages; in names of stacks, buckets and tables each of them becomes
-            ``{stage}``, so that the manifest is the same for all.
+        stages: names of its stages, beside that of the tags; in names of stacks, buckets and tables
+            each of them becomes ``{stage}``, so that the manifest is the same for all.
 
     Raises:
         UsageError: two jobs have one name, or a script is not Python.
@@ -35,16 +36,28 @@ def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
     """
     jobs: dict[str, JobState] = {}
     resources: dict[str, StatefulResource] = {}
-    for stack, scope in resolve_stacks(assembly, REGION):
+    for stack, scope in resolve_stacks(assembly, REGION, may_guess=True):
         for logical_id, name, properties in _jobs(stack, scope):
             if name in jobs:
-                raise UsageError(f"the app has two jobs named {name!r}; give each its own name")
+                raise UsageError(assembly.with_stage_named(f"the app has two jobs named {name!r}"))
             job = _job_state(name, properties, assembly.assets)
             jobs[name] = replace(job, resource=f"{stack.name}/{logical_id}")
         for logical_id, resource in stack.template.get("Resources", {}).items():
             if resource["Type"] in STATEFUL:
                 resources[f"{stack.name}/{logical_id}"] = _resource(resource, scope)
-    return _without_stages(Manifest(jobs, resources), stages)
+    return _without_stages(Manifest(jobs, resources), {*stages, *_tagged_stages(assembly)})
+
+
+def _tagged_stages(assembly: Assembly) -> Iterator[str]:
+    """Yield the stages that the constructs have tagged the stacks with."""
+    for stack in assembly.stacks:
+        for resource in stack.template.get("Resources", {}).values():
+            tags = resource.get("Properties", {}).get("Tags", {})
+            if isinstance(tags, Mapping):
+                tags = [{"Key": key, "Value": value} for key, value in tags.items()]
+            for tag in tags if isinstance(tags, list) else ():
+                if tag.get("Key") == STAGE_TAG and isinstance(tag.get("Value"), str):
+                    yield tag["Value"]
 
 
 def read_app_folder(folder: Path, stages: Collection[str] = ()) -> Manifest:

@@ -154,3 +154,24 @@ def test_file_that_is_not_text_is_refused(tmp_path):
 def test_file_that_is_no_manifest_is_refused(text, message):
     with pytest.raises(UsageError, match=message):
         Manifest.from_text(text, "state-manifest.json")
+
+
+def test_stages_are_known_by_the_tags_of_the_constructs(write_app, job_resource):
+    apps = []
+    for stage in ("one", "two"):
+        job = job_resource("ingest", source_path=f"s3://acme-{stage}-raw/in/", **ENABLE)
+        job["Properties"]["Tags"] = {"tidemark:stage": stage}
+        table = {"Type": "AWS::DynamoDB::Table", **RETAIN, "Properties": KEYS}
+        apps.append(read_app_folder(write_app({f"acme-{stage}": {"Job": job, "Marks": table}})))
+
+    assert apps[0] == apps[1]
+    assert list(apps[0].resources) == ["acme-{stage}/Marks"]
+
+
+def test_what_only_aws_knows_is_no_reason_not_to_look(write_app, job_resource):
+    path = {"Fn::Join": ["", ["s3://", {"Fn::ImportValue": "theirs"}, "/in/"]]}
+    folder = write_app({"app": {"Job": job_resource("ingest", source_path=path, **ENABLE)}})
+
+    (source,) = read_app_folder(folder).jobs["ingest"].sources
+
+    assert source.places == ("s3://{import theirs}/in/",)
