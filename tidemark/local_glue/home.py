@@ -17,6 +17,7 @@ from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
 from tidemark.local_glue.machine.disk import full_disk_text, is_full
 from tidemark.local_glue.store.restored import finish_restore, has_unfinished_restore
 
+PROJECT_FILE = "cdk.json"
 DEFAULT_HOME = ".tidemark"
 RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
 S3_SCHEMES = ("s3", "s3a", "s3n")
@@ -39,8 +40,19 @@ class Home:
 
     @classmethod
     def from_environment(cls) -> "Home":
-        """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder."""
-        return cls.open(Path(os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME))
+        """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
+
+        Raises:
+            UsageError: the current folder is one within a project, whose home is further up.
+        """
+        if named := os.environ.get("TIDEMARK_HOME"):
+            return cls.open(Path(named))
+        if project := _project_above(Path.cwd()):
+            raise UsageError(
+                f"{Path.cwd()} is a folder of the project {project}, which has its state there; "
+                "run tidemark in the folder of the project, or set TIDEMARK_HOME"
+            )
+        return cls.open(Path(DEFAULT_HOME))
 
     @classmethod
     def open(cls, root: Path) -> "Home":
@@ -240,3 +252,10 @@ def _lock(lock: TextIO) -> bool:
             time.sleep(0.01)
         else:
             return True
+
+
+def _project_above(folder: Path) -> Path | None:
+    """Return the project that a folder lies in, None if it is one itself or in none."""
+    if (folder / DEFAULT_HOME).is_dir() or (folder / PROJECT_FILE).is_file():
+        return None
+    return next((above for above in folder.parents if (above / PROJECT_FILE).is_file()), None)

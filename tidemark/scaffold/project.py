@@ -88,8 +88,8 @@ def _rendered(name: str, template: Path) -> dict[str, str]:
     }
     files = {}
     for path in sorted(path for path in template.rglob("*") if path.is_file()):
-        if path.suffix == ".pyc":
-            continue
+        if any(part.strip("_").endswith("cache") for part in path.relative_to(template).parts):
+            continue  # what tools leave: __pycache__, .ruff_cache
         target = str(path.relative_to(template)).replace("template_project", module)
         text = path.read_text(encoding="utf-8")
         for old, new in words.items():

@@ -222,3 +222,21 @@ def test_reset_does_not_follow_links(tmp_path):
     home.reset()
 
     assert (tmp_path / "elsewhere" / "kept").is_file()
+
+
+def test_a_folder_within_a_project_gets_no_home_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.delenv("TIDEMARK_HOME", raising=False)
+    inside = tmp_path / "infra" / "deeper"
+    inside.mkdir(parents=True)
+    (tmp_path / "cdk.json").write_text("{}")
+    monkeypatch.chdir(inside)
+
+    with pytest.raises(UsageError, match=rf"folder of the project {tmp_path}, .*TIDEMARK_HOME"):
+        Home.from_environment()
+
+    assert list(inside.iterdir()) == []
+    monkeypatch.chdir(tmp_path)
+    assert Home.from_environment().root == tmp_path / ".tidemark"
+    monkeypatch.chdir(inside)
+    (inside / ".tidemark").mkdir()
+    assert Home.from_environment().root == inside / ".tidemark"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tidemark.errors import TidemarkError
-from tidemark.scaffold.project import write_project
+from tidemark.scaffold.project import TEMPLATES, plan_project, write_project
 
 FILES = {"a/one.py": "1", "b.txt": "2", "c/d/three.py": "3"}
 
@@ -33,3 +33,16 @@ def test_what_fails_halfway_leaves_nothing(tmp_path, monkeypatch, is_there):
     monkeypatch.undo()
     write_project(folder, FILES)
     assert (folder / "c/d/three.py").read_text() == "3"
+
+
+def test_what_tools_leave_beside_the_templates_is_no_part_of_a_project():
+    left = TEMPLATES / "project" / ".ruff_cache" / "left-by-a-test"
+    left.parent.mkdir(exist_ok=True)
+    left.write_bytes(b"\x8b")
+    try:
+        files = plan_project("shop")
+    finally:
+        left.unlink()
+
+    assert not [path for path in files if "cache" in path]
+    assert {"app.py", "cdk.json", ".gitignore"} <= files.keys()
