@@ -27,12 +27,13 @@ def synthesize(project: Path, context: Mapping[str, str], output: Path | None = 
         UsageError: there is no readable ``cdk.json``, or the app refuses its configuration.
         TidemarkError: the app fails; what it printed is in the message.
     """
+    command = app_command(project)
     output = (output or project / DEFAULT_OUTPUT).absolute()
     # The CDK's own validation, two seconds, is for what is deployed: `cdk` makes it.
     environment = {"CDK_VALIDATION": "false", **os.environ, "CDK_OUTDIR": str(output)}
     environment["CDK_CONTEXT_JSON"] = json.dumps(_context(project) | dict(context))
     run = subprocess.run(  # noqa: S603 (the project's own app)
-        app_command(project), cwd=project, env=environment, capture_output=True, text=True
+        command, cwd=project, env=environment, capture_output=True, text=True
     )
     if run.returncode == 0:
         return output
