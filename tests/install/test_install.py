@@ -168,7 +168,7 @@ def test_the_sample_can_be_written_too_synthesizes_and_passes_its_tests(shop: Us
         ("tidemark init Shop", "project name 'Shop'"),
         ("tidemark init class", "a word or a module of Python"),
         ("tidemark init infra", "is not an empty folder"),
-        ("cd tests && tidemark run", "cdk.json"),
+        ("cd tests && tidemark run", "run tidemark in the folder of the project"),
         ("cd tests && tidemark new-job a", "cdk.json"),
     ],
 )
