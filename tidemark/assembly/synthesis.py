@@ -48,21 +48,33 @@ def _context(project: Path) -> dict[str, Any]:
 
     Source: https://docs.aws.amazon.com/cdk/v2/guide/context.html
     """
+    looked_up = project / "cdk.context.json"
+    texts = {"the context in cdk.json": json.dumps(_cdk_json(project).get("context", {}))}
+    if looked_up.is_file():
+        texts[str(looked_up)] = looked_up.read_text(encoding="utf-8")
+    if given := os.environ.get("CDK_CONTEXT_JSON"):
+        texts["the variable CDK_CONTEXT_JSON"] = given
     found: dict[str, Any] = {}
-    for name, key in (("cdk.json", "context"), ("cdk.context.json", None)):
+    for name, text in texts.items():
         try:
-            document = json.loads((project / name).read_text(encoding="utf-8"))
-            found |= document.get(key, {}) if key else document
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise UsageError(
-                f"cannot read the context in {project / name} ({reason}); correct the file: a JSON "
-                "object, as the CDK writes it"
-            ) from error
-    found |= json.loads(os.environ.get("CDK_CONTEXT_JSON") or "{}")
+            found |= json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise UsageError(f"{name} is no JSON object ({error}); correct it") from error
     return found
+
+
+def _cdk_json(project: Path) -> dict[str, Any]:
+    path = project / "cdk.json"
+    try:
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        document["app"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise UsageError(
+            f"cannot read the app command from {path} ({reason}); run tidemark in the folder of "
+            'the CDK app, whose cdk.json has "app": "python app.py"'
+        ) from error
+    return document
 
 
 def app_command(project: Path) -> list[str]:
@@ -71,14 +83,5 @@ def app_command(project: Path) -> list[str]:
     Raises:
         UsageError: ``cdk.json`` is missing, not JSON, or has no app command.
     """
-    path = project / "cdk.json"
-    try:
-        command = json.loads(path.read_text(encoding="utf-8"))["app"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise UsageError(
-            f"cannot read the app command from {path} ({reason}); run tidemark in the folder of "
-            'the CDK app, whose cdk.json has "app": "python app.py"'
-        ) from error
-    words = shlex.split(command)
+    words = shlex.split(_cdk_json(project)["app"])
     return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words

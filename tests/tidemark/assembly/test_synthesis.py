@@ -17,6 +17,7 @@ from pathlib import Path
 folder = Path(os.environ["CDK_OUTDIR"])
 folder.mkdir(exist_ok=True)
 (folder / "context.json").write_text(os.environ.get("CDK_CONTEXT_JSON", "nothing"))
+(folder / "validation.txt").write_text(os.environ["CDK_VALIDATION"])
 """
 
 
@@ -47,8 +48,22 @@ def test_what_is_given_wins(project, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "7"])
-def test_a_context_that_is_none_is_told(project, text):
+def test_a_context_that_is_none_is_told(project, monkeypatch, text):
     (project / "cdk.context.json").write_text(text)
 
-    with pytest.raises(UsageError, match=r"cdk\.context\.json .*; correct the file: a JSON object"):
+    with pytest.raises(UsageError, match=r"cdk\.context\.json is no JSON object .*; correct it"):
         synthesize(project, {})
+
+    (project / "cdk.context.json").unlink()
+    monkeypatch.setenv("CDK_CONTEXT_JSON", text)
+    with pytest.raises(UsageError, match=r"CDK_CONTEXT_JSON is no JSON object .*; correct it"):
+        synthesize(project, {})
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "false"), ("true", "true")])
+def test_the_validation_of_the_cdk_is_for_what_is_deployed(project, monkeypatch, given, expected):
+    monkeypatch.delenv("CDK_VALIDATION", raising=False)
+    if given:
+        monkeypatch.setenv("CDK_VALIDATION", given)
+
+    assert (synthesize(project, {}) / "validation.txt").read_text() == expected

@@ -248,6 +248,18 @@ def test_syntax_that_only_the_python_of_the_job_knows_is_left_to_it(add):
         add.pipeline.add_job("two", script="new.py", bookmark=add.bookmark)
 
 
+def another_pipeline(add, **changes):
+    from tidemark.constructs.pipeline import Pipeline
+
+    given = {
+        "root": add.pipeline._root,
+        "stage": add.pipeline._stage,
+        "watermarks": None,
+        "key": add.stack.node.find_child("Key"),
+    }
+    return Pipeline(add.stack, "Other", name="other", **{**given, **changes})
+
+
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
@@ -260,16 +272,8 @@ def test_syntax_that_only_the_python_of_the_job_knows_is_left_to_it(add):
     ],
 )
 def test_a_pipeline_of_wrong_kinds_is_refused_in_one_line(add, wrong, text):
-    from tidemark.constructs.pipeline import Pipeline
-
-    given = {
-        "root": add.pipeline._root,
-        "stage": add.pipeline._stage,
-        "watermarks": None,
-        "key": add.stack.node.find_child("Key"),
-    }
     with pytest.raises(JobDefinitionError, match=text) as error:
-        Pipeline(add.stack, "Other", name="other", **{**given, **wrong})
+        another_pipeline(add, **wrong)
     assert "\n" not in str(error.value)
 
 
@@ -278,36 +282,16 @@ def test_an_alias_of_a_key_is_refused(add, made):
     """IAM and log groups know keys only: what a policy says of an alias has no effect."""
     from aws_cdk import aws_kms as kms
 
-    from tidemark.constructs.pipeline import Pipeline
-
     key = add.stack.node.find_child("Key")
     imported = kms.Alias.from_alias_name(add.stack, "Alias", "alias/acme")
     alias = imported if made == "imported" else key.add_alias("alias/acme")
 
     with pytest.raises(JobDefinitionError, match=r"has key .*allowed: the key itself"):
-        Pipeline(
-            add.stack,
-            "Other",
-            name="other",
-            root=add.pipeline._root,
-            stage=add.pipeline._stage,
-            watermarks=None,
-            key=alias,
-        )
+        another_pipeline(add, key=alias)
 
 
 def test_a_pipeline_without_a_watermark_table_has_no_watermark_job(add):
-    from tidemark.constructs.pipeline import Pipeline
-
-    other = Pipeline(
-        add.stack,
-        "Other",
-        name="other",
-        root=add.pipeline._root,
-        stage=add.pipeline._stage,
-        watermarks=None,
-        key=add.stack.node.find_child("Key"),
-    )
+    other = another_pipeline(add)
 
     other.add_job("one", script="job.py", bookmark=add.bookmark)
     with pytest.raises(JobDefinitionError, match="'two' keeps a watermark, and its pipeline has"):
