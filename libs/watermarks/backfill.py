@@ -32,7 +32,7 @@ _MAX_PARTS = 1000
 _NUMBERS = Context(prec=38)
 _NEW_OR_THE_SAME = (
     "attribute_not_exists(runId) OR (wmCursor = :cursor AND wmRange = :range AND "
-    "wmTypes = :types AND wmParts = :parts AND wmBounds = :bounds)"
+    "wmTypes = :types AND wmParts = :parts AND wmBounds = :bounds AND attribute_exists(wmToken))"
 )
 _ATTEMPT_IS_OURS = "wmAttempt = :attempt"
 
@@ -147,6 +147,12 @@ class Backfill:
 
     def is_another(self, row: Row) -> WatermarksError:
         """Return the error that the row of this id holds another backfill."""
+        if "wmToken" not in row:
+            return WatermarksError(
+                f"the backfill {self.backfill_id!r} of job {self.job_id!r} was begun by an earlier "
+                "version of this library, which named its windows otherwise: finish it with that "
+                "version, or give another backfill_id"
+            )
         stored = decode(row["wmRange"], row["wmTypes"])
         return WatermarksError(
             f"the backfill {self.backfill_id!r} of job {self.job_id!r} is {row['wmCursor']['S']!r} "
@@ -163,12 +169,12 @@ class Backfill:
 
 def window_id(backfill_id: str, token: str, part: int | str) -> str:
     """Return the id of a part, which no part of another job, table or stage has."""
-    return f"backfill-{backfill_id}-{token}-{part}"
+    return "-".join(filter(None, ("backfill", backfill_id, token, str(part))))
 
 
 def token_of(row: Row) -> str:
-    """Return what the row of a backfill has that no other has."""
-    return str(row["wmToken"]["S"])
+    """Return what the row of a backfill has that no other has; empty for an earlier version's."""
+    return str(row.get("wmToken", {"S": ""})["S"])
 
 
 def done_parts(row: Row) -> dict[str, int]:
