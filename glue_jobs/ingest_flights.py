@@ -20,10 +20,16 @@ from pyspark.sql import functions as F
 from awsglue.context import GlueContext
 from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
-from watermarks import Watermarks, Window
-from watermarks.files import write_window
-from watermarks.spark import newest, newest_jdbc, rows_of
-from watermarks.sql import Subquery
+from watermarks import (
+    Subquery,
+    Watermarks,
+    Window,
+    newest,
+    newest_jdbc,
+    read_jdbc,
+    rows_of,
+    write_window,
+)
 
 CURSOR = "updated_at"
 FLIGHTS_SCHEMA = """
@@ -37,8 +43,9 @@ FLIGHTS_SCHEMA = """
 class Source(Protocol):
     """Where flights come from."""
 
-    def newest(self, low: datetime | None) -> datetime | None:
-        """Return the greatest ``updated_at`` after ``low``, None if there is none."""
+    @property
+    def newest(self) -> Any:
+        """What finds the greatest ``updated_at`` when a window is opened."""
 
     def rows(self, window: Window) -> DataFrame:
         """Return the flights of a window."""
@@ -54,7 +61,7 @@ def main() -> None:
     source = open_source(glue_context.spark_session, args["source"])
     watermarks = Watermarks(table_name=args["watermark_table"], report=sys.stdout)
     for window in watermarks.windows(
-        job_id=args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor=CURSOR, high=source.newest
+        args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor=CURSOR, high=source.newest
     ):
         flights = with_flight_date(source.rows(window)).repartition("flight_date")
         write_window(flights, args["target_path"], window, partition_by=["flight_date"])
@@ -97,8 +104,8 @@ class LandedFiles:
     def rows(self, window: Window) -> DataFrame:
         """Return the flights of a window, from the rows that its bound was captured from."""
         if self._changed is not None and window.read_low == self._low:
-            return rows_of(self._changed, window, CURSOR)
-        return rows_of(self._landed(window.read_low), window, CURSOR)
+            return rows_of(self._changed, window)
+        return rows_of(self._landed(window.read_low), window)
 
     def _landed(self, low: datetime | None) -> DataFrame:
         try:
@@ -111,26 +118,22 @@ class LandedFiles:
 
 
 class JdbcTable:
-    """A database table; only the rows of a window cross the wire."""
+    """A database table; only the rows of a window cross the wire.
+
+    Rows of the last 5 minutes wait for the next run, which is the library's default: a transaction
+    that is still open may add to them.
+    """
 
     def __init__(self, spark: SparkSession, options: dict[str, str], table: str) -> None:
         self._spark = spark
         self._options = options
-        self._rows = Subquery(f"SELECT * FROM {table}")  # noqa: S608 (the stage's own table)
-        self._table = spark.read.format("jdbc").options(**options, dbtable=table).load()
-
-    def newest(self, low: datetime | None) -> datetime | None:
-        """Return the greatest ``updated_at`` after ``low``, asked with one query."""
-        column = next(name for name in self._table.columns if name.lower() == CURSOR)
-        found: datetime | None = newest_jdbc(
-            self._spark, self._options, self._rows, column, above=low
-        )
-        return found
+        self._query = Subquery(f"SELECT * FROM {table}")  # noqa: S608 (the stage's own table)
+        self.newest = newest_jdbc(spark, options, self._query)
 
     def rows(self, window: Window) -> DataFrame:
         """Return the flights of a window, column names in lower case."""
-        names = (name.lower() for name in self._table.columns)
-        return rows_of(self._table.toDF(*names), window, CURSOR)
+        flights = read_jdbc(self._spark, self._options, self._query, window)
+        return flights.toDF(*(name.lower() for name in flights.columns))
 
 
 def jdbc_credentials() -> dict[str, Any]:

@@ -1,55 +1,97 @@
-"""Incremental-load state of AWS Glue jobs, kept in one DynamoDB table."""
+"""Incremental-load state of AWS Glue jobs, kept in one DynamoDB table.
+
+from watermarks import Watermarks, newest_jdbc, read_jdbc, write_window
+
+for window in Watermarks().windows(
+    job, run_id=run, cursor="updated_at", high=newest_jdbc(spark, options, "orders")
+):
+    write_window(read_jdbc(spark, options, "orders", window), path, window)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .errors import (
     AmbiguousWatermarkError,
-    WatermarkAccessError,
-    WatermarkCarriedOverError,
-    WatermarkClockError,
     WatermarkConflictError,
     WatermarkCorruptError,
     WatermarkNotFoundError,
-    WatermarkNullError,
-    WatermarkRegionError,
-    WatermarkRunConflictError,
-    WatermarkSchemaError,
     WatermarksError,
     WatermarkSupersededError,
-    WatermarkTableNotFoundError,
-    WatermarkTooLargeError,
-    WatermarkTypeError,
+    WatermarkTableError,
     WatermarkValueError,
 )
-from .history import CommittedWindow, HistoryEntry
-from .rows import Latest
-from .schema import EXPIRES_AT, TABLE_NAME, create_table_request
+from .table.schema import EXPIRES_AT, TABLE_NAME, Latest, create_table_request
 from .watermarks import Watermarks
-from .windows import OpenWindow, Window
+from .windows.window import OpenWindow, Window
+
+if TYPE_CHECKING:
+    from .admin import HistoryEntry, WatermarkAdmin
+    from .spark import (
+        Dialect,
+        Subquery,
+        latest_by_key,
+        merge_window,
+        newest,
+        newest_jdbc,
+        read_committed,
+        read_jdbc,
+        rows_of,
+        upsert_jdbc,
+        window_condition,
+        window_predicate,
+        write_window,
+    )
+    from .windows.committed import CommittedWindow
+else:
+    # What a script may not need, or a job has not got: imported when it is asked for.
+    _WHERE = {
+        "CommittedWindow": "windows.committed",
+        "HistoryEntry": "admin",
+        "WatermarkAdmin": "admin",
+    }
+    _SPARK = {
+        *("Dialect", "Subquery", "latest_by_key", "merge_window", "newest", "newest_jdbc"),
+        *("read_committed", "read_jdbc", "rows_of", "upsert_jdbc", "window_condition"),
+        *("window_predicate", "write_window"),
+    }
+
+    def __getattr__(name: str) -> Any:
+        if name not in _WHERE and name not in _SPARK:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f".{_WHERE.get(name, 'spark')}", __name__), name)
+
 
 __all__ = [
     "EXPIRES_AT",
     "TABLE_NAME",
     "AmbiguousWatermarkError",
     "CommittedWindow",
+    "Dialect",
     "HistoryEntry",
     "Latest",
     "OpenWindow",
-    "WatermarkAccessError",
-    "WatermarkCarriedOverError",
-    "WatermarkClockError",
+    "Subquery",
+    "WatermarkAdmin",
     "WatermarkConflictError",
     "WatermarkCorruptError",
     "WatermarkNotFoundError",
-    "WatermarkNullError",
-    "WatermarkRegionError",
-    "WatermarkRunConflictError",
-    "WatermarkSchemaError",
     "WatermarkSupersededError",
-    "WatermarkTableNotFoundError",
-    "WatermarkTooLargeError",
-    "WatermarkTypeError",
+    "WatermarkTableError",
     "WatermarkValueError",
     "Watermarks",
     "WatermarksError",
     "Window",
     "create_table_request",
+    "latest_by_key",
+    "merge_window",
+    "newest",
+    "newest_jdbc",
+    "read_committed",
+    "read_jdbc",
+    "rows_of",
+    "upsert_jdbc",
+    "window_condition",
+    "window_predicate",
+    "write_window",
 ]

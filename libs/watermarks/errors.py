@@ -4,27 +4,23 @@ WatermarksError
 ├── WatermarkNotFoundError        also KeyError and IndexError
 ├── AmbiguousWatermarkError
 ├── WatermarkConflictError
-│   ├── WatermarkRunConflictError
 │   └── WatermarkSupersededError
-├── WatermarkTableNotFoundError
-├── WatermarkAccessError
-├── WatermarkSchemaError
-├── WatermarkRegionError
-├── WatermarkCarriedOverError
+├── WatermarkValueError           also TypeError and ValueError
 ├── WatermarkCorruptError
-├── WatermarkTooLargeError
-├── WatermarkClockError
-└── WatermarkValueError           also TypeError and ValueError
-    ├── WatermarkTypeError
-    └── WatermarkNullError
+└── WatermarkTableError
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from .rows import Latest
+    from .table.schema import Latest
+
+TableProblem: TypeAlias = Literal[
+    "not_found", "access_denied", "wrong_keys", "other_region", "too_large"
+]
+"""What is wrong with the table, or with what was to be written into it."""
 
 
 class WatermarksError(Exception):
@@ -44,66 +40,45 @@ class AmbiguousWatermarkError(WatermarksError):
 
 
 class WatermarkConflictError(WatermarksError):
-    """The watermark was moved by another run since this one read it; nothing was written.
+    """What the table holds is not what was read, or not this job's any more; nothing was written.
 
     Attributes:
         stored: what the table holds, None if it holds nothing for this job.
         proposed: the watermarks that were refused.
     """
 
-    def __init__(self, message: str, stored: Latest | None, proposed: dict[str, Any]) -> None:
-        super().__init__(message, stored, proposed)
+    def __init__(
+        self,
+        message: str,
+        stored: Latest | None = None,
+        proposed: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, stored, proposed or {})
         self.stored = stored
-        self.proposed = proposed
-
-
-class WatermarkRunConflictError(WatermarkConflictError):
-    """This very run already committed other watermarks, and they cannot be replaced any more."""
+        self.proposed = proposed or {}
 
 
 class WatermarkSupersededError(WatermarkConflictError):
     """Another run took the window over, or a rewind discarded it; nothing was written."""
 
 
-class WatermarkTableNotFoundError(WatermarksError):
-    """The DynamoDB table does not exist where the client looks for it."""
-
-
-class WatermarkAccessError(WatermarksError):
-    """AWS does not allow the action; nothing was written."""
-
-
-class WatermarkSchemaError(WatermarksError):
-    """The table has other keys than jobName and runId, both strings; nothing was written."""
-
-
-class WatermarkRegionError(WatermarksError):
-    """The table is a copy of one in another region, where the watermarks may have moved on."""
-
-
-class WatermarkCarriedOverError(WatermarksError):
-    """The watermarks of the job are those of another job now; nothing was written."""
+class WatermarkValueError(WatermarksError, TypeError, ValueError):
+    """A value or a column cannot be a watermark; the message says why and what to do."""
 
 
 class WatermarkCorruptError(WatermarksError):
-    """A row of the library holds what the library never writes."""
+    """A row holds what this library never writes, or cannot read on this machine."""
 
 
-class WatermarkTooLargeError(WatermarksError):
-    """A row would be larger than the 400 KB of a DynamoDB item; nothing was written."""
+class WatermarkTableError(WatermarksError):
+    """The table cannot be used; nothing was written.
 
+    Attributes:
+        reason: `not_found`, `access_denied`, `wrong_keys` (not jobName and runId, both strings),
+            `other_region` (a copy of a table whose watermarks may have moved on) or `too_large`
+            (a row would exceed the 400 KB of a DynamoDB item).
+    """
 
-class WatermarkClockError(WatermarksError):
-    """The clock is behind that of an earlier run, and `settle` relies on it."""
-
-
-class WatermarkValueError(WatermarksError, TypeError, ValueError):
-    """A value cannot be a watermark; the message names its path and the remedy."""
-
-
-class WatermarkTypeError(WatermarkValueError):
-    """A cursor has another type than before, and the two have no order."""
-
-
-class WatermarkNullError(WatermarkValueError):
-    """Rows have no cursor value, and the caller wants to know rather than to lose them."""
+    def __init__(self, message: str, reason: TableProblem) -> None:
+        super().__init__(message, reason)
+        self.reason = reason

@@ -32,8 +32,7 @@ from tidemark.local_glue.runs.job_runs import (
     start_job_run,
 )
 from tidemark.local_glue.watermark_tables import watermark_table
-from watermarks import Watermarks
-from watermarks.files import read_committed
+from watermarks import Watermarks, read_committed
 
 pytestmark = pytest.mark.spark
 

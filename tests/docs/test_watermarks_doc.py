@@ -101,9 +101,7 @@ def test_recipe_for_jdbc_reads_a_table(spark, s3, dynamodb):
 
 @pytest.fixture
 def names(spark, s3, dynamodb):
-    from watermarks import Watermarks
-    from watermarks.files import write_window
-    from watermarks.spark import newest, rows_of
+    from watermarks import Watermarks, newest, rows_of, write_window
 
     return {
         "spark": spark,

@@ -183,9 +183,9 @@ def test_jdbc_table_gives_its_bound_and_the_rows_of_a_window(spark, job, monkeyp
 
     table = job.open_source(spark, "jdbc")
 
-    high = table.newest(low)
+    high = table.newest.newest("updated_at", low, "raise")
     assert high == datetime(2013, 3, 1, 0, 0, 0, 1, tzinfo=UTC)
-    assert table.newest(high) is None
+    assert table.newest.newest("updated_at", high, "raise") is None
     assert table.rows(window(low, high)).columns == ["year", "month", "day", "flight", "updated_at"]
     assert numbers(table.rows(window(low, high))) == [2]
 

@@ -25,7 +25,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ConnectionClosedError
 
-from watermarks import Watermarks, create_table_request
+from watermarks import WatermarkAdmin, create_table_request
 
 ENGINES = Path(__file__).parents[2] / "node_modules" / "@dynoxide"
 REGION = "eu-west-2"
@@ -129,8 +129,8 @@ def client(new_client: Callable[[], Any]) -> Any:
 
 
 @pytest.fixture
-def watermarks(client: Any, table_name: str) -> Watermarks:
-    return Watermarks(table_name, client)
+def watermarks(client: Any, table_name: str) -> WatermarkAdmin:
+    return WatermarkAdmin(table_name, client)
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def lossy_client(new_client: Callable[[], Any]) -> Callable[..., Any]:
             if number <= responses or (every and number % every == 0):
                 raise ConnectionClosedError(endpoint_url=client.meta.endpoint_url)
 
-        operations = ("TransactWriteItems", "UpdateItem") if every else (operation,)
+        operations = ("TransactWriteItems", "UpdateItem", "PutItem") if every else (operation,)
         for name in operations:
             client.meta.events.register(f"after-call.dynamodb.{name}", lose)
         return client

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from watermarks import WatermarkValueError
-from watermarks.cursors import behind, check_same_family, is_before, value_at, with_value
+from watermarks.windows.cursors import ahead, behind, check_same_family, entry_of, is_before
 
 NEW_YORK = ZoneInfo("America/New_York")
 SUMMER = datetime(2013, 11, 3, 1, 30, tzinfo=NEW_YORK)
@@ -53,24 +53,32 @@ def test_distance_to_before_the_first_year_is_refused():
         behind(date(1, 1, 5), timedelta(days=9), "lookback")
 
 
-def test_name_that_goes_on_behind_a_watermark_is_refused():
-    with pytest.raises(WatermarkValueError, match="itself the watermark 5, which would be lost"):
-        value_at({"orders": 5}, "orders.id")
+def test_name_of_several_watermarks_is_no_cursor():
+    with pytest.raises(WatermarkValueError, match=r"there are the watermarks .* would be lost"):
+        entry_of({"orders": {"id": 5}}, "orders")
 
 
 def test_int_and_decimal_are_of_one_family():
     check_same_family(1, Decimal("1.5"), "id")
 
 
-def test_dotted_name_reaches_into_a_source_and_leaves_the_others():
-    state = {"orders": {"id": 1, "lines": 2}, "customers": {"id": 3}}
+@pytest.mark.parametrize(
+    ("value", "distance", "expected"),
+    [
+        (10, 3, 13),
+        (10, Decimal("0.5"), Decimal("10.5")),
+        (date(2013, 1, 3), timedelta(days=2), date(2013, 1, 5)),
+        (date(9999, 12, 31), timedelta(days=2), None),
+    ],
+)
+def test_distance_ahead(value, distance, expected):
+    assert ahead(value, distance, "max_span") == expected
 
-    assert value_at(state, "orders.id") == 1
-    assert value_at(state, "orders.missing") is None
-    assert with_value(state, "orders.id", 9) == {
-        "orders": {"id": 9, "lines": 2},
-        "customers": {"id": 3},
-    }
+
+@pytest.mark.parametrize(("value", "distance"), [(10, 0), (date(2013, 1, 3), timedelta(hours=5))])
+def test_distance_ahead_that_leads_nowhere_is_refused(value, distance):
+    with pytest.raises(WatermarkValueError, match=r"max_span is .*, no step from"):
+        ahead(value, distance, "max_span")
 
 
 @pytest.mark.parametrize("digits", [6, 28])

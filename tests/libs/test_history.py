@@ -14,14 +14,13 @@ import pytest
 from boto3.dynamodb.types import TypeDeserializer
 
 from watermarks import (
+    CommittedWindow,
     Latest,
+    WatermarkAdmin,
     WatermarkConflictError,
     WatermarkNotFoundError,
-    WatermarkRunConflictError,
-    Watermarks,
     WatermarkSupersededError,
 )
-from watermarks.history import CommittedWindow
 
 WHY = {"reason": "bad file of Monday", "actor": "ada"}
 
@@ -81,7 +80,7 @@ def test_history_costs_one_read_for_each_entry_that_is_asked_for(new_client, job
     reads = []
     client.meta.events.register("before-call.dynamodb", lambda model, **_: reads.append(model.name))
 
-    found = list(Watermarks("glue-watermarks", client).history(job, limit=2))
+    found = list(WatermarkAdmin("glue-watermarks", client).history(job, limit=2))
 
     assert [entry.version for entry in found] == [3, 2]
     assert reads == ["GetItem"] * 3
@@ -136,11 +135,11 @@ def test_history_names_the_windows_that_each_run_committed(watermarks, job):
 
 
 def test_committed_windows_can_be_asked_for_one_cursor(watermarks, job):
-    orders = commit_to(watermarks, job, 10, "jr_1", cursor="orders.id")
-    customers = commit_to(watermarks, job, 7, "jr_1", cursor="customers.id")
+    orders = commit_to(watermarks, job, 10, "jr_1", cursor="orders_id")
+    customers = commit_to(watermarks, job, 7, "jr_1", cursor="customers_id")
 
     assert watermarks.committed_windows(job) == [orders, customers]
-    assert watermarks.committed_windows(job, "customers.id") == [customers]
+    assert watermarks.committed_windows(job, "customers_id") == [customers]
 
 
 def test_windows_after_the_run_of_a_rewind_are_no_longer_in_force(watermarks, job):
@@ -241,7 +240,7 @@ def test_run_in_flight_is_stale_after_a_rewind(watermarks, job, three_runs):
 def test_run_that_was_rewound_to_cannot_commit_something_else(watermarks, job, three_runs):
     watermarks.rewind(job, to_run="jr_1", **WHY)
 
-    with pytest.raises(WatermarkRunConflictError):
+    with pytest.raises(WatermarkConflictError):
         watermarks.advance(job_id=job, run_id="jr_1", to={"high": 9}, base=watermarks.latest(job))
 
 
@@ -270,7 +269,7 @@ def test_window_opened_during_a_rewind_is_discarded_or_refused(new_client, water
 
     client.meta.events.register("before-call.dynamodb.TransactWriteItems", open_meanwhile)
 
-    Watermarks(watermarks.table_name, client).rewind(job, to_run="jr_1", **WHY)
+    WatermarkAdmin(watermarks.table_name, client).rewind(job, to_run="jr_1", **WHY)
 
     with pytest.raises(WatermarkSupersededError):
         watermarks.commit_window(opened[0])
@@ -278,7 +277,7 @@ def test_window_opened_during_a_rewind_is_discarded_or_refused(new_client, water
 
 def test_lost_response_of_a_rewind_is_recognised(lossy_client, table_name, job, three_runs):
     client = lossy_client(2)
-    rewinding = Watermarks(table_name, client, sleep=lambda _: None)
+    rewinding = WatermarkAdmin(table_name, client, sleep=lambda _: None)
 
     latest = rewinding.rewind(job, to_run="jr_1", **WHY)
 
@@ -311,7 +310,7 @@ def test_rewind_counts_a_commit_that_was_faster(new_client, watermarks, job, thr
             )
 
     client.meta.events.register("before-call.dynamodb.TransactWriteItems", overtake)
-    rewinding = Watermarks(watermarks.table_name, client, sleep=lambda _: None)
+    rewinding = WatermarkAdmin(watermarks.table_name, client, sleep=lambda _: None)
 
     latest = rewinding.rewind(job, to_run="jr_1", **WHY)
 
@@ -319,7 +318,7 @@ def test_rewind_counts_a_commit_that_was_faster(new_client, watermarks, job, thr
 
 
 def test_windows_in_force_have_no_gap_when_rewinds_race_with_runs(table_name, client, job):
-    watermarks = Watermarks(table_name, client, sleep=lambda _: time.sleep(0.001))
+    watermarks = WatermarkAdmin(table_name, client, sleep=lambda _: time.sleep(0.001))
     commit_to(watermarks, job, 1, "jr_first")
     stop = threading.Event()
 
@@ -406,7 +405,7 @@ def test_lost_response_of_the_first_advance_after_that_is_recognised(
     lossy_client, watermarks, table_name, job, three_runs
 ):
     watermarks.rewind(job, to_run=None, **WHY)
-    losing = Watermarks(table_name, lossy_client(3), sleep=lambda _: None)
+    losing = WatermarkAdmin(table_name, lossy_client(3), sleep=lambda _: None)
 
     latest = losing.advance(job_id=job, run_id="jr_4", to={"high": 4}, base=None)
 
@@ -448,7 +447,7 @@ def test_many_runs_are_not_all_named(watermarks, job):
             job_id=job, run_id=f"jr_{count:02}", to={"high": count}, base=base
         )
 
-    with pytest.raises(WatermarkNotFoundError, match=r"jr_11, jr_10, .*jr_02 and 2 older ones$"):
+    with pytest.raises(WatermarkNotFoundError, match=r"jr_11, jr_10, .*jr_02 and older ones$"):
         watermarks.rewind(job, to_run="jr_99", **WHY)
 
 
@@ -562,7 +561,7 @@ def test_run_that_commits_the_same_again_after_a_rewind_is_told(watermarks, job,
     watermarks.rewind(job, to_run=to_run, reason="wrong rows", actor="me")
     before = watermarks.latest(job)
 
-    with pytest.raises(WatermarkRunConflictError, match=r"run 'manual' .* set back since"):
+    with pytest.raises(WatermarkConflictError, match=r"run 'manual' .* set back since"):
         commit()
 
     assert watermarks.latest(job) == before

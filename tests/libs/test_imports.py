@@ -34,8 +34,8 @@ from watermarks import Watermarks
 endpoint, region, table, job = sys.argv[1:]
 client = boto3.Session("test", "test", region_name=region).client("dynamodb", endpoint_url=endpoint)
 high = datetime(2013, 1, 1, tzinfo=UTC)
-for _ in Watermarks(table, client).windows(job_id=job, run_id="jr_1", cursor="at", high=high):
-    pass
+for window in Watermarks(table, client).windows(job, run_id="jr_1", cursor="at", high=high):
+    assert window.high == high
 client.close()
 """
 ALLOWED = set(sys.stdlib_module_names) | {"watermarks", "botocore"}

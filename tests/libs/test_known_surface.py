@@ -13,7 +13,7 @@ from watermarks import (
     WatermarkNotFoundError,
     Watermarks,
     WatermarksError,
-    WatermarkTableNotFoundError,
+    WatermarkTableError,
 )
 
 
@@ -207,7 +207,7 @@ def test_empty_names_and_no_history_are_refused(watermarks, client):
         watermarks.latest("")
     with pytest.raises(ValueError, match="table_name is '': give a non-empty str"):
         Watermarks("", client)
-    with pytest.raises(ValueError, match="history_days is 0: give a whole number"):
+    with pytest.raises(ValueError, match="history_days is 0: give an integer"):
         Watermarks("t", client, history_days=0)
 
 
@@ -314,5 +314,5 @@ def test_missing_table_is_named_with_its_region_and_the_remedy(client, job):
         lambda: watermarks.advance(job_id=job, run_id="jr_1", to={"high": 1}, base=None),
         lambda: add(watermarks, job, "jr_1", high=1),
     ):
-        with pytest.raises(WatermarkTableNotFoundError, match=message):
+        with pytest.raises(WatermarkTableError, match=message):
             call()

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from watermarks import WatermarkValueError
-from watermarks.values import decode, encode
+from watermarks.table.values import decode, encode
 
 
 @pytest.mark.parametrize(

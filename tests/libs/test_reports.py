@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from watermarks import Watermarks
-from watermarks.reports import commit_report
+from watermarks.metrics import commit_report
 
 NOW = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)
 

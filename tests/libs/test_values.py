@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from watermarks import WatermarksError, WatermarkValueError
-from watermarks.values import decode, encode
+from watermarks.table.values import decode, encode
 
 ZONES = [
     UTC,

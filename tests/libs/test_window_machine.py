@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 from watermarks import Watermarks, WatermarkSupersededError, Window
 
 JOBS = ("orders-job", "customers-job")
-CURSORS = ("id", "lines.id")
+CURSORS = ("id", "lines_id")
 
 
 @dataclass

@@ -6,7 +6,8 @@ import pickle
 
 import pytest
 
-from watermarks import WatermarkSupersededError, commits
+from watermarks import WatermarkSupersededError
+from watermarks.windows import commit
 
 
 def open_to(watermarks, job, high, run_id, cursor):
@@ -14,8 +15,8 @@ def open_to(watermarks, job, high, run_id, cursor):
 
 
 def test_windows_of_one_run_are_in_its_row_and_each_is_recognised(watermarks, job, rows):
-    orders = open_to(watermarks, job, 5, "jr_1", "orders.id")
-    customers = open_to(watermarks, job, 7, "jr_1", "customers.id")
+    orders = open_to(watermarks, job, 5, "jr_1", "orders_id")
+    customers = open_to(watermarks, job, 7, "jr_1", "customers_id")
     watermarks.commit_window(orders)
     latest = watermarks.commit_window(customers)
 
@@ -25,16 +26,16 @@ def test_windows_of_one_run_are_in_its_row_and_each_is_recognised(watermarks, jo
 
 
 def test_run_commits_one_more_window_after_another_run_has_committed(watermarks, job, rows):
-    first = open_to(watermarks, job, 5, "jr_1", "orders.id")
-    second = open_to(watermarks, job, 7, "jr_1", "customers.id")
+    first = open_to(watermarks, job, 5, "jr_1", "orders_id")
+    second = open_to(watermarks, job, 7, "jr_1", "customers_id")
     watermarks.commit_window(first)
-    watermarks.commit_window(open_to(watermarks, job, 9, "jr_2", "items.id"))
+    watermarks.commit_window(open_to(watermarks, job, 9, "jr_2", "items_id"))
 
     latest = watermarks.commit_window(second)
-    watermarks.commit_window(open_to(watermarks, job, 11, "jr_3", "items.id"))
+    watermarks.commit_window(open_to(watermarks, job, 11, "jr_3", "items_id"))
 
     assert (latest.run_id, latest.version) == (f"jr_1#{second.window_id}", 3)
-    assert latest.watermarks == {"orders": {"id": 5}, "customers": {"id": 7}, "items": {"id": 9}}
+    assert latest.watermarks == {"orders_id": 5, "customers_id": 7, "items_id": 9}
     names = [entry.run_id for entry in watermarks.history(job)]
     assert names == ["jr_3", latest.run_id, "jr_2", "jr_1"]
     assert watermarks.commit_window(second).version == 3
@@ -43,12 +44,12 @@ def test_run_commits_one_more_window_after_another_run_has_committed(watermarks,
 
 
 def test_run_can_be_rewound_to_its_second_row(watermarks, job):
-    first = open_to(watermarks, job, 5, "jr_1", "orders.id")
-    second = open_to(watermarks, job, 7, "jr_1", "customers.id")
+    first = open_to(watermarks, job, 5, "jr_1", "orders_id")
+    second = open_to(watermarks, job, 7, "jr_1", "customers_id")
     watermarks.commit_window(first)
-    watermarks.commit_window(open_to(watermarks, job, 9, "jr_2", "items.id"))
+    watermarks.commit_window(open_to(watermarks, job, 9, "jr_2", "items_id"))
     stored = watermarks.commit_window(second)
-    watermarks.commit_window(open_to(watermarks, job, 11, "jr_3", "items.id"))
+    watermarks.commit_window(open_to(watermarks, job, 11, "jr_3", "items_id"))
 
     rewound = watermarks.rewind(job, to_run=stored.run_id, reason="bad rows", actor="ops")
 
@@ -57,9 +58,9 @@ def test_run_can_be_rewound_to_its_second_row(watermarks, job):
 
 
 def test_superseded_run_that_committed_another_window_is_told_by_whom(watermarks, job, rows):
-    watermarks.commit_window(open_to(watermarks, job, 5, "jr_1", "orders.id"))
-    late = open_to(watermarks, job, 7, "jr_1", "customers.id")
-    watermarks.commit_window(open_to(watermarks, job, 7, "jr_2", "customers.id"))
+    watermarks.commit_window(open_to(watermarks, job, 5, "jr_1", "orders_id"))
+    late = open_to(watermarks, job, 7, "jr_1", "customers_id")
+    watermarks.commit_window(open_to(watermarks, job, 7, "jr_2", "customers_id"))
     before = rows()
 
     with pytest.raises(WatermarkSupersededError, match=r"run 'jr_1' proposed .* but 'jr_2'"):
@@ -69,7 +70,7 @@ def test_superseded_run_that_committed_another_window_is_told_by_whom(watermarks
 
 
 def test_row_of_a_run_that_goes_on_and_on_does_not_grow(watermarks, job, rows, monkeypatch):
-    monkeypatch.setattr(commits, "_WINDOWS_IN_A_ROW", 2)
+    monkeypatch.setattr(commit, "_WINDOWS_IN_A_ROW", 2)
     windows = []
     for high in range(1, 6):
         windows.append(open_to(watermarks, job, high, "manual", "id"))

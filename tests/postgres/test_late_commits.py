@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from watermarks.spark import newest_jdbc
-from watermarks.sql import Dialect, window_predicate
+from watermarks import Dialect, newest_jdbc, window_predicate
 
 pytestmark = pytest.mark.spark
 
@@ -27,6 +26,7 @@ LONGEST = 59  # seconds from the first insert of a transaction to its end
 SETTLE = 60 * SECOND
 TRANSACTIONS = 80
 RUNS = 8
+NO_SETTLE = timedelta(0)
 SEED = 11  # with it, a settle five seconds too short loses a row already
 
 
@@ -86,7 +86,7 @@ def new_job(orders, watermarks, spark) -> Callable[..., IngestJob]:
 
 
 def test_without_settle_a_row_that_is_committed_late_is_missed(new_job, orders, clock):
-    job = new_job()
+    job = new_job(settle=NO_SETTLE)
     orders.insert("A", 1, clock.time)
     orders.insert("B", 2, clock.time + SECOND)
     orders.commit("B")
@@ -117,7 +117,7 @@ def test_with_settle_a_row_that_is_committed_late_is_read(new_job, orders, clock
 
 
 def test_with_lookback_a_late_row_is_read_together_with_rows_read_before(new_job, orders, clock):
-    job = new_job(lookback=SETTLE)
+    job = new_job(settle=NO_SETTLE, lookback=SETTLE)
     orders.insert("A", 1, clock.time)
     orders.insert("B", 2, clock.time + SECOND)
     orders.commit("B")
@@ -137,7 +137,7 @@ def test_with_lookback_a_late_row_is_read_together_with_rows_read_before(new_job
 def test_tie_that_is_committed_late_is_read_only_if_the_upper_bound_was_not(
     new_job, orders, clock, bounds, copied
 ):
-    job = new_job(bounds=bounds)
+    job = new_job(settle=NO_SETTLE, bounds=bounds)
     orders.insert("A", 1, clock.time)
     orders.insert("B", 2, clock.time)
     orders.commit("A")
@@ -154,7 +154,7 @@ def test_tie_that_is_committed_late_is_read_only_if_the_upper_bound_was_not(
 
 def test_ties_on_both_sides_of_a_bound_are_read_once(new_job, orders, clock):
     """Three orders in each of eight microseconds; a run after every four orders."""
-    jobs = {bounds: new_job(bounds=bounds) for bounds in ("(]", "[)")}
+    jobs = {bounds: new_job(settle=NO_SETTLE, bounds=bounds) for bounds in ("(]", "[)")}
     for order in range(24):
         orders.insert("A", order, clock.time + timedelta(microseconds=order // 3))
         orders.commit("A")
@@ -236,7 +236,7 @@ def test_with_settle_no_row_is_lost_or_doubled(new_job, orders, clock, bounds):
     assert all(before == after for before, after in job.repeated)
 
 
-@pytest.mark.parametrize("settle", [None, SETTLE - 5 * SECOND], ids=["none", "too short"])
+@pytest.mark.parametrize("settle", [NO_SETTLE, SETTLE - 5 * SECOND], ids=["none", "too short"])
 def test_with_less_settle_the_same_traffic_loses_rows_and_doubles_none(
     new_job, orders, clock, settle
 ):

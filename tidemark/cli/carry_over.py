@@ -89,11 +89,13 @@ def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
 
 def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -> str:
     from tidemark.cli.views.watermarks import values_text  # which finds the library
-    from watermarks import Watermarks, WatermarksError, WatermarkTableNotFoundError
+    from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
     try:
-        latest = Watermarks(step.table, dynamodb).carry_over(step.job, step.to_job)
-    except WatermarkTableNotFoundError as error:
+        latest = WatermarkAdmin(step.table, dynamodb).rename_job(step.job, step.to_job)
+    except WatermarkTableError as error:
+        if error.reason != "not_found":
+            raise TidemarkError(str(error)) from error
         if on_aws:
             raise TidemarkError(
                 f"there is no table {step.table} in {dynamodb.meta.region_name} of this account, "

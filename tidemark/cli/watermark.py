@@ -16,10 +16,11 @@ from tidemark.local_glue.store.run_ids import pick_run
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from watermarks import Watermarks
+    from watermarks import WatermarkAdmin
 
 TABLE = "glue-watermarks"
 RUN_HELP = "The run whose watermarks are to hold again; the beginning of its id is enough."
+SOURCE_HELP = "Of a job with several sources: which one."
 DEPLOYED_HELP = "In the AWS account and region of your credentials instead of this machine."
 
 
@@ -47,26 +48,38 @@ def show(job: str, table: str, deployed: bool, output: str) -> None:
     from tidemark.cli.views.watermarks import current_json, current_tables
 
     with _opened(table, deployed) as watermarks:
-        latest, windows = watermarks.latest(job), watermarks.open_windows(job)
-        if latest is None and not windows:
+        sources = watermarks.sources(job)
+        found = {
+            source: (
+                watermarks.latest(job, source=source),
+                watermarks.open_windows(job, source=source),
+            )
+            for source in ["", *sources]
+        }
+        if found[""] == (None, []) and not sources:
             _check_job(watermarks, job, table, deployed)
     if output == "json":
-        _print_json(current_json(job, latest, windows))
+        of_sources = {source: current_json(*found[source]) for source in sources}
+        _print_json({"job": job, **current_json(*found[""]), "sources": of_sources})
         return
-    for part in current_tables(job, latest, windows):
-        console_for_tables().print(part, soft_wrap=True)
+    if sources and found[""] == (None, []):
+        del found[""]
+    for source, (latest, windows) in found.items():
+        for part in current_tables(job, source, latest, windows):
+            console_for_tables().print(part, soft_wrap=True)
 
 
 @watermark.command()
 @_options
+@click.option("--source", default="", help=SOURCE_HELP)
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
-def history(job: str, table: str, deployed: bool, limit: int, output: str) -> None:
+def history(job: str, table: str, deployed: bool, source: str, limit: int, output: str) -> None:
     """Show what was done to the watermarks of JOB, newest first, and the runs to rewind to."""
     from tidemark.cli.views.watermarks import history_json, history_table
 
     with _opened(table, deployed) as watermarks:
-        found = list(watermarks.history(job, limit))
+        found = list(watermarks.history(job, limit, source=source))
         if not found:
             _check_job(watermarks, job, table, deployed)
     if output == "json":
@@ -77,6 +90,7 @@ def history(job: str, table: str, deployed: bool, limit: int, output: str) -> No
 
 @watermark.command()
 @_options
+@click.option("--source", default="", help=SOURCE_HELP)
 @click.option(
     "--run",
     metavar="ID",
@@ -90,6 +104,7 @@ def rewind(
     job: str,
     table: str,
     deployed: bool,
+    source: str,
     run: str | None,
     to_beginning: bool,
     reason: str,
@@ -107,26 +122,27 @@ def rewind(
             "say where to: either --run ID, one of `tidemark watermark history`, or --to-beginning"
         )
     with _opened(table, deployed) as watermarks:
-        run = _run_meant(watermarks, job, run)
-        if run is None and watermarks.latest(job) is None:
+        run = _run_meant(watermarks, job, source, run)
+        if run is None and not source and watermarks.latest(job) is None:
             _check_job(watermarks, job, table, deployed)
-        now, then = what_changes(watermarks, job, run)
-        click.echo(f"watermarks of {job}: now {now}")
+        now, then = what_changes(watermarks, job, run, source)
+        whose = f"{job}, source {source}" if source else job
+        click.echo(f"watermarks of {whose}: now {now}")
         click.echo(f"after the rewind: {then}")
         if not yes:
-            click.confirm(f"Let the next run of {job} read from there?", abort=True)
-        latest = watermarks.rewind(job, to_run=run, reason=reason, actor=actor)
+            click.confirm(f"Let the next run of {whose} read from there?", abort=True)
+        latest = watermarks.rewind(job, to_run=run, reason=reason, actor=actor, source=source)
     click.echo(f"rewound: version {latest.version}")
     click.echo("what was written to targets stays: repeated input is written again")
 
 
-def _opened(table: str, deployed: bool) -> "AbstractContextManager[Watermarks]":
+def _opened(table: str, deployed: bool) -> "AbstractContextManager[WatermarkAdmin]":
     from tidemark.cli.views.watermarks import open_watermarks
 
     return open_watermarks(None if deployed else Home.from_environment(), table)
 
 
-def _run_meant(watermarks: "Watermarks", job: str, run: str | None) -> str | None:
+def _run_meant(watermarks: "WatermarkAdmin", job: str, source: str, run: str | None) -> str | None:
     """Return the id that begins so, or the text as it is where the history knows no such run.
 
     Raises:
@@ -137,13 +153,13 @@ def _run_meant(watermarks: "Watermarks", job: str, run: str | None) -> str | Non
     if run is None:
         return None
     try:
-        known = [entry.run_id for entry in watermarks.history(job) if entry.run_id]
+        known = [entry.run_id for entry in watermarks.history(job, source=source) if entry.run_id]
         return pick_run(run, (), known, f"job {job}", "")
     except (EntityNotFoundError, WatermarksError):  # to rewind is what fixes a corrupt row
         return run
 
 
-def _check_job(watermarks: "Watermarks", job: str, table: str, deployed: bool) -> None:
+def _check_job(watermarks: "WatermarkAdmin", job: str, table: str, deployed: bool) -> None:
     """Refuse a job that never had watermarks, unless it is one that has only not run yet.
 
     Raises:

@@ -13,6 +13,8 @@ from tidemark.errors import JobDefinitionError
 LIBRARY = "watermarks"
 # What stands beside the code must not change the zip.
 NOT_SHIPPED = ["**/__pycache__", "**/*.pyc", "**/*.egg-info", "**/.DS_Store", "**/*.md"]
+# What people do with watermarks, and no job.
+NOT_SHIPPED += [f"{LIBRARY}/admin"]
 
 
 def libs_asset(scope: Construct, id_: str, root: Path) -> assets.Asset:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.errors import AnalysisException
 
-from watermarks.errors import WatermarkSupersededError
-from watermarks.files import read_committed, write_window
-from watermarks.windows import Window
+from watermarks import WatermarkSupersededError, Window, read_committed, write_window
 
 pytestmark = pytest.mark.spark
 

@@ -12,11 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from watermarks import WatermarkValueError
-from watermarks.errors import WatermarkNullError
-from watermarks.spark import newest_jdbc
-from watermarks.sql import Dialect, Subquery, literal, newest_query, window_predicate
-from watermarks.windows import Window
+from watermarks import WatermarkValueError, Window, newest_jdbc
+from watermarks.spark.sql import Dialect, Subquery, literal, newest_query, window_predicate
 
 pytestmark = pytest.mark.spark
 
@@ -139,9 +136,9 @@ def test_newest_of_a_table_without_rows_is_none(spark, make_table):
 def test_nulls_are_raised_with_their_number_even_above_a_value(spark, make_table):
     table = make_table("INT", [None, 1, None, 2])
 
-    with pytest.raises(WatermarkNullError, match=r"2 rows have no value in the column 'c'"):
+    with pytest.raises(WatermarkValueError, match=r"2 rows have no value in the column 'c'"):
         newest_jdbc(spark, OPTIONS, table, "c")
-    with pytest.raises(WatermarkNullError, match=r"2 rows have no value in the column 'c'"):
+    with pytest.raises(WatermarkValueError, match=r"2 rows have no value in the column 'c'"):
         newest_jdbc(spark, OPTIONS, table, "c", above=1)
 
 
@@ -168,7 +165,7 @@ def test_newest_of_text_is_asked_for_in_the_order_of_python(spark, make_table, m
         asked.append(options)
         return newest_query(*args, **options)
 
-    monkeypatch.setattr("watermarks.spark.newest_query", spy)
+    monkeypatch.setattr("watermarks.spark.jdbc.newest_query", spy)
 
     assert newest_jdbc(spark, OPTIONS, make_table("VARCHAR(9)", ["B", "a"]), "c") == "a"
     assert asked == [{}, {"is_text": True}]

@@ -23,8 +23,7 @@ from tidemark.local_glue.bookmarks.verdicts import FileVerdict, Reason
 from tidemark.local_glue.bookmarks.versions import Bookmark
 from tidemark.local_glue.commands import JobStatus
 from tidemark.local_glue.store.database import JobRun
-from watermarks.history import HistoryEntry
-from watermarks.windows import OpenWindow
+from watermarks import HistoryEntry, OpenWindow
 
 WIDTHS = [60, 80, 120]
 LABEL = 24  # what stands before a path in a block
@@ -90,8 +89,8 @@ def watermarks() -> list[RenderableType]:
         )
         for id_ in IDS
     ]
-    windows = [OpenWindow("0000000001", 1, id_, "orders.updated_at", None, at, "()") for id_ in IDS]
-    return [*current_tables(JOB, None, windows), history_table(JOB, entries)]
+    windows = [OpenWindow("0000000001", 1, id_, "updated_at", None, at, "()") for id_ in IDS]
+    return [*current_tables(JOB, "orders", None, windows), history_table(JOB, entries)]
 
 
 def explained() -> list[RenderableType]:

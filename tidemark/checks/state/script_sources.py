@@ -44,7 +44,7 @@ class ScriptState:
 
     Attributes:
         sources: what it reads through the job bookmark, sorted.
-        cursors: the names of its watermarks, sorted.
+        cursors: the names of its watermarks, `source.cursor` where it has several, sorted.
     """
 
     sources: tuple[ScriptSource, ...] = ()
@@ -126,4 +126,5 @@ def _cursors(script: ScriptValues) -> Iterator[str]:
         given = {word.arg: word.value for word in call.keywords}
         if identifier(call.func) in OPENS_WINDOWS and "cursor" in given:
             for bound in script.bindings(place):
-                yield str(script.read(given["cursor"], place, bound))
+                names = [given[name] for name in ("source", "cursor") if name in given]
+                yield ".".join(str(script.read(name, place, bound)) for name in names)

@@ -11,10 +11,10 @@ from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from watermarks import (
+    WatermarkAdmin,
     WatermarkCorruptError,
     WatermarkNotFoundError,
-    Watermarks,
-    WatermarkTableNotFoundError,
+    WatermarkTableError,
 )
 from watermarks import WatermarksError as WatermarksError  # for the commands too
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def open_watermarks(home: Home | None, table: str) -> Iterator[Watermarks]:
+def open_watermarks(home: Home | None, table: str) -> Iterator[WatermarkAdmin]:
     """Yield the watermarks in a table.
 
     Args:
@@ -38,14 +38,16 @@ def open_watermarks(home: Home | None, table: str) -> Iterator[Watermarks]:
 
     try:
         if home is None:
-            yield Watermarks(table)
+            yield WatermarkAdmin(table)
         else:
             with (
                 dynamodb_endpoint(home) as endpoint,
                 dynamodb_client(endpoint, region()) as dynamodb,
             ):
-                yield Watermarks(table, dynamodb)
-    except WatermarkTableNotFoundError as error:
+                yield WatermarkAdmin(table, dynamodb)
+    except WatermarkTableError as error:
+        if error.reason != "not_found":
+            raise UsageError(str(error)) from error
         where = "in this account and region" if home is None else f"in {home.root}"
         raise UsageError(
             f"there is no table {table!r} {where}: check --table, and whether --deployed is meant"
@@ -56,22 +58,23 @@ def open_watermarks(home: Home | None, table: str) -> Iterator[Watermarks]:
         raise TidemarkError(f"AWS refuses: {error}; check your credentials and region") from error
 
 
-def what_changes(watermarks: Watermarks, job: str, run: str | None) -> tuple[str, str]:
+def what_changes(
+    watermarks: WatermarkAdmin, job: str, run: str | None, source: str
+) -> tuple[str, str]:
     """Return the watermarks of a job as they are, and as they would be after a rewind, as texts.
 
     Raises:
         UsageError: there is no such run, or its row has expired.
     """
     try:
-        latest = watermarks.latest(job)
+        latest = watermarks.latest(job, source=source)
         now = values_text(latest.watermarks) if latest else "none"
     except WatermarkCorruptError:
         latest, now = None, "not readable"
     if run is None:
         return now, "none: the next run loads everything"
-    key = {"key": latest.key} if latest else {}
     try:
-        return now, values_text(watermarks.get_watermark_values(job, run, **key))
+        return now, values_text(watermarks.watermarks_of(job, run, source=source))
     except WatermarkNotFoundError as error:
         raise UsageError(
             f"there is no watermark of run {run!r} of job {job!r}: it never committed, or its row "
@@ -96,7 +99,7 @@ def range_text(low: Any, high: Any) -> str:
 
 
 def current_tables(
-    job: str, latest: "Latest | None", windows: Sequence["OpenWindow"]
+    job: str, source: str, latest: "Latest | None", windows: Sequence["OpenWindow"]
 ) -> list[Listing]:
     """Return the lists of `tidemark watermark show`: what holds, and what runs have open."""
     runs = [window.run_id for window in windows]
@@ -106,7 +109,8 @@ def current_tables(
         run_id = short[latest.run_id] if latest.run_id else "-"
         cells = (str(latest.version), values_text(latest.watermarks), run_id)
     headings = ("version", "watermarks", "run id")
-    current = Listing(headings, [cells], f"Watermarks of {job}", (2,))
+    title = f"Source {source} of {job}" if source else f"Watermarks of {job}"
+    current = Listing(headings, [cells], title, (2,))
     if not windows:
         return [current]
     title = "\nOpen windows, which the next run takes over as they stand"
@@ -137,13 +141,10 @@ def history_table(job: str, history: Sequence["HistoryEntry"]) -> Listing:
     return Listing(headings, rows, f"History of {job}", (4,))
 
 
-def current_json(
-    job: str, latest: "Latest | None", windows: Sequence["OpenWindow"]
-) -> dict[str, Any]:
-    """Return what `tidemark watermark show --format json` prints."""
+def current_json(latest: "Latest | None", windows: Sequence["OpenWindow"]) -> dict[str, Any]:
+    """Return what `tidemark watermark show --format json` prints of a job, or of a source."""
     names = ("cursor", "low", "high", "window_id", "attempt", "run_id")
     return {
-        "job": job,
         "version": latest.version if latest else None,
         "run_id": latest.run_id if latest else None,
         "watermarks": latest.watermarks if latest else None,

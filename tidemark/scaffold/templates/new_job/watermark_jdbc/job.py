@@ -8,23 +8,16 @@ Target:  ``target_path``window=…/attempt=…/*.parquet. What a run reads is a 
 
 import json
 import sys
-from datetime import datetime, timedelta
 
 import boto3
 from pyspark.context import SparkContext
-from pyspark.sql import DataFrame, SparkSession
 
 from awsglue.context import GlueContext
 from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
-from watermarks import Watermarks, Window
-from watermarks.files import write_window
-from watermarks.spark import newest_jdbc, rows_of
-from watermarks.sql import Subquery
+from watermarks import Subquery, Watermarks, newest_jdbc, read_jdbc, write_window
 
 CURSOR = "updated_at"
-# Rows younger than this wait for the next run: longer than the source's longest transaction.
-SETTLE = timedelta(minutes=5)
 
 
 def main() -> None:
@@ -35,41 +28,22 @@ def main() -> None:
     job = Job(glue_context)
     job.init(args["JOB_NAME"], args)
 
+    spark = glue_context.spark_session
     options = {"url": args["jdbc_url"], "driver": args["jdbc_driver"], **credentials()}
-    source = Table(glue_context.spark_session, options, args["jdbc_table"])
-    watermarks = Watermarks(table_name=args["watermark_table"])
+    table = Subquery(f"SELECT * FROM {args['jdbc_table']}")  # noqa: S608 (the stack's own table)
+    watermarks = Watermarks(args["watermark_table"])
+    # Rows of the last 5 minutes wait for the next run: a transaction may still add to them. Give
+    # settle=timedelta(...) if transactions of the source last longer.
     for window in watermarks.windows(
-        job_id=args["JOB_NAME"],
+        args["JOB_NAME"],
         run_id=args["JOB_RUN_ID"],
         cursor=CURSOR,
-        high=source.newest,
-        settle=SETTLE,
+        high=newest_jdbc(spark, options, table),
     ):
-        write_window(source.rows(window), args["target_path"], window)
+        rows = read_jdbc(spark, options, table, window)
+        rows = rows.toDF(*(name.lower() for name in rows.columns))
+        write_window(rows, args["target_path"], window)
     job.commit()
-
-
-class Table:
-    """A table, or a SELECT in parentheses with a name; only rows of a window cross the wire."""
-
-    def __init__(self, spark: SparkSession, options: dict[str, str], table: str) -> None:
-        self._spark = spark
-        self._options = options
-        self._query = Subquery(f"SELECT * FROM {table}")  # noqa: S608 (the stack's own table)
-        self._table = spark.read.format("jdbc").options(**options, dbtable=table).load()
-
-    def newest(self, low: datetime | None) -> datetime | None:
-        """Return the greatest CURSOR after ``low``, None if there is none; one query."""
-        column = next(name for name in self._table.columns if name.lower() == CURSOR)
-        found: datetime | None = newest_jdbc(
-            self._spark, self._options, self._query, column, above=low
-        )
-        return found
-
-    def rows(self, window: Window) -> DataFrame:
-        """Return the rows of a window, column names in lower case."""
-        names = (name.lower() for name in self._table.columns)
-        return rows_of(self._table.toDF(*names), window, CURSOR)
 
 
 def credentials() -> dict[str, str]:

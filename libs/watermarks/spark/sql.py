@@ -31,10 +31,9 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from .cursors import check_same_family
-from .errors import WatermarkValueError
-from .values import decode, encode
-from .windows import NULLS, Nulls, Window
+from watermarks.errors import WatermarkValueError
+from watermarks.table.values import decode, encode
+from watermarks.windows.window import NULLS, Nulls, Window, edges
 
 NEWEST = "newest"
 NULL_ROWS = "null_rows"
@@ -84,7 +83,7 @@ class Subquery:
     sql: str
 
 
-def window_predicate(window: Window, column: str, dialect: Dialect) -> str:
+def window_predicate(window: Window, column: str | None, dialect: Dialect) -> str:
     """Return the condition, in parentheses, that the rows of a window satisfy.
 
     The lower edge is `read_low`, so it includes the lookback. NULLs satisfy it only if the window
@@ -92,25 +91,32 @@ def window_predicate(window: Window, column: str, dialect: Dialect) -> str:
 
     Args:
         window: the window to read.
-        column: the cursor column; quoted exactly as given.
+        column: the cursor column, None for the window's own; quoted exactly as given.
         dialect: the database that reads the condition.
 
     Raises:
         ValueError: the window is empty, or the column is no name.
         WatermarkValueError: the database has no literal for a bound.
     """
-    name = _quoted(column, dialect)
     low, high = edges(window)
-    over = ">" if window.bounds[0] == "(" else ">="
-    under = "<" if window.bounds[1] == ")" else "<="
-    condition = f"{name} {under} {literal(high, dialect)}"
-    if low is not None:
-        condition = f"{name} {over} {literal(low, dialect)} AND {condition}"
-        if window.nulls == "include":
-            condition = f"({condition})"
+    name = quoted(window.cursor if column is None else column, dialect)
+    condition = range_predicate(name, low, high, window.bounds, dialect)
     if window.nulls == "include":
-        condition = f"{condition} OR {name} IS NULL"
+        whole = condition if low is None else f"({condition})"
+        condition = f"{whole} OR {name} IS NULL"
     return f"({condition})"
+
+
+def range_predicate(name: str, low: Any, high: Any, ends: str, dialect: Dialect) -> str:
+    """Return the condition that a column lies between two values; None is no end.
+
+    Raises:
+        WatermarkValueError: the database has no literal for a value.
+    """
+    over, under = ">=" if ends[0] == "[" else ">", "<" if ends[1] == ")" else "<="
+    parts = [] if low is None else [f"{name} {over} {literal(low, dialect)}"]
+    parts += [] if high is None else [f"{name} {under} {literal(high, dialect)}"]
+    return " AND ".join(parts)
 
 
 def newest_query(
@@ -143,15 +149,15 @@ def newest_query(
     """
     if nulls not in NULLS:
         raise ValueError(f"nulls is {nulls!r}: allowed are {', '.join(NULLS)}")
-    name = _quoted(column, dialect)
+    name = quoted(column, dialect)
     grammar = _GRAMMARS[dialect]
     ordered = grammar.ordered.format(name) if is_text or isinstance(above, str) else name
     counts = nulls == "raise"
-    query = f"SELECT MAX({ordered}) AS {_quoted(NEWEST, dialect)}"
+    query = f"SELECT MAX({ordered}) AS {quoted(NEWEST, dialect)}"
     if counts:
         missing = f"{grammar.count}(*) - {grammar.count}({name})"
-        query += f", {missing} AS {_quoted(NULL_ROWS, dialect)}"
-    query += f" FROM {_source(table, dialect)}"
+        query += f", {missing} AS {quoted(NULL_ROWS, dialect)}"
+    query += f" FROM {source_of(table, dialect)}"
     if above is not None:
         query += f" WHERE {name} > {literal(above, dialect)}"
         if counts:
@@ -159,21 +165,29 @@ def newest_query(
     return query
 
 
-def edges(window: Window) -> tuple[Any, Any]:
-    """Return where reading a window begins (None: at the first row) and where it ends.
+def nth_query(
+    table: str | Subquery, column: str, dialect: Dialect, low: Any, is_low_in: bool, rows: int
+) -> str:
+    """Return the query of the n-th smallest value of a column after `low`: a row `newest` or none.
 
-    Raises:
-        ValueError: the window is empty.
+    Args:
+        table: the table, or a Subquery; as `newest_query` takes it.
+        column: the cursor column; quoted exactly as given.
+        dialect: the database that runs the query.
+        low: where to begin; None means at the first row.
+        is_low_in: whether a row at `low` counts.
+        rows: which row, counted from 1.
     """
-    if window.is_empty:
-        raise ValueError(
-            f"the window of job {window.job_id!r} is empty: there is nothing to read or to write; "
-            "test window.is_empty first"
-        )
-    low = window.low if window.read_low is None else window.read_low
+    name, grammar = quoted(column, dialect), _GRAMMARS[dialect]
+    ordered = grammar.ordered.format(name) if isinstance(low, str) else name
+    where = f"{name} IS NOT NULL"
     if low is not None:
-        check_same_family(low, window.high, window.cursor)
-    return low, window.high
+        where += f" AND {range_predicate(name, low, None, '[]' if is_low_in else '(]', dialect)}"
+    return (
+        f"SELECT {ordered} AS {quoted(NEWEST, dialect)} "  # noqa: S608 (quoted)
+        f"FROM {source_of(table, dialect)} "
+        f"WHERE {where} ORDER BY {ordered} {grammar.nth.format(rows - 1)}"
+    )
 
 
 def literal(value: Any, dialect: Dialect) -> str:
@@ -211,6 +225,7 @@ class _Grammar:
         quotes: around a name; the second is doubled in it.
         separator: between date and time of day.
         count: the function that counts beyond 2 ** 31.
+        nth: leaves one row of an ordered query, given how many to skip.
         digits: the most digits of a number.
         scale: the most of them after the point.
     """
@@ -225,6 +240,7 @@ class _Grammar:
     quotes: tuple[str, str] = ('"', '"')
     separator: str = " "
     count: str = "COUNT"
+    nth: str = "OFFSET {} ROWS FETCH NEXT 1 ROWS ONLY"
     digits: int = 1000
     scale: int = 1000
 
@@ -277,6 +293,7 @@ _GRAMMARS = {
         collation=" COLLATE utf8mb4_bin",
         ordered="CONVERT({} USING utf8mb4) COLLATE utf8mb4_bin",
         plain="_utf8mb4'{}'",
+        nth="LIMIT 1 OFFSET {}",
         quotes=("`", "`"),
         digits=65,
         scale=30,
@@ -345,15 +362,25 @@ def _text_problem(value: str, dialect: Dialect) -> str:
     return ""
 
 
-def _source(table: str | Subquery, dialect: Dialect) -> str:
+def source_of(table: str | Subquery, dialect: Dialect) -> str:
+    """Return what stands behind FROM: a quoted table, or a SELECT in parentheses with a name.
+
+    Raises:
+        ValueError: the table is no name.
+    """
     if isinstance(table, Subquery):
         return f"({table.sql}) captured"
     if not isinstance(table, str):
         raise ValueError(f"the table is {table!r}: give its name, or a Subquery")
-    return ".".join(_quoted(part, dialect, "table") for part in table.split("."))
+    return ".".join(quoted(part, dialect, "table") for part in table.split("."))
 
 
-def _quoted(name: str, dialect: Dialect, what: str = "column") -> str:
+def quoted(name: str, dialect: Dialect, what: str = "column") -> str:
+    """Return a name between the quotes of a database.
+
+    Raises:
+        ValueError: it cannot be one.
+    """
     if not _is_name(name) or (dialect is Dialect.ORACLE and '"' in name):
         remedy = "; wrap a SELECT in Subquery(...)" if what == "table" else ""
         raise ValueError(

@@ -6,20 +6,22 @@ datetime in UTC with microseconds, whatever the zones of the session and of the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from .cursors import family
-from .errors import WatermarkNullError, WatermarkTypeError, WatermarkValueError
-from .sql import NEWEST, NULL_ROWS, Dialect, Subquery, edges, newest_query
-from .values import decode, encode
-from .windows import NULLS, Nulls, Window
+from watermarks.errors import WatermarkValueError
+from watermarks.table.values import decode, encode
+from watermarks.windows.cursors import family
+from watermarks.windows.window import NULLS, Nulls, Window, edges
+
+from .sql import NEWEST, NULL_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,7 +47,7 @@ _REMEDIES = {
 _REMEDY = "cast it to one of these, or take another column"
 
 
-def window_condition(window: Window, column: str) -> Column:
+def window_condition(window: Window, column: str | None = None) -> Column:
     """Return the condition that the rows of a window satisfy, as a Column.
 
     The lower edge is `read_low`, so it includes the lookback. NULLs satisfy it only if the window
@@ -53,7 +55,7 @@ def window_condition(window: Window, column: str) -> Column:
 
     Args:
         window: the window to read.
-        column: the cursor column, as `pyspark.sql.functions.col` takes it.
+        column: the cursor column, as `pyspark.sql.functions.col` takes it; None for the window's.
 
     Raises:
         ValueError: the window is empty.
@@ -62,37 +64,38 @@ def window_condition(window: Window, column: str) -> Column:
     from pyspark.sql import functions
 
     low, high = edges(window)
-    cursor = functions.col(column)
+    cursor = functions.col(column or window.cursor)
     condition = cursor < _literal(high) if window.bounds[1] == ")" else cursor <= _literal(high)
     if low is not None:
-        after_low = cursor > _literal(low) if window.bounds[0] == "(" else cursor >= _literal(low)
-        condition = after_low & condition
+        condition = _is_after(cursor, low, is_low_in=window.bounds[0] == "[") & condition
     if window.nulls == "include":
         condition = condition | cursor.isNull()
     return condition
 
 
-def rows_of(frame: DataFrame, window: Window, column: str) -> DataFrame:
+def rows_of(frame: DataFrame, window: Window, column: str | None = None) -> DataFrame:
     """Return the rows of a frame that belong to a window.
 
     Args:
         frame: any frame that has the cursor column.
         window: the window to read.
-        column: the cursor column, as `pyspark.sql.functions.col` takes it.
+        column: the cursor column, as `pyspark.sql.functions.col` takes it, where its name is not
+            the window's cursor; such as `meta.updated_at`, a field of a struct.
 
     Returns:
         The rows that satisfy `window_condition`; columns as in the frame.
 
     Raises:
         ValueError: the window is empty.
-        WatermarkTypeError: the column has not the type of the window's bounds.
-        WatermarkValueError: the column cannot be a cursor.
+        WatermarkValueError: the column cannot be a cursor, is not there, or has not the type of
+            the window's bounds.
     """
     condition = window_condition(window, column)
-    kind = _type_of(frame, column)
+    column = column or window.cursor
+    kind = type_of(frame, column)
     expected = family(window.high)
-    if _family_of(kind, column) != expected:
-        raise WatermarkTypeError(
+    if family_of(kind, column) != expected:
+        raise WatermarkValueError(
             f"the column {column!r} is a {kind.simpleString()}, and the window ends at "
             f"{window.high!r}, a {expected}: Spark would compare them by a guess; cast the column "
             "to the cursor's type"
@@ -100,8 +103,15 @@ def rows_of(frame: DataFrame, window: Window, column: str) -> DataFrame:
     return frame.where(condition)
 
 
-def newest(frame: DataFrame, column: str, nulls: Nulls = "raise") -> Any:
+@overload
+def newest(frame: DataFrame) -> FrameBound: ...
+@overload
+def newest(frame: DataFrame, column: str, nulls: Nulls = "raise") -> Any: ...
+def newest(frame: DataFrame, column: str | None = None, nulls: Nulls = "raise") -> Any:
     """Return the greatest cursor value of a frame, None if there is none; one aggregate query.
+
+    Without a column, for `high=newest(frame)`: it is then looked up when the window is opened,
+    with the cursor and the nulls that the window is opened with.
 
     Args:
         frame: any frame that has the cursor column.
@@ -110,68 +120,83 @@ def newest(frame: DataFrame, column: str, nulls: Nulls = "raise") -> Any:
 
     Returns:
         An aware datetime in UTC for a TIMESTAMP, a naive one for a TIMESTAMP_NTZ, a date, an int,
-        a Decimal or a str.
+        a Decimal or a str; without a column the bound for `windows`.
 
     Raises:
-        WatermarkNullError: there are NULLs, and `nulls` is "raise".
-        WatermarkValueError: the column, or its greatest value, cannot be a cursor.
+        WatermarkValueError: there are NULLs, and `nulls` is "raise"; or the column, or its
+            greatest value, cannot be a cursor.
     """
-    from pyspark.sql import functions
-
-    if nulls not in NULLS:
-        raise ValueError(f"nulls is {nulls!r}: allowed are {', '.join(NULLS)}")
-    kind = _type_of(frame, column)
-    _family_of(kind, column)
-    cursor = functions.col(column)
-    aggregates = [functions.max(cursor).alias(NEWEST)]
-    if nulls == "raise":
-        aggregates.append(functions.count(functions.when(cursor.isNull(), 1)).alias(NULL_ROWS))
-    return _captured(frame.agg(*aggregates), kind, column)
+    bound = FrameBound(frame)
+    return bound if column is None else bound.newest(column, None, nulls)
 
 
-def newest_jdbc(
-    spark: SparkSession,
-    options: Mapping[str, str],
-    table: str | Subquery,
-    column: str,
-    dialect: Dialect | None = None,
-    above: Any = None,
-    nulls: Nulls = "raise",
-) -> Any:
-    """Return the greatest cursor value of a table behind JDBC, None if there is none; one query.
+@dataclass(frozen=True)
+class FrameBound:
+    """The bounds of windows over a frame, looked up when a window is opened.
 
-    Args:
-        spark: the session.
-        options: of Spark's JDBC source: url, driver, user, password and the like.
-        table: the table, dotted if it is in a schema, each part quoted exactly as given; or a
-            Subquery.
-        column: the cursor column; quoted exactly as given.
-        dialect: the SQL to write; None takes it from the URL.
-        above: look only at rows after this value, such as the last watermark; None means at all.
-        nulls: what to do with rows whose cursor is NULL; "raise" counts them in the same query.
-
-    Returns:
-        What `newest` returns. Spark reads a timestamp without a zone in the JVM's zone, or as
-        TIMESTAMP_NTZ with the option `preferTimestampNTZ`.
-
-    Raises:
-        ValueError: the table or the column is no name, or the URL is of an unknown database.
-        WatermarkNullError: there are NULLs, and `nulls` is "raise".
-        WatermarkValueError: the column, or its greatest value, cannot be a cursor.
+    Attributes:
+        frame: any frame that has the cursor column.
+        column: the cursor column, where its name is not the cursor.
     """
-    if dialect is None:
-        dialect = Dialect.of(options["url"])
-    source = spark.read.format("jdbc").options(**options)
-    query = newest_query(table, column, dialect, above, nulls)
-    found = source.option("query", query).load()  # asks for the columns only
-    kind = _type_of(found, NEWEST)
-    if _family_of(kind, column) == "text":
-        query = newest_query(table, column, dialect, above, nulls, is_text=True)
-        found = source.option("query", query).load()
-    return _captured(found, kind, column)
+
+    frame: DataFrame
+    column: str | None = None
+    is_live: ClassVar[bool] = False
+
+    def newest(self, cursor: str, low: Any, nulls: Nulls) -> Any:
+        """Return the greatest value of the column; see `newest`."""
+        from pyspark.sql import functions
+
+        if nulls not in NULLS:
+            raise ValueError(f"nulls is {nulls!r}: allowed are {', '.join(NULLS)}")
+        name, column = self._column(cursor)
+        aggregates = [functions.max(column).alias(NEWEST)]
+        if nulls == "raise":
+            aggregates.append(functions.count(functions.when(column.isNull(), 1)).alias(NULL_ROWS))
+        frame = self.frame
+        if low is not None:
+            is_missing = [column.isNull()] if nulls == "raise" else []
+            conditions = [_is_after(column, low, is_low_in=True), *is_missing]
+            frame = frame.where(reduce(or_, conditions))
+        return captured(frame.agg(*aggregates), type_of(self.frame, name), name)
+
+    def oldest(self, cursor: str, low: Any, is_low_in: bool) -> Any:
+        """Return the smallest value after `low`, or at it; None if there is none."""
+        from pyspark.sql import functions
+
+        name, column = self._column(cursor)
+        frame = self.frame
+        if low is not None:
+            frame = frame.where(_is_after(column, low, is_low_in=is_low_in))
+        found = frame.agg(functions.min(column).alias(NEWEST))
+        return captured(found, type_of(self.frame, name), name)
+
+    def after_rows(self, cursor: str, low: Any, is_low_in: bool, rows: int) -> Any:
+        """Return the value of the n-th row after `low`, or at it; None if there are fewer."""
+        from pyspark.sql import functions
+
+        name, column = self._column(cursor)
+        frame = self.frame.where(column.isNotNull())
+        if low is not None:
+            frame = frame.where(_is_after(column, low, is_low_in=is_low_in))
+        first = frame.select(column.alias(NEWEST)).orderBy(NEWEST).limit(rows)
+        found = first.agg(
+            functions.max(NEWEST).alias(NEWEST), functions.count("*").alias(NULL_ROWS)
+        )
+        enough = found.where(functions.col(NULL_ROWS) == rows).agg(
+            functions.max(NEWEST).alias(NEWEST)
+        )
+        return captured(enough, type_of(self.frame, name), name)
+
+    def _column(self, cursor: str) -> tuple[str, Column]:
+        from pyspark.sql import functions
+
+        name = self.column or cursor
+        family_of(type_of(self.frame, name), name)
+        return name, functions.col(name)
 
 
-def _captured(found: DataFrame, kind: DataType, column: str) -> Any:
+def captured(found: DataFrame, kind: DataType, column: str) -> Any:
     """Return the value in the one row of a bound capture, or refuse its NULLs."""
     from pyspark.sql import functions
 
@@ -185,7 +210,7 @@ def _captured(found: DataFrame, kind: DataType, column: str) -> Any:
     (row,) = found.select(exact.alias(NEWEST), *others).collect()
     value, *counts = row
     if null_rows := sum(counts):
-        raise WatermarkNullError(
+        raise WatermarkValueError(
             f"{null_rows} rows have no value in the column {column!r}: they belong to no window; "
             'repair them, or choose nulls="include" or nulls="exclude"'
         )
@@ -209,15 +234,33 @@ def _python_value(value: Any, name: str, column: str) -> Any:
     return value
 
 
-def _type_of(frame: DataFrame, column: str) -> DataType:
-    return frame.select(column).schema[0].dataType
+def type_of(frame: DataFrame, column: str) -> DataType:
+    """Return the type of a column.
+
+    Raises:
+        WatermarkValueError: the frame has no such column.
+    """
+    from pyspark.errors import AnalysisException
+
+    try:
+        return frame.select(column).schema[0].dataType
+    except AnalysisException as error:
+        raise WatermarkValueError(
+            f"the frame has no column {column!r}, it has {', '.join(frame.columns)}: open the "
+            "window with the name of the column as cursor, or give column="
+        ) from error
 
 
 def _name_of(kind: DataType) -> str:
     return kind.simpleString().partition("(")[0].partition("<")[0]
 
 
-def _family_of(kind: DataType, column: str) -> str:
+def family_of(kind: DataType, column: str) -> str:
+    """Return the family of the values of a column.
+
+    Raises:
+        WatermarkValueError: they cannot be cursors.
+    """
     name = _name_of(kind)
     if name not in _FAMILIES:
         raise WatermarkValueError(
@@ -225,6 +268,10 @@ def _family_of(kind: DataType, column: str) -> str:
             f"{', '.join(_FAMILIES)}; {_REMEDIES.get(name, _REMEDY)}"
         )
     return _FAMILIES[name]
+
+
+def _is_after(column: Column, low: Any, *, is_low_in: bool) -> Column:
+    return column >= _literal(low) if is_low_in else column > _literal(low)
 
 
 def _literal(value: Any) -> Column:

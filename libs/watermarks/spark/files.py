@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from .errors import WatermarkSupersededError
-from .sql import edges
+from watermarks.errors import WatermarkSupersededError
+from watermarks.windows.window import edges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
     from pyspark.sql.types import StructType
 
-    from .windows import Window
+    from watermarks.windows.window import Window
 
 FileFormat: TypeAlias = Literal["parquet", "orc", "json", "csv"]
 """The formats that a window can be written in."""
@@ -201,9 +201,7 @@ def _delete_earlier_attempts(spark: SparkSession, path: str, window: Window) -> 
             raise WatermarkSupersededError(
                 f"attempt {attempt} at window {window.window_id} has written to {path!r}: another "
                 f"run took the window over from run {window.run_id!r} (attempt {window.attempt}), "
-                "which can no longer commit it; nothing was written",
-                None,
-                {},
+                "which can no longer commit it; nothing was written"
             )
         if attempt < window.attempt:
             earlier.append(status.getPath())

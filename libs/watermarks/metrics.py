@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 NAMESPACE = "Tidemark"
 COMMITS, AGE = "WatermarkCommits", "WatermarkAge"
@@ -25,7 +25,7 @@ def commit_report(job_id: str, watermarks: Mapping[str, Any], now: datetime) -> 
         watermarks: what was committed; only times have an age, a naive one is taken for UTC.
         now: the time of the commit, aware.
     """
-    times = [found for value in watermarks.values() if (found := _as_time(value)) is not None]
+    times = list(_times(watermarks))
     ages = {AGE: max(0.0, (now - min(times)).total_seconds())} if times else {}
     metrics = [{"Name": COMMITS, "Unit": "Count"}]
     metrics += [{"Name": name, "Unit": "Seconds"} for name in ages]
@@ -34,9 +34,12 @@ def commit_report(job_id: str, watermarks: Mapping[str, Any], now: datetime) -> 
     return json.dumps({"_aws": stamp, "JobName": job_id, COMMITS: 1, **ages})
 
 
-def _as_time(value: object) -> datetime | None:
-    if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
-    if isinstance(value, date):
-        return datetime.combine(value, time(), UTC)
-    return None
+def _times(watermarks: Mapping[str, Any]) -> Iterator[datetime]:
+    for value in watermarks.values():
+        match value:
+            case datetime():
+                yield value if value.tzinfo else value.replace(tzinfo=UTC)
+            case date():
+                yield datetime.combine(value, time(), UTC)
+            case dict():
+                yield from _times(value)

@@ -11,11 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, tzinfo
-from decimal import Clamped, Context, Decimal, Inexact, InvalidOperation, Overflow, Subnormal
+from decimal import (
+    ROUND_FLOOR,
+    Clamped,
+    Context,
+    Decimal,
+    Inexact,
+    InvalidOperation,
+    Overflow,
+    Subnormal,
+)
 from typing import Any, TypeAlias
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
-from .errors import WatermarkCorruptError, WatermarksError, WatermarkValueError
+from watermarks.errors import WatermarkCorruptError, WatermarksError, WatermarkValueError
 
 Attribute: TypeAlias = dict[str, Any]
 """A value in DynamoDB's form, such as `{"S": "text"}`."""
@@ -32,12 +41,10 @@ _REMEDIES = {
 }
 # The numbers that DynamoDB stores without loss.
 _MAX_DIGITS = 38
-_NUMBERS = Context(
-    prec=_MAX_DIGITS,
-    Emin=-130,
-    Emax=125,
-    traps=[Clamped, Inexact, InvalidOperation, Overflow, Subnormal],
-)
+_EXACT = [Clamped, Inexact, InvalidOperation, Overflow, Subnormal]
+_NUMBERS = Context(prec=_MAX_DIGITS, Emin=-130, Emax=125, traps=_EXACT)
+# For arithmetic with them, whatever context the script has set: what is rounded, lies behind.
+ARITHMETIC = Context(prec=_MAX_DIGITS, rounding=ROUND_FLOOR, traps=[])
 _ISO_LENGTH = len("2013-01-01T00:00:00.000000")
 
 
@@ -109,9 +116,18 @@ def _encode_datetime(value: datetime, path: str) -> tuple[Attribute, str]:
     if getattr(value, "nanosecond", 0):
         problem = f"is {value!r}, finer than the microseconds that are stored"
         raise _refused(path, problem, 'cut the column to microseconds first: .dt.floor("us")')
-    if value.utcoffset() is None:
-        return {"S": value.isoformat(timespec="microseconds")}, "n"
-    return {"S": _utc_text(value, path)}, f"t{_zone_name(value)}"
+    try:
+        if value.utcoffset() is None:
+            return {"S": value.isoformat(timespec="microseconds")}, "n"
+        utc = value.astimezone(UTC)
+    except OverflowError as error:
+        problem = f"is {value!r}, outside the years 1 to 9999 in UTC"
+        raise _refused(path, problem, "use an instant inside") from error
+    except Exception as error:  # whatever a tzinfo of the caller raises
+        problem = f"has a zone that cannot be used ({type(error).__name__}: {error})"
+        raise _refused(path, problem, "convert it with .astimezone(UTC)") from error
+    text = utc.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return {"S": text}, f"t{_zone_name(value, path)}"
 
 
 def _decode_leaf(stored: Attribute, tag: str) -> Value:
@@ -166,19 +182,16 @@ def _decimal_text(value: Decimal, path: str) -> str:
         raise _refused(path, problem, "round it, or write it as a str") from error
 
 
-def _utc_text(value: datetime, path: str) -> str:
-    try:
-        utc = value.astimezone(UTC)
-    except OverflowError as error:
-        problem = f"is {value!r}, outside the years 1 to 9999 in UTC"
-        raise _refused(path, problem, "use an instant inside") from error
-    return utc.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
-
-
-def _zone_name(value: datetime) -> str:
+def _zone_name(value: datetime, path: str) -> str:
     # zoneinfo names a zone by `key`, pytz by `zone`; any other zone keeps its offset.
     name = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
-    return str(name or value.isoformat(timespec="microseconds")[_ISO_LENGTH:])
+    name = str(name or value.isoformat(timespec="microseconds")[_ISO_LENGTH:])
+    try:
+        _zone(name)
+    except WatermarksError as error:
+        problem = f"is in the zone {name!r}, which nobody could read back on this machine"
+        raise _refused(path, problem, "convert it with .astimezone(UTC)") from error
+    return name
 
 
 def _zone(name: str) -> tzinfo | None:
@@ -186,7 +199,7 @@ def _zone(name: str) -> tzinfo | None:
         return datetime.fromisoformat(f"2000-01-01T00:00:00{name}").tzinfo
     try:
         return ZoneInfo(name)
-    except ZoneInfoNotFoundError as error:
+    except (LookupError, OSError, ValueError) as error:
         raise WatermarksError(
             f"a watermark is in the time zone {name!r}, which this machine does not know: "
             "install the tzdata package"

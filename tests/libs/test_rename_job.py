@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from watermarks import (
     AmbiguousWatermarkError,
-    WatermarkCarriedOverError,
+    OpenWindow,
+    WatermarkAdmin,
     WatermarkConflictError,
-    Watermarks,
 )
-from watermarks.windows import OpenWindow
 
 
 class ProcessKilled(BaseException):
@@ -32,7 +31,7 @@ def renamed() -> str:
 def killed_after(new_client, table_name):
     """Return a maker of watermarks whose process dies after so many writes were sent."""
 
-    def make(writes: int) -> Watermarks:
+    def make(writes: int) -> WatermarkAdmin:
         client = new_client()
         left = [writes]
 
@@ -41,9 +40,9 @@ def killed_after(new_client, table_name):
                 raise ProcessKilled
             left[0] -= 1
 
-        for operation in ("TransactWriteItems", "UpdateItem"):
+        for operation in ("TransactWriteItems", "UpdateItem", "PutItem"):
             client.meta.events.register(f"before-call.dynamodb.{operation}", die)
-        return Watermarks(table_name, client)
+        return WatermarkAdmin(table_name, client)
 
     return make
 
@@ -58,7 +57,7 @@ def test_next_window_under_the_new_name_begins_where_the_old_one_ended(watermark
     run(watermarks, job, "jr_1", 10)
     run(watermarks, job, "jr_2", 20)
 
-    latest = watermarks.carry_over(job, renamed)
+    latest = watermarks.rename_job(job, renamed)
 
     assert (latest.version, latest.run_id, latest.watermarks) == (2, "jr_2", {"id": 20})
     assert run(watermarks, renamed, "jr_3", 30) == [(20, 30)]
@@ -71,7 +70,7 @@ def test_history_and_committed_windows_are_those_of_the_old_name(watermarks, job
     run(watermarks, job, "jr_3", 15)
     history, windows = list(watermarks.history(job)), watermarks.committed_windows(job)
 
-    watermarks.carry_over(job, renamed)
+    watermarks.rename_job(job, renamed)
 
     assert list(watermarks.history(renamed)) == history
     assert watermarks.committed_windows(renamed) == windows
@@ -84,7 +83,7 @@ def test_window_left_open_is_taken_over_under_the_new_name(watermarks, job, rena
     run(watermarks, job, "jr_1", 10)
     dead = watermarks.open_window(job_id=job, run_id="jr_2", cursor="id", high=20)
 
-    watermarks.carry_over(job, renamed)
+    watermarks.rename_job(job, renamed)
     taken = watermarks.open_window(job_id=renamed, run_id="jr_3", cursor="id", high=99)
 
     assert (taken.window_id, taken.low, taken.high) == (dead.window_id, 10, 20)
@@ -97,11 +96,11 @@ def test_run_of_the_old_name_in_flight_can_no_longer_commit(watermarks, job, ren
     window = watermarks.open_window(job_id=job, run_id="jr_2", cursor="id", high=20)
     base = watermarks.latest(job)
 
-    watermarks.carry_over(job, renamed)
+    watermarks.rename_job(job, renamed)
 
-    with pytest.raises(WatermarkCarriedOverError, match=f"carried over to job '{renamed}'"):
+    with pytest.raises(WatermarkConflictError, match=f"carried over to job '{renamed}'"):
         watermarks.commit_window(window)
-    with pytest.raises(WatermarkCarriedOverError):
+    with pytest.raises(WatermarkConflictError):
         watermarks.advance(job_id=job, run_id="jr_2", to={"id": 20}, base=base)
     assert watermarks.latest(renamed).watermarks == {"id": 10}
 
@@ -109,16 +108,16 @@ def test_run_of_the_old_name_in_flight_can_no_longer_commit(watermarks, job, ren
 def test_first_window_in_flight_can_no_longer_commit(watermarks, job, renamed):
     window = watermarks.open_window(job_id=job, run_id="jr_1", cursor="id", high=20)
 
-    assert watermarks.carry_over(job, renamed).version == 0
+    assert watermarks.rename_job(job, renamed).version == 0
 
-    with pytest.raises(WatermarkCarriedOverError):
+    with pytest.raises(WatermarkConflictError):
         watermarks.commit_window(window)
     assert run(watermarks, renamed, "jr_2", 30) == [(None, 20), (20, 30)]
 
 
 def test_old_name_is_refused_instead_of_beginning_anew(watermarks, job, renamed):
     run(watermarks, job, "jr_1", 10)
-    watermarks.carry_over(job, renamed)
+    watermarks.rename_job(job, renamed)
 
     for use in (
         lambda: run(watermarks, job, "jr_2", 20),
@@ -126,22 +125,22 @@ def test_old_name_is_refused_instead_of_beginning_anew(watermarks, job, renamed)
         lambda: watermarks.rewind(job, to_run=None, reason="x", actor="y"),
         lambda: watermarks.add_watermark(watermarks.create_watermark_item(job, "jr_2", id=20)),
     ):
-        with pytest.raises(WatermarkCarriedOverError, match="run that job, or carry them back"):
+        with pytest.raises(WatermarkConflictError, match="run that job, or carry them back"):
             use()
 
 
 def test_doing_it_again_changes_nothing(watermarks, job, renamed, client, table_name):
     run(watermarks, job, "jr_1", 10)
-    watermarks.carry_over(job, renamed)
+    watermarks.rename_job(job, renamed)
     run(watermarks, renamed, "jr_2", 20)
     before = stored(client, table_name, renamed)
 
-    assert watermarks.carry_over(job, renamed).watermarks == {"id": 20}
+    assert watermarks.rename_job(job, renamed).watermarks == {"id": 20}
     assert stored(client, table_name, renamed) == before
 
 
 def test_job_that_never_ran_has_nothing_to_carry(watermarks, job, renamed):
-    assert watermarks.carry_over(job, renamed) is None
+    assert watermarks.rename_job(job, renamed) is None
     assert run(watermarks, renamed, "jr_1", 10) == [(None, 10)]
 
 
@@ -151,7 +150,7 @@ def test_watermarks_of_the_new_name_are_never_replaced(watermarks, job, renamed,
     before = rows()
 
     with pytest.raises(WatermarkConflictError, match="has watermarks of its own, version 1"):
-        watermarks.carry_over(job, renamed)
+        watermarks.rename_job(job, renamed)
 
     assert rows() == before
     assert watermarks.latest(renamed).watermarks == {"id": 5}
@@ -164,35 +163,35 @@ def test_rows_of_the_original_class_are_refused_on_either_side(
     run(watermarks, renamed, "jr_2", 5)
 
     with pytest.raises(AmbiguousWatermarkError, match=r"call adopt\('job-.*first"):
-        watermarks.carry_over(job, renamed)
+        watermarks.rename_job(job, renamed)
     with pytest.raises(AmbiguousWatermarkError, match="delete these rows"):
-        watermarks.carry_over(renamed, job)
+        watermarks.rename_job(renamed, job)
 
 
 def test_carrying_back_after_runs_under_the_new_name_undoes_a_rename(watermarks, job, renamed):
     run(watermarks, job, "jr_1", 10)
-    watermarks.carry_over(job, renamed)
+    watermarks.rename_job(job, renamed)
     run(watermarks, renamed, "jr_2", 20)
 
-    watermarks.carry_over(renamed, job)
+    watermarks.rename_job(renamed, job)
 
     assert run(watermarks, job, "jr_3", 30) == [(20, 30)]
     assert len(watermarks.committed_windows(job)) == 3
-    with pytest.raises(WatermarkCarriedOverError):
+    with pytest.raises(WatermarkConflictError):
         watermarks.latest(renamed)
 
 
 def test_second_rename_goes_on_and_the_first_can_be_repeated(watermarks, job, renamed):
     run(watermarks, job, "jr_1", 10)
-    watermarks.carry_over(job, renamed)
-    watermarks.carry_over(renamed, f"{renamed}-2")
+    watermarks.rename_job(job, renamed)
+    watermarks.rename_job(renamed, f"{renamed}-2")
 
-    watermarks.carry_over(job, renamed)
-    watermarks.carry_over(renamed, f"{renamed}-2")
+    watermarks.rename_job(job, renamed)
+    watermarks.rename_job(renamed, f"{renamed}-2")
 
     assert run(watermarks, f"{renamed}-2", "jr_2", 20) == [(10, 20)]
-    with pytest.raises(WatermarkCarriedOverError, match=f"carried over to job '{renamed}'"):
-        watermarks.carry_over(job, f"{renamed}-3")
+    with pytest.raises(WatermarkConflictError, match=f"carried over to job '{renamed}'"):
+        watermarks.rename_job(job, f"{renamed}-3")
 
 
 def test_backfill_goes_on_under_the_new_name(watermarks, job, renamed):
@@ -201,10 +200,10 @@ def test_backfill_goes_on_under_the_new_name(watermarks, job, renamed):
     next(first)
     next(first)  # part 1 is done
     run(watermarks, job, "jr_2", 10)
-    watermarks.carry_over(job, renamed)
+    watermarks.rename_job(job, renamed)
 
     parts = [w.window_id for w in watermarks.backfill(renamed, run_id="jr_3", **request)]
-    watermarks.carry_over(renamed, job)
+    watermarks.rename_job(renamed, job)
 
     done = [window_id for window_id, _ in watermarks.backfilled_windows(job, "b")]
     assert [window_id.rpartition("-")[2] for window_id in done] == ["1", "2"]
@@ -222,13 +221,13 @@ def test_carry_over_that_dies_anywhere_is_finished_by_doing_it_again(
     dies = writes < 4  # the transaction, and three rows of history
     if dies:
         with pytest.raises(ProcessKilled):
-            killed_after(writes).carry_over(job, renamed)
+            killed_after(writes).rename_job(job, renamed)
     else:
-        killed_after(writes).carry_over(job, renamed)
+        killed_after(writes).rename_job(job, renamed)
 
     if writes:  # the new name goes on from the first write on, whether or not it is finished
         assert run(watermarks, renamed, "jr_4", 40) == [(30, 40)]
-    watermarks.carry_over(job, renamed)
+    watermarks.rename_job(job, renamed)
     assert run(watermarks, renamed, "jr_5", 50) == [(40 if writes else 30, 50)]
     assert list(watermarks.history(renamed))[-3:] == history
 
@@ -236,9 +235,9 @@ def test_carry_over_that_dies_anywhere_is_finished_by_doing_it_again(
 def test_response_that_was_lost_is_no_failure(watermarks, lossy_client, table_name, job, renamed):
     run(watermarks, job, "jr_1", 10)
 
-    lossy = Watermarks(table_name, lossy_client(2), sleep=lambda _: None)
+    lossy = WatermarkAdmin(table_name, lossy_client(2), sleep=lambda _: None)
 
-    assert lossy.carry_over(job, renamed).watermarks == {"id": 10}
+    assert lossy.rename_job(job, renamed).watermarks == {"id": 10}
     assert run(watermarks, renamed, "jr_2", 20) == [(10, 20)]
 
 
@@ -254,9 +253,9 @@ def test_run_that_commits_meanwhile_is_carried_too(
             run(watermarks, job, pending.pop(0), 10 * (4 - len(pending)))
 
     client.meta.events.register("before-call.dynamodb.TransactWriteItems", overtake)
-    busy = Watermarks(table_name, client, sleep=lambda _: None)
+    busy = WatermarkAdmin(table_name, client, sleep=lambda _: None)
 
-    assert busy.carry_over(job, renamed).watermarks == {"id": 40}
+    assert busy.rename_job(job, renamed).watermarks == {"id": 40}
     assert len(watermarks.committed_windows(renamed)) == 3
 
 
@@ -272,7 +271,7 @@ def test_window_that_is_opened_meanwhile_is_carried_too(
             opened.append(watermarks.open_window(**request))
 
     client.meta.events.register("before-call.dynamodb.TransactWriteItems", overtake)
-    Watermarks(table_name, client, sleep=lambda _: None).carry_over(job, renamed)
+    WatermarkAdmin(table_name, client, sleep=lambda _: None).rename_job(job, renamed)
     taken = watermarks.open_window(job_id=renamed, run_id="jr_3", cursor="id", high=99)
 
     # Without it both runs would write into the folder of one attempt.
@@ -285,7 +284,7 @@ def test_several_at_once_are_one(watermarks, job, renamed):
         run(watermarks, job, f"jr_{number}", number)
 
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: watermarks.carry_over(job, renamed), range(4)))
+        found = list(pool.map(lambda _: watermarks.rename_job(job, renamed), range(4)))
 
     assert {latest.watermarks["id"] for latest in found} == {5}
     assert len(watermarks.committed_windows(renamed)) == 5
@@ -294,7 +293,7 @@ def test_several_at_once_are_one(watermarks, job, renamed):
 @pytest.mark.parametrize(("old", "new"), [("", "b"), ("a", ""), ("a", "a")])
 def test_names_are_checked(watermarks, old, new):
     with pytest.raises(ValueError, match="give"):
-        watermarks.carry_over(old, new)
+        watermarks.rename_job(old, new)
 
 
 STEPS = st.lists(
@@ -320,8 +319,8 @@ def test_whatever_happens_every_row_is_read_in_one_committed_window(
         elif step in ("carry", "killed"):
             if step == "killed":
                 with suppress(ProcessKilled):
-                    killed_after(1).carry_over(job, other)
-            watermarks.carry_over(job, other)
+                    killed_after(1).rename_job(job, other)
+            watermarks.rename_job(job, other)
             job, other = other, job
 
     run(watermarks, job, "jr_last", 1000)
@@ -355,7 +354,7 @@ def stored(client, table_name, job):
 def test_open_windows_are_copied_as_they_are_stored(watermarks, client, table_name, job, renamed):
     window = watermarks.open_window(job_id=job, run_id="jr_1", cursor="id", high=20)
 
-    watermarks.carry_over(job, renamed)
+    watermarks.rename_job(job, renamed)
 
     (head,) = stored(client, table_name, renamed)
     found = OpenWindow.from_attribute(head["wmWindows"]["M"]["id"])

@@ -1,0 +1,237 @@
+"""What people do with the watermarks of a job, and its runs do not: look back, set back, rename."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError, WatermarksError
+from watermarks.table.heads import check_intact, check_not_renamed
+from watermarks.table.schema import (
+    SOURCE_HEADS,
+    Latest,
+    Owner,
+    Row,
+    check_job,
+    check_name,
+    check_run_id,
+    check_source,
+)
+from watermarks.watermarks import Watermarks
+from watermarks.windows.committed import rows_back
+from watermarks.windows.window import OpenWindow
+
+from .changes import ManualChange, converted, epoch_after, newest_of
+from .history import HistoryEntry, entry_of
+from .rename_job import rename_job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from watermarks.table.values import Value
+
+_RACES = 20
+_RUNS_NAMED = 10
+
+
+class WatermarkAdmin(Watermarks):
+    """`Watermarks`, and what an operator does with them; takes the same arguments."""
+
+    def sources(self, job_id: str) -> list[str]:
+        """Return the sources of a job that have watermarks or open windows of their own."""
+        check_job(job_id)
+        return [row.owner.source for row in self._client.rows(Owner(job_id), *SOURCE_HEADS)]
+
+    def history(
+        self, job_id: str, limit: int | None = None, *, source: str = ""
+    ) -> Iterator[HistoryEntry]:
+        """Yield what was done to the watermarks of a job, newest first, until it has expired.
+
+        One strongly consistent read per entry, made as the caller goes on.
+
+        Args:
+            job_id: the job.
+            limit: how many entries at most; None means all.
+            source: for a job with several sources: which one.
+        """
+        owner = _owner(job_id, source)
+        return islice(self._entries(owner, self._client.head(owner)), limit)
+
+    def open_windows(self, job_id: str, *, source: str = "") -> list[OpenWindow]:
+        """Return the windows of a job that runs have opened and not committed, by cursor.
+
+        One strongly consistent read. The next run of the job takes each over as it stands.
+        """
+        head = self._client.head(_owner(job_id, source))
+        windows = head.map("wmWindows") if head else {}
+        return [OpenWindow.from_attribute(windows[cursor]) for cursor in sorted(windows)]
+
+    def watermarks_of(self, job_id: str, run_id: str, *, source: str = "") -> dict[str, Any]:
+        """Return the watermarks that a run left, which a rewind to it would bring back.
+
+        Raises:
+            WatermarkNotFoundError: there is no such run, or its row has expired.
+        """
+        check_run_id(run_id)
+        owner = _owner(job_id, source)
+        head = self._client.row(owner, owner.head)
+        return self._target(owner, run_id, head.text("wmLog") if head else None).latest().watermarks
+
+    def rewind(
+        self, job_id: str, *, to_run: str | None, reason: str, actor: str, source: str = ""
+    ) -> Latest:
+        """Make the watermarks of an earlier run those of the job again, and record who and why.
+
+        Runs in flight become stale, and open windows are discarded: they cannot commit any more.
+        The same rewind again, with nothing done in between, changes nothing. A head row that
+        cannot be read is written anew.
+
+        Args:
+            job_id: the job.
+            to_run: the run; None means before the first run, so that the next one loads all.
+            reason: why, for people.
+            actor: who asks for it.
+            source: for a job with several sources: which one; the others stay as they are.
+
+        Returns:
+            The watermarks that hold now.
+
+        Raises:
+            WatermarkNotFoundError: there is no such run, or its row has expired.
+            WatermarkConflictError: other runs were faster again and again, or the job was renamed.
+            ValueError: a parameter is empty or not usable.
+        """
+        owner = _checked(job_id, source, to_run, reason, actor)
+        attempt = 0
+        while True:
+            change = self._rewinding(owner, to_run, reason, actor)
+            if change.is_last_change(self._client.table) and change.base:
+                return change.base
+            try:
+                return self._client.commit(change)
+            except WatermarkConflictError:
+                attempt += 1
+                if attempt == _RACES:
+                    raise
+            self._client.pause(attempt)
+
+    def adopt(
+        self,
+        job_id: str,
+        run_id: str,
+        *,
+        reason: str,
+        actor: str,
+        as_type: Mapping[str, Callable[[Any], Value]] | None = None,
+    ) -> Latest:
+        """Make a run of the v1 class the most recent one of a job that has no head row.
+
+        Which run that is only Glue knows: take the one that `GetJobRuns` says started last.
+
+        Args:
+            job_id: the job.
+            run_id: the run.
+            reason: why, for people.
+            actor: who asks for it.
+            as_type: functions by the names of watermarks, which turn the number or text that the
+                v1 class stored into what windows are to go on from: {"updated_at": lambda text:
+                datetime.fromisoformat(text).replace(tzinfo=UTC)}.
+
+        Raises:
+            WatermarkNotFoundError: there is no such run, or it has no watermark of such a name.
+            WatermarkConflictError: the job has a head row.
+            ValueError: a parameter is empty or not usable.
+        """
+        owner = _checked(job_id, "", run_id, reason, actor)
+        target, base, epoch = self._target(owner, run_id, None), None, None
+        if target.is_ours:  # the head is lost, and there was a history
+            rows = self._client.all_rows(owner)
+            base, epoch = newest_of(owner, rows), epoch_after(owner, rows)
+        if as_type:
+            target = converted(target, as_type)
+        return self._client.commit(
+            ManualChange("adopt", owner, target, base, None, actor, reason, self._now(), epoch)
+        )
+
+    def rename_job(self, from_job: str, to_job: str) -> Latest | None:
+        """Give the watermarks, open windows and history of a job to another name, and only to it.
+
+        For a job that was renamed, before it runs under its new name. Runs of the old name can
+        neither open nor commit a window from then on; a window that one of them left open is
+        taken over by the next run of the new name. Doing it again changes nothing, and copies
+        history that an attempt which died did not come to.
+
+        Args:
+            from_job: the old name.
+            to_job: the new name.
+
+        Returns:
+            The watermarks of the new name; those of its first source if the job itself has none;
+            None if the old one never had any.
+
+        Raises:
+            WatermarkConflictError: the new name has watermarks of its own, the old one's are those
+                of another job already, or its runs were faster again and again.
+            AmbiguousWatermarkError: one of the two has rows of the v1 class and no head row.
+            ValueError: a name is empty, or both are the same.
+        """
+        check_name("from_job", from_job, 2048)
+        check_name("to_job", to_job, 2048)
+        if from_job == to_job:
+            raise ValueError(f"from_job and to_job are both {from_job!r}: give two names")
+        return rename_job(self._client, from_job, to_job, self._now())
+
+    def _entries(self, owner: Owner, head: Row | None) -> Iterator[HistoryEntry]:
+        rows = rows_back(head, lambda name: self._client.row(owner, name), self._now())
+        return map(entry_of, rows)
+
+    def _rewinding(self, owner: Owner, to_run: str | None, reason: str, actor: str) -> ManualChange:
+        head = self._client.row(owner, owner.head)
+        if head is None:
+            sources = ", ".join(self.sources(owner.job_id))
+            found = f"it has the sources {sources}: name one" if sources else "check the job's name"
+            raise WatermarkNotFoundError(
+                f"{owner} has no {owner.head} row in table {self.table_name!r}, so there "
+                f"is nothing to rewind: {found}, or call adopt(job, run, reason=..., "
+                "actor=...) if the job has rows of the v1 class"
+            )
+        check_not_renamed(head, self._client.table)
+        try:
+            check_intact(head, self._client.table)
+            base, epoch = head.latest(), None
+        except WatermarksError:
+            rows = self._client.all_rows(owner)
+            base, epoch = newest_of(owner, rows), epoch_after(owner, rows)
+        target = None if to_run is None else self._target(owner, to_run, base.log)
+        return ManualChange("rewind", owner, target, base, head, actor, reason, self._now(), epoch)
+
+    def _target(self, owner: Owner, run_id: str, log: str | None) -> Row:
+        row = self._client.row(owner, owner.run(run_id))
+        if row and row.has_watermarks and not row.is_expired(self._now()):
+            return row
+        last = Row({**owner.key(owner.head), "wmLog": {"S": log or ""}})
+        runs = (e.run_id for e in self._entries(owner, last) if e.kind in {"commit", "legacy"})
+        names = list(islice(runs, _RUNS_NAMED + 1))
+        more = " and older ones" if len(names) > _RUNS_NAMED else ""
+        raise WatermarkNotFoundError(
+            f"there is no watermark of run {run_id!r} of {owner} in table "
+            f"{self.table_name!r}: it never committed, or its row has expired; the runs "
+            f"of its history are, newest first, {', '.join(names[:_RUNS_NAMED]) or 'none'}{more}"
+        )
+
+
+def _owner(job_id: str, source: str) -> Owner:
+    check_job(job_id)
+    check_source(source)
+    return Owner(job_id, source)
+
+
+def _checked(job_id: str, source: str, run_id: str | None, reason: str, actor: str) -> Owner:
+    check_name("reason", reason, 10_000)
+    check_name("actor", actor, 1_000)
+    if run_id is not None:
+        check_run_id(run_id)
+    return _owner(job_id, source)
+
+
+__all__ = ["HistoryEntry", "WatermarkAdmin"]

@@ -1,0 +1,223 @@
+"""Rewind and adopt: the two transactions that set the watermarks of a job by hand, and say why.
+
+Both write the head and a row `~AUDIT#<version>` that names the actor and the reason. A rewind
+counts as one more version and takes the open windows away, so that every run in flight is stale.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Literal
+
+from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError
+from watermarks.table.schema import (
+    IS_ABSENT,
+    IS_NOT_OURS,
+    Item,
+    Latest,
+    Owner,
+    Row,
+    Table,
+    number,
+    put_request,
+    update_request,
+)
+from watermarks.table.values import Attribute, Value, encode
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+_NEVER_COMMITTED = 1000
+_FORGOTTEN = {"wmTypes", "wmRunId", "wmWindows", "wmCommitted"}
+
+
+@dataclass(frozen=True)
+class ManualChange:
+    """One rewind or adoption.
+
+    Attributes:
+        kind: what it is.
+        owner: the job or the source.
+        target: the row whose watermarks are to hold; None for no watermarks at all.
+        base: the watermarks that are replaced; None if there is no head.
+        head: the head row as it was read, even if it is corrupt; None if there is none.
+        actor: who asks for it.
+        reason: why.
+        at: when: for people, and for runs that rely on the clock.
+        epoch: what the head counts windows from; None lets it go on counting.
+    """
+
+    kind: Literal["rewind", "adopt"]
+    owner: Owner
+    target: Row | None
+    base: Latest | None
+    head: Row | None
+    actor: str
+    reason: str
+    at: datetime
+    epoch: int | None = None
+
+    @property
+    def latest(self) -> Latest:
+        """What the head says once this is applied."""
+        log: Item = {"wmLog": {"S": self._audit_name}}
+        return Row({**self.owner.key(self.owner.head), **self._state, **log}).latest()
+
+    def is_last_change(self, table: Table) -> bool:
+        """Return whether the head is just what this very change, sent before, has made of it."""
+        head = self.head or Row({})
+        is_last = head.text("wmDigest") == self._digest and self.epoch is None
+        is_here = head.text("wmRegion") == table.region
+        return is_last and is_here and not head.map("wmWindows")
+
+    def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
+        """Return the writes: the head and the audit row appear together or not at all."""
+        audit = put_request(table, self._audit_item(), IS_ABSENT)
+        writes: Any = [{"Update": self._head_update(table)}, {"Put": audit}]
+        return list(writes)
+
+    def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
+        """Return what an earlier send of this stored, if it did get through."""
+        row = found[1] if found else None
+        if not row or row.text("wmDigest") != self._digest:
+            return None
+        return Row({**row.item, "wmLog": {"S": row.name}}).latest()
+
+    def rebased(self, _: Sequence[Row | None]) -> None:
+        """Return None: no one has decided to set back another state than the one that was read."""
+
+    def refusal(self, found: Sequence[Row | None]) -> WatermarkConflictError:
+        """Return the error that the rows in the way mean."""
+        stored = found[0].latest() if found[0] else None
+        if self.kind == "adopt":
+            problem = "the job has a head row, which says what its watermarks are"
+            remedy = "adopt is for jobs without one; rewind to the run instead"
+        else:
+            problem = "other runs moved the watermarks again and again"
+            remedy = "stop the job's runs, then try again"
+        return WatermarkConflictError(
+            f"{self.owner}: {self.kind} to {self._to_run or 'the beginning'}: {problem} "
+            f"({stored}): nothing was written; {remedy}",
+            stored,
+            self.target.latest().watermarks if self.target else {},
+        )
+
+    @property
+    def _version(self) -> int:
+        return (self.base.version if self.base else 0) + 1
+
+    @property
+    def _audit_name(self) -> str:
+        return self.owner.audit(self._version)
+
+    @property
+    def _to_run(self) -> str:
+        return self.target.run_id if self.target else ""
+
+    @property
+    def _digest(self) -> str:
+        given = [self.kind, self.owner.job_id, self._to_run, self.actor, self.reason]
+        return sha256(json.dumps(given).encode()).hexdigest()
+
+    @property
+    def _state(self) -> Item:
+        """The attributes that the head and the audit row have in common."""
+        to_run = self._to_run and self.owner.run(self._to_run)
+        state: Item = {
+            "wmVersion": number(self._version),
+            "wmPrev": {"S": self.base.log if self.base else to_run},
+            "wmDigest": {"S": self._digest},
+            "wmAt": {"S": self.at.isoformat(timespec="microseconds")},
+        }
+        if self.target:
+            key = self.target.latest().key
+            state |= {key: self.target.item[key], "wmRunId": {"S": self._to_run}}
+            if "wmTypes" in self.target.item:
+                state["wmTypes"] = self.target.item["wmTypes"]
+        return state
+
+    def _head_update(self, table: Table) -> dict[str, Any]:
+        head = self.head or Row({})
+        sets: dict[Any, Attribute] = {
+            **self._state,
+            "wmKind": {"S": "head"},
+            "wmLog": {"S": self._audit_name},
+            "wmRegion": {"S": table.region},
+        }
+        forgotten = {*head.payload_names, *_FORGOTTEN} - set(sets)
+        if self.epoch is not None:  # the head cannot be relied on
+            forgotten |= {"wmBounds", "wmSeen"}
+            sets["wmEpoch"] = number(self.epoch)
+        condition = IS_NOT_OURS
+        if "wmVersion" in head.item:
+            condition = ("wmVersion = :version_is", {":version_is": head.item["wmVersion"]})
+        return update_request(
+            table,
+            self.owner.key(self.owner.head),
+            sets,
+            condition,
+            removes=sorted(map(str, forgotten)),
+            # Counted on the head as it is: opening a window moves the epoch but not the version.
+            counts=["wmEpoch"] if self.epoch is None else [],
+        )
+
+    def _audit_item(self) -> Item:
+        item: Item = {
+            **self.owner.key(self._audit_name),
+            **self._state,
+            "wmKind": {"S": self.kind},
+            "wmActor": {"S": self.actor},
+            "wmReason": {"S": self.reason},
+            "wmToRunId": {"S": self._to_run},
+        }
+        if self.head and self.base and self.base.watermarks:
+            item |= {
+                "wmFromRunId": {"S": self.base.run_id},
+                "wmBefore": self.head.item[self.base.key],
+            }
+        return item
+
+
+def newest_of(owner: Owner, rows: Mapping[str, Row]) -> Latest:
+    """Return what the rows of a job or a source, but for its head, say about its last version."""
+    found = _own_rows(owner, rows)
+    if not found:
+        return Latest("", 0, {}, source=owner.source)
+    newest = max(found, key=lambda row: row.version)
+    return Latest("", newest.version, {}, source=owner.source, log=newest.name)
+
+
+def epoch_after(owner: Owner, rows: Mapping[str, Row]) -> int:
+    """Return an epoch that no window of a job has had, although its head is lost."""
+    windows = [w for row in _own_rows(owner, rows) for w in row.map("wmCommitted").values()]
+    # Attempts that were never committed are known nowhere: far fewer than this, and less matters.
+    return max((int(w["M"]["attempt"]["N"]) for w in windows), default=0) + _NEVER_COMMITTED
+
+
+def converted(target: Row, as_type: Mapping[str, Callable[[Any], Value]]) -> Row:
+    """Return a row whose watermarks of some names are what functions make of them.
+
+    Raises:
+        WatermarkNotFoundError: the row has no watermark of such a name.
+        WatermarkValueError: a function returns what cannot be a watermark.
+    """
+    latest = target.latest()
+    watermarks = dict(latest.watermarks)
+    for name, convert in as_type.items():
+        if name not in watermarks:
+            raise WatermarkNotFoundError(
+                f"as_type has {name!r}, and run {target.run_id!r} of {target.owner} has the "
+                f"watermarks {watermarks}: give one of these names"
+            )
+        watermarks[name] = convert(watermarks[name])
+    values, tags = encode(watermarks, latest.key)
+    return Row({**target.item, latest.key: values, "wmTypes": tags})
+
+
+def _own_rows(owner: Owner, rows: Mapping[str, Row]) -> list[Row]:
+    kinds = {"", "commit", "rewind", "adopt"}
+    return [row for row in rows.values() if row.owner == owner and row.text("wmKind") in kinds]

@@ -1,0 +1,59 @@
+"""The history of a job, read back from the newest entry.
+
+    ~HEAD ──wmLog──▶ jr_7 ──wmPrev──▶ ~AUDIT#000000000006 ──wmPrev──▶ jr_5 ──▶ … ──▶ expired
+
+Every row names the one before it, so one entry costs one read and no index is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from watermarks.table.schema import Row
+from watermarks.windows.committed import AUDITS, CommittedWindow, windows_of
+
+Kind: TypeAlias = Literal["commit", "rewind", "adopt", "legacy"]
+"""What made an entry; `legacy` is a row of the v1 class, the last entry there can be."""
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """One change of a job's watermarks; a run that commits several times in a row keeps its last.
+
+    Attributes:
+        version: the version of the job that it made; 0 for a row of the v1 class.
+        kind: what made it.
+        run_id: the run whose watermarks held from then on; empty after a rewind to the beginning.
+        watermarks: these watermarks; empty after a rewind to the beginning.
+        committed_at: by the clock of the machine that wrote it; None for the v1 class.
+        windows: what the run committed, oldest first; none for a rewind and an adoption.
+        actor: who asked for a rewind or an adoption; else empty.
+        reason: why; else empty.
+    """
+
+    version: int
+    kind: Kind
+    run_id: str
+    watermarks: dict[str, Any]
+    committed_at: datetime | None
+    windows: tuple[CommittedWindow, ...] = ()
+    actor: str = ""
+    reason: str = ""
+
+
+def entry_of(row: Row) -> HistoryEntry:
+    """Return the entry that a row of a history is."""
+    kind: Any = row.text("wmKind") or "legacy"
+    at = row.text("wmAt")
+    return HistoryEntry(
+        version=row.version,
+        kind=kind,
+        run_id=row.text("wmToRunId") if kind in AUDITS else row.run_id,
+        watermarks=row.latest().watermarks if row.has_watermarks else {},
+        committed_at=datetime.fromisoformat(at) if at else None,
+        windows=tuple(windows_of(row)),
+        actor=row.text("wmActor"),
+        reason=row.text("wmReason"),
+    )

@@ -1,0 +1,238 @@
+"""The requests to DynamoDB: strongly consistent reads, and writes that are sent safely."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004
+
+from watermarks.errors import AmbiguousWatermarkError
+
+from .aws_errors import code_of, is_passing, is_refused, rows_found, translate_client_error
+from .heads import check_head
+from .schema import HEAD, Item, Latest, Owner, Row, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+_SENDS = 8
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 2.0
+
+
+class Change(Protocol):
+    """A transaction that moves watermarks, and that knows itself when it was applied before."""
+
+    @property
+    def latest(self) -> Latest:
+        """What the head says once this is applied."""
+
+    def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
+        """Return the writes, which are applied together or not at all."""
+
+    def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
+        """Return what an earlier send stored, given the rows in the way of the writes."""
+
+    def rebased(self, found: Sequence[Row | None]) -> Change | None:
+        """Return the same change on top of what was found, None if that is not right."""
+
+    def refusal(self, found: Sequence[Row | None]) -> Exception:
+        """Return the error that these rows in the way mean."""
+
+
+class TableClient:
+    """One table, through one boto3 client.
+
+    Args:
+        client: a boto3 DynamoDB client.
+        table_name: the table.
+        sleep: waits for a number of seconds.
+        jitter: returns a number in [0, 1), by which each pause is multiplied.
+    """
+
+    def __init__(
+        self,
+        client: DynamoDBClient,
+        table_name: str,
+        sleep: Callable[[float], None],
+        jitter: Callable[[], float],
+    ) -> None:
+        self._client: Any = client
+        self.table = Table(table_name, client.meta.region_name)
+        self._sleep = sleep
+        self._jitter = jitter
+
+    def head(self, owner: Owner) -> Row | None:
+        """Return the head of a job or a source as it is now, None if it has none.
+
+        Raises:
+            WatermarkCorruptError: it cannot be relied on.
+            WatermarkConflictError: another job has its watermarks now.
+            WatermarkTableError: there is no such table, or the row was written in another region.
+        """
+        row = self.row(owner, owner.head)
+        if row:
+            check_head(row, self.table)
+        return row
+
+    def head_or_legacy(self, owner: Owner) -> Row | None:
+        """Return the head; without one, the only row of the v1 class, if there is just one.
+
+        Raises:
+            AmbiguousWatermarkError: there are several rows and no head.
+        """
+        if (head := self.head(owner)) or owner.source:
+            return head
+        runs = self.rows(owner, "\x01", "~", limit=2)
+        if not runs:
+            return None
+        if head := self.head(owner):
+            return head  # the first commit came between the two reads
+        if len(runs) > 1 or runs[0].is_ours:  # a row of ours had a head, which is lost
+            raise AmbiguousWatermarkError(
+                f"{owner} has watermarks in table {self.table.name!r} and no {HEAD} row that says "
+                "which is the most recent, and run ids do not tell: name a run id explicitly, or "
+                "make the run that Glue says started last the current one with "
+                "WatermarkAdmin.adopt(job, run, reason=..., actor=...)"
+            )
+        return runs[0]
+
+    def row(self, owner: Owner, name: str) -> Row | None:
+        """Return one row as it is now, whatever it holds; None if there is none."""
+        with self._translated_errors():
+            response = self._client.get_item(
+                TableName=self.table.name, Key=owner.key(name), ConsistentRead=True
+            )
+        return Row(response["Item"]) if response.get("Item") else None
+
+    def rows(self, owner: Owner, first: str, last: str, limit: int | None = None) -> list[Row]:
+        """Return the rows of a job from one sort key to another; as many pages as it takes.
+
+        Args:
+            owner: whose job it is.
+            first: the first sort key.
+            last: the last sort key.
+            limit: how many rows at most; None means all.
+        """
+        request: dict[str, Any] = {
+            "TableName": self.table.name,
+            "KeyConditionExpression": "jobName = :job AND runId BETWEEN :first AND :last",
+            "ExpressionAttributeValues": {
+                ":job": {"S": owner.job_id},
+                ":first": {"S": first},
+                ":last": {"S": last},
+            },
+            "ConsistentRead": True,
+        }
+        found: list[Row] = []
+        while True:
+            if limit is not None:
+                request["Limit"] = limit - len(found)
+            with self._translated_errors():
+                page = self._client.query(**request)
+            found += map(Row, page["Items"])
+            if "LastEvaluatedKey" not in page or len(found) == limit:
+                return found
+            request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    def all_rows(self, owner: Owner) -> dict[str, Row]:
+        """Return all rows of a job by sort key."""
+        return {row.name: row for row in self.rows(owner, "\x01", "\U0010ffff")}
+
+    def commit(
+        self, change: Change, check_found: Callable[[Latest], None] = lambda _: None
+    ) -> Latest:
+        """Apply a change, exactly once whatever happens to the requests and the responses.
+
+        An outcome that is unknown is found out by sending again: the conditions of the change
+        refuse it if it was applied, and then show it.
+
+        Args:
+            change: what to apply.
+            check_found: called with what an earlier send stored, if one got through; may raise.
+
+        Raises:
+            WatermarkConflictError: another run moved the watermark first.
+            WatermarkTableError: the table cannot be used.
+        """
+        attempt = 0
+        while True:
+            try:
+                with self._translated_errors():
+                    self._client.transact_write_items(TransactItems=change.transaction(self.table))
+            except (ClientError, ConnectionError, HTTPClientError) as error:
+                found = [Row(item) if item else None for item in rows_found(error)]
+                if applied := change.found_applied(found):
+                    check_found(applied)
+                    return applied
+                self._check_heads(found)
+                if is_refused(error):
+                    if (rebased := change.rebased(found)) is None:
+                        raise change.refusal(found) from error
+                    change = rebased
+                    continue
+                self._pause_or_raise(error, attempt)
+            else:
+                return change.latest
+            attempt += 1
+
+    def update(self, request: dict[str, Any]) -> tuple[Item, Row | None]:
+        """Send a write of one row; it may arrive twice, and must then do no harm.
+
+        Returns:
+            What the write asks to be returned, and None; or, if its condition fails, nothing and
+            the row in its way.
+        """
+        return self._sent(self._client.update_item, request)
+
+    def put(self, request: dict[str, Any]) -> Row | None:
+        """Send a write of a whole row; return None, or the row in its way."""
+        return self._sent(self._client.put_item, request)[1]
+
+    def pause(self, attempt: int) -> None:
+        """Wait before trying again: longer each time up to a cap, and never in step with others.
+
+        Args:
+            attempt: how many tries went before the one that failed.
+        """
+        longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**attempt)
+        self._sleep(longest * self._jitter())
+
+    def _check_heads(self, found: Sequence[Row | None]) -> None:
+        for row in found:
+            if row and row.is_head:
+                check_head(row, self.table)
+
+    def _sent(self, send: Callable[..., Any], request: dict[str, Any]) -> tuple[Item, Row | None]:
+        attempt = 0
+        while True:
+            try:
+                with self._translated_errors():
+                    response = send(**request)
+            except (ClientError, ConnectionError, HTTPClientError) as error:
+                if code_of(error) == "ConditionalCheckFailedException":
+                    answer: Any = getattr(error, "response", {})
+                    return {}, Row(answer.get("Item", {}))
+                self._pause_or_raise(error, attempt)
+            else:
+                return response.get("Attributes", {}), None
+            attempt += 1
+
+    def _pause_or_raise(self, error: Exception, attempt: int) -> None:
+        if not is_passing(error) or attempt + 1 == _SENDS:
+            raise error
+        self.pause(attempt)
+
+    @contextmanager
+    def _translated_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except ClientError as error:
+            found = translate_client_error(error, self.table.name, self._client.meta)
+            if found:
+                raise found from error
+            raise

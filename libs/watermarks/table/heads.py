@@ -1,0 +1,96 @@
+"""What is checked of a head row before anything relies on it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+
+from watermarks.errors import WatermarkConflictError, WatermarkCorruptError, WatermarkTableError
+
+from .schema import Owner, Row, Table
+from .values import decode
+
+_CLOCK_TOLERANCE = timedelta(minutes=5)
+
+
+def check_head(row: Row, table: Table) -> None:
+    """Raise an error unless a head row can be relied on.
+
+    Raises:
+        WatermarkCorruptError: it holds what the library never writes.
+        WatermarkConflictError: its watermarks are those of another job now.
+        WatermarkTableError: it was first written in another region.
+    """
+    check_intact(row, table)
+    check_not_renamed(row, table)
+    region = row.text("wmRegion") or table.region
+    if region != table.region:
+        raise WatermarkTableError(
+            f"the watermarks of {row.owner} in table {table.name!r} were written "
+            f"in region {region}, and this client is in {table.region}: the table is a copy, and "
+            f"the job may have gone on in {region}; use a client of {region}, or, if this table "
+            f"replaces that one for good, rewind the job to its run {row.run_id!r} with this "
+            "client, which takes the job over",
+            "other_region",
+        )
+
+
+def check_intact(row: Row, table: Table) -> None:
+    """Raise a WatermarkCorruptError if a head row cannot be read."""
+    try:
+        _read_all(row)
+    except (
+        *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+        WatermarkCorruptError,
+    ) as error:
+        raise WatermarkCorruptError(
+            f"the row {row.name!r} of {row.owner} in table {table.name!r} is corrupt "
+            f"({type(error).__name__}: {error}): it holds what this library never writes, or "
+            "cannot read here; rewind to a run you trust, which writes the row anew, or restore "
+            "the table to a point in time before the damage"
+        ) from error
+
+
+def check_not_renamed(row: Row, table: Table) -> None:
+    """Raise a WatermarkConflictError if a head has given its watermarks to another job."""
+    if to_job := row.text("wmCarriedTo"):
+        job = row.owner.job_id
+        raise WatermarkConflictError(
+            f"the watermarks of job {job!r} in table {table.name!r} were carried over to job "
+            f"{to_job!r}, which goes on from them: nothing was written; run that job, or carry "
+            f"them back with rename_job({to_job!r}, {job!r})"
+        )
+
+
+def check_clock(owner: Owner, head: Row | None, now: datetime) -> None:
+    """Raise a WatermarkConflictError if the last commit lies over 5 minutes in the future."""
+    at = head.text("wmAt") if head else ""
+    if not at or now >= datetime.fromisoformat(at) - _CLOCK_TOLERANCE:
+        return
+    raise WatermarkConflictError(
+        f"{owner}: its last commit was at {at}, and the clock here says {now.isoformat()}: "
+        "one of the two clocks is wrong by more than 5 minutes, and settle relies on them; set "
+        "this machine's clock; if that commit's clock was wrong, rewind the job to its current "
+        f"run {head.run_id if head else ''!r}, which notes the time of this machine"
+    )
+
+
+def _read_all(row: Row) -> None:
+    int(row.item["wmVersion"]["N"])
+    row.number("wmEpoch")
+    for name in row.payload_names:
+        row.item[name]["M"]  # a KeyError if it is no map
+    row.latest()
+    for name in ("wmWindows", "wmCommitted"):
+        for window in row.map(name).values():
+            int(window["M"]["attempt"]["N"])
+            _, _, _, low, high, _, _ = json.loads(window["M"]["window"]["S"])
+            decode(*high)
+            if low is not None:
+                decode(*low)
+    if at := row.text("wmAt"):
+        datetime.fromisoformat(at)
+    for seen in row.map("wmSeen").values():
+        *_, at = json.loads(seen["S"])
+        datetime.fromisoformat(at)
+    row.text("wmRegion")

@@ -1,0 +1,400 @@
+"""The table and its rows: every name and every condition is here, once.
+
+A job has one head row (its current watermarks and their version) and one row per run. A source of
+a job, if it has several, has a head and rows of its own: it moves, costs and rewinds by itself.
+
+    job                    source `orders` of a job
+    ~HEAD                  ~CURSOR#orders                   the head
+    jr_1                   ~BY#orders#jr_1                  what a run committed
+    ~AUDIT#000000000007    ~BY#orders#~AUDIT#000000000007   what an operator changed
+    ~COMMITTED##0000…      ~COMMITTED#orders#0000…          committed windows, in blocks
+    ~BACKFILL#<id>                                          which parts of a backfill are done
+
+"~" sorts after every run id, and "~HEAD" after all others, so a reader of the v1 class, which takes
+the greatest `runId`, finds it. Our attributes start with `wm`, except `expiresAt`; any other name
+is the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
+
+from watermarks.errors import WatermarksError, WatermarkValueError
+
+from .values import Attribute, decode
+
+TABLE_NAME = "glue-watermarks"
+EXPIRES_AT = "expiresAt"  # epoch seconds, of rows that may be forgotten
+HEAD = "~HEAD"
+DEFAULT_KEY = "watermarks"
+_KEYS = {"jobName": "HASH", "runId": "RANGE"}
+_LONGEST_JOB, _LONGEST_RUN = 2048, 700  # bytes; DynamoDB's limits, less what we put around a run id
+_LONGEST_NAME = 255
+
+Item: TypeAlias = dict[str, Attribute]
+"""A row in DynamoDB's form."""
+
+
+def create_table_request(table_name: str = TABLE_NAME) -> dict[str, Any]:
+    """Return the request of DynamoDB's CreateTable for a table of watermarks.
+
+    Its time to live, on `expiresAt`, is set by a request of its own, UpdateTimeToLive.
+
+    Args:
+        table_name: name of the table.
+    """
+    return {
+        "TableName": table_name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{"AttributeName": key, "KeyType": kind} for key, kind in _KEYS.items()],
+        "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in _KEYS],
+    }
+
+
+class Table(NamedTuple):
+    """Where the rows are."""
+
+    name: str
+    region: str
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose watermarks a head holds: those of a job, or of one source of a job."""
+
+    job_id: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f"job {self.job_id!r}" + (f", source {self.source!r}" if self.source else "")
+
+    @property
+    def head(self) -> str:
+        """Sort key of the head row."""
+        return f"~CURSOR#{self.source}" if self.source else HEAD
+
+    def run(self, run_id: str) -> str:
+        """Return the sort key of the row of a run."""
+        return f"~BY#{self.source}#{run_id}" if self.source else run_id
+
+    def audit(self, version: int) -> str:
+        """Return the sort key of the row of what an operator did, which made a version."""
+        return self.run(f"~AUDIT#{version:012d}")
+
+    @property
+    def last_audit(self) -> str:
+        """A sort key behind that of every audit row."""
+        return self.run("~AUDIT#~")
+
+    def block(self, version: int | None) -> str:
+        """Return the sort key of a block of committed windows; None: one behind every block."""
+        return f"~COMMITTED#{self.source}#{'~' if version is None else f'{version:012d}'}"
+
+    def key(self, name: str) -> Item:
+        """Return the primary key of a row of the job."""
+        return {"jobName": {"S": self.job_id}, "runId": {"S": name}}
+
+
+SOURCE_HEADS = ("~CURSOR#", "~CURSOR#~")
+"""The sort keys before and behind the heads of all sources of a job."""
+
+
+@dataclass(frozen=True)
+class Latest:
+    """The current watermarks of a job or a source, and the row of its history that holds them.
+
+    Attributes:
+        run_id: the run whose watermarks these are.
+        version: counts the commits, without gaps; 0 for a row that has no head yet.
+        watermarks: the values, each with the type it was written with.
+        source: the source of the job that they are of; empty for the job itself.
+        key: the attribute of the row that holds them.
+        log: sort key of the row that made this version; empty means the run's row.
+        prev: sort key of the row before that one; empty at the beginning.
+        committed: the windows that the run of this version has committed, by id.
+        bounds: which end belongs to the windows of a cursor, by the cursor's name.
+        is_typed: whether the types are stored; the v1 class stores numbers and texts only.
+    """
+
+    run_id: str
+    version: int
+    watermarks: dict[str, Any]
+    source: str = field(default="", repr=False)
+    key: str = field(default=DEFAULT_KEY, repr=False)
+    log: str = field(default="", repr=False)
+    prev: str = field(default="", repr=False)
+    committed: Item = field(default_factory=dict, repr=False)
+    bounds: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    is_typed: bool = field(default=True, repr=False, compare=False)
+
+
+class Row:
+    """A row of the table, read attribute by attribute.
+
+    Args:
+        item: the row in DynamoDB's form.
+    """
+
+    def __init__(self, item: Mapping[str, Any]) -> None:
+        self.item: Item = {name: dict(value) for name, value in item.items()}
+
+    def __repr__(self) -> str:
+        return f"Row({self.item!r})"
+
+    def text(self, name: str) -> str:
+        """Return a text attribute, empty if the row has none of this name."""
+        return str(self.item.get(name, {"S": ""})["S"])
+
+    def number(self, name: str) -> int:
+        """Return a number attribute, 0 if the row has none of this name."""
+        return int(self.item.get(name, {"N": "0"})["N"])
+
+    def map(self, name: str) -> Item:
+        """Return a map attribute, empty if the row has none of this name."""
+        found: Item = self.item.get(name, {"M": {}})["M"]
+        return found
+
+    @property
+    def name(self) -> str:
+        """Its sort key."""
+        return self.text("runId")
+
+    @property
+    def owner(self) -> Owner:
+        """The job or the source that it belongs to."""
+        kind, _, rest = self.name.partition("#")
+        source = rest.partition("#")[0] if kind in {"~CURSOR", "~BY", "~COMMITTED"} else ""
+        return Owner(self.text("jobName"), source)
+
+    @property
+    def run_id(self) -> str:
+        """The run whose watermarks it holds."""
+        name = self.name.split("#", 2)[2] if self.name.startswith("~BY#") else self.name
+        return self.text("wmRunId") or name
+
+    @property
+    def is_head(self) -> bool:
+        """Whether it is the head of its owner."""
+        return self.name == self.owner.head
+
+    @property
+    def version(self) -> int:
+        """The version that it made, 0 for a row of the v1 class."""
+        return self.number("wmVersion")
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this library has written it, and not the v1 class."""
+        return "wmVersion" in self.item
+
+    @property
+    def payload_names(self) -> list[str]:
+        """The attributes that are a caller's: the map of the watermarks."""
+        return [name for name in self.item if is_payload(name)]
+
+    @property
+    def has_watermarks(self) -> bool:
+        """Whether it holds watermarks: a head may have an open window only."""
+        return bool(self.payload_names)
+
+    def is_expired(self, now: datetime) -> bool:
+        """Return whether it is past its time, which DynamoDB may take days to act on."""
+        return EXPIRES_AT in self.item and self.number(EXPIRES_AT) <= now.timestamp()
+
+    def latest(self) -> Latest:
+        """Return what a head row or a run row says about the watermarks of its owner.
+
+        A head that has open windows only is version 0, or what a rewind to nothing made it.
+
+        Raises:
+            WatermarksError: it has attributes of a caller, and they are not watermarks.
+        """
+        is_empty = not self.has_watermarks
+        run_id = "" if is_empty else self.run_id
+        key = DEFAULT_KEY if is_empty else self._payload_key()
+        return Latest(
+            run_id=run_id,
+            version=self.version,
+            watermarks={} if is_empty else decode(self.item[key], self.item.get("wmTypes")),
+            source=self.owner.source,
+            key=key,
+            log=self.text("wmLog") if "wmLog" in self.item else run_id and self.owner.run(run_id),
+            prev=self.text("wmPrev"),
+            committed=self.map("wmCommitted"),
+            bounds={cursor: bounds["S"] for cursor, bounds in self.map("wmBounds").items()},
+            is_typed="wmTypes" in self.item,
+        )
+
+    def _payload_key(self) -> str:
+        maps = [name for name in self.payload_names if "M" in self.item[name]]
+        if DEFAULT_KEY in maps or len(maps) == 1:
+            return DEFAULT_KEY if DEFAULT_KEY in maps else maps[0]
+        raise WatermarksError(
+            f"the row {self.name!r} of {self.owner} has no {DEFAULT_KEY!r} map but "
+            f"{sorted(self.payload_names)}: a row holds its watermarks in one map; "
+            "read it with get_watermark, and start over with advance(..., base=None)"
+        )
+
+
+def is_payload(name: str) -> bool:
+    """Return whether an attribute of a row is a caller's and not the library's."""
+    return not (name in _KEYS or name == EXPIRES_AT or name.startswith("wm"))
+
+
+# What a write relies on. Each is an expression and the values in it.
+Condition: TypeAlias = tuple[str, Item]
+IS_ABSENT: Condition = ("attribute_not_exists(runId)", {})
+IS_NOT_OURS: Condition = ("attribute_not_exists(wmVersion)", {})
+
+
+def number(value: int) -> Attribute:
+    """Return a number in DynamoDB's form."""
+    return {"N": str(value)}
+
+
+def version_is(version: int) -> Condition:
+    """The head has moved no further than it was read."""
+    return "wmVersion = :version_is", {":version_is": number(version)}
+
+
+def epoch_is(epoch: int) -> Condition:
+    """Nobody has opened a window since the head was read."""
+    if not epoch:
+        return "attribute_not_exists(wmEpoch)", {}
+    return "wmEpoch = :epoch_is", {":epoch_is": number(epoch)}
+
+
+def both(*conditions: Condition) -> Condition:
+    """Every one of these holds."""
+    return _joined(" AND ", conditions)
+
+
+def either(*conditions: Condition) -> Condition:
+    """One of these holds."""
+    return _joined(" OR ", conditions)
+
+
+def _joined(word: str, conditions: Sequence[Condition]) -> Condition:
+    values = {name: value for _, given in conditions for name, value in given.items()}
+    return word.join(f"({text})" for text, _ in conditions), values
+
+
+def put_request(table: Table, item: Item, condition: Condition) -> dict[str, Any]:
+    """Return the request of PutItem for a row, under a condition."""
+    text, values = condition
+    request = {
+        "TableName": table.name,
+        "Item": item,
+        "ConditionExpression": text,
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+    return request | ({"ExpressionAttributeValues": values} if values else {})
+
+
+def update_request(
+    table: Table,
+    key: Item,
+    sets: Mapping[Any, Attribute],
+    condition: Condition,
+    *,
+    removes: Sequence[str | tuple[str, str]] = (),
+    counts: Sequence[str] = (),
+    keeps: Mapping[str, Attribute] | None = None,
+) -> dict[str, Any]:
+    """Return the request of UpdateItem for a row, under a condition.
+
+    Args:
+        table: the table.
+        key: the primary key of the row.
+        sets: attributes and their values; a pair is an entry of a map.
+        condition: what the write relies on.
+        removes: attributes, or entries of maps, that go away.
+        counts: numbers that are raised by one, from 0 if the row has none.
+        keeps: attributes that are set only if the row has none.
+    """
+    text, values = condition
+    names: dict[str, str] = {}
+    given = dict(values)
+
+    def name(path: str | tuple[str, str]) -> str:
+        parts = (path,) if isinstance(path, str) else path
+        return ".".join(names.setdefault(part, f"#n{len(names)}") for part in parts)
+
+    def value(attribute: Attribute) -> str:
+        placeholder = f":v{len(given)}"
+        given[placeholder] = attribute
+        return placeholder
+
+    parts = [f"{name(path)} = {value(attribute)}" for path, attribute in sets.items()]
+    for path in counts:
+        there = name(path)
+        zero, one = value(number(0)), value(number(1))
+        parts.append(f"{there} = if_not_exists({there}, {zero}) + {one}")
+    for path, attribute in (keeps or {}).items():
+        parts.append(f"{name(path)} = if_not_exists({name(path)}, {value(attribute)})")
+    expression = f"SET {', '.join(parts)}"
+    if removes:
+        expression += f" REMOVE {', '.join(map(name, removes))}"
+    return {
+        "TableName": table.name,
+        "Key": key,
+        "UpdateExpression": expression,
+        "ConditionExpression": text,
+        "ExpressionAttributeNames": {placeholder: real for real, placeholder in names.items()},
+        "ExpressionAttributeValues": given,
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+
+
+def check_name(parameter: str, name: object, longest: int = _LONGEST_NAME) -> None:
+    """Raise a ValueError unless a name is a non-empty str that a key of the table can hold."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"{parameter} is {name!r}: give a non-empty str")
+    try:
+        length = len(name.encode())
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{parameter} is {name!r}, which holds half of a character (a lone surrogate): repair "
+            "the text where it is decoded"
+        ) from error
+    if length > longest:
+        raise ValueError(f"{parameter} has {length} bytes: give at most {longest} ({name[:40]!r}…)")
+
+
+def check_job(job_id: object) -> None:
+    """Raise a ValueError unless a job id can be a key."""
+    check_name("job_id", job_id, _LONGEST_JOB)
+
+
+def check_source(source: object) -> None:
+    """Raise a ValueError unless a source is none (empty), or a name without "." and "#"."""
+    if source == "":
+        return
+    check_name("source", source)
+    if any(character in str(source) for character in ".#~"):
+        raise ValueError(f"source is {source!r}: give a name without '.', '#' and '~'")
+
+
+def check_run_id(run_id: object) -> None:
+    """Raise a ValueError unless a run id is one that sorts below the library's own rows."""
+    check_name("run_id", run_id, _LONGEST_RUN)
+    if str(run_id) >= "~":
+        raise ValueError(
+            f"run_id is {run_id!r}: the library's own rows start with '~', and a run id must "
+            "sort below them; give the job run id of Glue (jr_...), or plain ASCII"
+        )
+
+
+def check_cursor(cursor: object) -> None:
+    """Raise a ValueError unless a cursor is the name of one watermark."""
+    check_name("cursor", cursor)
+    if "." in str(cursor):
+        source, _, rest = str(cursor).partition(".")
+        raise WatermarkValueError(
+            f"cursor is {cursor!r}: the name of a watermark has no dot; for one of several sources "
+            f"give source={source!r}, cursor={rest!r}, and for a field of a struct column="
+            f"{cursor!r} where the frame is read"
+        )

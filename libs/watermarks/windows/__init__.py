@@ -1,0 +1,1 @@
+"""What a run does: open windows, commit them, fill ranges in; and which windows count."""

@@ -1,0 +1,271 @@
+"""Backfill: windows over a range that was given, apart from the incremental state of the job.
+
+The range is cut into contiguous parts, and one row `~BACKFILL#<id>` keeps which of them are done:
+
+    low ──── part 1 ────●──── part 2 ────●──── part 3 ────● high
+             done                done            to do: a restart begins here
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from watermarks.errors import (
+    AmbiguousWatermarkError,
+    WatermarkNotFoundError,
+    WatermarksError,
+    WatermarkSupersededError,
+    WatermarkValueError,
+)
+from watermarks.table.schema import (
+    EXPIRES_AT,
+    HEAD,
+    IS_ABSENT,
+    Condition,
+    Item,
+    Owner,
+    Row,
+    Table,
+    check_cursor,
+    check_job,
+    check_name,
+    check_run_id,
+    either,
+    number,
+    update_request,
+)
+from watermarks.table.values import ARITHMETIC, decode, encode
+
+from .cursors import Cursor, check_same_family, family, is_before
+from .window import BOUNDS, Bounds, Window
+
+if TYPE_CHECKING:
+    from watermarks.table.client import TableClient
+
+_ID = re.compile(r"[A-Za-z0-9._-]+")
+_MAX_PARTS = 1000
+
+
+@dataclass(frozen=True)
+class Backfill:
+    """What a backfill is asked for; see `Watermarks.backfill`."""
+
+    job_id: str
+    backfill_id: str
+    cursor: str
+    low: Cursor
+    high: Cursor
+    run_id: str
+    parts: int
+    bounds: Bounds
+
+    def check(self) -> None:
+        """Raise a ValueError for a parameter that is not what is allowed."""
+        check_job(self.job_id)
+        check_cursor(self.cursor)
+        check_run_id(self.run_id)
+        check_name("backfill_id", self.backfill_id)
+        if not _ID.fullmatch(self.backfill_id):
+            raise ValueError(
+                f"backfill_id is {self.backfill_id!r}: output is named by it, so give letters, "
+                "digits, '.', '_' and '-' only"
+            )
+        if self.bounds not in BOUNDS:
+            raise ValueError(f"bounds is {self.bounds!r}: allowed are {', '.join(BOUNDS)}")
+        if type(self.parts) is not int or not 1 <= self.parts <= _MAX_PARTS:
+            raise ValueError(f"parts is {self.parts!r}: give an integer from 1 to {_MAX_PARTS}")
+        for name, value in (("low", self.low), ("high", self.high)):
+            if value is None:
+                raise WatermarkValueError(
+                    f"{name} is None: a backfill has two ends; to load everything again, rewind "
+                    "the job with to_run=None"
+                )
+        check_same_family(self.low, self.high, self.cursor)
+        if not is_before(self.low, self.high):
+            raise WatermarkValueError(f"low is {self.low!r}, not before high {self.high!r}")
+        split(self.low, self.high, self.parts)  # refuses what cannot be split
+
+    def windows(self, attempt: int, token: str) -> dict[str, Window]:
+        """Return the windows of all parts, by the number of the part.
+
+        Args:
+            attempt: the number of this try.
+            token: what the row of the backfill has that no other has.
+        """
+        edges = split(self.low, self.high, self.parts)
+        return {
+            str(part): Window(
+                job_id=self.job_id,
+                run_id=self.run_id,
+                cursor=self.cursor,
+                window_id=window_id(self.backfill_id, token, part),
+                attempt=attempt,
+                low=edges[part - 1],
+                high=edges[part],
+                bounds=self.bounds,
+                read_low=edges[part - 1],
+                is_recovered=attempt > 1,
+            )
+            for part in range(1, self.parts + 1)
+        }
+
+    def run(self, client: TableClient, now: datetime, history: timedelta) -> Iterator[Window]:
+        """Yield the windows that are not done yet, and note each as done when the loop is back.
+
+        Raises:
+            WatermarksError: the id is that of another backfill.
+            WatermarkSupersededError: another run continues the same backfill.
+        """
+        row, other = client.update(self._start(client.table, now, history))
+        if other is not None:
+            raise self._is_another(other)
+        begun = Row(row)
+        attempt, done = begun.number("wmAttempt"), begun.map("wmDone")
+        for part, window in self.windows(attempt, begun.text("wmToken")).items():
+            if part in done:
+                continue
+            yield window
+            _, later = client.update(self._finish(client.table, part, attempt))
+            if later is not None:
+                raise WatermarkSupersededError(
+                    f"backfill {self.backfill_id!r} of job {self.job_id!r}: run "
+                    f"{later.text('wmOwner')!r} continues it as a later attempt than {attempt}: "
+                    f"part {part} is not marked as done, and what this run wrote for it does not "
+                    "count; stop this run"
+                )
+
+    def _start(self, table: Table, now: datetime, history: timedelta) -> dict[str, Any]:
+        """Return the write that begins a backfill, or continues it as the next attempt."""
+        values, tags = encode({"low": self.low, "high": self.high}, "range")
+        same = {
+            "wmCursor": {"S": self.cursor},
+            "wmRange": values,
+            "wmTypes": tags,
+            "wmParts": number(self.parts),
+            "wmBounds": {"S": self.bounds},
+        }
+        is_same: Condition = (
+            " AND ".join(
+                [*(f"{name} = :same_{name}" for name in same), "attribute_exists(wmToken)"]
+            ),
+            {f":same_{name}": value for name, value in same.items()},
+        )
+        sets: dict[Any, Any] = {
+            **same,
+            "wmOwner": {"S": self.run_id},
+            "wmAt": {"S": now.isoformat(timespec="microseconds")},
+            "wmKind": {"S": "backfill"},
+            EXPIRES_AT: number(int((now + history).timestamp())),
+        }
+        keeps: Item = {"wmDone": {"M": {}}, "wmToken": {"S": os.urandom(8).hex()}}
+        condition = either(IS_ABSENT, is_same)
+        request = update_request(
+            table, self._key, sets, condition, counts=["wmAttempt"], keeps=keeps
+        )
+        return request | {"ReturnValues": "ALL_NEW"}
+
+    def _finish(self, table: Table, part: str, attempt: int) -> dict[str, Any]:
+        """Return the write that marks a part as done by an attempt, unless a later one began."""
+        is_ours: Condition = ("wmAttempt = :attempt", {":attempt": number(attempt)})
+        return update_request(table, self._key, {("wmDone", part): number(attempt)}, is_ours)
+
+    def _is_another(self, row: Row) -> WatermarksError:
+        """Return the error that the row of this id holds another backfill."""
+        if not row.text("wmToken"):
+            return WatermarksError(
+                f"the backfill {self.backfill_id!r} of job {self.job_id!r} was begun by an earlier "
+                "version of this library, which named its windows otherwise: finish it with that "
+                "version, or give another backfill_id"
+            )
+        stored = decode(row.item["wmRange"], row.item["wmTypes"])
+        return WatermarksError(
+            f"the backfill {self.backfill_id!r} of job {self.job_id!r} is {row.text('wmCursor')!r} "
+            f"from {stored['low']!r} to {stored['high']!r} {row.text('wmBounds')} in "
+            f"{row.number('wmParts')} parts, and now it is asked for {self.cursor!r} from "
+            f"{self.low!r} to {self.high!r} {self.bounds} in {self.parts}: give the same again to "
+            "continue it, or another backfill_id for another backfill"
+        )
+
+    @property
+    def _key(self) -> dict[str, Any]:
+        return Owner(self.job_id).key(_row_name(self.backfill_id))
+
+
+def check_no_legacy_rows(client: TableClient, owner: Owner) -> None:
+    """Raise an AmbiguousWatermarkError for a job with rows of the v1 class and no head."""
+    if client.head(owner) or not client.rows(owner, "\x01", "~", limit=1):
+        return
+    raise AmbiguousWatermarkError(
+        f"{owner} has rows of the v1 class in table {client.table.name!r} and no {HEAD} row, and "
+        "the row of a backfill would be in the way of its readers: call "
+        "WatermarkAdmin.adopt(job, run, reason=..., actor=...) first"
+    )
+
+
+def backfilled_windows(client: TableClient, job_id: str, backfill_id: str) -> list[tuple[str, int]]:
+    """Return what `Watermarks.backfilled_windows` says."""
+    check_job(job_id)
+    check_name("backfill_id", backfill_id)
+    row = client.row(Owner(job_id), _row_name(backfill_id))
+    if row is None:
+        raise WatermarkNotFoundError(
+            f"there is no backfill {backfill_id!r} of job {job_id!r} in table "
+            f"{client.table.name!r}: it never began, or its row has expired; check the "
+            "id, and keep rows longer with Watermarks(..., history_days=...)"
+        )
+    done = sorted((int(part), int(at["N"])) for part, at in row.map("wmDone").items())
+    # Without a token it is of an earlier version, and read as that has written it.
+    token = row.text("wmToken")
+    return [(window_id(backfill_id, token, part), attempt) for part, attempt in done]
+
+
+def window_id(backfill_id: str, token: str, part: int) -> str:
+    """Return the id of a part, which no part of another job, table or stage has."""
+    return "-".join(filter(None, ("backfill", backfill_id, token, str(part))))
+
+
+def split(low: Any, high: Any, parts: int) -> list[Any]:
+    """Return the edges of the equal parts of a range, from low to high.
+
+    Raises:
+        WatermarkValueError: the values cannot be split, or not into so many parts.
+    """
+    edges = [low, *(_between(low, high, part, parts) for part in range(1, parts)), high]
+    if not all(is_before(left, right) for left, right in pairwise(edges)):
+        raise WatermarkValueError(
+            f"parts is {parts}: the range from {low!r} to {high!r} has fewer values; give less"
+        )
+    return edges
+
+
+def _row_name(backfill_id: str) -> str:
+    return f"~BACKFILL#{backfill_id}"
+
+
+def _between(low: Any, high: Any, part: int, parts: int) -> Any:
+    match low:
+        case datetime() if low.utcoffset() is not None:
+            # In UTC, where no hour is missing and none comes twice.
+            start = low.astimezone(UTC)
+            return (start + (high - start) * part // parts).astimezone(low.tzinfo)
+        case datetime():
+            return low + (high - low) * part // parts
+        case date():
+            return low + timedelta(days=(high - low).days * part // parts)
+        case int() if isinstance(high, int):
+            return low + (high - low) * part // parts
+        case int() | Decimal():
+            whole = ARITHMETIC.subtract(Decimal(high), Decimal(low))
+            share = ARITHMETIC.divide(ARITHMETIC.multiply(whole, Decimal(part)), Decimal(parts))
+            return ARITHMETIC.add(Decimal(low), share)
+    raise WatermarkValueError(
+        f"parts is {parts} for the {family(low)} {low!r}: text cannot be split; give parts=1, or "
+        "one backfill for each range"
+    )

@@ -1,0 +1,382 @@
+"""A commit: the one transaction that moves a watermark, and what a refusal of it means.
+
+read head (version n) ──▶ write data ──▶ commit if the head still has version n ──▶ n + 1
+                                            │
+    the run's row holds this very commit ◀──┼──▶ the head has another version: conflict
+    already: an earlier send got through    └──▶ another transaction is on the row: send again
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from watermarks.errors import WatermarkConflictError, WatermarkSupersededError
+from watermarks.table.schema import (
+    EXPIRES_AT,
+    IS_ABSENT,
+    IS_NOT_OURS,
+    Condition,
+    Item,
+    Latest,
+    Owner,
+    Row,
+    Table,
+    both,
+    check_job,
+    check_run_id,
+    either,
+    is_payload,
+    number,
+    put_request,
+    update_request,
+    version_is,
+)
+from watermarks.table.values import Attribute, Value, decode, encode
+
+from .cursors import entry_of, is_same
+from .window import OpenWindow
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+_DIGEST_DIGITS = 32
+# Every commit of the run writes them all again, and a write of over 1 KB costs more.
+_WINDOWS_IN_A_ROW = 4
+
+
+class RunConflictError(WatermarkConflictError):
+    """This very run already committed something else, which cannot be replaced any more."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """The next version of the watermarks of a job or a source, as one run wants it.
+
+    Attributes:
+        owner: whose watermarks they are.
+        run_id: the run that is recorded: the run itself, or `<run>#<window id>`.
+        key: the attribute that holds the watermarks.
+        values: the whole new state, in DynamoDB's form.
+        tags: the type tags of `values`.
+        digest: identifies what the caller asked for; the same again after a restart.
+        base: what the head must still hold; None or version 0 if there must be no head.
+        committed_at: ISO text, for people only.
+        expires_at: when DynamoDB may delete the run's row, in seconds since 1970.
+        window: the window that this commit closes, if any.
+    """
+
+    owner: Owner
+    run_id: str
+    key: str
+    values: Attribute
+    tags: Attribute
+    digest: str
+    base: Latest | None
+    committed_at: str
+    expires_at: int
+    window: OpenWindow | None = None
+
+    @classmethod
+    def of(
+        cls,
+        item: Mapping[str, Any],
+        state: Mapping[str, Value],
+        base: Latest | None,
+        *,
+        now: datetime,
+        history: timedelta,
+        source: str = "",
+        window: OpenWindow | None = None,
+    ) -> Commit:
+        """Return the commit of a watermark item.
+
+        Args:
+            item: jobName, runId and the values the caller gave under one further key.
+            state: the whole state that results.
+            base: what the head must still hold.
+            now: when the run's row is made.
+            history: how long that row is kept.
+            source: the source of the job that the values are of.
+            window: the window that the commit closes.
+
+        Raises:
+            WatermarkValueError: a value is of a type that cannot be a watermark.
+            ValueError: the item is not of that form.
+        """
+        job_id, run_id, key = check_item(item)
+        values, tags = encode(state, key)
+        # No clock and no base, so that a restarted run makes the same digest.
+        identity: list[Any] = [job_id, run_id, key, *encode(item[key], key)]
+        if window is not None:
+            identity += [window.window_id, window.attempt]
+        given = json.dumps(identity, sort_keys=True)
+        return cls(
+            owner=Owner(job_id, source),
+            run_id=_row_name(run_id, window, base),
+            key=key,
+            values=values,
+            tags=tags,
+            digest=sha256(given.encode()).hexdigest()[:_DIGEST_DIGITS],
+            base=base,
+            committed_at=now.isoformat(timespec="microseconds"),
+            expires_at=int((now + history).timestamp()),
+            window=window,
+        )
+
+    @property
+    def latest(self) -> Latest:
+        """What the head says once this commit is applied."""
+        return Latest(
+            run_id=self.run_id,
+            version=self._base_version + 1,
+            watermarks=decode(self.values, self.tags),
+            source=self.owner.source,
+            key=self.key,
+            log=self._log,
+            prev=self._prev,
+            committed=self._committed,
+            bounds=self._bounds,
+        )
+
+    def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
+        """Return the writes: the head and the run's row appear together or not at all."""
+        writes: Any = [{"Update": self._head_update(table)}, {"Put": self._run_put(table)}]
+        return list(writes)
+
+    def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
+        """Return what an earlier send of this commit stored, if it did get through."""
+        # The run's row first: it stays true when others have committed since.
+        for row in reversed(found):
+            if row and (row.text("wmDigest") == self.digest or self._is_committed_in(row)):
+                return row.latest()
+        return None
+
+    def refusal(self, found: Sequence[Row | None]) -> WatermarkConflictError:
+        """Return the error that these rows in the way mean."""
+        head, run = found
+        proposed = decode(self.values, self.tags)
+        run_id = self.window.run_id if self.window else self.run_id
+        wanted = f"{self.owner}: run {run_id!r} proposed {proposed}"
+        if self.window is not None and head is not None and not self._holds_window(head):
+            return self._superseded(self.window, wanted, head, proposed)
+        if run is not None:
+            stored = run.latest()
+            return RunConflictError(
+                f"{wanted}, but this run already committed version {stored.version}, "
+                f"{stored.watermarks}, and that is not the version it read: nothing was written; "
+                "use a new run id for a new commit",
+                stored,
+                proposed,
+            )
+        if head is None:
+            return WatermarkConflictError(
+                f"{wanted} from version {self._base_version}, but the table holds no watermark; "
+                "find out who deleted the head row, then adopt the last good run",
+                None,
+                proposed,
+            )
+        stored = head.latest()
+        return WatermarkConflictError(
+            f"{wanted} from version {self._base_version}, but the table holds version "
+            f"{stored.version}, {stored.watermarks}, advanced by {stored.log!r} meanwhile: "
+            "nothing was written; let this run fail and start a new one, which reads from there",
+            stored,
+            proposed,
+        )
+
+    def rebased(self, found: Sequence[Row | None]) -> Commit | None:
+        """Return the same commit on top of the head that was found, if that is right as well.
+
+        It is when the window is still ours: then only watermarks of other cursors have moved. It
+        is when there were no watermarks and, after a rewind to the beginning, are none again.
+
+        Where the run's own row is part of the history already, a window is recorded in a second
+        row; and so it is looked for there before it is given up.
+        """
+        head = found[0]
+        if head and self.base is None and head.is_ours and not head.has_watermarks:
+            base = head.latest()
+            return self._from_base(base) if base.version else None
+        if base_of_window := self._moved_base_of_window(head):
+            return self._from_base(base_of_window)
+        if self.window and self.run_id == self.window.run_id:
+            return replace(self, run_id=_second_row(self.run_id, self.window))
+        return None
+
+    def _moved_base_of_window(self, head: Row | None) -> Latest | None:
+        if self.window is None or head is None or not self._holds_window(head):
+            return None
+        moved, low = head.latest(), self.window.low
+        at_low = entry_of(moved.watermarks, self.window.cursor)
+        is_at_low = at_low is None or (low is not None and is_same(at_low, low))
+        return moved if is_at_low and moved.version != self._base_version else None
+
+    def _from_base(self, base: Latest) -> Commit:
+        if self.window is None:
+            return replace(self, base=base)
+        state = {**base.watermarks, self.window.cursor: self.window.high}
+        values, tags = encode(state, self.key)
+        return replace(self, values=values, tags=tags, base=base)
+
+    def _holds_window(self, head: Row) -> bool:
+        """Return whether the window is open in a head row, by this run's attempt."""
+        if self.window is None:
+            return False
+        found = head.map("wmWindows").get(self.window.cursor)
+        return found is not None and OpenWindow.from_attribute(found) == self.window
+
+    def _is_committed_in(self, row: Row) -> bool:
+        """Return whether a row records this very window, although maybe not as its last one."""
+        if self.window is None:
+            return False
+        found = row.map("wmCommitted").get(self.window.window_id)
+        return found is not None and OpenWindow.from_attribute(found) == self.window.committed
+
+    @property
+    def _log(self) -> str:
+        return self.owner.run(self.run_id)
+
+    @property
+    def _is_made_by_us(self) -> bool:
+        return self.base is not None and self.base.log == self._log
+
+    @cached_property
+    def _committed(self) -> Item:
+        """The windows that the run has committed, this one included, by id."""
+        before = self.base.committed if self.base and self._is_made_by_us else {}
+        if self.window is None:
+            return before
+        return {**before, self.window.window_id: self.window.committed.to_attribute()}
+
+    @property
+    def _base_version(self) -> int:
+        return self.base.version if self.base else 0
+
+    @property
+    def _prev(self) -> str:
+        if self.base is None:
+            return ""
+        return self.base.prev if self._is_made_by_us else self.base.log
+
+    @cached_property
+    def _bounds(self) -> dict[str, str]:
+        """Which end belongs to the windows of each cursor, that of this window included."""
+        kept = self.base.bounds if self.base else {}
+        return {**kept, self.window.cursor: self.window.kept_bounds} if self.window else kept
+
+    @property
+    def _common(self) -> dict[str, Attribute]:
+        """The attributes that the head and the run's row have in common."""
+        return {
+            self.key: self.values,
+            "wmTypes": self.tags,
+            "wmVersion": number(self._base_version + 1),
+            "wmPrev": {"S": self._prev},
+            "wmDigest": {"S": self.digest},
+            "wmAt": {"S": self.committed_at},
+        }
+
+    def _head_update(self, table: Table) -> dict[str, Any]:
+        condition: Condition = version_is(self._base_version)
+        if not self._base_version:
+            condition = either(IS_ABSENT, condition)
+        sets: dict[Any, Attribute] = {
+            **self._common,
+            "wmRunId": {"S": self.run_id},
+            "wmLog": {"S": self._log},
+            "wmCommitted": {"M": self._committed},
+        }
+        removes: list[Any] = []
+        if not self._base_version:  # what a head keeps for good is written with its first commit
+            sets |= {"wmKind": {"S": "head"}, "wmRegion": {"S": table.region}}
+        if self._bounds != (self.base.bounds if self.base else {}):
+            sets["wmBounds"] = {"M": {cursor: {"S": end} for cursor, end in self._bounds.items()}}
+        names = {}
+        if self.window:
+            ours: Condition = (
+                "wmWindows.#cursor.attempt = :attempt",
+                {":attempt": number(self.window.attempt)},
+            )
+            condition = both(condition, ours)
+            names["#cursor"] = self.window.cursor
+            removes.append(("wmWindows", self.window.cursor))
+        if self.base and self.base.key != self.key and self.base.watermarks:
+            removes.append(self.base.key)
+        key = self.owner.key(self.owner.head)
+        request = update_request(table, key, sets, condition, removes=removes)
+        request["ExpressionAttributeNames"] |= names
+        return request
+
+    def _run_put(self, table: Table) -> dict[str, Any]:
+        # Without the digest a run that sends its last commit again would make one more version.
+        is_another: Condition = ("wmDigest <> :digest", {":digest": {"S": self.digest}})
+        row: Item = {
+            **self.owner.key(self._log),
+            **self._common,
+            "wmKind": {"S": "commit"},
+            EXPIRES_AT: number(self.expires_at),
+        }
+        if self._committed:
+            row["wmCommitted"] = {"M": self._committed}
+        # The run's own last commit may be replaced while it is the head.
+        replaces_own = both(version_is(self._base_version), is_another)
+        return put_request(table, row, either(IS_NOT_OURS, replaces_own))
+
+    def _superseded(
+        self, window: OpenWindow, wanted: str, head: Row, proposed: dict[str, Any]
+    ) -> WatermarkSupersededError:
+        stored, found = head.latest(), head.map("wmWindows").get(window.cursor)
+        if found is not None:
+            by = f"run {OpenWindow.from_attribute(found).run_id!r} took the window over"
+        else:
+            by = f"{stored.log!r} committed or discarded the window"
+        return WatermarkSupersededError(
+            f"{wanted} for window {window.window_id}, attempt {window.attempt}, but {by}: nothing "
+            "was written, and what this run wrote does not count; stop this run",
+            stored,
+            proposed,
+        )
+
+
+def check_item(item: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return job id, run id and the key of the values of a watermark item.
+
+    Raises:
+        ValueError: it is not of the form that `create_watermark_item` returns.
+    """
+    keys = [name for name in item if name not in {"jobName", "runId"}]
+    is_whole = "jobName" in item and "runId" in item and len(keys) == 1
+    if not is_whole or not isinstance(item[keys[0]], Mapping):
+        raise ValueError(
+            f"the watermark item has the attributes {sorted(item)}: it has jobName, runId and "
+            "one dict of values; make it with create_watermark_item"
+        )
+    if not is_payload(keys[0]):
+        raise ValueError(
+            f"the watermark key is {keys[0]!r}: names that start with 'wm', and expiresAt, "
+            "belong to the library; use another one, such as 'watermarks'"
+        )
+    check_job(item["jobName"])
+    check_run_id(item["runId"])
+    return item["jobName"], item["runId"], keys[0]
+
+
+def _row_name(run_id: str, window: OpenWindow | None, base: Latest | None) -> str:
+    """Return the run that a commit is recorded as: the run itself, as long as that fits."""
+    if window is None or base is None:
+        return run_id
+    log = Owner("", base.source).run(run_id)
+    is_full = base.log == log and len(base.committed) >= _WINDOWS_IN_A_ROW
+    has_second = base.log.startswith(f"{log}#")
+    return _second_row(run_id, window) if is_full or has_second else run_id
+
+
+def _second_row(run_id: str, window: OpenWindow) -> str:
+    return f"{run_id}#{window.window_id}"

@@ -1,0 +1,201 @@
+"""The windows whose data count: met on the way back from the head, each rewind jumping to its run.
+
+    ~HEAD ──wmLog──▶ jr_7 ──wmPrev──▶ ~AUDIT#000000000006 ──wmToRunId──▶ jr_2 ──wmPrev──▶ …
+
+A row that is no longer the last one does not change. So what is behind it is final, and is kept in
+blocks `~COMMITTED#`: a reader meets a block and needs no older row, not even one that has expired.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from watermarks.errors import WatermarkNotFoundError, WatermarksError
+from watermarks.table.schema import IS_ABSENT, Item, Owner, Row, Table, number, put_request
+
+from .window import OpenWindow
+
+if TYPE_CHECKING:
+    from watermarks.table.client import TableClient
+
+AUDITS = {"rewind", "adopt"}
+_READ_ONE_BY_ONE = 100  # after that, all rows of the job cost less
+_WORTH_A_BLOCK = 100
+_LONGEST_BLOCK = 1000
+
+
+@dataclass(frozen=True)
+class CommittedWindow:
+    """A window that a run committed; its range is as `Window` describes it."""
+
+    cursor: str
+    window_id: str
+    attempt: int
+    low: Any
+    high: Any
+
+
+@dataclass(frozen=True)
+class Block:
+    """Windows that count whenever a row counts.
+
+    Attributes:
+        row: sort key of that row.
+        version: the version that the row made.
+        prev: sort key of the row behind the block; empty if there is none.
+        windows: cursor, window id and attempt, oldest first.
+    """
+
+    row: str
+    version: int
+    prev: str
+    windows: list[tuple[str, str, int]]
+
+    @classmethod
+    def from_row(cls, row: Row) -> Block:
+        """Return what `put` wrote."""
+        windows = [(cursor, *rest) for cursor, *rest in json.loads(row.text("wmWindows"))]
+        return cls(row.text("wmLog"), row.version, row.text("wmPrev"), windows)
+
+    def put(self, table: Table, owner: Owner) -> dict[str, Any]:
+        """Return the write of the block, which is the same whoever makes it."""
+        item: Item = {
+            **owner.key(owner.block(self.version)),
+            "wmKind": {"S": "committed"},
+            "wmLog": {"S": self.row},
+            "wmVersion": number(self.version),
+            "wmPrev": {"S": self.prev},
+            "wmWindows": {"S": json.dumps(self.windows, separators=(",", ":"))},
+        }
+        return put_request(table, item, IS_ABSENT)
+
+
+def committed_windows(
+    client: TableClient, owner: Owner, now: datetime
+) -> list[tuple[str, str, int]]:
+    """Return cursor, id and attempt of the windows whose data count now, oldest first.
+
+    What is final is kept in blocks, if that is worth a write and the client may write.
+
+    Raises:
+        WatermarkNotFoundError: a part of the history has expired, so windows are unknown.
+    """
+    head = client.head(owner)
+    if head is None:
+        return []
+    kept = client.rows(owner, owner.block(0), owner.block(None))
+    blocks = {block.row: block for block in map(Block.from_row, kept)}
+    rows: list[Row] = []
+    name, newer = _in_force_before(head), head.version + 1
+    read = _reader(client, owner)
+    met: Block | None = None
+    while name:
+        block = blocks.get(name)
+        if block is not None and block.version < newer:
+            met = block
+            break
+        row = read(name)
+        if row is None or row.is_expired(now):
+            _check_beginning(owner, rows[-1].version if rows else head.version + 1, name)
+            break
+        # A run of the v1 class may have committed again: that is not the row meant here.
+        if row.version >= newer:
+            break
+        rows.append(row)
+        name, newer = _in_force_before(row), row.version
+    old: list[tuple[str, str, int]] = []
+    while met is not None:
+        old = met.windows + old
+        met = blocks.get(met.prev)
+    if len(rows) > _WORTH_A_BLOCK:
+        _keep_blocks(client, owner, rows[1:])  # the head's own row may still be replaced
+    return old + [window for row in reversed(rows) for window in _windows(row)]
+
+
+def rows_back(head: Row | None, read: Callable[[str], Row | None], now: datetime) -> Iterator[Row]:
+    """Yield the rows of a history, newest first, up to the first one that is gone.
+
+    Args:
+        head: the head row.
+        read: returns the row of a sort key, None if there is none.
+        now: rows that have expired by then count as gone.
+    """
+    name, newer = (head.text("wmLog") if head else ""), None
+    while name and (row := read(name)) and not row.is_expired(now):
+        if newer is not None and row.version >= newer:
+            return
+        yield row
+        name, newer = row.text("wmPrev"), row.version
+
+
+def windows_of(row: Row) -> list[CommittedWindow]:
+    """Return the windows that a run's row records, oldest first."""
+    attributes = row.map("wmCommitted")
+    windows = [OpenWindow.from_attribute(attributes[window_id]) for window_id in sorted(attributes)]
+    return [CommittedWindow(w.cursor, w.window_id, w.attempt, w.low, w.high) for w in windows]
+
+
+def _windows(row: Row) -> list[tuple[str, str, int]]:
+    return [(window.cursor, window.window_id, window.attempt) for window in windows_of(row)]
+
+
+def _in_force_before(row: Row) -> str:
+    """Return the row that holds the windows in force before those of a row."""
+    if row.is_head:
+        return row.text("wmLog")
+    if row.text("wmKind") not in AUDITS:
+        return row.text("wmPrev")
+    to_run = row.text("wmToRunId")
+    return to_run and row.owner.run(to_run)
+
+
+def _reader(client: TableClient, owner: Owner) -> Callable[[str], Row | None]:
+    """Return a function that reads rows one by one, and all at once when that costs less."""
+    count, rows = 0, None
+
+    def read(name: str) -> Row | None:
+        nonlocal count, rows
+        count += 1
+        if count <= _READ_ONE_BY_ONE:
+            return client.row(owner, name)
+        if rows is None:
+            rows = client.all_rows(owner)
+        return rows.get(name)
+
+    return read
+
+
+def _check_beginning(owner: Owner, version: int, missing: str) -> None:
+    """Raise an error unless what is behind the oldest row that is left had no windows.
+
+    Before version 1 there is at most a row of the v1 class, which had none.
+    """
+    if version > 1:
+        raise WatermarkNotFoundError(
+            f"{owner}: the windows before version {version} are not known any more: the row "
+            f"{missing!r} has expired; read the data without asking which windows count, and keep "
+            "more with Watermarks(..., history_days=...)"
+        )
+
+
+def _keep_blocks(client: TableClient, owner: Owner, rows: list[Row]) -> None:
+    """Write blocks of the windows of rows, newest first, that reach back to a block or the end."""
+    blocks: list[Block] = []
+    windows: list[tuple[str, str, int]] = []
+    prev = _in_force_before(rows[-1])
+    for row in reversed(rows):
+        windows += _windows(row)
+        if len(windows) >= _LONGEST_BLOCK or row is rows[0]:
+            blocks.append(Block(row.name, row.version, prev, windows))
+            prev, windows = row.name, []
+    try:
+        for block in blocks:
+            client.put(block.put(client.table, owner))
+    except (WatermarksError, ClientError, BotoCoreError):
+        return  # a reader that may not write; the next one tries again

@@ -1,0 +1,83 @@
+"""The loop over windows: opens the next one, and commits it when the body has come back."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from watermarks.errors import WatermarksError
+
+from .window import Window, abandon, give_to_loop, is_left_open, was_looked_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .opening import Opening
+
+
+_LOG = logging.getLogger("watermarks")
+
+
+class WindowLoop:
+    """Yields the window an earlier run left open, if any, and then what is new, bite by bite.
+
+    Args:
+        open_next: opens the next window.
+        commit: commits a window.
+    """
+
+    def __init__(
+        self, open_next: Callable[[], Opening], commit: Callable[[Window], object]
+    ) -> None:
+        self._open_next = open_next
+        self._commit = commit
+        self._window: Window | None = None
+        self._is_over = False
+
+    def __iter__(self) -> WindowLoop:
+        return self
+
+    def __next__(self) -> Window:
+        """Commit the window of the body that has come back, and return the next one.
+
+        Raises:
+            WatermarksError: the body has not looked at its window: nothing was committed.
+        """
+        self._commit_last()
+        if self._is_over:
+            raise StopIteration
+        self._is_over = True  # whatever goes wrong in here ends the loop
+        opening = self._open_next()
+        window = opening.window
+        if window.is_empty:
+            raise StopIteration
+        self._is_over = opening.is_last
+        self._window = give_to_loop(window)
+        return window
+
+    def __del__(self) -> None:
+        window = self._window
+        if window is None or not is_left_open(window):
+            return
+        abandon(window)
+        _LOG.warning(
+            "window %s of %s was left open, because its loop ended before it came back for the "
+            "next window (an error, break, return or next()): the next run reads it again. To stop "
+            "a loop early, call commit_window(window) first",
+            window.window_id,
+            window.owner,
+        )
+
+    def _commit_last(self) -> None:
+        window, self._window = self._window, None
+        if window is None or not is_left_open(window):
+            return
+        if not was_looked_at(window):
+            abandon(window)
+            self._is_over = True
+            raise WatermarksError(
+                f"window {window.window_id} of {window.owner} was not looked at before the next "
+                "one was asked for, as list(windows()) or an empty body do: nothing was "
+                "committed; read and write each window in the body of the loop"
+            )
+        self._commit(window)
