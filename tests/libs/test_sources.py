@@ -182,5 +182,5 @@ def test_a_window_of_a_dotted_cursor_must_be_finished_first(watermarks, job, cli
     attribute = {"M": {"attempt": {"N": "1"}, "window": {"S": text}}}
     put_dotted_head(client, job, {"orders.id": attribute})
 
-    with pytest.raises(WatermarkValueError, match="has left the window of 'orders.id' open"):
+    with pytest.raises(WatermarkValueError, match=r"has left the window of 'orders\.id' open"):
         watermarks.open_window(job, run_id="jr_6", cursor="id", source="orders", high=60)

@@ -39,10 +39,12 @@ def test_watermarks_are_shown_with_the_windows_that_are_open(state) -> None:
         watermarks = Watermarks(TABLE.name, client)
         for job, highs in (("done", [7]), ("running", [7, 9]), ("first", [])):
             for high in highs[:1]:
-                window = watermarks.open_window(job_id=job, run_id="jr_1", cursor="o.id", high=high)
+                window = watermarks.open_window(
+                    job, run_id="jr_1", cursor="id", source="o", high=high
+                )
                 watermarks.commit_window(window)
         for job in ("running", "first"):
-            watermarks.open_window(job_id=job, run_id="jr_2", cursor="o.id", high=9)
+            watermarks.open_window(job, run_id="jr_2", cursor="id", source="o", high=9)
 
     assert read_watermarks(deployment("done", "running", "first", "never"), state) == {
         "done": "o.id=7",

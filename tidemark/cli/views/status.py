@@ -2,20 +2,20 @@
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from rich.text import Text
 
 from tidemark.assembly.definitions import Deployment
 from tidemark.cli.progress import duration, rows, state_text
 from tidemark.cli.views.listing import Listing
+from tidemark.cli.views.watermarks import summary
 from tidemark.local_glue.bookmarks.versions import Bookmark
 from tidemark.local_glue.commands import JobStatus
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.store.database import JobRun
+from watermarks import WatermarkAdmin, WatermarkTableError
 
-HEAD_RUN_ID = "~HEAD"
 WATERMARK_ARGUMENT = "--watermark_table"
 
 
@@ -37,33 +37,14 @@ def read_watermarks(deployment: Deployment, home: Home) -> dict[str, str]:
         dynamodb_client(endpoint, deployment.region) as dynamodb,
     ):
         for name, table in tables.items():
-            key = {"jobName": {"S": name}, "runId": {"S": HEAD_RUN_ID}}
             try:
-                answer = dynamodb.get_item(TableName=table, Key=key, ConsistentRead=True)
-            except dynamodb.exceptions.ResourceNotFoundException:
-                continue  # nothing has run in this home yet
-            if "Item" in answer:
-                found[name] = head_text(answer["Item"])
+                if text := summary(WatermarkAdmin(table, dynamodb), name):
+                    found[name] = text
+            except WatermarkTableError as error:
+                if error.reason != "not_found":
+                    raise
+                # nothing has run in this home yet
     return found
-
-
-def head_text(head: Mapping[str, Any]) -> str:
-    """Return the watermarks of a head row as text, and how many windows are open, if any."""
-    text = watermark_text(head.get("watermarks", {}).get("M", {})) or "-"
-    is_open = len(head.get("wmWindows", {}).get("M", {}))
-    return f"{text} ({is_open} open)" if is_open else text
-
-
-def watermark_text(values: Mapping[str, Any]) -> str:
-    """Return DynamoDB attribute values as ``name=value``, nested names joined by dots."""
-
-    def leaves(prefix: str, attribute: Mapping[str, Any]) -> list[str]:
-        kind, value = next(iter(attribute.items()))
-        if kind != "M":
-            return [f"{prefix}={value}"]
-        return [text for name, inner in value.items() for text in leaves(f"{prefix}.{name}", inner)]
-
-    return ", ".join(text for name, value in sorted(values.items()) for text in leaves(name, value))
 
 
 def bookmark_text(

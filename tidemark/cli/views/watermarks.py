@@ -93,6 +93,32 @@ def values_text(values: Mapping[str, Any]) -> str:
     return ", ".join(found)
 
 
+def summary(watermarks: WatermarkAdmin, job: str) -> str:
+    """Return the watermarks of a job and its sources, and how many windows are open, as a text.
+
+    It is empty if the job has none.
+    """
+    try:
+        heads = {
+            source: (
+                watermarks.latest(job, source=source),
+                watermarks.open_windows(job, source=source),
+            )
+            for source in ["", *watermarks.sources(job)]
+        }
+    except WatermarkTableError:
+        raise
+    except WatermarksError:
+        return "not readable"
+    found, open_count = {}, 0
+    for source, (latest, windows) in heads.items():
+        values = latest.watermarks if latest else {}
+        found |= {source: values} if source else values
+        open_count += len(windows)
+    text = values_text(found)
+    return f"{text or '-'} ({open_count} open)" if open_count else text
+
+
 def range_text(low: Any, high: Any) -> str:
     """Return the range of a window, from the beginning if it has no lower bound."""
     return f"{'the beginning' if low is None else low} to {high}"
