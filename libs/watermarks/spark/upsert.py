@@ -11,10 +11,11 @@ target whole and once, or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from watermarks.errors import WatermarkSupersededError, WatermarkValueError
+from watermarks.errors import WatermarksError, WatermarkSupersededError, WatermarkValueError
 from watermarks.windows.window import Window, edges
 
 from .merge import latest_by_key
@@ -83,17 +84,22 @@ def upsert_jdbc(
             f"{', '.join(frame.columns)}: give the columns of the table {table!r}"
         )
     schema, _, _ = table.rpartition(".")
-    staged_name = f"tidemark_{window.window_id}_{window.attempt}".replace("-", "_")[-63:]
     staged, done = (
         source_of(f"{schema}.{name}" if schema else name, Dialect.POSTGRESQL)
-        for name in (staged_name, WINDOWS_TABLE)
+        for name in (_staged_name(window, window.attempt), WINDOWS_TABLE)
     )
     writer = changes.select(*names, _DELETED).write.format("jdbc").options(**options)
-    writer.option("dbtable", staged).mode("overwrite").save()
     target = source_of(table, Dialect.POSTGRESQL)
     statements = _statements(target, staged, names, keys, cursor)
-    with_connection = _Connection(spark, options)
-    return with_connection.run(done, _claim(done, window), statements, staged, window)
+    database = _Database(spark, options, done, window)
+    try:
+        writer.option("dbtable", staged).mode("overwrite").save()
+        return database.change(statements, staged)
+    except Exception as error:
+        # A later attempt has taken away the table of the rows on their way.
+        if not isinstance(error, WatermarksError) and database.is_superseded():
+            raise database.superseded() from error
+        raise
 
 
 def _claim(done: str, window: Window) -> str:
@@ -133,44 +139,91 @@ def _statements(
     return [upsert, delete]
 
 
-class _Connection:
-    """A connection of the driver's JVM, with the drivers that Spark has."""
+def _staged_name(window: Window, attempt: object) -> str:
+    return f"tidemark_{window.window_id}_{attempt}"
 
-    def __init__(self, spark: Any, options: Mapping[str, str]) -> None:
+
+class _Database:
+    """Connections of the driver's JVM, with the drivers that Spark has.
+
+    Args:
+        spark: the session.
+        options: of Spark's JDBC source.
+        done: the quoted name of the table of windows.
+        window: the window that is upserted.
+    """
+
+    def __init__(self, spark: Any, options: Mapping[str, str], done: str, window: Window) -> None:
         self._jvm: Any = spark.sparkContext._jvm
         self._options = options
+        self._done = done
+        self._window = window
 
-    def run(
-        self, done: str, claim: str, statements: Sequence[str], staged: str, window: Window
-    ) -> int:
+    def change(self, statements: Sequence[str], staged: str) -> int:
         """Claim the window, run the statements and commit; return how many rows they changed."""
+        with self._transaction() as statement:
+            # CREATE TABLE IF NOT EXISTS is no lock against itself, and two runs may be the first.
+            statement.execute("SELECT pg_advisory_xact_lock(7141929211)")
+            statement.executeUpdate(
+                f"CREATE TABLE IF NOT EXISTS {self._done} (window_id text PRIMARY KEY, attempt "
+                "bigint NOT NULL, job_id text NOT NULL, source text NOT NULL, at timestamptz NOT "
+                "NULL DEFAULT now())"
+            )
+            is_ours = statement.executeUpdate(_claim(self._done, self._window)) == 1
+            count = sum(statement.executeUpdate(text) for text in statements) if is_ours else 0
+            for table in [staged, *(self._earlier(statement) if is_ours else [])]:
+                statement.executeUpdate(f"DROP TABLE IF EXISTS {table}")
+        if not is_ours:
+            raise self.superseded()
+        return int(count)
+
+    def is_superseded(self) -> bool:
+        """Return whether a later attempt at the window has been upserted."""
+        window_id = literal(self._window.window_id, Dialect.POSTGRESQL)
+        query = f"SELECT attempt FROM {self._done} WHERE window_id = {window_id}"  # noqa: S608
+        try:
+            with self._transaction() as statement:
+                found = statement.executeQuery(query)
+                return bool(found.next() and found.getLong(1) > self._window.attempt)
+        except Exception:  # noqa: BLE001 (no connection, or no such table: the first error counts)
+            return False
+
+    def superseded(self) -> WatermarkSupersededError:
+        """Return the error that a later attempt has been there."""
+        window = self._window
+        return WatermarkSupersededError(
+            f"a later attempt at window {window.window_id} than {window.attempt} has been "
+            f"upserted: another run took the window over from run {window.run_id!r}, which can "
+            "no longer commit it; nothing was changed; stop this run"
+        )
+
+    def _earlier(self, statement: Any) -> list[str]:
+        """Return the tables that earlier attempts at the window left when they died."""
+        prefix = _staged_name(self._window, "")
+        found = statement.executeQuery(
+            "SELECT schemaname, tablename FROM pg_tables "
+            f"WHERE starts_with(tablename, {literal(prefix, Dialect.POSTGRESQL)})"
+        )
+        tables = []
+        while found.next():
+            schema, name = found.getString(1), found.getString(2)
+            attempt = name.removeprefix(prefix)
+            if attempt.isdecimal() and int(attempt) < self._window.attempt:
+                tables.append(source_of(f"{schema}.{name}", Dialect.POSTGRESQL))
+        return tables
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Any]:
         connection = self._opened()
         try:
             connection.setAutoCommit(False)
-            statement = connection.createStatement()
-            # Two first runs at once: CREATE TABLE IF NOT EXISTS is no lock against itself.
-            statement.execute("SELECT pg_advisory_xact_lock(7141929211)")
-            statement.executeUpdate(
-                f"CREATE TABLE IF NOT EXISTS {done} (window_id text PRIMARY KEY, attempt bigint "
-                "NOT NULL, job_id text NOT NULL, source text NOT NULL, at timestamptz NOT NULL "
-                "DEFAULT now())"
-            )
-            is_ours = statement.executeUpdate(claim) == 1
-            count = sum(statement.executeUpdate(text) for text in statements) if is_ours else 0
-            statement.executeUpdate(f"DROP TABLE IF EXISTS {staged}")
+            yield connection.createStatement()
             connection.commit()
         except BaseException:
             connection.rollback()
             raise
         finally:
             connection.close()
-        if not is_ours:
-            raise WatermarkSupersededError(
-                f"a later attempt at window {window.window_id} than {window.attempt} has been "
-                f"upserted: another run took the window over from run {window.run_id!r}, which can "
-                "no longer commit it; nothing was changed; stop this run"
-            )
-        return int(count)
 
     def _opened(self) -> Any:
         if driver := self._options.get("driver"):

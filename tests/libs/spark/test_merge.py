@@ -1,0 +1,111 @@
+"""Windows merged by key into a table of Apache Iceberg, by Iceberg itself, in a JVM of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tidemark.local_glue.machine.java import find_java_home
+from watermarks import Window, latest_by_key, merge_window
+
+pytestmark = pytest.mark.spark
+
+LIBS = Path(__file__).parents[3] / "libs"
+SETTINGS = {
+    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.lake.type": "hadoop",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.ui.enabled": "false",
+}
+PROGRAM = """
+import json, sys
+from pyspark.sql import SparkSession
+from watermarks import Window, merge_window
+
+settings, steps = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+builder = SparkSession.builder.master("local[1]")
+for name, value in settings.items():
+    builder = builder.config(name, value)
+spark = builder.getOrCreate()
+spark.sql(
+    "CREATE TABLE lake.sales.orders (id INT, status STRING, updated_at BIGINT) USING iceberg"
+)
+for number, (rows, options) in enumerate(steps):
+    frame = spark.createDataFrame(
+        [tuple(row) for row in rows], "id INT, status STRING, updated_at BIGINT, op STRING"
+    )
+    window = Window("j", "jr", "updated_at", f"{number}-ab", 1, None, 99)
+    merge_window(frame, "lake.sales.orders", window, ["id"], **options)
+    found = spark.table("lake.sales.orders").orderBy("id").collect()
+    print("rows", json.dumps([tuple(row) for row in found]))
+"""
+
+
+def merged(tmp_path, steps):
+    """Merge windows one after the other; return what the table has after each."""
+    spec = find_spec("snowpark_connect_deps_iceberg")
+    assert spec, "the jar of Iceberg is not installed: run `make setup`"
+    assert spec.origin
+    (jar,) = (Path(spec.origin).parent / "jars").glob("iceberg-spark-runtime-3.5_2.12-*.jar")
+    warehouse = {"spark.jars": str(jar), "spark.sql.catalog.lake.warehouse": str(tmp_path / "lake")}
+    arguments = [json.dumps({**SETTINGS, **warehouse}), json.dumps(steps)]
+    environment = {**os.environ, "PYTHONPATH": str(LIBS), "JAVA_HOME": str(find_java_home())}
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    lines = [line for line in ended.stdout.splitlines() if line.startswith("rows ")]
+    return [[tuple(row) for row in json.loads(line.removeprefix("rows "))] for line in lines]
+
+
+def test_rows_are_merged_by_key_and_merging_again_changes_nothing(tmp_path):
+    first = [(1, "open", 10, "I"), (1, "late", 11, "U"), (2, "open", 11, "I"), (3, "x", 12, "I")]
+    second = [(1, "done", 20, "U"), (2, "", 21, "D"), (4, "new", 22, "I"), (5, "", 22, "D")]
+    older = [(1, "older", 5, "U"), (6, "only", 5, "I")]
+    deletes = {"deleted": "op = 'D'"}
+
+    found = merged(tmp_path, [(first, {}), (second, deletes), (second, deletes), (older, deletes)])
+
+    after_second = [(1, "done", 20), (3, "x", 12), (4, "new", 22)]
+    assert found == [
+        [(1, "late", 11), (2, "open", 11), (3, "x", 12)],
+        after_second,
+        after_second,
+        [*after_second, (6, "only", 5)],
+    ]
+
+
+def test_the_newest_row_of_a_key_stays(spark):
+    frame = spark.createDataFrame(
+        [(1, "a", 1), (1, "b", 2), (2, "c", None), (2, "d", 1), (None, "e", 1)],
+        "id INT, status STRING, at INT",
+    )
+
+    found = latest_by_key(frame, ["id"], "at").orderBy("id").collect()
+
+    assert [row["status"] for row in found] == ["e", "b", "d"]
+
+
+@pytest.mark.parametrize("keys", [[], "id"])
+def test_keys_that_are_no_list_are_refused(spark, keys):
+    window = Window("j", "jr", "at", "1", 1, None, 9)
+
+    with pytest.raises(ValueError, match="give the columns that name a row, as a list"):
+        merge_window(spark.range(1), "orders", window, keys)
+
+
+def test_a_column_that_is_missing_is_named(spark):
+    with pytest.raises(ValueError, match="the frame has no column 'at', it has id"):
+        latest_by_key(spark.range(1), ["id"], "at")
