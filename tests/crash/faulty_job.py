@@ -13,7 +13,7 @@ from pyspark.sql import DataFrameWriter
 from steps import around, step
 
 from awsglue.job import Job
-from watermarks import files
+from watermarks.spark import files
 
 
 class TaskListener:

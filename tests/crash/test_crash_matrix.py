@@ -11,8 +11,11 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from datetime import date
+from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
+from random import Random
+from signal import SIGKILL
 from typing import Any
 
 import boto3
@@ -145,6 +148,37 @@ def committed_rows(spark, s3, watermarks: Watermarks, job_id: str) -> list[tuple
     moment = "date_format(updated_at, \"yyyy-MM-dd'T'HH:mm:ss.SSS\")"
     rows = frame.selectExpr("carrier", "string(flight)", "origin", moment).collect()
     return [tuple(row) for row in rows]
+
+
+def test_a_ledger_of_days_and_kills_at_random_instants_balances(
+    spark, machine, job, s3, monkeypatch
+):
+    """The job as it is, with Spark's own write; TIDEMARK_KILLS asks for more of them."""
+    publish(FileAsset(SCRIPT, False, "assets", "ingest_flights.py"), "assets", machine.home)
+    job = replace(job, script_location="s3://assets/ingest_flights.py")
+    seed = int.from_bytes(os.urandom(4))
+    random, landed, taken_s = Random(seed), [], 4.0  # noqa: S311 (no secret)
+    for kill in range(int(os.environ.get("TIDEMARK_KILLS", "3"))):
+        landed += land(s3, FIRST + timedelta(days=kill))
+        started = time.monotonic()
+        process = start_job_run(machine, job, {}, plan_job_run(machine, job, {}, new_run_id(), 0))
+        die_at = started + random.uniform(0.3, 1.3) * taken_s
+        while (finished := poll_job_run(process)) is None and time.monotonic() < die_at:
+            time.sleep(0.01)
+        if finished is None:
+            os.kill(process.process.pid, SIGKILL)
+            while poll_job_run(process) is None:
+                time.sleep(0.01)
+        else:
+            assert finished.state == "SUCCEEDED", finished.error_message
+            taken_s = time.monotonic() - started
+        machine.jvms.want(1)
+
+    run_here(machine, job, monkeypatch)
+
+    with dynamodb_client(machine.dynamodb_endpoint, REGION) as client:
+        found = committed_rows(spark, s3, Watermarks(TABLE, client), job.name)
+    assert sorted(found) == sorted(landed), f"seed {seed}"
 
 
 def test_the_steps_of_the_document_are_those_of_the_job(machine, job, s3, monkeypatch, tmp_path):

@@ -200,10 +200,9 @@ class _Database:
     def _earlier(self, statement: Any) -> list[str]:
         """Return the tables that earlier attempts at the window left when they died."""
         prefix = _staged_name(self._window, "")
-        found = statement.executeQuery(
-            "SELECT schemaname, tablename FROM pg_tables "
-            f"WHERE starts_with(tablename, {literal(prefix, Dialect.POSTGRESQL)})"
-        )
+        is_staged = f"starts_with(tablename, {literal(prefix, Dialect.POSTGRESQL)})"
+        query = f"SELECT schemaname, tablename FROM pg_tables WHERE {is_staged}"  # noqa: S608
+        found = statement.executeQuery(query)
         tables = []
         while found.next():
             schema, name = found.getString(1), found.getString(2)
