@@ -17,6 +17,7 @@ is the caller's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,6 +34,7 @@ DEFAULT_KEY = "watermarks"
 _KEYS = {"jobName": "HASH", "runId": "RANGE"}
 _LONGEST_JOB, _LONGEST_RUN = 2048, 700  # bytes; DynamoDB's limits, less what we put around a run id
 _LONGEST_NAME = 255
+_OURS = re.compile(r"wm[A-Za-z]+|expiresAt")
 
 Item: TypeAlias = dict[str, Attribute]
 """A row in DynamoDB's form."""
@@ -139,7 +141,7 @@ class Row:
     """
 
     def __init__(self, item: Mapping[str, Any]) -> None:
-        self.item: Item = {name: dict(value) for name, value in item.items()}
+        self.item: Item = dict(item)
 
     def __repr__(self) -> str:
         return f"Row({self.item!r})"
@@ -321,7 +323,11 @@ def update_request(
 
     def name(path: str | tuple[str, str]) -> str:
         parts = (path,) if isinstance(path, str) else path
-        return ".".join(names.setdefault(part, f"#n{len(names)}") for part in parts)
+        # Ours need no placeholder; a caller's may be a word of DynamoDB's, or have a dot.
+        return ".".join(
+            part if _OURS.fullmatch(part) else names.setdefault(part, f"#n{len(names)}")
+            for part in parts
+        )
 
     def value(attribute: Attribute) -> str:
         placeholder = f":v{len(given)}"
@@ -343,7 +349,7 @@ def update_request(
         "Key": key,
         "UpdateExpression": expression,
         "ConditionExpression": text,
-        "ExpressionAttributeNames": {placeholder: real for real, placeholder in names.items()},
+        **({"ExpressionAttributeNames": {v: k for k, v in names.items()}} if names else {}),
         "ExpressionAttributeValues": given,
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }

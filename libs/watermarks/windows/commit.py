@@ -311,7 +311,7 @@ class Commit:
             removes.append(self.base.key)
         key = self.owner.key(self.owner.head)
         request = update_request(table, key, sets, condition, removes=removes)
-        request["ExpressionAttributeNames"] |= names
+        request["ExpressionAttributeNames"] |= names  # where that of the caller's key is already
         return request
 
     def _run_put(self, table: Table) -> dict[str, Any]:

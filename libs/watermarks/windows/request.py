@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from watermarks.errors import WatermarkValueError
 from watermarks.table.schema import (
@@ -40,7 +40,7 @@ from .cursors import (
 from .window import BOUNDS, NULLS, Bounds, Ends, Nulls
 
 if TYPE_CHECKING:
-    from typing import Required
+    from typing import Required, TypeGuard
 
 SETTLE = timedelta(minutes=5)
 """How far behind the clock a window of aware datetimes ends, if nobody asks for anything else."""
@@ -49,7 +49,6 @@ Capture: TypeAlias = "Callable[[Any], Any]"
 """Returns the upper bound or a `Bound`, given the lower one (None on a first run)."""
 
 
-@runtime_checkable
 class Bound(Protocol):
     """A source that is asked for its bounds when a window is opened, such as `newest(frame)`."""
 
@@ -240,7 +239,11 @@ class _Found:
 
 
 def _is_asked(high: object) -> bool:
-    return high is NOW or callable(high) or isinstance(high, Bound | _Found)
+    return high is NOW or callable(high) or _is_bound(high) or isinstance(high, _Found)
+
+
+def _is_bound(high: object) -> TypeGuard[Bound]:
+    return hasattr(high, "after_rows")
 
 
 def _asked_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bool]:
@@ -256,10 +259,10 @@ def _asked_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bo
                 "newest_jdbc(spark, options, table) or the bound itself"
             )
         return request.now().astimezone(UTC), None, False
-    if callable(high) and not isinstance(high, Bound):
+    if callable(high) and not _is_bound(high):
         high = high(low)
     source = None
-    if isinstance(high, Bound):
+    if _is_bound(high):
         source, high = high, high.newest(request.cursor, low, request.nulls)
     if high is None or is_nat(high):
         return None, source, False
