@@ -1,6 +1,6 @@
 """Measures what watermark state costs a job run: `python -m benchmarks.watermarks`.
 
-Ours reads, opens and commits a window; the peer does what the original class does in a run: query
+Ours reads, opens and commits a window; the peer does what the v1 class does in a run: query
 the latest row, get it, put a new one. Both talk to the same engine, in turns.
 """
 
@@ -72,7 +72,7 @@ def measure() -> list[Result]:
             name = f"{rows:,} rows of history"
             results += [
                 Result(f"state of a run, ms, {name}", COMMAND, [a for a, _ in pairs], units),
-                Result(f"original class, ms, {name}", COMMAND, [b for _, b in pairs]),
+                Result(f"v1 class, ms, {name}", COMMAND, [b for _, b in pairs]),
                 Result(f"ratio, {name}", COMMAND, [_ratio(pairs)], "target 1.5"),
             ]
     return results
@@ -147,7 +147,7 @@ def _ours(client: "DynamoDBClient", job: str) -> tuple[Watermarks, Callable[[int
 
 
 def _peer(client: "DynamoDBClient", job: str) -> Callable[[int], None]:
-    """Return a run of the original class: it also converts every item between Python and AWS."""
+    """Return a run of the v1 class: it also converts every item between Python and AWS."""
     from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
     to_python, to_aws = TypeDeserializer().deserialize, TypeSerializer().serialize

@@ -1,22 +1,27 @@
-"""The snippets of docs/watermarks.md run as they stand, one after the other."""
+"""The snippets of the documents on watermarks run as they stand."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import boto3
 import pytest
 
+from tests.iceberg import run_with_iceberg
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.watermark_tables import watermark_table
 
 pytestmark = pytest.mark.spark
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "watermarks.md"
+DOCUMENTS = sorted((Path(__file__).parents[2] / "docs").glob("watermarks*.md"))
 SNIPPET = re.compile(r"<!-- test: (?P<name>[^>]+) -->\n```python\n(?P<code>.*?)```", re.DOTALL)
-SNIPPETS = {m["name"]: m["code"] for m in SNIPPET.finditer(DOCUMENT.read_text(encoding="utf-8"))}
+SNIPPETS = {
+    m["name"]: m["code"]
+    for document in DOCUMENTS
+    for m in SNIPPET.finditer(document.read_text(encoding="utf-8"))
+}
 DERBY = "jdbc:derby:memory:document;create=true"
 ORDERS = """
     SELECT * FROM VALUES
@@ -47,7 +52,7 @@ def dynamodb(spark_home, monkeypatch):
 
 def run(snippet: str, names: dict[str, object], job: str) -> None:
     code = SNIPPETS[snippet].replace("ingest-orders", job)
-    exec(compile(code, f"docs/watermarks.md: {snippet}", "exec"), names)  # noqa: S102
+    exec(compile(code, f"docs: {snippet}", "exec"), names)  # noqa: S102
 
 
 def test_snippets_run_one_after_the_other(spark, s3, dynamodb, capsys):
@@ -75,28 +80,103 @@ def test_snippets_run_one_after_the_other(spark, s3, dynamodb, capsys):
     assert sorted(row["id"] for row in backfilled.collect()) == [1, 2]
 
 
-def test_recipe_for_jdbc_reads_a_table(spark, s3, dynamodb):
+@pytest.fixture
+def options(spark):
+    """The options of a database with the tables orders and customers."""
+    driver = "org.apache.derby.jdbc.EmbeddedDriver"
+    for table in ("orders", "customers"):
+        writer = spark.sql(ORDERS).write.mode("overwrite")
+        writer.jdbc(DERBY, f'"{table}"', properties={"driver": driver})
+    return {"url": DERBY, "driver": driver}
+
+
+def test_recipe_for_jdbc_reads_a_table(spark, s3, names, options):
+    job = f"recipe-{s3.folder.name}"
+
+    run("jdbc recipe", {**names, "options": options}, job)
+
+    found = spark.read.parquet(names["target_path"]).collect()
+    assert sorted(row["id"] for row in found) == [1, 2, 3]
+    assert names["watermarks"].latest(job).version == 1
+
+
+def test_recipe_for_ids_waits_until_the_bound_was_seen_long_enough(
+    spark, s3, names, options, dynamodb
+):
     from watermarks import Watermarks
 
-    driver = "org.apache.derby.jdbc.EmbeddedDriver"
-    spark.sql(ORDERS).write.jdbc(DERBY, '"orders"', properties={"driver": driver})
-    connection = spark._jvm.java.sql.DriverManager.getConnection(DERBY)
-    connection.createStatement().execute('CREATE VIEW ORDERS AS SELECT * FROM "orders"')
-    connection.close()
-    job = f"recipe-{s3.folder.name}"
-    watermarks = Watermarks(table_name="glue-watermarks")
-    names = {
-        "spark": spark,
-        "watermarks": watermarks,
-        "options": {"url": DERBY, "driver": driver},
-        "target_path": s3.uri,
-        "run_id": "jr_1",
-    }
+    job, time = f"ids-{s3.folder.name}", datetime(2013, 1, 1, tzinfo=UTC)
+    names |= {"options": options, "watermarks": Watermarks("glue-watermarks", now=lambda: time)}
+    run("id recipe", {**globals_of("jdbc recipe"), **names}, job)
+    assert names["watermarks"].latest(job) is None
+    time += timedelta(minutes=5)
 
-    run("jdbc recipe", names, job)
+    run("id recipe", {**globals_of("jdbc recipe"), **names, "run_id": "jr_2"}, job)
 
-    assert sorted(row["id"] for row in spark.read.parquet(s3.uri).collect()) == [1, 2, 3]
-    assert watermarks.latest(job).version == 1
+    assert names["watermarks"].latest(job).watermarks == {"id": 3}
+
+
+def globals_of(snippet):
+    """Return the names that a snippet imports."""
+    names: dict[str, object] = {}
+    lines = SNIPPETS[snippet].splitlines()
+    exec("\n".join(line for line in lines if line.startswith("from ")), names)  # noqa: S102
+    return names
+
+
+def test_recipe_for_sources_keeps_them_apart(spark, s3, names, options):
+    job = f"shop-{s3.folder.name}"
+    imports = globals_of("jdbc recipe")
+
+    code = SNIPPETS["sources recipe"].replace("ingest-shop", job)
+    exec(code, {**imports, **names, "options": options})  # noqa: S102
+
+    for table in ("orders", "customers"):
+        assert names["watermarks"].latest(job, source=table).version == 1
+        assert spark.read.parquet(f"{names['target_path']}{table}/").count() == 3
+
+
+MERGE = """
+from watermarks import Watermarks, newest, rows_of
+
+spark.sql("CREATE TABLE orders_table (id INT, op STRING, updated_at TIMESTAMP) USING iceberg")
+at = "TIMESTAMP'2013-01-05 10:00:00'"
+rows = f"VALUES (1, 'I', {at}), (2, 'I', {at}), (2, 'D', {at} + INTERVAL 1 HOUR)"
+names = {
+    "orders": spark.sql(f"SELECT * FROM {rows} AS orders(id, op, updated_at)"),
+    "newest": newest,
+    "rows_of": rows_of,
+    "run_id": "jr_1",
+    "watermarks": Watermarks("glue-watermarks"),
+}
+exec(sys.argv[2], names)
+print("ids", [row["id"] for row in spark.table("orders_table").collect()])
+"""
+
+
+def test_recipe_for_a_merge_deletes_what_the_source_says_is_deleted(s3, dynamodb, tmp_path):
+    code = SNIPPETS["merge recipe"].replace("ingest-orders", f"merge-{s3.folder.name}")
+
+    assert "ids [1]" in run_with_iceberg(MERGE, tmp_path, code)
+
+
+def test_a_row_of_the_v1_class_is_adopted_with_the_type_that_windows_need(s3, dynamodb):
+    from watermarks import WatermarkAdmin
+
+    job = f"load-{s3.folder.name}"
+    admin = WatermarkAdmin("glue-watermarks")
+    item = {"jobName": {"S": job}, "runId": {"S": "jr_1"}}
+    item["watermarks"] = {"M": {"updated_at": {"S": "2023-03-16 15:45:00"}}}
+    admin.dynamodb_client.put_item(TableName="glue-watermarks", Item=item)
+
+    code = SNIPPETS["adopt"].replace("load-orders", job)
+    exec(code, {"admin": admin, "datetime": datetime, "UTC": UTC})  # noqa: S102
+
+    at = datetime(2023, 3, 16, 15, 45, tzinfo=UTC)
+    assert admin.latest(job).watermarks == {"updated_at": at}
+    window = admin.open_window(job, run_id="jr_2", cursor="updated_at")
+    assert window.low == at
+    assert [entry.kind for entry in admin.history(job)] == ["adopt", "legacy"]
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def rows(client: Any, table_name: str, job: str) -> Callable[[], dict[str, dict[
 
 @pytest.fixture
 def put_legacy(client: Any, table_name: str, job: str) -> Callable[..., None]:
-    """Return a writer of rows as the original class writes them."""
+    """Return a writer of rows as the v1 class writes them."""
 
     def put(run_id: str, **values: dict[str, Any]) -> None:
         item = {"jobName": {"S": job}, "runId": {"S": run_id}, "watermarks": {"M": values}}

@@ -127,7 +127,7 @@ def test_the_clock_is_cut_by_span(watermarks, job):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"high": 10, "max_rows": 5}, "nobody can count the rows of this source"),
+        ({"high": 10, "max_rows": 5}, "no one can count the rows of this source"),
         ({"high": 10, "max_rows": 0}, "max_rows is 0: give an integer of at least 1"),
         ({"high": 10, "max_rows": True}, "max_rows is True"),
         ({"high": 10, "max_rows": 5, "max_span": 5}, "give one of them"),

@@ -1,8 +1,9 @@
-"""What users of the original class call, on new tables and on tables it wrote."""
+"""What users of the v1 class call, on new tables and on tables it wrote."""
 
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -23,7 +24,7 @@ def run_ids(count):
 
 
 def original_reader(client, table_name, job):
-    """Read the most recent watermark with the two requests of the original class."""
+    """Read the most recent watermark with the two requests of the v1 class."""
     response = client.query(
         TableName=table_name,
         KeyConditionExpression="jobName = :jobName",
@@ -316,3 +317,88 @@ def test_missing_table_is_named_with_its_region_and_the_remedy(client, job):
     ):
         with pytest.raises(WatermarkTableError, match=message):
             call()
+
+
+def test_the_class_is_where_it_was_and_its_methods_have_a_module(watermarks, job):
+    from watermarks import v1
+
+    assert v1.Watermarks is Watermarks
+    names = {"exists", "create_watermark_item", "add_watermark", "get_most_recent_run_id"}
+    names |= {"get_watermark", "get_watermark_values"}
+    assert names <= set(vars(v1.V1Methods))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        v1.nonsense  # noqa: B018
+
+
+def open_window_only(watermarks, job):
+    watermarks.open_window(job, run_id="jr_1", cursor="id", high=5)
+
+
+def rewound_to_the_beginning(watermarks, job):
+    add(watermarks, job, "jr_1", id=5)
+    watermarks.rewind(job, to_run=None, reason="x", actor="y")
+
+
+def backfill_only(watermarks, job):
+    request = {"backfill_id": "b", "cursor": "id", "low": 0, "high": 5, "run_id": "jr_1"}
+    for window in watermarks.backfill(job, **request):
+        assert window.high == 5
+
+
+@pytest.mark.parametrize(
+    "state", [open_window_only, rewound_to_the_beginning, backfill_only], ids=lambda f: f.__name__
+)
+def test_what_the_document_says_that_an_old_reader_cannot_read(
+    client, table_name, watermarks, job, state
+):
+    state(watermarks, job)
+
+    assert "watermarks" not in original_reader(client, table_name, job)
+    assert watermarks.latest(job) is None
+
+
+def test_what_the_document_says_that_an_old_reader_gets(client, table_name, watermarks, job):
+    at = datetime(2013, 1, 1, 12, tzinfo=UTC)
+    watermarks.advance(job_id=job, run_id="jr_1", to={"at": at, "id": 5}, base=None)
+
+    found = original_reader(client, table_name, job)
+
+    assert found["runId"] == "~HEAD"
+    assert found["watermarks"] == {"at": "2013-01-01T12:00:00.000000Z", "id": 5}
+
+
+def test_a_text_of_the_v1_class_becomes_a_datetime_when_it_is_adopted(watermarks, job, put_legacy):
+    put_legacy("jr_1", at={"S": "2013-01-01 12:00:00"}, rows={"N": "8"})
+    put_legacy("jr_2", at={"S": "2013-01-02 12:00:00"})
+
+    latest = watermarks.adopt(
+        job,
+        "jr_1",
+        as_type={"at": lambda text: datetime.fromisoformat(text).replace(tzinfo=UTC)},
+        reason="from the v1 class",
+        actor="ada",
+    )
+
+    at = datetime(2013, 1, 1, 12, tzinfo=UTC)
+    assert latest.watermarks == {"at": at, "rows": 8}
+    window = watermarks.open_window(job, run_id="jr_3", cursor="at", high=at + timedelta(days=1))
+    assert window.low == at
+
+
+@pytest.mark.parametrize(
+    ("as_type", "message"),
+    [
+        ({"nothing": int}, "as_type has 'nothing', and run 'jr_1'"),
+        ({"rows": float}, "is a float"),
+    ],
+)
+def test_a_conversion_that_cannot_be_is_refused(
+    watermarks, job, put_legacy, rows, as_type, message
+):
+    put_legacy("jr_1", rows={"N": "8"})
+    before = rows()
+
+    with pytest.raises(WatermarksError, match=message):
+        watermarks.adopt(job, "jr_1", as_type=as_type, reason="x", actor="y")
+
+    assert rows() == before

@@ -162,7 +162,7 @@ class WindowMachine(RuleBasedStateMachine):
 
     @rule(job=st.sampled_from(JOBS))
     def original_class_writes_a_row(self, job: str) -> None:
-        """A writer of the original class is still around; the head does not know its row."""
+        """A writer of the v1 class is still around; the head does not know its row."""
         if not self.versions[job]:
             return
         self.runs += 1

@@ -47,7 +47,7 @@ class WatermarkAdmin(Watermarks):
     ) -> Iterator[HistoryEntry]:
         """Yield what was done to the watermarks of a job, newest first, until it has expired.
 
-        One strongly consistent read per entry, made as the caller goes on.
+        One strongly consistent read per entry, made as the caller asks for it.
 
         Args:
             job_id: the job.
@@ -84,7 +84,7 @@ class WatermarkAdmin(Watermarks):
 
         Runs in flight become stale, and open windows are discarded: they cannot commit any more.
         The same rewind again, with nothing done in between, changes nothing. A head row that
-        cannot be read is written anew.
+        cannot be read is written again.
 
         Args:
             job_id: the job.
@@ -134,7 +134,7 @@ class WatermarkAdmin(Watermarks):
             reason: why, for people.
             actor: who asks for it.
             as_type: functions by the names of watermarks, which turn the number or text that the
-                v1 class stored into what windows are to go on from: {"updated_at": lambda text:
+                v1 class stored into what windows are to continue from: {"updated_at": lambda text:
                 datetime.fromisoformat(text).replace(tzinfo=UTC)}.
 
         Raises:

@@ -48,7 +48,7 @@ class ManualChange:
         actor: who asks for it.
         reason: why.
         at: when: for people, and for runs that rely on the clock.
-        epoch: what the head counts windows from; None lets it go on counting.
+        epoch: what the head counts windows from; None continues its count.
     """
 
     kind: Literal["rewind", "adopt"]

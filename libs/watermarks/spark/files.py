@@ -206,7 +206,7 @@ def _delete_earlier_attempts(spark: SparkSession, path: str, window: Window) -> 
         if attempt < window.attempt:
             earlier.append(status.getPath())
     for left_over in earlier:
-        files.delete(left_over, True)  # nobody reads what remains if this fails
+        files.delete(left_over, True)  # no one reads what remains if this fails
 
 
 def _exists(spark: SparkSession, folder: str) -> bool:

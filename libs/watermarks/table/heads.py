@@ -46,7 +46,7 @@ def check_intact(row: Row, table: Table) -> None:
         raise WatermarkCorruptError(
             f"the row {row.name!r} of {row.owner} in table {table.name!r} is corrupt "
             f"({type(error).__name__}: {error}): it holds what this library never writes, or "
-            "cannot read here; rewind to a run you trust, which writes the row anew, or restore "
+            "cannot read here; rewind to a run you trust, which writes the row again, or restore "
             "the table to a point in time before the damage"
         ) from error
 
@@ -57,7 +57,7 @@ def check_not_renamed(row: Row, table: Table) -> None:
         job = row.owner.job_id
         raise WatermarkConflictError(
             f"the watermarks of job {job!r} in table {table.name!r} were carried over to job "
-            f"{to_job!r}, which goes on from them: nothing was written; run that job, or carry "
+            f"{to_job!r}, which continues from them: nothing was written; run that job, or carry "
             f"them back with rename_job({to_job!r}, {job!r})"
         )
 

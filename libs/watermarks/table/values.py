@@ -189,7 +189,7 @@ def _zone_name(value: datetime, path: str) -> str:
     try:
         _zone(name)
     except WatermarksError as error:
-        problem = f"is in the zone {name!r}, which nobody could read back on this machine"
+        problem = f"is in the zone {name!r}, which no one could read back on this machine"
         raise _refused(path, problem, "convert it with .astimezone(UTC)") from error
     return name
 

@@ -224,8 +224,8 @@ def kept_in_the_job_head(owner: Owner, job_head: Row | None, cursor: str) -> Row
         raise WatermarkValueError(
             f"{owner}: a run of an earlier version of this library has left the window of "
             f"{dotted!r} open: finish it with that version, or discard it with "
-            f"WatermarkAdmin.rewind({owner.job_id!r}, to_run=<its last run>, ...), then go on with "
-            "source="
+            f"WatermarkAdmin.rewind({owner.job_id!r}, to_run=<its last run>, ...), then continue "
+            "with source="
         )
     latest = job_head.latest()
     kept = latest.watermarks.get(owner.source)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from typing import Required, TypeGuard
 
 SETTLE = timedelta(minutes=5)
-"""How far behind the clock a window of aware datetimes ends, if nobody asks for anything else."""
+"""How far behind the clock a window of aware datetimes ends, if no one asks for anything else."""
 
 Capture: TypeAlias = "Callable[[Any], Any]"
 """Returns the upper bound or a `Bound`, given the lower one (None on a first run)."""
@@ -287,7 +287,7 @@ def _settled(
     """Return the bound, held back from rows that earlier ones may still follow; and what to note.
 
     Raises:
-        WatermarkValueError: the rows of the source come out of order, and nobody says how late.
+        WatermarkValueError: the rows of the source come out of order, and no one says how late.
     """
     settle = request.settle
     if settle is None and family(high) == AWARE:
@@ -331,7 +331,7 @@ def _cut(request: WindowRequest, source: Bound | None, low: Any, is_low_in: bool
         return None
     if source is None:
         raise WatermarkValueError(
-            f"max_rows is {request.max_rows}, and nobody can count the rows of this source: give "
+            f"max_rows is {request.max_rows}, and no one can count the rows of this source: give "
             "high=newest(frame) or newest_jdbc(spark, options, table), or max_span="
         )
     last = source.after_rows(request.cursor, low, is_low_in, request.max_rows)

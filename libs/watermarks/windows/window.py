@@ -93,7 +93,7 @@ _LOOKED_AT, _LOOP = "_looked_at", "_loop"
 
 
 def give_to_loop(window: Window) -> Window:
-    """Return a window that a loop hands out: nobody has looked at it yet."""
+    """Return a window that a loop hands out: no one has looked at it yet."""
     window.__dict__[_LOOP] = "open"
     window.__dict__.pop(_LOOKED_AT, None)
     return window

@@ -3,71 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
-from tidemark.local_glue.machine.java import find_java_home
+from tests.iceberg import run_with_iceberg
 from watermarks import Window, latest_by_key, merge_window
 
 pytestmark = pytest.mark.spark
 
-LIBS = Path(__file__).parents[3] / "libs"
-SETTINGS = {
-    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-    "spark.sql.catalog.lake.type": "hadoop",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.ui.enabled": "false",
-}
 PROGRAM = """
-import json, sys
-from pyspark.sql import SparkSession
 from watermarks import Window, merge_window
 
-settings, steps = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-builder = SparkSession.builder.master("local[1]")
-for name, value in settings.items():
-    builder = builder.config(name, value)
-spark = builder.getOrCreate()
-spark.sql(
-    "CREATE TABLE lake.sales.orders (id INT, status STRING, updated_at BIGINT) USING iceberg"
-)
-for number, (rows, options) in enumerate(steps):
+spark.sql("CREATE TABLE sales.orders (id INT, status STRING, updated_at BIGINT) USING iceberg")
+for number, (rows, options) in enumerate(json.loads(sys.argv[2])):
     frame = spark.createDataFrame(
         [tuple(row) for row in rows], "id INT, status STRING, updated_at BIGINT, op STRING"
     )
     window = Window("j", "jr", "updated_at", f"{number}-ab", 1, None, 99)
     merge_window(frame, "lake.sales.orders", window, ["id"], **options)
-    found = spark.table("lake.sales.orders").orderBy("id").collect()
+    found = spark.table("sales.orders").orderBy("id").collect()
     print("rows", json.dumps([tuple(row) for row in found]))
 """
 
 
 def merged(tmp_path, steps):
     """Merge windows one after the other; return what the table has after each."""
-    spec = find_spec("snowpark_connect_deps_iceberg")
-    assert spec, "the jar of Iceberg is not installed: run `make setup`"
-    assert spec.origin
-    (jar,) = (Path(spec.origin).parent / "jars").glob("iceberg-spark-runtime-3.5_2.12-*.jar")
-    warehouse = {"spark.jars": str(jar), "spark.sql.catalog.lake.warehouse": str(tmp_path / "lake")}
-    arguments = [json.dumps({**SETTINGS, **warehouse}), json.dumps(steps)]
-    environment = {**os.environ, "PYTHONPATH": str(LIBS), "JAVA_HOME": str(find_java_home())}
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    lines = [line for line in ended.stdout.splitlines() if line.startswith("rows ")]
-    return [[tuple(row) for row in json.loads(line.removeprefix("rows "))] for line in lines]
+    lines = run_with_iceberg(PROGRAM, tmp_path, json.dumps(steps))
+    found = [line.removeprefix("rows ") for line in lines if line.startswith("rows ")]
+    return [[tuple(row) for row in json.loads(line)] for line in found]
 
 
 def test_rows_are_merged_by_key_and_merging_again_changes_nothing(tmp_path):

@@ -110,7 +110,8 @@ def summary(watermarks: WatermarkAdmin, job: str) -> str:
         raise
     except WatermarksError:
         return "not readable"
-    found, open_count = {}, 0
+    found: dict[str, Any] = {}
+    open_count = 0
     for source, (latest, windows) in heads.items():
         values = latest.watermarks if latest else {}
         found |= {source: values} if source else values
