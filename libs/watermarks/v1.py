@@ -12,7 +12,8 @@ from botocore.exceptions import ClientError
 
 from .errors import WatermarkConflictError, WatermarkNotFoundError
 from .table.aws_errors import code_of, translate_client_error
-from .table.schema import DEFAULT_KEY, Latest, Owner, Row, check_job, check_run_id
+from .table.names import check_job, check_run_id
+from .table.schema import DEFAULT_KEY, Latest, Owner, Row
 from .table.values import Value, decode
 from .windows.commit import Commit, RunConflictError, check_item
 

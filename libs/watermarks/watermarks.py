@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import WatermarkConflictError, WatermarkValueError
 from .table.client import TableClient
-from .table.schema import (
-    DEFAULT_KEY,
-    TABLE_NAME,
-    Latest,
-    Owner,
-    Row,
-    check_job,
-    check_name,
-    check_source,
-)
+from .table.names import check_job, check_name, check_source
+from .table.schema import DEFAULT_KEY, TABLE_NAME, Latest, Owner, Row
 from .v1 import V1Methods
 from .windows.commit import Commit, RunConflictError
 from .windows.cursors import check_forward

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError, WatermarksError
 from watermarks.table.heads import check_intact, check_not_renamed
-from watermarks.table.schema import (
-    SOURCE_HEADS,
-    Latest,
-    Owner,
-    Row,
-    check_job,
-    check_name,
-    check_run_id,
-    check_source,
-)
+from watermarks.table.names import check_job, check_name, check_run_id, check_source
+from watermarks.table.schema import SOURCE_HEADS, Latest, Owner, Row
 from watermarks.watermarks import Watermarks
 from watermarks.windows.committed import rows_back
 from watermarks.windows.window import OpenWindow

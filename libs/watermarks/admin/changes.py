@@ -14,18 +14,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError
-from watermarks.table.schema import (
-    IS_ABSENT,
-    IS_NOT_OURS,
-    Item,
-    Latest,
-    Owner,
-    Row,
-    Table,
-    number,
-    put_request,
-    update_request,
-)
+from watermarks.table.requests import IS_ABSENT, IS_NOT_OURS, number, put_request, update_request
+from watermarks.table.schema import Item, Latest, Owner, Row, Table
 from watermarks.table.values import Attribute, Value, encode
 
 if TYPE_CHECKING:

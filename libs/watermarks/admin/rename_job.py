@@ -18,15 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import AmbiguousWatermarkError, WatermarkConflictError
 from watermarks.table.heads import check_head
-from watermarks.table.schema import (
-    HEAD,
+from watermarks.table.requests import (
     IS_ABSENT,
-    SOURCE_HEADS,
     Condition,
-    Latest,
-    Owner,
-    Row,
-    Table,
     both,
     either,
     epoch_is,
@@ -35,6 +29,7 @@ from watermarks.table.schema import (
     update_request,
     version_is,
 )
+from watermarks.table.schema import HEAD, SOURCE_HEADS, Latest, Owner, Row, Table
 
 if TYPE_CHECKING:
     from datetime import datetime

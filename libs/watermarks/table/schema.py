@@ -1,4 +1,4 @@
-"""The table and its rows: every name and every condition is here, once.
+"""The table and its rows: every name is here, once.
 
 A job has one head row (its current watermarks and their version) and one row per run. A source of
 a job, if it has several, has a head and rows of its own: it moves, costs and rewinds by itself.
@@ -17,13 +17,12 @@ is the caller's.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from watermarks.errors import WatermarksError, WatermarkValueError
+from watermarks.errors import WatermarksError
 
 from .values import Attribute, decode
 
@@ -32,9 +31,6 @@ EXPIRES_AT = "expiresAt"  # epoch seconds, of rows that may be forgotten
 HEAD = "~HEAD"
 DEFAULT_KEY = "watermarks"
 _KEYS = {"jobName": "HASH", "runId": "RANGE"}
-_LONGEST_JOB, _LONGEST_RUN = 2048, 700  # bytes; DynamoDB's limits, less what we put around a run id
-_LONGEST_NAME = 255
-_OURS = re.compile(r"wm[A-Za-z]+|expiresAt")
 
 Item: TypeAlias = dict[str, Attribute]
 """A row in DynamoDB's form."""
@@ -244,163 +240,3 @@ class Row:
 def is_payload(name: str) -> bool:
     """Return whether an attribute of a row is a caller's and not the library's."""
     return not (name in _KEYS or name == EXPIRES_AT or name.startswith("wm"))
-
-
-# What a write relies on. Each is an expression and the values in it.
-Condition: TypeAlias = tuple[str, Item]
-IS_ABSENT: Condition = ("attribute_not_exists(runId)", {})
-IS_NOT_OURS: Condition = ("attribute_not_exists(wmVersion)", {})
-
-
-def number(value: int) -> Attribute:
-    """Return a number in DynamoDB's form."""
-    return {"N": str(value)}
-
-
-def version_is(version: int) -> Condition:
-    """The head has moved no further than it was read."""
-    return "wmVersion = :version_is", {":version_is": number(version)}
-
-
-def epoch_is(epoch: int) -> Condition:
-    """Nobody has opened a window since the head was read."""
-    if not epoch:
-        return "attribute_not_exists(wmEpoch)", {}
-    return "wmEpoch = :epoch_is", {":epoch_is": number(epoch)}
-
-
-def both(*conditions: Condition) -> Condition:
-    """Every one of these holds."""
-    return _joined(" AND ", conditions)
-
-
-def either(*conditions: Condition) -> Condition:
-    """One of these holds."""
-    return _joined(" OR ", conditions)
-
-
-def _joined(word: str, conditions: Sequence[Condition]) -> Condition:
-    values = {name: value for _, given in conditions for name, value in given.items()}
-    return word.join(f"({text})" for text, _ in conditions), values
-
-
-def put_request(table: Table, item: Item, condition: Condition) -> dict[str, Any]:
-    """Return the request of PutItem for a row, under a condition."""
-    text, values = condition
-    request = {
-        "TableName": table.name,
-        "Item": item,
-        "ConditionExpression": text,
-        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-    }
-    return request | ({"ExpressionAttributeValues": values} if values else {})
-
-
-def update_request(
-    table: Table,
-    key: Item,
-    sets: Mapping[Any, Attribute],
-    condition: Condition,
-    *,
-    removes: Sequence[str | tuple[str, str]] = (),
-    counts: Sequence[str] = (),
-    keeps: Mapping[str, Attribute] | None = None,
-) -> dict[str, Any]:
-    """Return the request of UpdateItem for a row, under a condition.
-
-    Args:
-        table: the table.
-        key: the primary key of the row.
-        sets: attributes and their values; a pair is an entry of a map.
-        condition: what the write relies on.
-        removes: attributes, or entries of maps, that go away.
-        counts: numbers that are raised by one, from 0 if the row has none.
-        keeps: attributes that are set only if the row has none.
-    """
-    text, values = condition
-    names: dict[str, str] = {}
-    given = dict(values)
-
-    def name(path: str | tuple[str, str]) -> str:
-        parts = (path,) if isinstance(path, str) else path
-        # Ours need no placeholder; a caller's may be a word of DynamoDB's, or have a dot.
-        return ".".join(
-            part if _OURS.fullmatch(part) else names.setdefault(part, f"#n{len(names)}")
-            for part in parts
-        )
-
-    def value(attribute: Attribute) -> str:
-        placeholder = f":v{len(given)}"
-        given[placeholder] = attribute
-        return placeholder
-
-    parts = [f"{name(path)} = {value(attribute)}" for path, attribute in sets.items()]
-    for path in counts:
-        there = name(path)
-        zero, one = value(number(0)), value(number(1))
-        parts.append(f"{there} = if_not_exists({there}, {zero}) + {one}")
-    for path, attribute in (keeps or {}).items():
-        parts.append(f"{name(path)} = if_not_exists({name(path)}, {value(attribute)})")
-    expression = f"SET {', '.join(parts)}"
-    if removes:
-        expression += f" REMOVE {', '.join(map(name, removes))}"
-    return {
-        "TableName": table.name,
-        "Key": key,
-        "UpdateExpression": expression,
-        "ConditionExpression": text,
-        **({"ExpressionAttributeNames": {v: k for k, v in names.items()}} if names else {}),
-        "ExpressionAttributeValues": given,
-        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-    }
-
-
-def check_name(parameter: str, name: object, longest: int = _LONGEST_NAME) -> None:
-    """Raise a ValueError unless a name is a non-empty str that a key of the table can hold."""
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"{parameter} is {name!r}: give a non-empty str")
-    try:
-        length = len(name.encode())
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"{parameter} is {name!r}, which holds half of a character (a lone surrogate): repair "
-            "the text where it is decoded"
-        ) from error
-    if length > longest:
-        raise ValueError(f"{parameter} has {length} bytes: give at most {longest} ({name[:40]!r}…)")
-
-
-def check_job(job_id: object) -> None:
-    """Raise a ValueError unless a job id can be a key."""
-    check_name("job_id", job_id, _LONGEST_JOB)
-
-
-def check_source(source: object) -> None:
-    """Raise a ValueError unless a source is none (empty), or a name without "." and "#"."""
-    if source == "":
-        return
-    check_name("source", source)
-    if any(character in str(source) for character in ".#~"):
-        raise ValueError(f"source is {source!r}: give a name without '.', '#' and '~'")
-
-
-def check_run_id(run_id: object) -> None:
-    """Raise a ValueError unless a run id is one that sorts below the library's own rows."""
-    check_name("run_id", run_id, _LONGEST_RUN)
-    if str(run_id) >= "~":
-        raise ValueError(
-            f"run_id is {run_id!r}: the library's own rows start with '~', and a run id must "
-            "sort below them; give the job run id of Glue (jr_...), or plain ASCII"
-        )
-
-
-def check_cursor(cursor: object) -> None:
-    """Raise a ValueError unless a cursor is the name of one watermark."""
-    check_name("cursor", cursor)
-    if "." in str(cursor):
-        source, _, rest = str(cursor).partition(".")
-        raise WatermarkValueError(
-            f"cursor is {cursor!r}: the name of a watermark has no dot; for one of several sources "
-            f"give source={source!r}, cursor={rest!r}, and for a field of a struct column="
-            f"{cursor!r} where the frame is read"
-        )

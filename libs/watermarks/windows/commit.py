@@ -16,26 +16,19 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkConflictError, WatermarkSupersededError
-from watermarks.table.schema import (
-    EXPIRES_AT,
+from watermarks.table.names import check_job, check_run_id
+from watermarks.table.requests import (
     IS_ABSENT,
     IS_NOT_OURS,
     Condition,
-    Item,
-    Latest,
-    Owner,
-    Row,
-    Table,
     both,
-    check_job,
-    check_run_id,
     either,
-    is_payload,
     number,
     put_request,
     update_request,
     version_is,
 )
+from watermarks.table.schema import EXPIRES_AT, Item, Latest, Owner, Row, Table, is_payload
 from watermarks.table.values import Attribute, Value, decode, encode
 
 from .cursors import entry_of, is_same

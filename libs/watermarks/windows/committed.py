@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from watermarks.errors import WatermarkNotFoundError, WatermarksError
-from watermarks.table.schema import IS_ABSENT, Item, Owner, Row, Table, number, put_request
+from watermarks.table.requests import IS_ABSENT, number, put_request
+from watermarks.table.schema import Item, Owner, Row, Table
 
 from .window import OpenWindow
 

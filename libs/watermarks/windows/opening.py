@@ -9,23 +9,20 @@ from typing import Any
 
 from watermarks.errors import WatermarkValueError
 from watermarks.table.heads import check_clock
-from watermarks.table.schema import (
+from watermarks.table.requests import (
     IS_NOT_OURS,
-    Item,
-    Latest,
-    Owner,
-    Row,
-    Table,
     both,
     epoch_is,
     number,
     update_request,
     version_is,
 )
+from watermarks.table.schema import Item, Latest, Owner, Row, Table
 from watermarks.table.values import Attribute
 
 from .cursors import behind, entry_of, is_same
-from .request import Seen, WindowRequest, choose_range
+from .ranges import Seen, choose_range
+from .request import WindowRequest
 from .window import OpenWindow, Window
 
 _ID_DIGITS = 10

@@ -1,43 +1,24 @@
-"""What a run asks for when it opens a window, and the range that it gets.
-
-The upper bound is found here, before anything is read, and held back by `settle`:
-
-    aware datetimes    the bound stays that far behind the clock
-    any other cursor   a bound is read once it was seen, at an earlier open, at least that long ago
-"""
+"""What a run asks for when it opens a window."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from watermarks.errors import WatermarkValueError
-from watermarks.table.schema import (
-    Latest,
-    Owner,
-    check_cursor,
-    check_job,
-    check_run_id,
-    check_source,
-)
-from watermarks.table.values import Attribute, decode, encode, is_nat
+from watermarks.table.names import check_cursor, check_job, check_run_id, check_source
+from watermarks.table.schema import Owner
+from watermarks.table.values import is_nat
 
 from .cursors import (
-    AWARE,
     Cursor,
     Distance,
-    ahead,
-    behind,
     check_distance,
-    check_same_family,
-    entry_of,
     family,
-    is_before,
 )
-from .window import BOUNDS, NULLS, Bounds, Ends, Nulls
+from .window import BOUNDS, NULLS, Bounds, Nulls
 
 if TYPE_CHECKING:
     from typing import Required, TypeGuard
@@ -126,7 +107,7 @@ class WindowRequest:
                 raise ValueError(f"{name} is {value!r}: allowed are {', '.join(allowed)}")
         self._check_sizes()
         for given in (self.initial, self.high):
-            if given is not None and not _is_asked(given) and not is_nat(given):
+            if given is not None and not _is_to_be_found(given) and not is_nat(given):
                 self.check_distances(given)
         if is_nat(self.initial):
             family(self.initial)  # refuses it
@@ -153,188 +134,10 @@ class WindowRequest:
                 check_distance(value, distance, name)
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A bound that waits until it was seen long enough ago."""
-
-    value: Any
-    at: datetime
-
-    def to_attribute(self) -> Attribute:
-        """Return it in DynamoDB's form."""
-        return {"S": json.dumps([*encode(self.value, "seen"), self.at.isoformat()])}
-
-    @classmethod
-    def from_attribute(cls, attribute: Attribute) -> Seen:
-        """Return what `to_attribute` wrote."""
-        value, tag, at = json.loads(attribute["S"])
-        return cls(decode(value, tag), datetime.fromisoformat(at))
-
-
-@dataclass(frozen=True)
-class Range:
-    """What a run gets: a range to read, a bound to remember, or neither.
-
-    Attributes:
-        low: where it begins.
-        high: where it ends; None if there is nothing to read.
-        ends: which ends belong to it.
-        seen: a bound to remember; None keeps what is remembered.
-        is_cut: whether there is more after it, up to the bound.
-        is_held: whether the clock has held the bound back.
-    """
-
-    low: Any
-    high: Any
-    ends: Ends
-    seen: Seen | None = None
-    is_cut: bool = False
-    is_held: bool = False
-
-
-def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None) -> Range:
-    """Return what to read next.
-
-    Args:
-        request: what the run asks for; its `high` is found once and then kept.
-        base: the watermarks.
-        seen: the bound that waits, if any.
-
-    Raises:
-        WatermarkValueError: the cursor changed its type, a bound or a distance cannot be used, or
-            `bounds` has changed.
-    """
-    stored = entry_of(base.watermarks, request.cursor) if base else None
-    if base and stored is not None:
-        _check_bounds(request, base)
-    low = request.initial if stored is None else stored
-    is_from_initial = stored is None and low is not None and request.bounds == "(]"
-    ends: Ends = "[]" if is_from_initial else request.bounds
-    nothing = Range(low, None, ends)
-    high, source, is_settled = _asked_high(request, low)
-    if high is None:
-        return nothing
-    request.check_distances(high)
-    if low is not None:
-        check_same_family(low, high, request.cursor)
-    remember, asked = None, high
-    if not is_settled:
-        high, remember = _settled(high, low, request, seen, source)
-    is_held = high is not asked
-    request.high = _Found(high, source)  # the rest of the loop goes up to the same bound
-    is_low_in = ends[0] == "["
-    if high is None or (low is not None and not _is_after(high, low, is_at_low=is_from_initial)):
-        return Range(low, None, ends, remember, is_held=is_held)
-    cut = _cut(request, source, low, is_low_in)
-    is_cut = cut is not None and is_before(cut, high)
-    return Range(low, cut if is_cut else high, ends, remember, is_cut, is_held)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """A bound that was found, and held back, at the first open of a loop."""
-
-    value: Any
-    source: Bound | None
-
-
-def _is_asked(high: object) -> bool:
-    return high is NOW or callable(high) or _is_bound(high) or isinstance(high, _Found)
-
-
-def _is_bound(high: object) -> TypeGuard[Bound]:
+def is_bound(high: object) -> TypeGuard[Bound]:
+    """Return whether an upper bound is a source that is asked for it."""
     return hasattr(high, "after_rows")
 
 
-def _asked_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bool]:
-    """Return the upper bound, the source it came from, and whether it is held back already."""
-    high = request.high
-    if isinstance(high, _Found):
-        return high.value, high.source, True
-    if high is NOW:
-        if low is not None and family(low) != AWARE:
-            raise WatermarkValueError(
-                f"high is not given, and the cursor {request.cursor!r} is a {family(low)} "
-                f"({low!r}), which the clock says nothing about: give high=newest(frame), "
-                "newest_jdbc(spark, options, table) or the bound itself"
-            )
-        return request.now().astimezone(UTC), None, False
-    if callable(high) and not _is_bound(high):
-        high = high(low)
-    source = None
-    if _is_bound(high):
-        source, high = high, high.newest(request.cursor, low, request.nulls)
-    if high is None or is_nat(high):
-        return None, source, False
-    family(high)
-    return high, source, False
-
-
-def _check_bounds(request: WindowRequest, base: Latest) -> None:
-    kept = base.bounds.get(request.cursor, request.bounds)
-    if kept != request.bounds:
-        harm = "lost" if request.bounds == "(]" else "read twice"
-        raise WatermarkValueError(
-            f"bounds is {request.bounds!r} for the cursor {request.cursor!r}, whose windows were "
-            f"{kept!r} so far: rows at the watermark would be {harm}; give {kept!r}, or start over "
-            "with WatermarkAdmin.rewind(job, to_run=None, ...) or under another cursor name"
-        )
-
-
-def _settled(
-    high: Any, low: Any, request: WindowRequest, seen: Seen | None, source: Bound | None
-) -> tuple[Any, Seen | None]:
-    """Return the bound, held back from rows that earlier ones may still follow; and what to note.
-
-    Raises:
-        WatermarkValueError: the rows of the source come out of order, and no one says how late.
-    """
-    settle = request.settle
-    if settle is None and family(high) == AWARE:
-        settle = SETTLE
-    if settle is None and source is not None and source.is_live:
-        raise WatermarkValueError(
-            f"the cursor {request.cursor!r} is a {family(high)} ({high!r}) of a live table, where "
-            "a row may become visible after one that has a greater value: give "
-            "settle=timedelta(...), longer than the longest transaction, and a value is read once "
-            "it was seen that long ago; or settle=timedelta(0), if rows come in order"
-        )
-    if not settle:
-        return high, None
-    now = request.now()
-    if family(high) == AWARE:
-        latest = behind(now, settle, "settle").astimezone(high.tzinfo)
-        return (latest if is_before(latest, high) else high), None
-    waits = seen if seen and (low is None or is_before(low, seen.value)) else None
-    if waits is None:
-        return None, Seen(high, now)
-    if now - waits.at < settle:
-        return None, None
-    return waits.value, Seen(high, now) if is_before(waits.value, high) else None
-
-
-def _is_after(high: Any, low: Any, *, is_at_low: bool) -> bool:
-    return not is_before(high, low) if is_at_low else is_before(low, high)
-
-
-def _cut(request: WindowRequest, source: Bound | None, low: Any, is_low_in: bool) -> Any:
-    """Return where a window of a limited size ends, None if that is not before its bound."""
-    if request.max_span is not None:
-        start = low if source is None else source.oldest(request.cursor, low, is_low_in)
-        if start is None and source is None:
-            raise WatermarkValueError(
-                f"max_span is {request.max_span!r}, and the first window has no lower end to count "
-                "from: give initial=, or high=newest(frame) or newest_jdbc(spark, options, table)"
-            )
-        return None if start is None else ahead(start, request.max_span, "max_span")
-    if request.max_rows is None:
-        return None
-    if source is None:
-        raise WatermarkValueError(
-            f"max_rows is {request.max_rows}, and no one can count the rows of this source: give "
-            "high=newest(frame) or newest_jdbc(spark, options, table), or max_span="
-        )
-    last = source.after_rows(request.cursor, low, is_low_in, request.max_rows)
-    if last is None or request.bounds == "(]":
-        return last
-    return source.oldest(request.cursor, last, False)  # rows at `last` belong to this window
+def _is_to_be_found(high: object) -> bool:
+    return high is NOW or callable(high) or is_bound(high)
