@@ -77,7 +77,10 @@ class V1Methods:
             head = self._client.head(Owner(job_id))
             base = head.latest() if head else None
             try:
-                self._commit(self._planned(watermark_item, watermark_item[key], base))
+                commit = self._planned(watermark_item, watermark_item[key], base)
+                latest = self._commit(commit)
+                if base and latest.version <= base.version and latest.log != base.log:
+                    raise self._overtaken(commit, latest, base)
             except WatermarkConflictError as error:
                 if attempt + 1 == _RACES or isinstance(error, RunConflictError):
                     raise
@@ -109,7 +112,7 @@ class V1Methods:
             return _item_of(self._current_row(job_id))
         check_job(job_id)
         check_run_id(run_id)
-        if row := self._client.row(Owner(job_id), run_id):
+        if row := self._client.last_row(Owner(job_id), run_id):
             return _item_of(row)
         head = self._client.head(Owner(job_id))
         if head and head.run_id == run_id:
@@ -151,6 +154,17 @@ class V1Methods:
                 "job's name, or treat this as the first run (latest() returns None then)"
             )
         return row
+
+    @staticmethod
+    def _overtaken(commit: Commit, found: Latest, base: Latest) -> RunConflictError:
+        """Return the error that a run did this before, and another run something else since."""
+        return RunConflictError(
+            f"{commit.owner}: run {commit.run_id!r} committed {found.watermarks} as version "
+            f"{found.version}, and run {base.run_id!r} has committed version {base.version} since: "
+            "nothing was written; use a new run id for a new commit",
+            base,
+            found.watermarks,
+        )
 
     def _commit(self, commit: Commit) -> Latest:
         raise NotImplementedError

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import WatermarkConflictError, WatermarkValueError
 from .table.client import TableClient
+from .table.heads import check_arrived
 from .table.names import check_job, check_name, check_source
 from .table.schema import DEFAULT_KEY, TABLE_NAME, Latest, Owner, Row
 from .v1 import V1Methods
@@ -203,7 +204,7 @@ class Watermarks(V1Methods):
         Raises:
             AmbiguousWatermarkError: there are several rows and no head row.
         """
-        row = self._client.head_or_legacy(_owner(job_id, source))
+        row = self._head_row(_owner(job_id, source))
         return row.latest() if row and row.has_watermarks else None
 
     def advance(
@@ -241,6 +242,8 @@ class Watermarks(V1Methods):
             ValueError: the job id or the run id is not usable.
         """
         check_source(source)
+        if source and base is None:
+            self._head_row(_owner(job_id, source))  # refuses a name that the job has no more
         if base and base.source != source:
             raise ValueError(
                 f"source is {source!r}, and base is of {base.source!r}: give latest(job, "
@@ -345,7 +348,7 @@ class Watermarks(V1Methods):
         owner, high = request.owner, request.high
         for attempt in range(_RACES):
             request.high = high  # asked for again, if another run has moved the watermark
-            opening = plan_opening(request, Head.of(owner, self._head_row(owner, request.cursor)))
+            opening = plan_opening(request, Head.of(owner, self._head_row(owner)))
             if opening.opened is None and opening.seen is None:
                 return opening
             _, found = self._client.update(opening.update(self._client.table))
@@ -358,11 +361,11 @@ class Watermarks(V1Methods):
             opening.head.base,
         )
 
-    def _head_row(self, owner: Owner, cursor: str) -> Row | None:
+    def _head_row(self, owner: Owner) -> Row | None:
         row = self._client.head_or_legacy(owner)
-        if row is None and owner.source:
-            job_head = self._client.head(Owner(owner.job_id))
-            row = kept_in_the_job_head(owner, job_head, cursor)
+        if row is None and owner.source and (job_head := self._client.head(Owner(owner.job_id))):
+            check_arrived(job_head, self._client.table)
+            row = kept_in_the_job_head(owner, job_head)
         return row
 
     def _commit(self, commit: Commit) -> Latest:

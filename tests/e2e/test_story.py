@@ -146,7 +146,7 @@ def test_status_shows_the_watermark_and_the_bookmarks(told, assembly, monkeypatc
 
     assert result.exit_code == 0, result.output
     lines = {line.split()[0]: line for line in result.output.splitlines() if "SUCCEEDED" in line}
-    assert "updated_at=2013-01-04T04:00:00.016" in lines["ingest-flights"]
+    assert "updated_at=2013-01-04 04:00:00.016" in lines["ingest-flights"]
     assert "v3 to 20" in lines["ingest-weather"]
 
 

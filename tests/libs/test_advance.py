@@ -49,6 +49,7 @@ def test_rows_have_the_schema_that_old_readers_and_the_history_need(watermarks, 
         "wmKind": {"S": "commit"},
         "wmVersion": {"N": "2"},
         "wmPrev": {"S": "jr_1"},
+        "wmPrevVersion": {"N": "1"},
     }
     assert head == {
         **head,

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from watermarks import Watermarks, WatermarkSupersededError, Window
+from watermarks import WatermarkAdmin, WatermarkSupersededError, Window
 
 JOBS = ("orders-job", "customers-job")
 CURSORS = ("id", "lines_id")
@@ -216,7 +216,7 @@ def machine(new_client, table_name):
         def __init__(self) -> None:
             super().__init__()
             self.client = client
-            self.watermarks = Watermarks(table_name, client, sleep=lambda _: None)
+            self.watermarks = WatermarkAdmin(table_name, client, sleep=lambda _: None)
 
     return Machine
 

@@ -34,10 +34,11 @@ def test_run_commits_one_more_window_after_another_run_has_committed(watermarks,
     latest = watermarks.commit_window(second)
     watermarks.commit_window(open_to(watermarks, job, 11, "jr_3", "items_id"))
 
-    assert (latest.run_id, latest.version) == (f"jr_1#{second.window_id}", 3)
+    assert (latest.run_id, latest.version) == ("jr_1", 3)
+    assert latest.log == f"jr_1#{second.window_id}"
     assert latest.watermarks == {"orders_id": 5, "customers_id": 7, "items_id": 9}
     names = [entry.run_id for entry in watermarks.history(job)]
-    assert names == ["jr_3", latest.run_id, "jr_2", "jr_1"]
+    assert names == ["jr_3", "jr_1", "jr_2", "jr_1"]
     assert watermarks.commit_window(second).version == 3
     assert watermarks.commit_window(first).version == 1
     assert len(watermarks.committed_windows(job)) == 4

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError, WatermarksError
 from watermarks.table.heads import check_intact, check_not_renamed
 from watermarks.table.names import check_job, check_name, check_run_id, check_source
-from watermarks.table.schema import SOURCE_HEADS, Latest, Owner, Row
+from watermarks.table.schema import SOURCE_HEADS, Latest, Owner, Pointer, Row
 from watermarks.watermarks import Watermarks
-from watermarks.windows.committed import rows_back
+from watermarks.windows.committed import RowsBack
 from watermarks.windows.window import OpenWindow
 
 from .changes import ManualChange, converted, epoch_after, newest_of
@@ -67,7 +68,7 @@ class WatermarkAdmin(Watermarks):
         check_run_id(run_id)
         owner = _owner(job_id, source)
         head = self._client.row(owner, owner.head)
-        return self._target(owner, run_id, head.text("wmLog") if head else None).latest().watermarks
+        return self._target(owner, run_id, head.last if head else None).latest().watermarks
 
     def rewind(
         self, job_id: str, *, to_run: str | None, reason: str, actor: str, source: str = ""
@@ -114,9 +115,10 @@ class WatermarkAdmin(Watermarks):
         *,
         reason: str,
         actor: str,
+        source: str = "",
         as_type: Mapping[str, Callable[[Any], Value]] | None = None,
     ) -> Latest:
-        """Make a run of the v1 class the most recent one of a job that has no head row.
+        """Make a run the most recent one of a job that has no head row: of the v1 class, or lost.
 
         Which run that is only Glue knows: take the one that `GetJobRuns` says started last.
 
@@ -125,6 +127,7 @@ class WatermarkAdmin(Watermarks):
             run_id: the run.
             reason: why, for people.
             actor: who asks for it.
+            source: for a source of the job whose head row was lost: which one.
             as_type: functions by the names of watermarks, which turn the number or text that the
                 v1 class stored into what windows are to continue from: {"updated_at": lambda text:
                 datetime.fromisoformat(text).replace(tzinfo=UTC)}.
@@ -134,7 +137,7 @@ class WatermarkAdmin(Watermarks):
             WatermarkConflictError: the job has a head row.
             ValueError: a parameter is empty or not usable.
         """
-        owner = _checked(job_id, "", run_id, reason, actor)
+        owner = _checked(job_id, source, run_id, reason, actor)
         target, base, epoch = self._target(owner, run_id, None), None, None
         if target.is_ours:  # the head is lost, and there was a history
             rows = self._client.all_rows(owner)
@@ -174,8 +177,13 @@ class WatermarkAdmin(Watermarks):
         return rename_job(self._client, from_job, to_job, self._now())
 
     def _entries(self, owner: Owner, head: Row | None) -> Iterator[HistoryEntry]:
-        rows = rows_back(head, lambda name: self._client.row(owner, name), self._now())
-        return map(entry_of, rows)
+        for _ in range(_RACES):
+            read = partial(self._client.row, owner)
+            back = RowsBack(head, read, self._now(), lambda row: row.prev)
+            yield from map(entry_of, back)
+            if not back.was_moved:  # then nothing was yielded
+                return
+            head = self._client.head(owner)
 
     def _rewinding(self, owner: Owner, to_run: str | None, reason: str, actor: str) -> ManualChange:
         head = self._client.row(owner, owner.head)
@@ -194,15 +202,19 @@ class WatermarkAdmin(Watermarks):
         except WatermarksError:
             rows = self._client.all_rows(owner)
             base, epoch = newest_of(owner, rows), epoch_after(owner, rows)
-        target = None if to_run is None else self._target(owner, to_run, base.log)
+        target = (
+            None if to_run is None else self._target(owner, to_run, Pointer(base.log, base.version))
+        )
         return ManualChange("rewind", owner, target, base, head, actor, reason, self._now(), epoch)
 
-    def _target(self, owner: Owner, run_id: str, log: str | None) -> Row:
-        row = self._client.row(owner, owner.run(run_id))
+    def _target(self, owner: Owner, run_id: str, last: Pointer | None) -> Row:
+        row = self._client.last_row(owner, run_id)
         if row and row.has_watermarks and not row.is_expired(self._now()):
             return row
-        last = Row({**owner.key(owner.head), "wmLog": {"S": log or ""}})
-        runs = (e.run_id for e in self._entries(owner, last) if e.kind in {"commit", "legacy"})
+        head = Row(owner.key(owner.head))
+        if last is not None:
+            head.item |= {"wmLog": {"S": last.name}, "wmVersion": {"N": str(last.version or 0)}}
+        runs = (e.run_id for e in self._entries(owner, head) if e.kind in {"commit", "legacy"})
         names = list(islice(runs, _RUNS_NAMED + 1))
         more = " and older ones" if len(names) > _RUNS_NAMED else ""
         raise WatermarkNotFoundError(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError
 from watermarks.table.requests import IS_ABSENT, IS_NOT_OURS, number, put_request, update_request
-from watermarks.table.schema import Item, Latest, Owner, Row, Table
+from watermarks.table.schema import Item, Latest, Owner, Pointer, Row, Table
 from watermarks.table.values import Attribute, Value, encode
 
 if TYPE_CHECKING:
@@ -109,6 +109,10 @@ class ManualChange:
         return self.target.run_id if self.target else ""
 
     @property
+    def _target(self) -> Pointer:
+        return Pointer(self.target.name, self.target.version) if self.target else Pointer("", None)
+
+    @property
     def _digest(self) -> str:
         given = [self.kind, self.owner.job_id, self._to_run, self.actor, self.reason]
         return sha256(json.dumps(given).encode()).hexdigest()
@@ -116,18 +120,21 @@ class ManualChange:
     @property
     def _state(self) -> Item:
         """The attributes that the head and the audit row have in common."""
-        to_run = self._to_run and self.owner.run(self._to_run)
+        # Before an adoption there is what was adopted.
+        prev = Pointer(self.base.log, self.base.version) if self.base else self._target
         state: Item = {
             "wmVersion": number(self._version),
-            "wmPrev": {"S": self.base.log if self.base else to_run},
+            "wmPrev": {"S": prev.name},
+            "wmPrevVersion": number(prev.version or 0),
             "wmDigest": {"S": self._digest},
             "wmAt": {"S": self.at.isoformat(timespec="microseconds")},
         }
         if self.target:
             key = self.target.latest().key
             state |= {key: self.target.item[key], "wmRunId": {"S": self._to_run}}
-            if "wmTypes" in self.target.item:
-                state["wmTypes"] = self.target.item["wmTypes"]
+            for name in ("wmTypes", "wmBounds"):
+                if name in self.target.item:
+                    state[name] = self.target.item[name]
         return state
 
     def _head_update(self, table: Table) -> dict[str, Any]:
@@ -140,7 +147,7 @@ class ManualChange:
         }
         forgotten = {*head.payload_names, *_FORGOTTEN} - set(sets)
         if self.epoch is not None:  # the head cannot be relied on
-            forgotten |= {"wmBounds", "wmSeen"}
+            forgotten |= {"wmBounds", "wmSeen"} - set(sets)
             sets["wmEpoch"] = number(self.epoch)
         condition = IS_NOT_OURS
         if "wmVersion" in head.item:
@@ -163,6 +170,8 @@ class ManualChange:
             "wmActor": {"S": self.actor},
             "wmReason": {"S": self.reason},
             "wmToRunId": {"S": self._to_run},
+            "wmToLog": {"S": self._target.name},
+            "wmToVersion": number(self._target.version or 0),
         }
         if self.head and self.base and self.base.watermarks:
             item |= {

@@ -4,15 +4,16 @@
     new   nothing  ──────┘           └──▶ ~HEAD v7, the same watermarks and open windows
     old   jr_1 … jr_7 ── one by one, afterwards ──▶ new   jr_1 … jr_7
 
-The transaction, which has the heads of all sources in it, is all that counts for what is read next,
-so an attempt that dies has either not begun or is safe: the old name can neither open nor commit a
-window any more, and the new one continues. The history that was not copied yet is copied by doing
-it again, which changes nothing else.
+The transaction, which has the heads of all sources in it, is all that counts for what is read
+next, so an attempt that dies has either not begun or is safe: the old name can neither open nor
+commit a window any more, and the new one continues. Of more than 49 sources the others follow, and
+until they have arrived, the new name opens nothing that it has not got. The history that was not
+copied yet is copied by doing it again, which changes nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,11 +46,19 @@ _HEADS_AT_ONCE = 50  # two writes each, and a transaction has at most 100
 
 @dataclass(frozen=True)
 class RenameJob:
-    """The transaction that moves the heads of a job, given as they were read."""
+    """The transaction that moves heads of a job, given as they were read.
+
+    Attributes:
+        from_job: the old name.
+        to_job: the new name.
+        heads: the heads; that of the job itself is among the first ones.
+        is_last: whether no others follow.
+    """
 
     from_job: str
     to_job: str
     heads: Sequence[Row]
+    is_last: bool
 
     @property
     def latest(self) -> Latest:
@@ -85,17 +94,24 @@ class RenameJob:
         item = {
             **head.item,
             **Owner(self.to_job).key(head.name),
+            "wmRegion": head.item.get("wmRegion", {"S": table.region}),
             "wmCarriedFrom": {"S": self.from_job},
         }
+        if head.name == HEAD and not self.is_last:
+            item["wmArriving"] = {"S": self.from_job}
         return put_request(table, item, either(IS_ABSENT, is_from_here))
 
     def _old(self, table: Table, head: Row) -> dict[str, Any]:
         is_not_carried: Condition = ("attribute_not_exists(wmCarriedTo)", {})
         condition = both(version_is(head.version), is_not_carried, epoch_is(head.number("wmEpoch")))
+        if "wmRegion" not in head.item:  # one that stands for the job only
+            condition = IS_ABSENT
         # Runs in flight fail by the version; those to come are told by wmCarriedTo.
         sets: dict[Any, Attribute] = {
             "wmVersion": number(head.version + 1),
             "wmCarriedTo": {"S": self.to_job},
+            "wmKind": {"S": "head"},
+            "wmRegion": head.item.get("wmRegion", {"S": table.region}),
         }
         key = Owner(self.from_job).key(head.name)
         return update_request(table, key, sets, condition, removes=["wmWindows"])
@@ -105,8 +121,9 @@ def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -
     """Do what `WatermarkAdmin.rename_job` says, in one table."""
     attempt = 0
     while heads := _unmoved_heads(client, from_job, to_job):
+        is_last = len(heads) <= _HEADS_AT_ONCE
         try:
-            client.commit(RenameJob(from_job, to_job, heads[:_HEADS_AT_ONCE]))
+            client.commit(RenameJob(from_job, to_job, heads[:_HEADS_AT_ONCE], is_last))
         except WatermarkConflictError:
             attempt += 1
             if attempt == _RACES:
@@ -115,11 +132,17 @@ def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -
     _copy_history(client, from_job, to_job, now)
     # Unchecked, for the new name may itself have been renamed since.
     found = _heads(client, to_job)
-    return next(iter(found.values())).latest() if found else None
+    if HEAD in found and found[HEAD].text("wmArriving") == from_job:
+        client.update(_arrived(client.table, from_job, to_job))
+    with_watermarks = [head for head in found.values() if head.has_watermarks]
+    return next(iter([*with_watermarks, *found.values()])).latest() if found else None
 
 
 def _unmoved_heads(client: TableClient, from_job: str, to_job: str) -> list[Row]:
-    """Return the heads to be carried over; none if there are none, or they have been.
+    """Return the heads to be carried over, that of the job first; none if they have been.
+
+    A job that has sources only is given a head here: it tells runs of the old name what happened,
+    whatever source they open.
 
     Raises:
         WatermarksError: they must not be, or the new name has rows already.
@@ -127,24 +150,26 @@ def _unmoved_heads(client: TableClient, from_job: str, to_job: str) -> list[Row]
     # The target first: if it is there, and by a carry-over, then the source shows that.
     targets = _checked_heads(client, to_job, "delete these rows, or give the job another name")
     found = _checked_heads(client, from_job, f"call adopt({from_job!r}, ...) first")
-    unmoved = []
-    for name, head in found.items():
-        if head.text("wmCarriedTo") == to_job:
-            continue
+    if found and HEAD not in found:
+        stand_in = {"wmKind": {"S": "head"}, "wmVersion": number(0)}
+        found = {HEAD: Row({**Owner(from_job).key(HEAD), **stand_in}), **found}
+    unmoved = [head for head in found.values() if head.text("wmCarriedTo") != to_job]
+    for head in unmoved:
         check_head(head, client.table)
-        target = targets.get(name)
-        if target is not None and target.text("wmCarriedTo") != from_job:
-            check_head(target, client.table)
-            raise _is_in_use(from_job, to_job, target)
-        unmoved.append(head)
-    if unmoved and (extra := [targets[name] for name in targets if name not in found]):
-        raise _is_in_use(from_job, to_job, extra[0])
+        _check_is_free(client, from_job, to_job, targets.get(head.name))
+    if unmoved and unmoved[0].name == HEAD:
+        for name in targets.keys() - found.keys():
+            _check_is_free(client, from_job, to_job, targets[name])
     return unmoved
 
 
-def _is_in_use(from_job: str, to_job: str, head: Row) -> WatermarkConflictError:
-    stored = head.latest()
-    return WatermarkConflictError(
+def _check_is_free(client: TableClient, from_job: str, to_job: str, target: Row | None) -> None:
+    """Raise an error if a head of the new name is one of its own."""
+    if target is None or target.text("wmCarriedTo") == from_job:
+        return
+    check_head(target, client.table)
+    stored = target.latest()
+    raise WatermarkConflictError(
         f"job {to_job!r} has watermarks of its own, version {stored.version}, {stored.watermarks}: "
         f"those of {from_job!r} would replace them, so nothing was written; if the job ran under "
         "its new name too early, delete its rows and carry over again",
@@ -152,34 +177,44 @@ def _is_in_use(from_job: str, to_job: str, head: Row) -> WatermarkConflictError:
     )
 
 
+def _arrived(table: Table, from_job: str, to_job: str) -> dict[str, Any]:
+    """Return the write that opens a job under its new name, when all its sources have arrived."""
+    is_arriving: Condition = ("wmArriving = :from", {":from": {"S": from_job}})
+    sets: dict[Any, Attribute] = {"wmKind": {"S": "head"}}
+    key = Owner(to_job).key(HEAD)
+    return update_request(table, key, sets, is_arriving, removes=["wmArriving"])
+
+
 def _copy_history(client: TableClient, from_job: str, to_job: str, now: datetime) -> None:
     copied = client.all_rows(Owner(to_job))
     for name, row in client.all_rows(Owner(from_job)).items():
         if row.is_head or row.is_expired(now):
             continue
-        if name not in copied or "wmAttempt" in row.item:
+        there = copied.get(name)
+        if there is None or there.version < row.version or "wmAttempt" in row.item:
             client.put(_copy(client.table, row, Owner(to_job)))
 
 
 def _copy(table: Table, row: Row, owner: Owner) -> dict[str, Any]:
     """Return the write of one row, which leaves alone what is there and as new."""
+    # Only a backfill's row counts attempts; the one that continued under the newer name is right.
+    counter = "wmAttempt" if "wmAttempt" in row.item else "wmVersion"
     condition = IS_ABSENT
-    if "wmAttempt" in row.item:
-        # Only a backfill's row counts attempts; the one that went on under the newer name is right.
-        went_on: Condition = ("wmAttempt < :carried", {":carried": row.item["wmAttempt"]})
-        condition = either(condition, went_on)
+    if counter in row.item:
+        is_older: Condition = (f"{counter} < :carried", {":carried": row.item[counter]})
+        condition = either(condition, is_older)
     return put_request(table, {**row.item, **owner.key(row.name)}, condition)
 
 
-def _heads(client: TableClient, job_id: str) -> Mapping[str, Row]:
-    """Return the heads of a job and of its sources as they are, by sort key."""
+def _heads(client: TableClient, job_id: str) -> dict[str, Row]:
+    """Return the heads of a job and of its sources as they are, by sort key; the job's first."""
     owner = Owner(job_id)
     head = client.row(owner, HEAD)
     rows = ([head] if head else []) + client.rows(owner, *SOURCE_HEADS)
     return {row.name: row for row in rows}
 
 
-def _checked_heads(client: TableClient, job_id: str, remedy: str) -> Mapping[str, Row]:
+def _checked_heads(client: TableClient, job_id: str, remedy: str) -> dict[str, Row]:
     """Return the heads of a job; none if the job has no rows at all."""
     if heads := _heads(client, job_id):
         return heads

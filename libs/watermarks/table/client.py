@@ -85,9 +85,10 @@ class TableClient:
         Raises:
             AmbiguousWatermarkError: there are several rows and no head.
         """
-        if (head := self.head(owner)) or owner.source:
+        if head := self.head(owner):
             return head
-        runs = self.rows(owner, "\x01", "~", limit=2)
+        first, last = (owner.run(""), owner.run("~")) if owner.source else ("\x01", "~")
+        runs = self.rows(owner, first, last, limit=2)
         if not runs:
             return None
         if head := self.head(owner):
@@ -97,7 +98,7 @@ class TableClient:
                 f"{owner} has watermarks in table {self.table.name!r} and no {HEAD} row that says "
                 "which is the most recent, and run ids do not tell: name a run id explicitly, or "
                 "make the run that Glue says started last the current one with "
-                "WatermarkAdmin.adopt(job, run, reason=..., actor=...)"
+                "WatermarkAdmin.adopt(job, run, reason=..., actor=...), with source= for a source"
             )
         return runs[0]
 
@@ -138,6 +139,15 @@ class TableClient:
             if "LastEvaluatedKey" not in page or len(found) == limit:
                 return found
             request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    def last_row(self, owner: Owner, run_id: str) -> Row | None:
+        """Return the row of the last commit of a run, None if there is none."""
+        own = owner.run(run_id)
+        if not (row := self.row(owner, own)) or not row.map("wmCommitted"):
+            return row  # only a run with windows has further rows
+        rows = self.rows(owner, own, f"{own}#~")
+        found = [row for row in rows if row.name == own or row.name.startswith(f"{own}#")]
+        return max(found, key=lambda row: row.version)
 
     def all_rows(self, owner: Owner) -> dict[str, Row]:
         """Return all rows of a job by sort key."""

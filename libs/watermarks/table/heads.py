@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 
 from watermarks.errors import WatermarkConflictError, WatermarkCorruptError, WatermarkTableError
 
-from .schema import Owner, Row, Table
+from .schema import Item, Owner, Row, Table
 from .values import decode
 
 _CLOCK_TOLERANCE = timedelta(minutes=5)
+_TEXTS = {"wmKind", "wmRunId", "wmLog", "wmPrev", "wmDigest", "wmAt", "wmRegion"}
+_TEXTS |= {"wmCarriedTo", "wmCarriedFrom", "wmArriving"}
 
 
 def check_head(row: Row, table: Table) -> None:
@@ -62,6 +64,16 @@ def check_not_renamed(row: Row, table: Table) -> None:
         )
 
 
+def check_arrived(row: Row, table: Table) -> None:
+    """Raise a WatermarkConflictError if the sources of a renamed job have not all arrived yet."""
+    if from_job := row.text("wmArriving"):
+        job = row.owner.job_id
+        raise WatermarkConflictError(
+            f"not all sources of job {from_job!r} in table {table.name!r} have been carried over "
+            f"to {job!r} yet: nothing was written; call rename_job({from_job!r}, {job!r}) again"
+        )
+
+
 def check_clock(owner: Owner, head: Row | None, now: datetime) -> None:
     """Raise a WatermarkConflictError if the last commit lies over 5 minutes in the future."""
     at = head.text("wmAt") if head else ""
@@ -76,21 +88,36 @@ def check_clock(owner: Owner, head: Row | None, now: datetime) -> None:
 
 
 def _read_all(row: Row) -> None:
+    """Read every attribute of ours as what it is; whatever that raises, the row is corrupt."""
     int(row.item["wmVersion"]["N"])
-    row.number("wmEpoch")
+    for name in ("wmEpoch", "wmPrevVersion"):
+        row.number(name)
+    for name in _TEXTS & row.item.keys():
+        row.item[name]["S"]  # a KeyError if it is no text
     for name in row.payload_names:
         row.item[name]["M"]  # a KeyError if it is no map
     row.latest()
-    for name in ("wmWindows", "wmCommitted"):
-        for window in row.map(name).values():
-            int(window["M"]["attempt"]["N"])
-            _, _, _, low, high, _, _ = json.loads(window["M"]["window"]["S"])
-            decode(*high)
-            if low is not None:
-                decode(*low)
+    for window in (*row.map("wmWindows").values(), *row.map("wmCommitted").values()):
+        _read_window(window["M"])
+    for bounds in row.map("wmBounds").values():
+        _check_one_of(bounds["S"], ("(]", "[)"))
+    for seen in row.map("wmSeen").values():
+        value, tag, at = json.loads(seen["S"])
+        decode(value, tag)
+        datetime.fromisoformat(at)
     if at := row.text("wmAt"):
         datetime.fromisoformat(at)
-    for seen in row.map("wmSeen").values():
-        *_, at = json.loads(seen["S"])
-        datetime.fromisoformat(at)
-    row.text("wmRegion")
+
+
+def _read_window(window: Item) -> None:
+    int(window["attempt"]["N"])
+    _, _, ends, low, high, _, _ = json.loads(window["window"]["S"])
+    _check_one_of(ends, ("(]", "[)", "[]"))
+    decode(*high)
+    if low is not None:
+        decode(*low)
+
+
+def _check_one_of(found: object, allowed: tuple[str, ...]) -> None:
+    if found not in allowed:
+        raise ValueError(f"{found!r} is none of {allowed}")

@@ -96,8 +96,31 @@ class Owner:
         return {"jobName": {"S": self.job_id}, "runId": {"S": name}}
 
 
-SOURCE_HEADS = ("~CURSOR#", "~CURSOR#~")
+SOURCE_HEADS = ("~CURSOR#", "~CURSOR$")
 """The sort keys before and behind the heads of all sources of a job."""
+
+
+class Pointer(NamedTuple):
+    """A row that another one names: the row before it, or the one that a rewind went back to.
+
+    Attributes:
+        name: its sort key; empty if there is none.
+        version: the version it had then; None if that was not noted, by an earlier library.
+    """
+
+    name: str
+    version: int | None
+
+    def means(self, row: Row | None, newer: int) -> bool:
+        """Return whether a row of this name is the one that was meant.
+
+        Args:
+            row: the row as it is now.
+            newer: the version of the row that names it.
+        """
+        if row is None:
+            return False
+        return row.version == self.version if self.version is not None else row.version < newer
 
 
 @dataclass(frozen=True)
@@ -112,6 +135,7 @@ class Latest:
         key: the attribute of the row that holds them.
         log: sort key of the row that made this version; empty means the run's row.
         prev: sort key of the row before that one; empty at the beginning.
+        prev_version: the version of that row, None if it is not known.
         committed: the windows that the run of this version has committed, by id.
         bounds: which end belongs to the windows of a cursor, by the cursor's name.
         is_typed: whether the types are stored; the v1 class stores numbers and texts only.
@@ -124,6 +148,7 @@ class Latest:
     key: str = field(default=DEFAULT_KEY, repr=False)
     log: str = field(default="", repr=False)
     prev: str = field(default="", repr=False)
+    prev_version: int | None = field(default=None, repr=False, compare=False)
     committed: Item = field(default_factory=dict, repr=False)
     bounds: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     is_typed: bool = field(default=True, repr=False, compare=False)
@@ -144,7 +169,7 @@ class Row:
 
     def text(self, name: str) -> str:
         """Return a text attribute, empty if the row has none of this name."""
-        return str(self.item.get(name, {"S": ""})["S"])
+        return str(self.item.get(name, {}).get("S", ""))
 
     def number(self, name: str) -> int:
         """Return a number attribute, 0 if the row has none of this name."""
@@ -172,6 +197,26 @@ class Row:
         """The run whose watermarks it holds."""
         name = self.name.split("#", 2)[2] if self.name.startswith("~BY#") else self.name
         return self.text("wmRunId") or name
+
+    @property
+    def prev(self) -> Pointer:
+        """The row before it."""
+        return self._pointer("wmPrev", "wmPrevVersion")
+
+    @property
+    def target(self) -> Pointer:
+        """The row that a rewind or an adoption went back to."""
+        run_id = self.text("wmToRunId")
+        pointer = self._pointer("wmToLog", "wmToVersion")
+        return pointer if pointer.name else Pointer(run_id and self.owner.run(run_id), None)
+
+    @property
+    def last(self) -> Pointer:
+        """The row that made what a head says."""
+        return Pointer(self.text("wmLog"), self.version)
+
+    def _pointer(self, name: str, version: str) -> Pointer:
+        return Pointer(self.text(name), self.number(version) if version in self.item else None)
 
     @property
     def is_head(self) -> bool:
@@ -220,7 +265,8 @@ class Row:
             source=self.owner.source,
             key=key,
             log=self.text("wmLog") if "wmLog" in self.item else run_id and self.owner.run(run_id),
-            prev=self.text("wmPrev"),
+            prev=self.prev.name,
+            prev_version=self.prev.version,
             committed=self.map("wmCommitted"),
             bounds={cursor: bounds["S"] for cursor, bounds in self.map("wmBounds").items()},
             is_typed="wmTypes" in self.item,

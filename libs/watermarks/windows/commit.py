@@ -28,7 +28,7 @@ from watermarks.table.requests import (
     update_request,
     version_is,
 )
-from watermarks.table.schema import EXPIRES_AT, Item, Latest, Owner, Row, Table, is_payload
+from watermarks.table.schema import EXPIRES_AT, Item, Latest, Owner, Pointer, Row, Table, is_payload
 from watermarks.table.values import Attribute, Value, decode, encode
 
 from .cursors import entry_of, is_same
@@ -54,7 +54,8 @@ class Commit:
 
     Attributes:
         owner: whose watermarks they are.
-        run_id: the run that is recorded: the run itself, or `<run>#<window id>`.
+        run_id: the run.
+        row: sort key of the row that records it: that of the run, or `<run>#<window id>`.
         key: the attribute that holds the watermarks.
         values: the whole new state, in DynamoDB's form.
         tags: the type tags of `values`.
@@ -67,6 +68,7 @@ class Commit:
 
     owner: Owner
     run_id: str
+    row: str
     key: str
     values: Attribute
     tags: Attribute
@@ -110,9 +112,11 @@ class Commit:
         if window is not None:
             identity += [window.window_id, window.attempt]
         given = json.dumps(identity, sort_keys=True)
+        owner = Owner(job_id, source)
         return cls(
-            owner=Owner(job_id, source),
-            run_id=_row_name(run_id, window, base),
+            owner=owner,
+            run_id=run_id,
+            row=_row_name(owner, run_id, window, base),
             key=key,
             values=values,
             tags=tags,
@@ -132,8 +136,9 @@ class Commit:
             watermarks=decode(self.values, self.tags),
             source=self.owner.source,
             key=self.key,
-            log=self._log,
-            prev=self._prev,
+            log=self.row,
+            prev=self._prev.name,
+            prev_version=self._prev.version,
             committed=self._committed,
             bounds=self._bounds,
         )
@@ -155,8 +160,7 @@ class Commit:
         """Return the error that these rows in the way mean."""
         head, run = found
         proposed = decode(self.values, self.tags)
-        run_id = self.window.run_id if self.window else self.run_id
-        wanted = f"{self.owner}: run {run_id!r} proposed {proposed}"
+        wanted = f"{self.owner}: run {self.run_id!r} proposed {proposed}"
         if self.window is not None and head is not None and not self._holds_window(head):
             return self._superseded(self.window, wanted, head, proposed)
         if run is not None:
@@ -199,8 +203,8 @@ class Commit:
             return self._from_base(base) if base.version else None
         if base_of_window := self._moved_base_of_window(head):
             return self._from_base(base_of_window)
-        if self.window and self.run_id == self.window.run_id:
-            return replace(self, run_id=_second_row(self.run_id, self.window))
+        if self.window and self.row == self.owner.run(self.run_id):
+            return replace(self, row=_second_row(self.row, self.window))
         return None
 
     def _moved_base_of_window(self, head: Row | None) -> Latest | None:
@@ -233,12 +237,8 @@ class Commit:
         return found is not None and OpenWindow.from_attribute(found) == self.window.committed
 
     @property
-    def _log(self) -> str:
-        return self.owner.run(self.run_id)
-
-    @property
     def _is_made_by_us(self) -> bool:
-        return self.base is not None and self.base.log == self._log
+        return self.base is not None and self.base.log == self.row
 
     @cached_property
     def _committed(self) -> Item:
@@ -253,10 +253,12 @@ class Commit:
         return self.base.version if self.base else 0
 
     @property
-    def _prev(self) -> str:
+    def _prev(self) -> Pointer:
         if self.base is None:
-            return ""
-        return self.base.prev if self._is_made_by_us else self.base.log
+            return Pointer("", None)
+        if self._is_made_by_us:
+            return Pointer(self.base.prev, self.base.prev_version)
+        return Pointer(self.base.log, self.base.version)
 
     @cached_property
     def _bounds(self) -> dict[str, str]:
@@ -267,14 +269,19 @@ class Commit:
     @property
     def _common(self) -> dict[str, Attribute]:
         """The attributes that the head and the run's row have in common."""
-        return {
+        common = {
             self.key: self.values,
             "wmTypes": self.tags,
             "wmVersion": number(self._base_version + 1),
-            "wmPrev": {"S": self._prev},
+            "wmPrev": {"S": self._prev.name},
             "wmDigest": {"S": self.digest},
             "wmAt": {"S": self.committed_at},
         }
+        if self._prev.version is not None:
+            common["wmPrevVersion"] = number(self._prev.version)
+        if self._bounds:
+            common["wmBounds"] = {"M": {cursor: {"S": e} for cursor, e in self._bounds.items()}}
+        return common
 
     def _head_update(self, table: Table) -> dict[str, Any]:
         condition: Condition = version_is(self._base_version)
@@ -283,14 +290,12 @@ class Commit:
         sets: dict[Any, Attribute] = {
             **self._common,
             "wmRunId": {"S": self.run_id},
-            "wmLog": {"S": self._log},
+            "wmLog": {"S": self.row},
             "wmCommitted": {"M": self._committed},
         }
         removes: list[Any] = []
         if not self._base_version:  # what a head keeps for good is written with its first commit
             sets |= {"wmKind": {"S": "head"}, "wmRegion": {"S": table.region}}
-        if self._bounds != (self.base.bounds if self.base else {}):
-            sets["wmBounds"] = {"M": {cursor: {"S": end} for cursor, end in self._bounds.items()}}
         names = {}
         if self.window:
             ours: Condition = (
@@ -311,13 +316,15 @@ class Commit:
         # Without the digest a run that sends its last commit again would make one more version.
         is_another: Condition = ("wmDigest <> :digest", {":digest": {"S": self.digest}})
         row: Item = {
-            **self.owner.key(self._log),
+            **self.owner.key(self.row),
             **self._common,
             "wmKind": {"S": "commit"},
             EXPIRES_AT: number(self.expires_at),
         }
         if self._committed:
             row["wmCommitted"] = {"M": self._committed}
+        if self.row != self.owner.run(self.run_id):
+            row["wmRunId"] = {"S": self.run_id}
         # The run's own last commit may be replaced while it is the head.
         replaces_own = both(version_is(self._base_version), is_another)
         return put_request(table, row, either(IS_NOT_OURS, replaces_own))
@@ -361,15 +368,15 @@ def check_item(item: Mapping[str, Any]) -> tuple[str, str, str]:
     return item["jobName"], item["runId"], keys[0]
 
 
-def _row_name(run_id: str, window: OpenWindow | None, base: Latest | None) -> str:
-    """Return the run that a commit is recorded as: the run itself, as long as that fits."""
+def _row_name(owner: Owner, run_id: str, window: OpenWindow | None, base: Latest | None) -> str:
+    """Return the sort key of the row that records a commit: the run's own, as long as that fits."""
+    own = owner.run(run_id)
     if window is None or base is None:
-        return run_id
-    log = Owner("", base.source).run(run_id)
-    is_full = base.log == log and len(base.committed) >= _WINDOWS_IN_A_ROW
-    has_second = base.log.startswith(f"{log}#")
-    return _second_row(run_id, window) if is_full or has_second else run_id
+        return own
+    is_full = base.log == own and len(base.committed) >= _WINDOWS_IN_A_ROW
+    has_second = base.log.startswith(f"{own}#")
+    return _second_row(own, window) if is_full or has_second else own
 
 
-def _second_row(run_id: str, window: OpenWindow) -> str:
-    return f"{run_id}#{window.window_id}"
+def _second_row(own: str, window: OpenWindow) -> str:
+    return f"{own}#{window.window_id}"

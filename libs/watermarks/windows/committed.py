@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from watermarks.errors import WatermarkNotFoundError, WatermarksError
+from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError, WatermarksError
 from watermarks.table.requests import IS_ABSENT, number, put_request
-from watermarks.table.schema import Item, Owner, Row, Table
+from watermarks.table.schema import Item, Owner, Pointer, Row, Table
 
 from .window import OpenWindow
 
@@ -29,6 +29,7 @@ AUDITS = {"rewind", "adopt"}
 _READ_ONE_BY_ONE = 100  # after that, all rows of the job cost less
 _WORTH_A_BLOCK = 100
 _LONGEST_BLOCK = 1000
+_RACES = 20
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,22 @@ class Block:
         row: sort key of that row.
         version: the version that the row made.
         prev: sort key of the row behind the block; empty if there is none.
+        prev_version: the version of that row.
         windows: cursor, window id and attempt, oldest first.
     """
 
     row: str
     version: int
     prev: str
+    prev_version: int
     windows: list[tuple[str, str, int]]
 
     @classmethod
     def from_row(cls, row: Row) -> Block:
         """Return what `put` wrote."""
         windows = [(cursor, *rest) for cursor, *rest in json.loads(row.text("wmWindows"))]
-        return cls(row.text("wmLog"), row.version, row.text("wmPrev"), windows)
+        prev, version = row.prev
+        return cls(row.text("wmLog"), row.version, prev, version or 0, windows)
 
     def put(self, table: Table, owner: Owner) -> dict[str, Any]:
         """Return the write of the block, which is the same whoever makes it."""
@@ -72,6 +76,7 @@ class Block:
             "wmLog": {"S": self.row},
             "wmVersion": number(self.version),
             "wmPrev": {"S": self.prev},
+            "wmPrevVersion": number(self.prev_version),
             "wmWindows": {"S": json.dumps(self.windows, separators=(",", ":"))},
         }
         return put_request(table, item, IS_ABSENT)
@@ -86,53 +91,89 @@ def committed_windows(
 
     Raises:
         WatermarkNotFoundError: a part of the history has expired, so windows are unknown.
+        WatermarkConflictError: the head was moved again and again.
     """
     head = client.head(owner)
     if head is None:
         return []
     kept = client.rows(owner, owner.block(0), owner.block(None))
-    blocks = {block.row: block for block in map(Block.from_row, kept)}
+    blocks = {(block.row, block.version): block for block in map(Block.from_row, kept)}
+    back = RowsBack(head, _reader(client, owner), now, _in_force_before)
     rows: list[Row] = []
-    name, newer = _in_force_before(head), head.version + 1
-    read = _reader(client, owner)
     met: Block | None = None
-    while name:
-        block = blocks.get(name)
-        if block is not None and block.version < newer:
-            met = block
+    for _ in range(_RACES):
+        rows, met = _rows_until_a_block(back, blocks)
+        if not back.was_moved:
             break
-        row = read(name)
-        if row is None or row.is_expired(now):
-            _check_beginning(owner, rows[-1].version if rows else head.version + 1, name)
-            break
-        # A run of the v1 class may have committed again: that is not the row meant here.
-        if row.version >= newer:
-            break
-        rows.append(row)
-        name, newer = _in_force_before(row), row.version
+        head = client.head(owner) or head
+        back = RowsBack(head, _reader(client, owner), now, _in_force_before)
+    else:
+        raise WatermarkConflictError(f"{owner}: {_RACES} times a run committed while we read")
+    if met is None and back.missing:
+        _check_beginning(owner, rows[-1].version if rows else head.version + 1, back.missing)
     old: list[tuple[str, str, int]] = []
     while met is not None:
         old = met.windows + old
-        met = blocks.get(met.prev)
+        met = blocks.get((met.prev, met.prev_version))
     if len(rows) > _WORTH_A_BLOCK:
         _keep_blocks(client, owner, rows[1:])  # the head's own row may still be replaced
     return old + [window for row in reversed(rows) for window in _windows(row)]
 
 
-def rows_back(head: Row | None, read: Callable[[str], Row | None], now: datetime) -> Iterator[Row]:
-    """Yield the rows of a history, newest first, up to the first one that is gone.
+class RowsBack:
+    """The rows of a history, newest first, up to the first one that is gone.
 
     Args:
         head: the head row.
         read: returns the row of a sort key, None if there is none.
         now: rows that have expired by then count as gone.
+        before: returns what a row points back to.
+
+    Attributes:
+        missing: the sort key of the row that is gone; empty if the history ended.
+        was_moved: whether the head's own row is newer than the head: it was read too early.
     """
-    name, newer = (head.text("wmLog") if head else ""), None
-    while name and (row := read(name)) and not row.is_expired(now):
-        if newer is not None and row.version >= newer:
-            return
-        yield row
-        name, newer = row.text("wmPrev"), row.version
+
+    def __init__(
+        self,
+        head: Row | None,
+        read: Callable[[str], Row | None],
+        now: datetime,
+        before: Callable[[Row], Pointer],
+    ) -> None:
+        self.pointer = head.last if head else Pointer("", None)
+        self.missing = ""
+        self.was_moved = False
+        self._newer = head.version + 1 if head else 0
+        self._is_first = True
+        self._read = read
+        self._now = now
+        self._before = before
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows; `pointer` says which one comes next."""
+        while self.pointer.name:
+            row = self._read(self.pointer.name)
+            is_meant = self.pointer.means(row, self._newer)
+            if row is None or not is_meant or row.is_expired(self._now):
+                self.was_moved = self._is_first and row is not None and row.version >= self._newer
+                self.missing = self.pointer.name
+                return
+            self._is_first = False
+            self._newer, self.pointer = row.version, self._before(row)
+            yield row
+
+
+def _rows_until_a_block(
+    back: RowsBack, blocks: dict[tuple[str, int], Block]
+) -> tuple[list[Row], Block | None]:
+    rows: list[Row] = []
+    for row in back:
+        rows.append(row)
+        name, version = back.pointer
+        if version is not None and (name, version) in blocks:
+            return rows, blocks[name, version]
+    return rows, None
 
 
 def windows_of(row: Row) -> list[CommittedWindow]:
@@ -146,14 +187,9 @@ def _windows(row: Row) -> list[tuple[str, str, int]]:
     return [(window.cursor, window.window_id, window.attempt) for window in windows_of(row)]
 
 
-def _in_force_before(row: Row) -> str:
+def _in_force_before(row: Row) -> Pointer:
     """Return the row that holds the windows in force before those of a row."""
-    if row.is_head:
-        return row.text("wmLog")
-    if row.text("wmKind") not in AUDITS:
-        return row.text("wmPrev")
-    to_run = row.text("wmToRunId")
-    return to_run and row.owner.run(to_run)
+    return row.target if row.text("wmKind") in AUDITS else row.prev
 
 
 def _reader(client: TableClient, owner: Owner) -> Callable[[str], Row | None]:
@@ -193,8 +229,8 @@ def _keep_blocks(client: TableClient, owner: Owner, rows: list[Row]) -> None:
     for row in reversed(rows):
         windows += _windows(row)
         if len(windows) >= _LONGEST_BLOCK or row is rows[0]:
-            blocks.append(Block(row.name, row.version, prev, windows))
-            prev, windows = row.name, []
+            blocks.append(Block(row.name, row.version, prev.name, prev.version or 0, windows))
+            prev, windows = Pointer(row.name, row.version), []
     try:
         for block in blocks:
             client.put(block.put(client.table, owner))

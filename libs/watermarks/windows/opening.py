@@ -185,11 +185,11 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening:
     ):
         taken = replace(found, attempt=attempt, run_id=request.run_id, token=token)
         request.check_distances(found.high)
-        return Opening(request, head, taken, is_recovered=True, is_last=False)
+        return _checked(Opening(request, head, taken, is_recovered=True, is_last=False))
     seen = head.row.map("wmSeen").get(request.cursor) if head.row else None
     chosen = choose_range(request, head.base, Seen.from_attribute(seen) if seen else None)
     if request.settle or chosen.is_held:
-        check_clock(head.owner, head.row, request.now())
+        check_clock(head.owner, head.row, request.aware_now())
     if chosen.high is None:
         return Opening(request, head, None, chosen.seen)
     opened = OpenWindow(
@@ -203,21 +203,27 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening:
         bounds=chosen.ends,
         token=token,
     )
-    opening = Opening(request, head, opened, chosen.seen, is_last=not chosen.is_cut)
-    _ = opening.window  # refuses a lookback before the beginning of time, before it is written
+    return _checked(Opening(request, head, opened, chosen.seen, is_last=not chosen.is_cut))
+
+
+def _checked(opening: Opening) -> Opening:
+    """Return an opening, or refuse a lookback to before the beginning of time."""
+    _ = opening.window
     return opening
 
 
-def kept_in_the_job_head(owner: Owner, job_head: Row | None, cursor: str) -> Row | None:
-    """Return what an earlier version kept of a source under a dotted cursor, as a v1 row has it.
+def kept_in_the_job_head(owner: Owner, job_head: Row | None) -> Row | None:
+    """Return what an earlier version kept of a source under dotted cursors, as a v1 row has it.
 
     Raises:
-        WatermarkValueError: a window of the dotted cursor is still open.
+        WatermarkValueError: a window of a dotted cursor is still open.
     """
     if job_head is None:
         return None
-    dotted = f"{owner.source}.{cursor}"
-    if dotted in job_head.map("wmWindows"):
+    prefix = f"{owner.source}."
+    for dotted in job_head.map("wmWindows"):
+        if not dotted.startswith(prefix):
+            continue
         raise WatermarkValueError(
             f"{owner}: a run of an earlier version of this library has left the window of "
             f"{dotted!r} open: finish it with that version, or discard it with "
@@ -226,7 +232,7 @@ def kept_in_the_job_head(owner: Owner, job_head: Row | None, cursor: str) -> Row
         )
     latest = job_head.latest()
     kept = latest.watermarks.get(owner.source)
-    if not isinstance(kept, Mapping) or cursor not in kept:
+    if not isinstance(kept, Mapping):
         return None
     item: Item = {
         **owner.key(owner.run(latest.run_id)),
@@ -235,6 +241,11 @@ def kept_in_the_job_head(owner: Owner, job_head: Row | None, cursor: str) -> Row
         "wmRunId": {"S": latest.run_id},
         "wmLog": {"S": ""},
     }
-    if dotted in latest.bounds:
-        item["wmBounds"] = {"M": {cursor: {"S": latest.bounds[dotted]}}}
+    item["wmBounds"] = {
+        "M": {
+            dotted.removeprefix(prefix): {"S": bounds}
+            for dotted, bounds in latest.bounds.items()
+            if dotted.startswith(prefix)
+        }
+    }
     return Row(item)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from watermarks.errors import WatermarkValueError
@@ -88,13 +88,15 @@ def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None)
         check_same_family(low, high, request.cursor)
     remember, asked = None, high
     if not is_settled:
-        high, remember = _settled(high, low, request, seen, source)
+        high, remember = _settled(high, low, request, seen, source, is_low_in=is_from_initial)
     is_held = high is not asked
     request.high = _Found(high, source)  # the rest of the loop goes up to the same bound
     is_low_in = ends[0] == "["
-    if high is None or (low is not None and not _is_after(high, low, is_at_low=is_from_initial)):
+    if high is None or (low is not None and not _is_after(high, low, is_from_initial)):
         return Range(low, None, ends, remember, is_held=is_held)
     cut = _cut(request, source, low, is_low_in)
+    if cut is not None:
+        check_same_family(high, cut, request.cursor)
     is_cut = cut is not None and is_before(cut, high)
     return Range(low, cut if is_cut else high, ends, remember, is_cut, is_held)
 
@@ -119,7 +121,7 @@ def _asked_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bo
                 f"({low!r}), which the clock says nothing about: give high=newest(frame), "
                 "newest_jdbc(spark, options, table) or the bound itself"
             )
-        return request.now().astimezone(UTC), None, False
+        return request.aware_now().astimezone(UTC), None, False
     if callable(high) and not is_bound(high):
         high = high(low)
     source = None
@@ -143,38 +145,50 @@ def _check_bounds(request: WindowRequest, base: Latest) -> None:
 
 
 def _settled(
-    high: Any, low: Any, request: WindowRequest, seen: Seen | None, source: Bound | None
+    high: Any,
+    low: Any,
+    request: WindowRequest,
+    seen: Seen | None,
+    source: Bound | None,
+    *,
+    is_low_in: bool,
 ) -> tuple[Any, Seen | None]:
     """Return the bound, held back from rows that earlier ones may still follow; and what to note.
 
     Raises:
         WatermarkValueError: the rows of the source come out of order, and no one says how late.
     """
-    settle = request.settle
-    if settle is None and family(high) == AWARE:
-        settle = SETTLE
-    if settle is None and source is not None and source.is_live:
+    settle = _settle_of(high, request, source)
+    if not settle:
+        return high, None
+    now = request.aware_now()
+    if family(high) == AWARE:
+        latest = behind(now, settle, "settle").astimezone(high.tzinfo)
+        return (latest if is_before(latest, high) else high), None
+    # What was seen of another column, before a rewind, says nothing.
+    is_new = seen is None or family(seen.value) != family(high)
+    if seen is None or is_new or (low is not None and not _is_after(seen.value, low, is_low_in)):
+        return None, Seen(high, now)
+    if now - seen.at < settle:
+        return None, None
+    return (seen.value, Seen(high, now)) if is_before(seen.value, high) else (high, None)
+
+
+def _settle_of(high: Any, request: WindowRequest, source: Bound | None) -> timedelta | None:
+    """Return how long a bound is held back, None or zero if it is not."""
+    if request.settle is None and family(high) == AWARE:
+        return SETTLE
+    if request.settle is None and source is not None and source.is_live:
         raise WatermarkValueError(
             f"the cursor {request.cursor!r} is a {family(high)} ({high!r}) of a live table, where "
             "a row may become visible after one that has a greater value: give "
             "settle=timedelta(...), longer than the longest transaction, and a value is read once "
             "it was seen that long ago; or settle=timedelta(0), if rows come in order"
         )
-    if not settle:
-        return high, None
-    now = request.now()
-    if family(high) == AWARE:
-        latest = behind(now, settle, "settle").astimezone(high.tzinfo)
-        return (latest if is_before(latest, high) else high), None
-    waits = seen if seen and (low is None or is_before(low, seen.value)) else None
-    if waits is None:
-        return None, Seen(high, now)
-    if now - waits.at < settle:
-        return None, None
-    return waits.value, Seen(high, now) if is_before(waits.value, high) else None
+    return request.settle
 
 
-def _is_after(high: Any, low: Any, *, is_at_low: bool) -> bool:
+def _is_after(high: Any, low: Any, is_at_low: bool) -> bool:
     return not is_before(high, low) if is_at_low else is_before(low, high)
 
 

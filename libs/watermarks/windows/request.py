@@ -88,6 +88,20 @@ class WindowRequest:
     max_rows: int | None = None
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
 
+    def aware_now(self) -> datetime:
+        """Return the time.
+
+        Raises:
+            ValueError: the clock that was given tells a time without a zone.
+        """
+        found = self.now()
+        if found.utcoffset() is None:
+            raise ValueError(
+                f"now returns {found!r}, without a zone: give a function that returns the time "
+                "with one, such as lambda: datetime.now(UTC)"
+            )
+        return found
+
     @property
     def owner(self) -> Owner:
         """Whose watermarks are asked for."""

@@ -77,6 +77,16 @@ class Window:
             object.__getattribute__(self, "__dict__")[_LOOKED_AT] = True
         return object.__getattribute__(self, name)
 
+    def __hash__(self) -> int:
+        """Return a hash; to put a window into a set is not to look at it."""
+        return hash(self.__dict__["window_id"])
+
+    def __repr__(self) -> str:
+        """Return the window as text; to log one is not to look at it."""
+        names = [name for name in fields(self) if name.repr]
+        shown = ", ".join(f"{name.name}={self.__dict__[name.name]!r}" for name in names)
+        return f"Window({shown})"
+
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to read; such a window is stored nowhere."""
