@@ -117,8 +117,15 @@ def test_a_zone_that_nobody_could_read_back_is_refused(watermarks, job, rows):
         {"wmSeen": {"M": {"id": {"S": "x"}}}},
         {"wmAt": {"S": "yesterday"}},
         {"watermarks": {"S": "x"}},
+        {"wmDigest": {"N": "5"}},
+        {"wmRegion": {"N": "5"}},
+        {"wmBounds": {"M": {"id": {"S": "x"}}}},
+        {"wmSeen": {"M": {"id": {"S": '[{"N": "1"}, {"S": "?"}, "2026-01-01T00:00:00+00:00"]'}}}},
     ],
-    ids=["zone", "type", "version", "window", "seen", "time", "values"],
+    ids=[
+        *("zone", "type", "version", "window", "seen", "time", "values", "digest", "region"),
+        *("bounds", "seen type"),
+    ],
 )
 def test_a_rewind_repairs_every_head(watermarks, job, client, table_name, attributes):
     at = datetime(2026, 1, 1, tzinfo=UTC)
@@ -189,3 +196,18 @@ def test_what_an_operator_did_names_ten_runs_and_reads_no_more(new_client, table
         admin.rewind(job, to_run="jr_mistyped", **WHY)
 
     assert len(sent) <= 13
+
+
+def test_a_lookback_that_cannot_be_takes_no_window_over(watermarks, job, rows):
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    watermarks.advance(job_id=job, run_id="jr_0", to={"id": at}, base=None)
+    left = watermarks.open_window(job, run_id="jr_1", cursor="id", high=at + timedelta(1))
+    before = rows()
+
+    with pytest.raises(WatermarkValueError, match="there is no year"):
+        watermarks.open_window(
+            job, run_id="jr_2", cursor="id", high=at, lookback=timedelta(days=999_999)
+        )
+
+    assert rows() == before
+    assert watermarks.commit_window(left).version == 2

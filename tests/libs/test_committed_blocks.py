@@ -125,3 +125,63 @@ def test_blocks_change_no_answer(watermarks, steps):
             in_force = in_force[: keep + 1]
         found = watermarks.committed_windows(job)
         assert found == [window[:2] for _, window in in_force]
+
+
+def test_a_run_that_commits_while_the_windows_are_read_does_not_hide_them(
+    new_client, table_name, watermarks, job
+):
+    run(watermarks, job, 0)
+    request = {"run_id": "jr_same", "cursor": "id"}
+    first = watermarks.open_window(job, high=10, **request)
+    watermarks.commit_window(first)
+    client, is_done = new_client(), []
+
+    def commit_another(**_):
+        if not is_done:
+            is_done.append(True)
+            watermarks.commit_window(watermarks.open_window(job, high=20, **request))
+
+    client.meta.events.register("after-call.dynamodb.GetItem", commit_another)
+
+    assert len(WatermarkAdmin(table_name, client).committed_windows(job)) == 3
+    is_done.clear()
+    assert len(list(WatermarkAdmin(table_name, client).history(job))) == 2
+
+
+def test_a_run_id_that_is_used_again_hides_no_windows(watermarks, job, client, table_name):
+    for number in range(3):
+        run(watermarks, job, number)
+    client.delete_item(TableName=table_name, Key={"jobName": {"S": job}, "runId": {"S": "jr_0"}})
+    window = watermarks.open_window(job, run_id="jr_0", cursor="id", high=50)
+    watermarks.commit_window(window)
+    run(watermarks, job, 60)
+
+    with pytest.raises(WatermarkNotFoundError, match="are not known any more"):
+        watermarks.committed_windows(job)
+
+
+def test_a_run_id_that_ended_a_block_may_be_used_again(watermarks, job, client, table_name):
+    ids = [run(watermarks, job, number) for number in range(20)]
+    watermarks.committed_windows(job)
+    for number in range(20):
+        key = {"jobName": {"S": job}, "runId": {"S": f"jr_{number}"}}
+        if number < 19:
+            client.delete_item(TableName=table_name, Key=key)
+    for number in range(18):
+        window = watermarks.open_window(job, run_id=f"jr_{number}", cursor="id", high=100 + number)
+        watermarks.commit_window(window)
+        ids.append((window.window_id, window.attempt))
+
+    assert watermarks.committed_windows(job) == ids
+
+
+def test_windows_survive_renames_there_and_back_under_one_run_id(watermarks, job):
+    renamed, ids = f"{job}-2", []
+    for name, high in ((job, 1), (renamed, 2), (job, 3)):
+        if high > 1:
+            watermarks.rename_job(renamed if name == job else job, name)
+        window = watermarks.open_window(name, run_id="manual", cursor="id", high=high)
+        watermarks.commit_window(window)
+        ids.append((window.window_id, window.attempt))
+
+    assert watermarks.committed_windows(job) == ids

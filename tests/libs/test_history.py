@@ -20,6 +20,7 @@ from watermarks import (
     WatermarkConflictError,
     WatermarkNotFoundError,
     WatermarkSupersededError,
+    WatermarkValueError,
 )
 
 WHY = {"reason": "bad file of Monday", "actor": "ada"}
@@ -568,3 +569,32 @@ def test_run_that_commits_the_same_again_after_a_rewind_is_told(watermarks, job,
     item = watermarks.create_watermark_item(job, "another", high=2)
     watermarks.add_watermark(item)
     assert watermarks.latest(job).watermarks == {"high": 2}
+
+
+def test_a_rewind_restores_the_bounds_that_held_then(watermarks, job):
+    def run(run_id, high, bounds):
+        window = watermarks.open_window(job, run_id=run_id, cursor="id", high=high, bounds=bounds)
+        watermarks.commit_window(window)
+
+    run("jr_1", 10, "[)")
+    watermarks.rewind(job, to_run=None, reason="other bounds", actor="ada")
+    run("jr_2", 10, "(]")
+
+    watermarks.rewind(job, to_run="jr_1", reason="back", actor="ada")
+
+    with pytest.raises(WatermarkValueError, match="rows at the watermark would be lost"):
+        run("jr_3", 20, "(]")
+    run("jr_3", 20, "[)")
+
+
+def test_a_run_of_many_windows_is_rewound_to_its_last(watermarks, job):
+    for high in range(1, 8):
+        window = watermarks.open_window(job, run_id="jr_1", cursor="id", high=high)
+        watermarks.commit_window(window)
+    watermarks.commit_window(watermarks.open_window(job, run_id="jr_2", cursor="id", high=9))
+
+    assert watermarks.watermarks_of(job, "jr_1") == {"id": 7}
+    assert watermarks.get_watermark_values(job, "jr_1") == {"id": 7}
+    assert watermarks.rewind(job, to_run="jr_1", reason="x", actor="y").watermarks == {"id": 7}
+    assert len(watermarks.committed_windows(job)) == 7
+    assert watermarks.get_most_recent_run_id(job) == "jr_1"

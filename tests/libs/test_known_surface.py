@@ -402,3 +402,14 @@ def test_a_conversion_that_cannot_be_is_refused(
         watermarks.adopt(job, "jr_1", as_type=as_type, reason="x", actor="y")
 
     assert rows() == before
+
+
+def test_an_item_that_another_run_has_replaced_is_not_taken_for_the_current_one(watermarks, job):
+    add(watermarks, job, "jr_1", id=1)
+    add(watermarks, job, "jr_1", id=1)
+    add(watermarks, job, "jr_2", id=2)
+
+    with pytest.raises(WatermarksError, match="run 'jr_2' has committed version 2 since"):
+        add(watermarks, job, "jr_1", id=1)
+
+    assert watermarks.get_watermark_values(job) == {"id": 2}

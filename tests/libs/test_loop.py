@@ -97,3 +97,17 @@ def test_a_window_is_not_committed_twice_when_the_loop_comes_back(watermarks, re
 
     assert watermarks.latest(request_["job_id"]).version == 1
     assert len(rows()) == 2
+
+
+@pytest.mark.parametrize("use", [set, dict.fromkeys, str, repr])
+def test_a_window_that_was_only_put_away_or_logged_is_not_committed(watermarks, request_, use):
+    windows = watermarks.windows(**request_)
+    if use in {str, repr}:
+        assert "high=10" in use(next(windows))
+        with pytest.raises(WatermarksError, match="was not looked at"):
+            next(windows)
+    else:
+        with pytest.raises(WatermarksError, match="was not looked at"):
+            use(windows)
+
+    assert watermarks.latest(request_["job_id"]) is None

@@ -187,3 +187,37 @@ def test_a_lost_answer_to_what_is_only_noted_is_no_failure(lossy_client, table_n
     clock.time += HOUR
 
     assert read(lossy, job, [1, 2], "jr_2", settle=HOUR) == [1, 2]
+
+
+def test_what_was_seen_of_another_type_says_nothing(watermarks, job, clock):
+    read(watermarks, job, [1, 2], "jr_1", settle=HOUR)
+    clock.time += HOUR
+    read(watermarks, job, [1, 2], "jr_2", settle=HOUR)
+    watermarks.rewind(job, to_run=None, reason="the ids are texts now", actor="ada")
+
+    assert read(watermarks, job, ["a", "b"], "jr_3", settle=HOUR) == []
+    clock.time += HOUR
+    assert read(watermarks, job, ["a", "b"], "jr_4", settle=HOUR) == ["a", "b"]
+
+
+def test_a_window_does_not_end_behind_the_bound_that_is_asked_for(watermarks, job, clock):
+    request = {"cursor": "id", "settle": HOUR}
+    watermarks.open_window(job, run_id="jr_1", high=100, **request)
+    clock.time += HOUR
+
+    assert watermarks.open_window(job, run_id="jr_2", high=50, **request).high == 50
+
+
+def test_a_first_row_at_initial_is_read_when_it_was_seen_long_enough(watermarks, job, clock):
+    assert read(watermarks, job, [5], "jr_1", settle=HOUR, initial=5) == []
+    clock.time += HOUR
+    assert read(watermarks, job, [5], "jr_2", settle=HOUR, initial=5) == [5]
+
+
+def test_a_clock_without_a_zone_is_refused(client, table_name, job, rows):
+    naive = WatermarkAdmin(table_name, client, now=lambda: datetime(2026, 1, 1))  # noqa: DTZ001
+
+    with pytest.raises(ValueError, match="without a zone"):
+        naive.open_window(job, run_id="jr_1", cursor="id", high=5, settle=HOUR)
+
+    assert rows() == {}

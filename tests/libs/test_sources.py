@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
 from watermarks import (
+    AmbiguousWatermarkError,
     WatermarkAdmin,
+    WatermarkConflictError,
     WatermarkNotFoundError,
     Watermarks,
     WatermarkSupersededError,
-    WatermarkValueError,
 )
 
 WHY = {"reason": "bad rows", "actor": "ada"}
@@ -137,50 +139,92 @@ def test_sources_of_one_job_do_not_meet(client, table_name, job):
     assert len(found) == 16
 
 
+def test_a_source_with_any_letters_is_listed_and_renamed(watermarks, job):
+    for source in ("orders", "épices", "日本"):
+        run(watermarks, job, "jr_1", 2, source)
+
+    watermarks.rename_job(job, f"{job}-2")
+
+    assert watermarks.sources(f"{job}-2") == ["orders", "épices", "日本"]
+    for source in ("orders", "épices", "日本"):
+        assert watermarks.latest(f"{job}-2", source=source).watermarks == {"id": 2}
+
+
+def test_the_old_name_of_a_job_opens_no_source_whatever_it_is_called(watermarks, job):
+    run(watermarks, job, "jr_1", 1, "orders")
+    watermarks.rename_job(job, f"{job}-2")
+
+    for call in (
+        lambda: run(watermarks, job, "jr_2", 5, "customers"),
+        lambda: watermarks.open_window(job, run_id="jr_2", cursor="id", high=5),
+        lambda: watermarks.advance(
+            job_id=job, run_id="jr_2", to={"id": 5}, base=None, source="items"
+        ),
+        lambda: watermarks.backfill(
+            job, backfill_id="b", cursor="id", low=0, high=5, run_id="jr_2"
+        ),
+    ):
+        with pytest.raises(WatermarkConflictError, match="carried over to job"):
+            call()
+
+    watermarks.rename_job(f"{job}-2", job)
+    run(watermarks, job, "jr_3", 5, "customers")
+    assert watermarks.sources(job) == ["customers", "orders"]
+
+
+@pytest.mark.parametrize("writes", range(1, 5))
+def test_a_rename_of_many_sources_that_dies_is_finished_by_doing_it_again(
+    new_client, watermarks, job, writes
+):
+    sources = [f"s{number:03d}" for number in range(60)]
+    for source in sources:
+        run(watermarks, job, "jr_1", 10, source)
+    client, left = new_client(), [writes]
+
+    def die(**_):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+
+    for name in ("TransactWriteItems", "UpdateItem", "PutItem"):
+        client.meta.events.register(f"before-call.dynamodb.{name}", die)
+    with suppress(KeyboardInterrupt):
+        WatermarkAdmin(watermarks.table_name, client).rename_job(job, f"{job}-2")
+
+    lows = []
+    for name in (job, f"{job}-2"):
+        with suppress(WatermarkConflictError):
+            window = watermarks.open_window(
+                name, run_id="jr_2", cursor="id", source="s059", high=100
+            )
+            lows.append(window.low)
+    watermarks.rename_job(job, f"{job}-2")
+
+    assert lows == [10]
+    assert watermarks.sources(f"{job}-2") == sources
+    assert {watermarks.latest(f"{job}-2", source=s).watermarks["id"] for s in sources} == {10}
+    run(watermarks, f"{job}-2", "jr_3", 5, "new")
+
+
+def test_a_source_that_lost_its_head_is_not_started_from_the_first_row(
+    watermarks, job, client, table_name
+):
+    run(watermarks, job, "jr_1", 10, "orders")
+    key = {"jobName": {"S": job}, "runId": {"S": "~CURSOR#orders"}}
+    client.delete_item(TableName=table_name, Key=key)
+
+    with pytest.raises(AmbiguousWatermarkError, match="with source= for a source"):
+        run(watermarks, job, "jr_2", 20, "orders")
+    watermarks.adopt(job, "jr_1", source="orders", **WHY)
+
+    assert (
+        watermarks.open_window(job, run_id="jr_2", cursor="id", source="orders", high=20).low == 10
+    )
+
+
 @pytest.mark.parametrize("source", ["a.b", "a#b", "~a", 5, None, "x" * 300])
 def test_a_source_that_cannot_be_a_key_is_refused(watermarks, job, rows, source):
     with pytest.raises(ValueError, match="source"):
         watermarks.open_window(job, run_id="jr_1", cursor="id", high=1, source=source)
 
     assert rows() == {}
-
-
-def put_dotted_head(client, job, windows=None):
-    """Write the head as an earlier version kept a source: a dotted cursor in the job's own head."""
-    item = {
-        "jobName": {"S": job},
-        "runId": {"S": "~HEAD"},
-        "wmKind": {"S": "head"},
-        "wmVersion": {"N": "4"},
-        "wmRunId": {"S": "jr_4"},
-        "wmLog": {"S": "jr_4"},
-        "wmRegion": {"S": "eu-west-2"},
-        "wmBounds": {"M": {"orders.id": {"S": "[)"}}},
-        "watermarks": {"M": {"orders": {"M": {"id": {"N": "40"}}}}},
-        "wmTypes": {"M": {"orders": {"M": {"id": {"S": "i"}}}}},
-    }
-    item |= {"wmWindows": {"M": windows}} if windows else {}
-    client.put_item(TableName="glue-watermarks", Item=item)
-
-
-def test_a_source_goes_on_from_the_dotted_cursor_of_an_earlier_version(watermarks, job, client):
-    put_dotted_head(client, job)
-
-    window = watermarks.open_window(
-        job, run_id="jr_5", cursor="id", source="orders", high=50, bounds="[)"
-    )
-
-    assert (window.low, window.high, window.bounds) == (40, 50, "[)")
-    assert watermarks.commit_window(window).watermarks == {"id": 50}
-    assert watermarks.latest(job, source="orders").version == 1
-    with pytest.raises(WatermarkValueError, match="whose windows were"):
-        watermarks.open_window(job, run_id="jr_6", cursor="id", source="orders", high=60)
-
-
-def test_a_window_of_a_dotted_cursor_must_be_finished_first(watermarks, job, client):
-    text = '["0000000001-ab","orders.id","(]",null,[{"N":"50"},{"S":"i"}],"jr_5","ab"]'
-    attribute = {"M": {"attempt": {"N": "1"}, "window": {"S": text}}}
-    put_dotted_head(client, job, {"orders.id": attribute})
-
-    with pytest.raises(WatermarkValueError, match=r"has left the window of 'orders\.id' open"):
-        watermarks.open_window(job, run_id="jr_6", cursor="id", source="orders", high=60)

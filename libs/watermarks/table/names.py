@@ -52,8 +52,13 @@ def check_cursor(cursor: object) -> None:
     check_name("cursor", cursor)
     if "." in str(cursor):
         source, _, rest = str(cursor).partition(".")
+        remedy = f"give source={source!r}, cursor={rest!r}"
+        if "." in rest:
+            remedy = (
+                "give source= and cursor= without dots; to continue from one of an earlier version "
+                "of this library, give initial=<its value, which latest(job) shows> too"
+            )
         raise WatermarkValueError(
             f"cursor is {cursor!r}: the name of a watermark has no dot; for one of several sources "
-            f"give source={source!r}, cursor={rest!r}, and for a field of a struct column="
-            f"{cursor!r} where the frame is read"
+            f"{remedy}; for a field of a struct give column={cursor!r} where the frame is read"
         )
