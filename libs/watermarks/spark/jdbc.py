@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from watermarks.errors import WatermarkValueError
@@ -157,8 +158,7 @@ class JdbcBound:
 
     def newest(self, cursor: str, low: Any, nulls: Nulls) -> Any:
         """Return the greatest value after `low`; see `newest_jdbc`."""
-        source = self._source()
-        return source.newest(source.column(self.column, cursor), low, nulls)
+        return self._source.newest(self._source.column(self.column, cursor), low, nulls)
 
     def oldest(self, cursor: str, low: Any, is_low_in: bool) -> Any:
         """Return the smallest value after `low`, or at it; None if there is none."""
@@ -166,9 +166,10 @@ class JdbcBound:
 
     def after_rows(self, cursor: str, low: Any, is_low_in: bool, rows: int) -> Any:
         """Return the value of the n-th row after `low`, or at it; None if there are fewer."""
-        source = self._source()
-        return source.nth(source.column(self.column, cursor), low, is_low_in, rows)
+        name = self._source.column(self.column, cursor)
+        return self._source.nth(name, low, is_low_in, rows)
 
+    @cached_property
     def _source(self) -> _Table:
         return _Table.of(self.spark, self.options, self.table, self.dialect)
 
@@ -210,19 +211,21 @@ class _Table:
         Raises:
             WatermarkValueError: there is no such column, or several in different cases.
         """
-        if given is not None:
-            return given
-        source = self.spark.read.format("jdbc").options(**self.options)
-        columns = source.option("dbtable", self.text).load().columns
-        if cursor in columns:
-            return cursor
-        found = [name for name in columns if name.lower() == cursor.lower()]
+        if given is not None or cursor in self._columns:
+            return cursor if given is None else given
+        found = [name for name in self._columns if name.lower() == cursor.lower()]
         if len(found) != 1:
             raise WatermarkValueError(
-                f"the table {self.table!r} has no column {cursor!r}, it has {', '.join(columns)}: "
-                "open the window with the name of the column as cursor, or give column="
+                f"the table {self.table!r} has no column {cursor!r}, it has "
+                f"{', '.join(self._columns)}: open the window with the name of the column as "
+                "cursor, or give column="
             )
         return found[0]
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        source = self.spark.read.format("jdbc").options(**self.options)
+        return source.option("dbtable", self.text).load().columns
 
     def newest(self, column: str, above: Any, nulls: Nulls) -> Any:
         """Return the greatest value; of text the one that Python's order finds."""
