@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
+from hashlib import sha256
 
 import pytest
 
@@ -70,7 +72,7 @@ def test_a_run_that_was_superseded_changes_nothing(upsert, stored):
     slow = window("1")
     upsert([(1, "right", 10, "I")], again(slow, 2))
 
-    with pytest.raises(WatermarkSupersededError, match="than 1 has been upserted"):
+    with pytest.raises(WatermarkSupersededError, match="a later attempt than 1"):
         upsert([(1, "wrong", 10, "I"), (2, "extra", 11, "I")], slow)
 
     assert stored() == [(1, "right", 10)]
@@ -118,22 +120,140 @@ def test_a_slow_run_and_the_one_that_took_over_at_the_same_time(upsert, stored):
     assert [row[0] for row in stored()] == list(range(20))
 
 
-def test_nothing_is_left_of_the_rows_on_their_way(upsert, server):
+def test_nothing_is_left_of_the_rows_on_their_way(upsert, server, table):
     w = window("1")
-    with server.connect() as connection:  # of an attempt that died
-        connection.execute(f'CREATE TABLE "tidemark_{w.window_id}_0" (id INT)')
     upsert([(1, "open", 10, "I")], w)
+    with server.connect() as connection:  # of an attempt that died
+        connection.execute(f'CREATE TABLE "{staged_name(table, w)}1" (id INT)')
+        connection.execute(f'CREATE TABLE "{staged_name(table, w)}3" (id INT)')
+    upsert([(1, "open", 10, "I")], again(w, 2))
 
     with server.connect() as connection:
         found = connection.execute(
-            "SELECT count(*) FROM pg_tables WHERE starts_with(tablename, %s)",
-            [f"tidemark_{w.window_id}"],
-        ).fetchone()
+            "SELECT tablename FROM pg_tables WHERE starts_with(tablename, %s)",
+            [staged_name(table, w)],
+        ).fetchall()
         noted = connection.execute(
-            "SELECT attempt, job_id FROM tidemark_windows WHERE window_id = %s", [w.window_id]
+            "SELECT attempt FROM tidemark_windows WHERE window_id = %s", [w.window_id]
         ).fetchone()
-    assert found == (0,)
-    assert noted == (1, "j")
+    assert found == [(f"{staged_name(table, w)}3",)]  # of a later attempt, which may be writing
+    assert noted == (2,)
+
+
+def staged_name(table, window):
+    digest = sha256("\n".join([table, window.window_id]).encode()).hexdigest()
+    return f"tidemark_{digest[:32]}_"
+
+
+def test_a_run_that_a_rewind_made_stale_changes_nothing(upsert, stored):
+    stale = window("1", attempt=4)  # before the rewind, which raises the count
+    upsert([(1, "good rate", 10, "I"), (2, "", 20, "D")], window("1", attempt=6), deleted="op='D'")
+
+    with pytest.raises(WatermarkSupersededError, match="or a later window"):
+        upsert([(1, "bad rate", 10, "I"), (2, "x", 10, "I")], stale)
+
+    assert stored() == [(1, "good rate", 10)]
+
+
+def test_parts_of_a_backfill_and_windows_of_another_cursor_count_by_themselves(upsert, stored):
+    upsert([(1, "new", 10, "I")], window("1", attempt=6))
+    backfill = "backfill-reload-of-the-rates-of-january-2013-for-all-shops-and-all-currencies"
+    for part in (1, 2):
+        of = Window("j", "jr_2", "updated_at", f"{backfill}-0123456789abcdef-{part}", 1, 0, 99)
+        upsert([(part, "filled", 10, "I")], of)
+    other = Window("j", "jr_3", "id", "0000000005-ab", 5, 0, 99)
+    upsert([(3, "other", 10, "I")], other)
+
+    assert stored() == [(1, "filled", 10), (2, "filled", 10), (3, "other", 10)]
+
+
+def test_a_null_key_is_refused_and_nothing_is_changed(upsert, stored):
+    with pytest.raises(WatermarkValueError, match="1 rows of the frame have a NULL in a key"):
+        upsert([(None, "x", 10, "I"), (1, "y", 10, "I")], window("1"))
+
+    assert stored() == []
+
+
+@pytest.fixture
+def make(server, spark):
+    """Return a maker of tables, an upsert into them, and a reader, all by the table's columns."""
+    name = f"made_{uuid.uuid4().hex}"
+
+    def make(columns):
+        with server.connect() as connection:
+            connection.execute(f"CREATE TABLE {name} ({columns})")
+
+        def upsert(sql, w, keys=("id",), cursor="at", **options):
+            of = Window("j", "jr", cursor, w.window_id, w.attempt, None, w.high)
+            return upsert_jdbc(spark.sql(sql), server.options, name, of, list(keys), **options)
+
+        def read():
+            with server.connect() as connection:
+                return connection.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall()  # noqa: S608
+
+        return upsert, read
+
+    return make
+
+
+def test_texts_are_ordered_as_windows_order_them(make):
+    upsert, read = make('id INT PRIMARY KEY, v TEXT, at TEXT COLLATE "en-x-icu"')
+    upsert("SELECT * FROM VALUES (1, 'old', 'B'), (2, 'old', 'B') AS t(id, v, at)", window("1"))
+
+    upsert(
+        "SELECT * FROM VALUES (1, 'new', 'a'), (2, 'gone', 'a') AS t(id, v, at)",
+        window("2"),
+        deleted="v = 'gone'",
+    )
+
+    assert read() == [(1, "new", "a")]
+
+
+def test_rows_are_compared_by_the_types_of_the_table(make):
+    upsert, read = make("id CHAR(5) PRIMARY KEY, v JSONB, at NUMERIC(10,1)")
+    first = "SELECT 'ab   ' AS id, '{}' AS v, CAST(1.06 AS DECIMAL(10,3)) AS at"
+    upsert(first, window("1"))
+    assert [row[0] for row in read()] == ["ab   "]
+
+    upsert(first.replace("1.06", "1.09"), window("2"), deleted="true")
+
+    assert read() == []
+
+
+def test_an_hour_that_comes_twice_stays_two_hours(make, spark):
+    upsert, read = make("id INT PRIMARY KEY, at TIMESTAMPTZ")
+    hours = "TIMESTAMP'2013-10-27 00:30:00Z'", "TIMESTAMP'2013-10-27 01:30:00Z'"
+
+    rows = f"VALUES (1, {hours[0]}), (2, {hours[1]}) AS t(id, at)"
+    upsert(f"SELECT * FROM {rows}", window("1"))  # noqa: S608 (our own)
+
+    first, second = (row[1] for row in read())
+    assert second - first == timedelta(hours=1)
+
+
+def test_a_name_that_spark_cannot_quote_is_refused_before_anything_is_made(make):
+    upsert, read = make('id INT PRIMARY KEY, at INT, "x"" int); drop table y; --" INT')
+
+    with pytest.raises(WatermarkValueError, match="with a quotation mark"):
+        upsert("SELECT 1 AS id, 2 AS at", window("1"))
+
+    assert read() == []
+
+
+def test_names_with_dots_and_capitals_are_names(make):
+    upsert, read = make('"Id" INT PRIMARY KEY, "a.b" TEXT, "At" INT')
+
+    upsert("SELECT 1 AS Id, 'x' AS `a.b`, 5 AS At", window("1"), keys=("Id",), cursor="At")
+
+    assert read() == [(1, "x", 5)]
+
+
+@pytest.mark.parametrize(("keys", "cursor"), [(("nope",), "at"), (("id",), "nope")])
+def test_a_key_or_cursor_that_the_table_has_not_got_is_named(make, keys, cursor):
+    upsert, _ = make("id INT PRIMARY KEY, at INT")
+
+    with pytest.raises(WatermarkValueError, match="has no column 'nope'"):
+        upsert("SELECT 1 AS id, 2 AS at, 3 AS nope", window("1"), keys=keys, cursor=cursor)
 
 
 @pytest.mark.parametrize(

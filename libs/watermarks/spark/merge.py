@@ -42,8 +42,8 @@ def latest_by_key(frame: DataFrame, keys: Sequence[str], order_by: str) -> DataF
     from pyspark.sql import functions
 
     _check_columns(frame, [*keys, order_by])
-    newest_first = functions.col(_name(order_by)).desc_nulls_last()
-    over = Over.partitionBy(*map(_name, keys)).orderBy(newest_first)
+    newest_first = functions.col(escaped(order_by)).desc_nulls_last()
+    over = Over.partitionBy(*map(escaped, keys)).orderBy(newest_first)
     ranked = frame.withColumn(_RANK, functions.row_number().over(over))
     return ranked.where(functions.col(_RANK) == 1).drop(_RANK)
 
@@ -87,14 +87,14 @@ def merge_window(
     is_deleted = functions.expr(deleted) if deleted else functions.lit(False)
     changes = changes.withColumn(_DELETED, functions.coalesce(is_deleted, functions.lit(False)))
     _check_columns(changes, names)
-    changes = changes.select(*map(_name, names), _DELETED)
+    changes = changes.select(*map(escaped, names), _DELETED)
     view = f"_tidemark_{window.window_id.replace('-', '_').replace('.', '_')}_{window.attempt}"
     changes.createOrReplaceTempView(view)
-    same = " AND ".join(f"t.{_name(key)} <=> s.{_name(key)}" for key in keys)
-    is_newer = f"(t.{_name(cursor)} IS NULL OR s.{_name(cursor)} >= t.{_name(cursor)})"
-    sets = ", ".join(f"t.{_name(name)} = s.{_name(name)}" for name in names)
-    inserted = ", ".join(map(_name, names))
-    values = ", ".join(f"s.{_name(name)}" for name in names)
+    same = " AND ".join(f"t.{escaped(key)} <=> s.{escaped(key)}" for key in keys)
+    is_newer = f"(t.{escaped(cursor)} IS NULL OR s.{escaped(cursor)} >= t.{escaped(cursor)})"
+    sets = ", ".join(f"t.{escaped(name)} = s.{escaped(name)}" for name in names)
+    inserted = ", ".join(map(escaped, names))
+    values = ", ".join(f"s.{escaped(name)}" for name in names)
     try:
         spark.sql(
             f"MERGE INTO {table} t USING {view} s ON {same} "  # noqa: S608 (the caller's table)
@@ -115,5 +115,6 @@ def _check_columns(frame: DataFrame, names: Sequence[str]) -> None:
         )
 
 
-def _name(name: str) -> str:
+def escaped(name: str) -> str:
+    """Return a column name as Spark's SQL takes it, whatever is in it."""
     return "`" + name.replace("`", "``") + "`"

@@ -1,7 +1,8 @@
 """Upserting a window into PostgreSQL, with the window's id in the same transaction.
 
-    Spark writes the rows into a table of this attempt ── one transaction:
-        tidemark_windows: window id and attempt, refused if a later attempt is there
+    Spark writes the rows into a table of this attempt, with the columns of the target
+    one transaction:
+        tidemark_windows: window id and attempt; refused if a later attempt of the job is there
         INSERT … SELECT … ON CONFLICT (keys) DO UPDATE … unless the row there is newer
         DELETE of the rows that are deleted; DROP of the attempt's table
 
@@ -12,20 +13,23 @@ target whole and once, or not at all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarksError, WatermarkSupersededError, WatermarkValueError
 from watermarks.windows.window import Window, edges
 
-from .merge import latest_by_key
+from .merge import escaped, latest_by_key
 from .sql import Dialect, literal, quoted, source_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 WINDOWS_TABLE = "tidemark_windows"
 _DELETED = "_tidemark_deleted"
+_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '5s'"
 
 
 def upsert_jdbc(
@@ -40,13 +44,14 @@ def upsert_jdbc(
 ) -> int:
     """Upsert the rows of a window into a PostgreSQL table by key, all in one transaction.
 
-    Doing it twice is doing it once, and an attempt at the window that was superseded changes
-    nothing. Two tables are made beside the target, in its schema: `tidemark_windows`, which stays,
-    and one for the rows on their way.
+    Doing it twice is doing it once. An attempt at the window that was superseded, or the window of
+    a run that a rewind has made stale, changes nothing once a later window of the job is there.
+    Two tables are made beside the target, in its schema: `tidemark_windows`, which stays, and one
+    for the rows on their way.
 
     Args:
         frame: the rows of the window; columns as in the table, and maybe others that `deleted`
-            names.
+            names. A row without a cursor value replaces none.
         options: of Spark's JDBC source: url, driver, user, password.
         table: the table, dotted if it is in a schema, each part quoted exactly as given. It has a
             unique index on `keys`.
@@ -61,9 +66,8 @@ def upsert_jdbc(
 
     Raises:
         ValueError: the window is empty, there is no key, or the URL is not one of PostgreSQL.
-        WatermarkValueError: a column is not there.
-        WatermarkSupersededError: a later attempt at this window has been there; nothing was
-            changed.
+        WatermarkValueError: a column is not there, or cannot be named; a key is NULL.
+        WatermarkSupersededError: a later attempt has been there; nothing was changed.
     """
     from pyspark.sql import functions
 
@@ -73,74 +77,146 @@ def upsert_jdbc(
     if Dialect.of(options.get("url", "")) is not Dialect.POSTGRESQL:
         raise ValueError("the URL is not one of PostgreSQL: upsert_jdbc writes its SQL only")
     spark, cursor = frame.sparkSession, column or window.cursor
+    target = _Target(options, table, window, keys, cursor)
     reader = spark.read.format("jdbc").options(**options)
-    names = reader.option("dbtable", source_of(table, Dialect.POSTGRESQL)).load().columns
+    schema = reader.option("dbtable", target.name).load().schema
+    target.check(schema.names, frame.columns)
     changes = latest_by_key(frame, keys, cursor)
     is_deleted = functions.expr(deleted) if deleted else functions.lit(False)
     changes = changes.withColumn(_DELETED, functions.coalesce(is_deleted, functions.lit(False)))
-    if missing := [name for name in names if name not in changes.columns]:
-        raise WatermarkValueError(
-            f"the frame has no column {', '.join(map(repr, missing))}, it has "
-            f"{', '.join(frame.columns)}: give the columns of the table {table!r}"
-        )
-    schema, _, _ = table.rpartition(".")
-    staged, done = (
-        source_of(f"{schema}.{name}" if schema else name, Dialect.POSTGRESQL)
-        for name in (_staged_name(window, window.attempt), WINDOWS_TABLE)
-    )
-    writer = changes.select(*names, _DELETED).write.format("jdbc").options(**options)
-    target = source_of(table, Dialect.POSTGRESQL)
-    statements = _statements(target, staged, names, keys, cursor)
-    database = _Database(spark, options, done, window)
+    rows = changes.select(*map(escaped, schema.names), _DELETED)
+    database = _Database(spark, target)
+    database.make_tables()
     try:
-        writer.option("dbtable", staged).mode("overwrite").save()
-        return database.change(statements, staged)
+        # Into columns of the target's own types; texts become what such a column holds.
+        writer = rows.write.format("jdbc").options(**options).option("stringtype", "unspecified")
+        writer.option("dbtable", target.staged).mode("append").save()
+        return database.change(target.statements(schema))
     except Exception as error:
         # A later attempt has taken away the table of the rows on their way.
         if not isinstance(error, WatermarksError) and database.is_superseded():
-            raise database.superseded() from error
+            raise target.superseded() from error
         raise
+    finally:
+        database.clean_up()
 
 
-def _claim(done: str, window: Window) -> str:
-    """Return the statement that notes the attempt; it changes nothing if a later one is noted."""
-    window_id = literal(window.window_id, Dialect.POSTGRESQL)
-    job, source = (literal(text, Dialect.POSTGRESQL) for text in (window.job_id, window.source))
-    return (
-        f"INSERT INTO {done} AS w (window_id, attempt, job_id, source) "  # noqa: S608 (quoted)
-        f"VALUES ({window_id}, {window.attempt}, {job}, {source}) "
-        "ON CONFLICT (window_id) DO UPDATE SET attempt = EXCLUDED.attempt, at = now() "
-        "WHERE w.attempt <= EXCLUDED.attempt"
-    )
+class _Target:
+    """A table, and what a window makes of it.
 
+    Args:
+        options: of Spark's JDBC source.
+        table: the table, dotted if it is in a schema.
+        window: the window.
+        keys: the columns that name a row.
+        cursor: the cursor column.
+    """
 
-def _statements(
-    target: str, staged: str, names: Sequence[str], keys: Sequence[str], cursor: str
-) -> list[str]:
-    """Return the statements that change the target; each counts the rows it changes."""
+    def __init__(
+        self,
+        options: Mapping[str, str],
+        table: str,
+        window: Window,
+        keys: Sequence[str],
+        cursor: str,
+    ) -> None:
+        self.options = options
+        self.window = window
+        self._table = table
+        self._keys = keys
+        self._cursor = cursor
+        schema, _, _ = table.rpartition(".")
+        # Names of 63 bytes at most, which no other window or table has.
+        digest = sha256(f"{table}\n{window.window_id}".encode()).hexdigest()[:32]
+        self.prefix = f"tidemark_{digest}_"
+        self.name = source_of(table, Dialect.POSTGRESQL)
+        self.staged, self.done = (
+            source_of(f"{schema}.{name}" if schema else name, Dialect.POSTGRESQL)
+            for name in (f"{self.prefix}{window.attempt}", WINDOWS_TABLE)
+        )
 
-    def q(name: str) -> str:
-        return quoted(name, Dialect.POSTGRESQL)
+    def check(self, names: Sequence[str], given: Sequence[str]) -> None:
+        """Raise a WatermarkValueError unless the columns are there and can be named."""
+        for name in names:
+            if '"' in name:
+                raise WatermarkValueError(
+                    f"the table {self._table!r} has the column {name!r}: Spark cannot write a name "
+                    "with a quotation mark; rename it"
+                )
+        for wanted, there, whose in (
+            ([*self._keys, self._cursor], names, f"table {self._table!r}"),
+            (names, given, "frame"),
+        ):
+            if missing := [name for name in wanted if name not in there]:
+                raise WatermarkValueError(
+                    f"the {whose} has no column {', '.join(map(repr, missing))}, it has "
+                    f"{', '.join(there)}: give the columns of the table {self._table!r}, the keys "
+                    "and the cursor among them"
+                )
 
-    columns, on = ", ".join(map(q, names)), ", ".join(map(q, keys))
-    same = " AND ".join(f"t.{q(key)} = s.{q(key)}" for key in keys)
-    older = f"(t.{q(cursor)} IS NULL OR t.{q(cursor)} <= {{}}.{q(cursor)})"
-    sets = ", ".join(f"{q(name)} = EXCLUDED.{q(name)}" for name in names if name not in keys)
-    action = f"UPDATE SET {sets} WHERE {older.format('EXCLUDED')}" if sets else "NOTHING"
-    upsert = (
-        f"INSERT INTO {target} AS t ({columns}) "  # noqa: S608 (every name is quoted)
-        f"SELECT {columns} FROM {staged} WHERE NOT {q(_DELETED)} "
-        f"ON CONFLICT ({on}) DO {action}"
-    )
-    delete = (
-        f"DELETE FROM {target} AS t USING {staged} AS s "  # noqa: S608 (every name is quoted)
-        f"WHERE {same} AND s.{q(_DELETED)} AND {older.format('s')}"
-    )
-    return [upsert, delete]
+    def claim(self) -> str:
+        """Return the statement that notes the attempt; it changes nothing if a later one is noted.
 
+        Attempts rise from window to window of a cursor, and with a rewind; those of a backfill
+        count by themselves.
+        """
+        lane, window = self._lane, self.window
+        given = f"{lane}, {_text(window.window_id)}, {window.attempt}"
+        return (
+            f"INSERT INTO {self.done} AS w (lane, window_id, attempt) VALUES ({given}) "  # noqa: S608
+            "ON CONFLICT (lane) DO UPDATE SET window_id = EXCLUDED.window_id, "
+            "attempt = EXCLUDED.attempt, at = now() WHERE w.attempt <= EXCLUDED.attempt"
+        )
 
-def _staged_name(window: Window, attempt: object) -> str:
-    return f"tidemark_{window.window_id}_{attempt}"
+    def later(self) -> str:
+        """Return the query of the attempt that is noted."""
+        return f"SELECT attempt FROM {self.done} WHERE lane = {self._lane}"  # noqa: S608 (quoted)
+
+    def null_keys(self) -> str:
+        """Return the query of how many rows on their way have no key."""
+        is_null = " OR ".join(f"{_quoted(key)} IS NULL" for key in self._keys)
+        return f"SELECT count(*) FROM {self.staged} WHERE {is_null}"  # noqa: S608 (quoted)
+
+    def statements(self, schema: StructType) -> list[str]:
+        """Return the statements that change the table; each counts the rows it changes."""
+        names, q = schema.names, _quoted
+        columns, on = ", ".join(map(q, names)), ", ".join(map(q, self._keys))
+        same = " AND ".join(f"t.{q(key)} = s.{q(key)}" for key in self._keys)
+        # Texts in the order of windows, whatever that of the database is.
+        is_text = schema[self._cursor].dataType.typeName() == "string"
+        order = ' COLLATE "C"' if is_text else ""
+        mine = f"t.{q(self._cursor)}"
+        older = f"({mine} IS NULL OR {mine}{order} <= {{}}.{q(self._cursor)}{order})"
+        sets = ", ".join(f"{q(n)} = EXCLUDED.{q(n)}" for n in names if n not in self._keys)
+        action = f"UPDATE SET {sets} WHERE {older.format('EXCLUDED')}" if sets else "NOTHING"
+        upsert = (
+            f"INSERT INTO {self.name} AS t ({columns}) "  # noqa: S608 (every name is quoted)
+            f"SELECT {columns} FROM {self.staged} WHERE NOT {q(_DELETED)} "
+            f"ON CONFLICT ({on}) DO {action}"
+        )
+        delete = (
+            f"DELETE FROM {self.name} AS t USING {self.staged} AS s "  # noqa: S608 (quoted)
+            f"WHERE {same} AND s.{q(_DELETED)} AND {older.format('s')}"
+        )
+        return [upsert, delete]
+
+    def superseded(self) -> WatermarkSupersededError:
+        """Return the error that a later attempt has been there."""
+        window = self.window
+        return WatermarkSupersededError(
+            f"a later attempt than {window.attempt} at window {window.window_id}, or a later "
+            f"window, has been upserted into {self._table!r}: run {window.run_id!r} can no longer "
+            "commit it; nothing was changed; stop this run"
+        )
+
+    @property
+    def _lane(self) -> str:
+        window, lane = self.window, [self._table, self.window.job_id]
+        if window.window_id.startswith("backfill-"):
+            lane.append(window.window_id.rpartition("-")[0])
+        else:
+            lane += [window.source, window.cursor]
+        return _text("\n".join(lane))
 
 
 class _Database:
@@ -148,66 +224,64 @@ class _Database:
 
     Args:
         spark: the session.
-        options: of Spark's JDBC source.
-        done: the quoted name of the table of windows.
-        window: the window that is upserted.
+        target: the table, and what the window makes of it.
     """
 
-    def __init__(self, spark: Any, options: Mapping[str, str], done: str, window: Window) -> None:
+    def __init__(self, spark: Any, target: _Target) -> None:
         self._jvm: Any = spark.sparkContext._jvm
-        self._options = options
-        self._done = done
-        self._window = window
+        self._target = target
 
-    def change(self, statements: Sequence[str], staged: str) -> int:
-        """Claim the window, run the statements and commit; return how many rows they changed."""
-        with self._transaction() as statement:
-            # CREATE TABLE IF NOT EXISTS is no lock against itself, and two runs may be the first.
-            statement.execute("SELECT pg_advisory_xact_lock(7141929211)")
+    def make_tables(self) -> None:
+        """Make the table of windows, if it is not there, and that of the rows on their way."""
+        target = self._target
+        with suppress(Exception), self._transaction() as statement:  # two runs may be the first
             statement.executeUpdate(
-                f"CREATE TABLE IF NOT EXISTS {self._done} (window_id text PRIMARY KEY, attempt "
-                "bigint NOT NULL, job_id text NOT NULL, source text NOT NULL, at timestamptz NOT "
-                "NULL DEFAULT now())"
+                f"CREATE TABLE IF NOT EXISTS {target.done} (lane text PRIMARY KEY, window_id text "
+                "NOT NULL, attempt bigint NOT NULL, at timestamptz NOT NULL DEFAULT now())"
             )
-            is_ours = statement.executeUpdate(_claim(self._done, self._window)) == 1
-            count = sum(statement.executeUpdate(text) for text in statements) if is_ours else 0
-            for table in [staged, *(self._earlier(statement) if is_ours else [])]:
-                statement.executeUpdate(f"DROP TABLE IF EXISTS {table}")
-        if not is_ours:
-            raise self.superseded()
-        return int(count)
+        with self._transaction() as statement:
+            statement.execute(_LOCK_TIMEOUT)
+            statement.executeUpdate(f"DROP TABLE IF EXISTS {target.staged}")
+            statement.executeUpdate(
+                f"CREATE TABLE {target.staged} AS SELECT *, false AS {_quoted(_DELETED)} "  # noqa: S608
+                f"FROM {target.name} WHERE false"
+            )
+
+    def change(self, statements: Sequence[str]) -> int:
+        """Claim the window, run the statements and commit; return how many rows they changed."""
+        target = self._target
+        with self._transaction() as statement:
+            if statement.executeUpdate(target.claim()) != 1:
+                raise target.superseded()
+            if nulls := _number(statement, target.null_keys()):
+                raise WatermarkValueError(
+                    f"{nulls} rows of the frame have a NULL in a key: no row of the table would be "
+                    "replaced by them; leave them out, or give them a key"
+                )
+            return sum(int(statement.executeUpdate(text)) for text in statements)
 
     def is_superseded(self) -> bool:
-        """Return whether a later attempt at the window has been upserted."""
-        window_id = literal(self._window.window_id, Dialect.POSTGRESQL)
-        query = f"SELECT attempt FROM {self._done} WHERE window_id = {window_id}"  # noqa: S608
-        try:
-            with self._transaction() as statement:
-                found = statement.executeQuery(query)
-                return bool(found.next() and found.getLong(1) > self._window.attempt)
-        except Exception:  # noqa: BLE001 (no connection, or no such table: the first error counts)
-            return False
+        """Return whether a later attempt has been upserted."""
+        with suppress(Exception), self._transaction() as statement:
+            return _number(statement, self._target.later()) > self._target.window.attempt
+        return False  # no connection, or no such table: the first error counts
 
-    def superseded(self) -> WatermarkSupersededError:
-        """Return the error that a later attempt has been there."""
-        window = self._window
-        return WatermarkSupersededError(
-            f"a later attempt at window {window.window_id} than {window.attempt} has been "
-            f"upserted: another run took the window over from run {window.run_id!r}, which can "
-            "no longer commit it; nothing was changed; stop this run"
-        )
+    def clean_up(self) -> None:
+        """Drop the table of this attempt, and those of earlier ones that died; if it can be."""
+        target = self._target
+        with suppress(Exception), self._transaction() as statement:
+            statement.execute(_LOCK_TIMEOUT)
+            for table in {target.staged, *self._earlier(statement)}:
+                statement.executeUpdate(f"DROP TABLE IF EXISTS {table}")
 
     def _earlier(self, statement: Any) -> list[str]:
-        """Return the tables that earlier attempts at the window left when they died."""
-        prefix = _staged_name(self._window, "")
-        is_staged = f"starts_with(tablename, {literal(prefix, Dialect.POSTGRESQL)})"
+        prefix, tables = self._target.prefix, []
+        is_staged = f"starts_with(tablename, {_text(prefix)})"
         query = f"SELECT schemaname, tablename FROM pg_tables WHERE {is_staged}"  # noqa: S608
         found = statement.executeQuery(query)
-        tables = []
         while found.next():
             schema, name = found.getString(1), found.getString(2)
-            attempt = name.removeprefix(prefix)
-            if attempt.isdecimal() and int(attempt) < self._window.attempt:
+            if int(name.removeprefix(prefix)) < self._target.window.attempt:
                 tables.append(source_of(f"{schema}.{name}", Dialect.POSTGRESQL))
         return tables
 
@@ -219,17 +293,32 @@ class _Database:
             yield connection.createStatement()
             connection.commit()
         except BaseException:
-            connection.rollback()
+            with suppress(Exception):  # the connection may be what failed
+                connection.rollback()
             raise
         finally:
             connection.close()
 
     def _opened(self) -> Any:
-        if driver := self._options.get("driver"):
+        options = self._target.options
+        if driver := options.get("driver"):
             package = self._jvm.org.apache.spark.sql.execution.datasources.jdbc
             package.DriverRegistry.register(driver)
         properties = self._jvm.java.util.Properties()
-        for name, value in self._options.items():
+        for name, value in options.items():
             if name.lower() not in {"url", "driver"}:
                 properties.setProperty(name, str(value))
-        return self._jvm.java.sql.DriverManager.getConnection(self._options["url"], properties)
+        return self._jvm.java.sql.DriverManager.getConnection(options["url"], properties)
+
+
+def _number(statement: Any, query: str) -> int:
+    found = statement.executeQuery(query)
+    return int(found.getLong(1)) if found.next() else 0
+
+
+def _text(value: str) -> str:
+    return literal(value, Dialect.POSTGRESQL)
+
+
+def _quoted(name: str) -> str:
+    return quoted(name, Dialect.POSTGRESQL)
