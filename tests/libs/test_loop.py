@@ -7,8 +7,7 @@ import logging
 
 import pytest
 
-from watermarks import WatermarksError
-from watermarks.spark import window_condition
+from watermarks import Dialect, WatermarksError, window_predicate
 
 
 @pytest.fixture
@@ -68,7 +67,7 @@ def test_a_window_that_its_loop_has_left_cannot_be_read_or_written(watermarks, r
     gc.collect()
 
     with pytest.raises(WatermarksError, match="nothing would commit what is done with it"):
-        window_condition(window)
+        window_predicate(window, None, Dialect.DERBY)
 
 
 def test_wrong_arguments_are_refused_when_the_loop_is_made_and_not_when_it_runs(watermarks, job):
