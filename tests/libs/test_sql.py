@@ -305,7 +305,7 @@ def test_newest_reads_a_subquery_as_it_is():
 @pytest.mark.parametrize(
     ("dialect", "greatest"),
     [
-        (POSTGRESQL, 'MAX("c" COLLATE "C")'),
+        (POSTGRESQL, 'MAX(CAST("c" AS text) COLLATE "C")'),
         (MYSQL, "MAX(CONVERT(`c` USING utf8mb4) COLLATE utf8mb4_bin)"),
         (SQL_SERVER, "MAX([c] COLLATE Latin1_General_100_BIN2)"),
         (ORACLE, 'MAX("c")'),

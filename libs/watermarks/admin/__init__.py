@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError, WatermarksError
 from watermarks.table.heads import check_intact, check_not_renamed
 from watermarks.table.names import check_job, check_name, check_run_id, check_source
-from watermarks.table.schema import SOURCE_HEADS, Latest, Owner, Pointer, Row
+from watermarks.table.schema import SOURCE_HEADS, Latest, Owner, Row
 from watermarks.watermarks import Watermarks
 from watermarks.windows.committed import RowsBack
 from watermarks.windows.window import OpenWindow
@@ -67,8 +67,7 @@ class WatermarkAdmin(Watermarks):
         """
         check_run_id(run_id)
         owner = _owner(job_id, source)
-        head = self._client.row(owner, owner.head)
-        return self._target(owner, run_id, head.last if head else None).latest().watermarks
+        return self._target(owner, run_id).latest().watermarks
 
     def rewind(
         self, job_id: str, *, to_run: str | None, reason: str, actor: str, source: str = ""
@@ -138,7 +137,7 @@ class WatermarkAdmin(Watermarks):
             ValueError: a parameter is empty or not usable.
         """
         owner = _checked(job_id, source, run_id, reason, actor)
-        target, base, epoch = self._target(owner, run_id, None), None, None
+        target, base, epoch = self._target(owner, run_id), None, None
         if target.is_ours:  # the head is lost, and there was a history
             rows = self._client.all_rows(owner)
             base, epoch = newest_of(owner, rows), epoch_after(owner, rows)
@@ -186,41 +185,52 @@ class WatermarkAdmin(Watermarks):
             head = self._client.head(owner)
 
     def _rewinding(self, owner: Owner, to_run: str | None, reason: str, actor: str) -> ManualChange:
+        # The head last: the less time until the write, the fewer runs can come between.
+        target = None if to_run is None else self._target(owner, to_run)
         head = self._client.row(owner, owner.head)
         if head is None:
-            sources = ", ".join(self.sources(owner.job_id))
-            found = f"it has the sources {sources}: name one" if sources else "check the job's name"
-            raise WatermarkNotFoundError(
-                f"{owner} has no {owner.head} row in table {self.table_name!r}, so there "
-                f"is nothing to rewind: {found}, or call adopt(job, run, reason=..., "
-                "actor=...) if the job has rows of the v1 class"
-            )
+            raise self._nothing_to_rewind(owner)
         check_not_renamed(head, self._client.table)
-        try:
-            check_intact(head, self._client.table)
-            base, epoch = head.latest(), None
-        except WatermarksError:
-            rows = self._client.all_rows(owner)
-            base, epoch = newest_of(owner, rows), epoch_after(owner, rows)
-        target = (
-            None if to_run is None else self._target(owner, to_run, Pointer(base.log, base.version))
-        )
+        base, epoch = self._base(owner, head)
         return ManualChange("rewind", owner, target, base, head, actor, reason, self._now(), epoch)
 
-    def _target(self, owner: Owner, run_id: str, last: Pointer | None) -> Row:
+    def _base(self, owner: Owner, head: Row) -> tuple[Latest, int | None]:
+        """Return what a head says, or what its rows say, and an epoch, if it cannot be read."""
+        try:
+            check_intact(head, self._client.table)
+            return head.latest(), None
+        except WatermarksError:
+            rows = self._client.all_rows(owner)
+            return newest_of(owner, rows), epoch_after(owner, rows)
+
+    def _target(self, owner: Owner, run_id: str) -> Row:
         row = self._client.last_row(owner, run_id)
         if row and row.has_watermarks and not row.is_expired(self._now()):
             return row
-        head = Row(owner.key(owner.head))
-        if last is not None:
-            head.item |= {"wmLog": {"S": last.name}, "wmVersion": {"N": str(last.version or 0)}}
-        runs = (e.run_id for e in self._entries(owner, head) if e.kind in {"commit", "legacy"})
-        names = list(islice(runs, _RUNS_NAMED + 1))
+        head = self._client.row(owner, owner.head)
+        if head is None and not self._client.rows(owner, *owner.every_run, limit=1):
+            raise self._nothing_to_rewind(owner)
+        names: list[str] = []
+        if head is not None:
+            base, _ = self._base(owner, head)
+            last = {"wmLog": {"S": base.log}, "wmVersion": {"N": str(base.version)}}
+            found = self._entries(owner, Row({**owner.key(owner.head), **last}))
+            runs = (entry.run_id for entry in found if entry.kind in {"commit", "legacy"})
+            names = list(islice(runs, _RUNS_NAMED + 1))
         more = " and older ones" if len(names) > _RUNS_NAMED else ""
         raise WatermarkNotFoundError(
             f"there is no watermark of run {run_id!r} of {owner} in table "
             f"{self.table_name!r}: it never committed, or its row has expired; the runs "
             f"of its history are, newest first, {', '.join(names[:_RUNS_NAMED]) or 'none'}{more}"
+        )
+
+    def _nothing_to_rewind(self, owner: Owner) -> WatermarkNotFoundError:
+        sources = ", ".join(self.sources(owner.job_id))
+        found = f"it has the sources {sources}: name one" if sources else "check the job's name"
+        return WatermarkNotFoundError(
+            f"{owner} has no {owner.head} row in table {self.table_name!r}, so there "
+            f"is nothing to rewind: {found}, or call adopt(job, run, reason=..., "
+            "actor=...) if the job has rows of the v1 class"
         )
 
 

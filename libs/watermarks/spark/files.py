@@ -35,6 +35,9 @@ _ATTEMPT_FOLDER = re.compile(rf"{ATTEMPT}=([0-9]+)")
 _WRITE_OPTIONS: dict[str, dict[str, str]] = {
     "csv": {
         "header": "true",
+        "escape": '"',
+        "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false",
         "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
         "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
     },
@@ -43,7 +46,16 @@ _WRITE_OPTIONS: dict[str, dict[str, str]] = {
         "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
     },
 }
-_READ_OPTIONS = {"csv": {"header": "true"}}
+_READ_OPTIONS = {
+    "csv": {
+        "header": "true",
+        "escape": '"',
+        "multiLine": "true",
+        "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false",
+    }
+}
+_GLOB = re.compile(r"[\\\[\]{}*?]")
 
 
 def write_window(
@@ -63,7 +75,8 @@ def write_window(
         frame: the rows of the window.
         path: the folder of all windows, on any file system that Spark writes to.
         window: the window that the run holds; commit it afterwards.
-        file_format: parquet, orc, json or csv.
+        file_format: parquet, orc, json or csv. CSV has no empty texts: they come back as NULL; and
+            of a frame with one column no NULLs: they would be empty lines, which are no rows.
         partition_by: columns that become folders inside the window.
         options: of Spark's writer. CSV has a header, and text files have microseconds, unless the
             options say otherwise.
@@ -150,11 +163,13 @@ def _load(
     if not folders:
         return None
     try:
+        # A path is a pattern to Spark's readers, and to its writers a name.
+        paths = [_GLOB.sub(lambda found: "\\" + found.group(), folder) for folder in folders]
         if schema is None:
             # Only a schema keeps Spark from reading the window ids as numbers.
-            inferred = reader.load(folders).drop(WINDOW, ATTEMPT).schema
+            inferred = reader.load(paths).drop(WINDOW, ATTEMPT).schema
             schema = _with_window(inferred)
-        return reader.schema(schema).load(folders)
+        return reader.schema(schema).load(paths)
     except AnalysisException as error:
         problem = error.getErrorClass()
         if problem == "UNABLE_TO_INFER_SCHEMA":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from watermarks.errors import WatermarkValueError
 from watermarks.windows.backfill import split
-from watermarks.windows.cursors import is_before
+from watermarks.windows.cursors import family, is_before
 from watermarks.windows.window import Nulls, Window, edges
 
 from .frames import captured, family_of, type_of
@@ -17,6 +17,7 @@ from .sql import (
     NEWEST,
     Dialect,
     Subquery,
+    exact_cast,
     newest_query,
     nth_query,
     quoted,
@@ -27,6 +28,7 @@ from .sql import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 # What makes Spark's source read something else than the window.
 _OURS = {
@@ -34,6 +36,7 @@ _OURS = {
     "numpartitions",
 }
 _MAX_PARTITIONS = 1000
+_UNKNOWN = 18  # the scale that Spark gives a number without one
 
 
 def read_jdbc(
@@ -66,12 +69,14 @@ def read_jdbc(
     Raises:
         ValueError: the window is empty, an option makes Spark read something else, the table is no
             name, or the URL is of an unknown database.
-        WatermarkValueError: there is no such column, or the database has no literal for a bound.
+        WatermarkValueError: there is no such column, it has not the type of the window's bounds,
+            or the database has no literal for one.
     """
     if type(partitions) is not int or not 1 <= partitions <= _MAX_PARTITIONS:
         raise ValueError(f"partitions is {partitions!r}: give an integer from 1 to 1000")
     source = _Table.of(spark, options, table, dialect)
     name = source.column(column, window.cursor)
+    source.check_type(name, window)
     predicates = source.predicates(window, name, partitions)
     rest = {key: value for key, value in options.items() if key.lower() != "url"}
     url = _option(options, "url")
@@ -211,25 +216,48 @@ class _Table:
         Raises:
             WatermarkValueError: there is no such column, or several in different cases.
         """
-        if given is not None or cursor in self._columns:
+        if given is not None or cursor in self._schema.names:
             return cursor if given is None else given
-        found = [name for name in self._columns if name.lower() == cursor.lower()]
+        found = [name for name in self._schema.names if name.lower() == cursor.lower()]
         if len(found) != 1:
             raise WatermarkValueError(
                 f"the table {self.table!r} has no column {cursor!r}, it has "
-                f"{', '.join(self._columns)}: open the window with the name of the column as "
+                f"{', '.join(self._schema.names)}: open the window with the name of the column as "
                 "cursor, or give column="
             )
         return found[0]
 
+    def check_type(self, column: str, window: Window) -> None:
+        """Raise a WatermarkValueError if a column has no order with the bounds of a window."""
+        kinds = [field.dataType for field in self._schema.fields if field.name == column]
+        expected = family(window.high)
+        for kind in kinds:
+            # What a time without a zone means, the database says.
+            if family_of(kind, column).partition(" with")[0] != expected.partition(" with")[0]:
+                raise WatermarkValueError(
+                    f"the column {column!r} is a {kind.simpleString()}, and the window ends at "
+                    f"{window.high!r}, a {expected}: the database would compare them by a guess; "
+                    "take a Subquery that casts the column"
+                )
+
+    def _cast(self, column: str) -> str:
+        from pyspark.sql.types import DecimalType
+
+        for field in self._schema.fields:
+            kind = field.dataType
+            if field.name == column and isinstance(kind, DecimalType) and kind.scale != _UNKNOWN:
+                return exact_cast(kind.precision, kind.scale)
+        return "{}"
+
     @cached_property
-    def _columns(self) -> list[str]:
+    def _schema(self) -> StructType:
         source = self.spark.read.format("jdbc").options(**self.options)
-        return source.option("dbtable", self.text).load().columns
+        return source.option("dbtable", self.text).load().schema
 
     def newest(self, column: str, above: Any, nulls: Nulls) -> Any:
         """Return the greatest value; of text the one that Python's order finds."""
-        query = newest_query(self.table, column, self.dialect, above, nulls)
+        cast = self._cast(column)
+        query = newest_query(self.table, column, self.dialect, above, nulls, cast=cast)
         found = self._asked(query)  # asks for the columns only
         kind = type_of(found, NEWEST)
         if family_of(kind, column) == "text":
@@ -240,7 +268,8 @@ class _Table:
 
     def nth(self, column: str, low: Any, is_low_in: bool, rows: int) -> Any:
         """Return the n-th smallest value after `low`, or at it; None if there are fewer."""
-        query = nth_query(self.table, column, self.dialect, low, is_low_in, rows)
+        cast = self._cast(column)
+        query = nth_query(self.table, column, self.dialect, low, is_low_in, rows, cast)
         found = self._asked(query)
         return captured(found.agg({NEWEST: "max"}).toDF(NEWEST), type_of(found, NEWEST), column)
 

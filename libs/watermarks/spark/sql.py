@@ -127,6 +127,7 @@ def newest_query(
     nulls: Nulls = "raise",
     *,
     is_text: bool = False,
+    cast: str = "{}",
 ) -> str:
     """Return the one query that captures the upper bound of a window.
 
@@ -142,6 +143,7 @@ def newest_query(
         nulls: what to do with rows whose cursor is NULL; only "raise" counts them.
         is_text: whether the column is text, so that the greatest is the one Python's order finds;
             True whenever `above` is a str.
+        cast: what is made of the value, in the type of the column; see `exact_cast`.
 
     Raises:
         ValueError: the table or the column is no name.
@@ -153,7 +155,7 @@ def newest_query(
     grammar = _GRAMMARS[dialect]
     ordered = grammar.ordered.format(name) if is_text or isinstance(above, str) else name
     counts = nulls == "raise"
-    query = f"SELECT MAX({ordered}) AS {quoted(NEWEST, dialect)}"
+    query = f"SELECT {cast.format(f'MAX({ordered})')} AS {quoted(NEWEST, dialect)}"
     if counts:
         missing = f"{grammar.count}(*) - {grammar.count}({name})"
         query += f", {missing} AS {quoted(NULL_ROWS, dialect)}"
@@ -166,7 +168,13 @@ def newest_query(
 
 
 def nth_query(
-    table: str | Subquery, column: str, dialect: Dialect, low: Any, is_low_in: bool, rows: int
+    table: str | Subquery,
+    column: str,
+    dialect: Dialect,
+    low: Any,
+    is_low_in: bool,
+    rows: int,
+    cast: str = "{}",
 ) -> str:
     """Return the query of the n-th smallest value of a column after `low`: a row `newest` or none.
 
@@ -177,6 +185,7 @@ def nth_query(
         low: where to begin; None means at the first row.
         is_low_in: whether a row at `low` counts.
         rows: which row, counted from 1.
+        cast: what is made of the value; see `exact_cast`.
     """
     name, grammar = quoted(column, dialect), _GRAMMARS[dialect]
     ordered = grammar.ordered.format(name) if isinstance(low, str) else name
@@ -184,10 +193,15 @@ def nth_query(
     if low is not None:
         where += f" AND {range_predicate(name, low, None, '[]' if is_low_in else '(]', dialect)}"
     return (
-        f"SELECT {ordered} AS {quoted(NEWEST, dialect)} "  # noqa: S608 (quoted)
+        f"SELECT {cast.format(ordered)} AS {quoted(NEWEST, dialect)} "  # noqa: S608 (quoted)
         f"FROM {source_of(table, dialect)} "
         f"WHERE {where} ORDER BY {ordered} {grammar.nth.format(rows - 1)}"
     )
+
+
+def exact_cast(precision: int, scale: int) -> str:
+    """Return the cast of a number to the type of its column, which MAX forgets in PostgreSQL."""
+    return f"CAST({{}} AS DECIMAL({precision}, {scale}))"
 
 
 def literal(value: Any, dialect: Dialect) -> str:
@@ -283,7 +297,7 @@ _GRAMMARS = {
         date="DATE '{}'",
         text=_escape_string,
         collation=' COLLATE "C"',
-        ordered='{} COLLATE "C"',
+        ordered='CAST({} AS text) COLLATE "C"',
     ),
     Dialect.MYSQL: _Grammar(
         instant="TIMESTAMP '{}+00:00'",

@@ -87,8 +87,7 @@ class TableClient:
         """
         if head := self.head(owner):
             return head
-        first, last = (owner.run(""), owner.run("~")) if owner.source else ("\x01", "~")
-        runs = self.rows(owner, first, last, limit=2)
+        runs = self.rows(owner, *owner.every_run, limit=2)
         if not runs:
             return None
         if head := self.head(owner):

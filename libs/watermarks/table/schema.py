@@ -83,6 +83,11 @@ class Owner:
         return self.run(f"~AUDIT#{version:012d}")
 
     @property
+    def every_run(self) -> tuple[str, str]:
+        """Sort keys before and behind the rows of all runs."""
+        return (self.run(""), self.run("~")) if self.source else ("\x01", "~")
+
+    @property
     def last_audit(self) -> str:
         """A sort key behind that of every audit row."""
         return self.run("~AUDIT#~")

@@ -185,3 +185,16 @@ def test_partitions_that_cannot_be_are_refused(spark, table, partitions):
 def test_options_without_a_url_are_refused(spark, table):
     with pytest.raises(ValueError, match="options has no 'url'"):
         read_jdbc(spark, {"driver": "x"}, table, window(0, 3))
+
+
+@pytest.mark.parametrize(
+    "bound",
+    ["text", 5.0, datetime(2013, 1, 1, tzinfo=UTC), datetime(2013, 1, 1).date()],  # noqa: DTZ001
+)
+def test_a_column_of_another_type_than_the_bounds_is_refused(spark, insert, table, bound):
+    if isinstance(bound, float):
+        with pytest.raises(WatermarkValueError):
+            read_jdbc(spark, OPTIONS, table, window(None, bound))
+        return
+    with pytest.raises(WatermarkValueError, match="the database would compare them by a guess"):
+        read_jdbc(spark, OPTIONS, table, window(None, bound))

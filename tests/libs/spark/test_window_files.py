@@ -340,3 +340,26 @@ def test_jobs_that_write_below_one_path_lose_nothing_of_each_other(spark, s3, wa
     }
 
     assert read == written
+
+
+def test_csv_brings_back_every_text_but_an_empty_one(spark, s3):
+    texts = ["a\nb", "a\r\nb", " lead", "trail ", "\ttab", 'quo"te', "comma,", "back\\slash", None]
+    frame = spark.createDataFrame(list(enumerate(texts)), "n INT, text STRING")
+    held = window("0000000001", 1)
+    write_window(frame, s3.uri, held, "csv")
+
+    committed = [(held.window_id, held.attempt)]
+    found = read_committed(spark, s3.uri, committed, "csv", schema="n INT, text STRING")
+
+    assert [row["text"] for row in found.orderBy("n").collect()] == texts
+
+
+@pytest.mark.parametrize("name", ["a[1]b", "{a,b}", "a*b?", "100%"])
+def test_a_path_is_a_name_and_no_pattern(spark, s3, name):
+    held, path = window("0000000001", 1), f"{s3.uri}{name}/"
+    write_window(spark.range(3), path, held)
+
+    committed = [(held.window_id, held.attempt)]
+
+    assert read_committed(spark, path, committed).count() == 3
+    assert read_committed(spark, path, [*committed, ("missing", 1)]).count() == 3

@@ -168,7 +168,7 @@ def test_newest_of_text_is_asked_for_in_the_order_of_python(spark, make_table, m
     monkeypatch.setattr("watermarks.spark.jdbc.newest_query", spy)
 
     assert newest_jdbc(spark, OPTIONS, make_table("VARCHAR(9)", ["B", "a"]), "c") == "a"
-    assert asked == [{}, {"is_text": True}]
+    assert asked == [{"cast": "{}"}, {"is_text": True}]
 
 
 def test_newest_of_a_double_is_refused_before_it_is_asked_for(spark, make_table, logged):

@@ -1,0 +1,64 @@
+"""Cursors that PostgreSQL gives another type than their column has, once they are a MAX."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from watermarks import newest_jdbc, read_jdbc
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def make(server):
+    name = f"made_{uuid.uuid4().hex}"
+
+    def make(kind, values):
+        with server.connect() as connection:
+            connection.execute(f"CREATE TABLE {name} (n INT, c {kind})")
+            for n, value in enumerate(values):
+                connection.execute(f"INSERT INTO {name} VALUES (%s, %s)", [n, value])  # noqa: S608
+        return name
+
+    return make
+
+
+def read(spark, server, watermarks, job, table, run_id, **options):
+    """Return the numbers of the rows that a run reads, window by window."""
+    high = newest_jdbc(spark, server.options, table)
+    windows = watermarks.windows(
+        job, run_id=run_id, cursor="c", high=high, settle=timedelta(0), **options
+    )
+    found = []
+    for window in windows:
+        rows = read_jdbc(spark, server.options, table, window, partitions=2).collect()
+        found.append(sorted(row["n"] for row in rows))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("NUMERIC(30,20)", [Decimal(1).scaleb(-20), Decimal(60).scaleb(-20), Decimal(2)]),
+        ("NUMERIC(30,0)", [Decimal(5), Decimal(10**20), Decimal(10**29)]),
+        ("CHAR(5)", ["B", "a", "b "]),
+        ('TEXT COLLATE "en-x-icu"', ["B", "a", "b"]),
+        ("BIGINT", [-(2**63), 0, 2**63 - 1]),
+    ],
+    ids=["scale", "large", "char", "text", "bigint"],
+)
+def test_every_row_is_read_once_as_it_comes(spark, server, watermarks, make, kind, values):
+    job = f"job-{uuid.uuid4().hex}"
+    table = make(kind, values[:2])
+
+    first = read(spark, server, watermarks, job, table, "jr_1", max_rows=1)
+    with server.connect() as connection:
+        connection.execute(f"INSERT INTO {table} VALUES (2, %s)", [values[2]])  # noqa: S608
+    second = read(spark, server, watermarks, job, table, "jr_2")
+
+    assert [n for window in first for n in window] == [0, 1]
+    assert second == [[2]]
