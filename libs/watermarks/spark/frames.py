@@ -6,12 +6,12 @@ datetime in UTC with microseconds, whatever the zones of the session and of the 
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
-from functools import reduce
-from operator import or_
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 from watermarks.errors import WatermarkValueError
 from watermarks.table.values import decode, encode
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 _BIGINTS = range(-(2**63), 2**63)
 # Spark's name of a type, without the parameters, and the family of its values.
 _FAMILIES = {
@@ -61,16 +67,7 @@ def window_condition(window: Window, column: str | None = None) -> Column:
         ValueError: the window is empty.
         WatermarkValueError: Spark has no literal for a bound.
     """
-    from pyspark.sql import functions
-
-    low, high = edges(window)
-    cursor = functions.col(column or window.cursor)
-    condition = cursor < _literal(high) if window.bounds[1] == ")" else cursor <= _literal(high)
-    if low is not None:
-        condition = _is_after(cursor, low, is_low_in=window.bounds[0] == "[") & condition
-    if window.nulls == "include":
-        condition = condition | cursor.isNull()
-    return condition
+    return _condition(window, column or window.cursor, None)
 
 
 def rows_of(frame: DataFrame, window: Window, column: str | None = None) -> DataFrame:
@@ -90,7 +87,7 @@ def rows_of(frame: DataFrame, window: Window, column: str | None = None) -> Data
         WatermarkValueError: the column cannot be a cursor, is not there, or has not the type of
             the window's bounds.
     """
-    condition = window_condition(window, column)
+    edges(window)
     column = column or window.cursor
     kind = type_of(frame, column)
     expected = family(window.high)
@@ -100,7 +97,40 @@ def rows_of(frame: DataFrame, window: Window, column: str | None = None) -> Data
             f"{window.high!r}, a {expected}: Spark would compare them by a guess; cast the column "
             "to the cursor's type"
         )
-    return frame.where(condition)
+    return frame.where(_condition(window, column, kind))
+
+
+def _condition(window: Window, column: str, kind: DataType | None) -> Column:
+    from pyspark.sql import functions
+
+    low, high = edges(window)
+    cursor = functions.col(column)
+    condition = _compared(cursor, "<" if window.bounds[1] == ")" else "<=", high, kind)
+    if low is not None:
+        after_low = _compared(cursor, ">=" if window.bounds[0] == "[" else ">", low, kind)
+        condition = after_low & condition
+    if window.nulls == "include":
+        condition = condition | cursor.isNull()
+    return condition
+
+
+def _compared(cursor: Column, sign: str, value: Any, kind: DataType | None) -> Column:
+    """Return a comparison; of a decimal in its own type: in a wider one Spark may find NULL."""
+    from pyspark.sql import functions
+    from pyspark.sql.types import DecimalType
+
+    if not isinstance(kind, DecimalType):
+        return cast("Column", _COMPARISONS[sign](cursor, _literal(value)))
+    # Between two values of the column, the comparison with either of them says the same.
+    rounding = ROUND_FLOOR if sign in {"<=", ">"} else ROUND_CEILING
+    step = Decimal(1).scaleb(-kind.scale)
+    fitted = Decimal(value).quantize(step, rounding=rounding, context=Context(prec=100))
+    if fitted.copy_abs() < Decimal(10) ** (kind.precision - kind.scale):
+        literal = functions.lit(f"{fitted:f}").cast(kind.simpleString())
+        return cast("Column", _COMPARISONS[sign](cursor, literal))
+    # Beyond every value that the column can have.
+    is_true = (fitted > 0) == sign.startswith("<")
+    return cursor.isNotNull() if is_true else cursor.isNotNull() & functions.lit(False)
 
 
 @overload
@@ -153,12 +183,8 @@ class FrameBound:
         aggregates = [functions.max(column).alias(NEWEST)]
         if nulls == "raise":
             aggregates.append(functions.count(functions.when(column.isNull(), 1)).alias(NULL_ROWS))
-        frame = self.frame
-        if low is not None:
-            is_missing = [column.isNull()] if nulls == "raise" else []
-            conditions = [_is_after(column, low, is_low_in=True), *is_missing]
-            frame = frame.where(reduce(or_, conditions))
-        return captured(frame.agg(*aggregates), type_of(self.frame, name), name)
+        # Of all rows: compared with a bound of another type, none might be left.
+        return captured(self.frame.agg(*aggregates), type_of(self.frame, name), name)
 
     def oldest(self, cursor: str, low: Any, is_low_in: bool) -> Any:
         """Return the smallest value after `low`, or at it; None if there is none."""

@@ -305,3 +305,24 @@ def test_value_that_python_cannot_hold_is_refused(spark, value):
 def test_nulls_that_are_not_allowed_are_refused(spark):
     with pytest.raises(ValueError, match="nulls is 'ignore': allowed are raise, include, exclude"):
         newest(spark.sql("SELECT 1 AS c"), "c", nulls="ignore")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "low", "high", "expected"),
+    [
+        ("decimal(38,18)", ["1.5", "1"], None, Decimal(10**25), ["1.5", "1"]),
+        ("decimal(38,18)", ["1.5", "1"], Decimal(-(10**25)), Decimal(1), ["1"]),
+        ("decimal(38,18)", ["1.5", "1"], Decimal(10**24), Decimal(10**25), []),
+        ("decimal(38,0)", [str(10**38 - 1), "1"], Decimal("0.5"), Decimal(10**38 - 1), None),
+        ("decimal(10,2)", ["1.23", "1.24"], Decimal("1.234"), Decimal("1.2401"), ["1.24"]),
+        ("decimal(10,2)", ["1.23", "1.24"], Decimal("1.2299"), Decimal("1.2399"), ["1.23"]),
+    ],
+)
+def test_a_decimal_is_compared_in_its_own_type(spark, kind, values, low, high, expected):
+    rows = ", ".join(f"(CAST('{value}' AS {kind}))" for value in values)
+    frame = spark.sql(f"SELECT * FROM VALUES {rows} AS t(c)")  # noqa: S608 (our own)
+    held = Window("j", "jr", "c", "1", 1, low, high)
+
+    found = [row["c"] for row in rows_of(frame, held).collect()]
+
+    assert sorted(found) == sorted(map(Decimal, values if expected is None else expected))
