@@ -50,14 +50,9 @@ else:
         "HistoryEntry": "admin",
         "WatermarkAdmin": "admin",
     }
-    _SPARK = {
-        *("Dialect", "Subquery", "latest_by_key", "merge_window", "newest", "newest_jdbc"),
-        *("read_committed", "read_jdbc", "rows_of", "upsert_jdbc", "window_condition"),
-        *("window_predicate", "write_window"),
-    }
 
     def __getattr__(name: str) -> Any:
-        if name not in _WHERE and name not in _SPARK:
+        if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f".{_WHERE.get(name, 'spark')}", __name__), name)
 

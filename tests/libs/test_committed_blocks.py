@@ -185,3 +185,16 @@ def test_windows_survive_renames_there_and_back_under_one_run_id(watermarks, job
         ids.append((window.window_id, window.attempt))
 
     assert watermarks.committed_windows(job) == ids
+
+
+def test_a_block_that_is_lost_is_an_error_and_no_shorter_list(
+    watermarks, job, client, table_name, rows
+):
+    for number in range(20):
+        run(watermarks, job, number)
+    watermarks.committed_windows(job)
+    blocks = sorted(name for name in rows() if name.startswith("~COMMITTED#"))
+    client.delete_item(TableName=table_name, Key={"jobName": {"S": job}, "runId": {"S": blocks[1]}})
+
+    with pytest.raises(WatermarkNotFoundError, match="are not known any more"):
+        watermarks.committed_windows(job)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from watermarks.errors import WatermarkSupersededError
 from watermarks.windows.window import edges
 
+from .merge import escaped
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -151,7 +153,7 @@ def read_committed(
     names = [name for name in frame.columns if name not in {WINDOW, ATTEMPT}]
     if full_schema is not None:
         names = full_schema.names[:-2]
-    return frame.select(*map(_escaped, [*names, WINDOW, ATTEMPT]))
+    return frame.select(*map(escaped, [*names, WINDOW, ATTEMPT]))
 
 
 def _load(
@@ -268,7 +270,3 @@ def _check_columns(names: list[str]) -> None:
             f"the frame has the column {clashes[0]!r}: the folders of a window have the columns "
             f"{WINDOW!r} and {ATTEMPT!r}; rename yours"
         )
-
-
-def _escaped(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

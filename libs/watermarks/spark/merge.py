@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _RANK = "_tidemark_rank"
-_DELETED = "_tidemark_deleted"
+DELETED = "_tidemark_deleted"
 
 
 def latest_by_key(frame: DataFrame, keys: Sequence[str], order_by: str) -> DataFrame:
@@ -60,7 +60,8 @@ def merge_window(
     """Merge the rows of a window into a table by key, with one MERGE INTO.
 
     A row of the table is replaced by one of its key that is not older by the cursor; keys that the
-    table has not are inserted; NULL keys are equal to each other.
+    table has not are inserted; NULL keys are equal to each other. A row without a cursor value
+    replaces none.
 
     Args:
         frame: the rows of the window; columns as in the table, and maybe that of a `deleted`
@@ -76,18 +77,11 @@ def merge_window(
         ValueError: the window is empty, or there is no key.
         WatermarkValueError: a column is not there.
     """
-    from pyspark.sql import functions
-
     edges(window)
-    if isinstance(keys, str) or not keys:
-        raise ValueError(f"keys is {keys!r}: give the columns that name a row, as a list")
+    check_keys(keys)
     spark, cursor = frame.sparkSession, column or window.cursor
     names = spark.table(table).columns
-    changes = latest_by_key(frame, keys, cursor)
-    is_deleted = functions.expr(deleted) if deleted else functions.lit(False)
-    changes = changes.withColumn(_DELETED, functions.coalesce(is_deleted, functions.lit(False)))
-    _check_columns(changes, names)
-    changes = changes.select(*map(escaped, names), _DELETED)
+    changes = changes_of(frame, names, keys, cursor, deleted)
     view = f"_tidemark_{window.window_id.replace('-', '_').replace('.', '_')}_{window.attempt}"
     changes.createOrReplaceTempView(view)
     same = " AND ".join(f"t.{escaped(key)} <=> s.{escaped(key)}" for key in keys)
@@ -98,12 +92,35 @@ def merge_window(
     try:
         spark.sql(
             f"MERGE INTO {table} t USING {view} s ON {same} "  # noqa: S608 (the caller's table)
-            f"WHEN MATCHED AND {is_newer} AND s.{_DELETED} THEN DELETE "
+            f"WHEN MATCHED AND {is_newer} AND s.{DELETED} THEN DELETE "
             f"WHEN MATCHED AND {is_newer} THEN UPDATE SET {sets} "
-            f"WHEN NOT MATCHED AND NOT s.{_DELETED} THEN INSERT ({inserted}) VALUES ({values})"
+            f"WHEN NOT MATCHED AND NOT s.{DELETED} THEN INSERT ({inserted}) VALUES ({values})"
         )
     finally:
         spark.catalog.dropTempView(view)
+
+
+def check_keys(keys: Sequence[str]) -> None:
+    """Raise a ValueError unless the keys are a list of at least one column."""
+    if isinstance(keys, str) or not keys:
+        raise ValueError(f"keys is {keys!r}: give the columns that name a row, as a list")
+
+
+def changes_of(
+    frame: DataFrame, names: Sequence[str], keys: Sequence[str], cursor: str, deleted: str | None
+) -> DataFrame:
+    """Return the newest row of each key: columns of the table, and DELETED, whether it is deleted.
+
+    Raises:
+        WatermarkValueError: a column is not there.
+    """
+    from pyspark.sql import functions
+
+    changes = latest_by_key(frame, keys, cursor)
+    is_deleted = functions.expr(deleted) if deleted else functions.lit(False)
+    changes = changes.withColumn(DELETED, functions.coalesce(is_deleted, functions.lit(False)))
+    _check_columns(changes, names)
+    return changes.select(*map(escaped, names), DELETED)
 
 
 def _check_columns(frame: DataFrame, names: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from watermarks.errors import WatermarksError, WatermarkSupersededError, WatermarkValueError
 from watermarks.windows.window import Window, edges
 
-from .merge import escaped, latest_by_key
+from .merge import DELETED, changes_of, check_keys
 from .sql import Dialect, literal, quoted, source_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 WINDOWS_TABLE = "tidemark_windows"
-_DELETED = "_tidemark_deleted"
 _LOCK_TIMEOUT = "SET LOCAL lock_timeout = '5s'"
 
 
@@ -69,11 +68,8 @@ def upsert_jdbc(
         WatermarkValueError: a column is not there, or cannot be named; a key is NULL.
         WatermarkSupersededError: a later attempt has been there; nothing was changed.
     """
-    from pyspark.sql import functions
-
     edges(window)
-    if isinstance(keys, str) or not keys:
-        raise ValueError(f"keys is {keys!r}: give the columns that name a row, as a list")
+    check_keys(keys)
     if Dialect.of(options.get("url", "")) is not Dialect.POSTGRESQL:
         raise ValueError("the URL is not one of PostgreSQL: upsert_jdbc writes its SQL only")
     spark, cursor = frame.sparkSession, column or window.cursor
@@ -81,10 +77,7 @@ def upsert_jdbc(
     reader = spark.read.format("jdbc").options(**options)
     schema = reader.option("dbtable", target.name).load().schema
     target.check(schema.names, frame.columns)
-    changes = latest_by_key(frame, keys, cursor)
-    is_deleted = functions.expr(deleted) if deleted else functions.lit(False)
-    changes = changes.withColumn(_DELETED, functions.coalesce(is_deleted, functions.lit(False)))
-    rows = changes.select(*map(escaped, schema.names), _DELETED)
+    rows = changes_of(frame, schema.names, keys, cursor, deleted)
     database = _Database(spark, target)
     database.make_tables()
     try:
@@ -191,12 +184,12 @@ class _Target:
         action = f"UPDATE SET {sets} WHERE {older.format('EXCLUDED')}" if sets else "NOTHING"
         upsert = (
             f"INSERT INTO {self.name} AS t ({columns}) "  # noqa: S608 (every name is quoted)
-            f"SELECT {columns} FROM {self.staged} WHERE NOT {q(_DELETED)} "
+            f"SELECT {columns} FROM {self.staged} WHERE NOT {q(DELETED)} "
             f"ON CONFLICT ({on}) DO {action}"
         )
         delete = (
             f"DELETE FROM {self.name} AS t USING {self.staged} AS s "  # noqa: S608 (quoted)
-            f"WHERE {same} AND s.{q(_DELETED)} AND {older.format('s')}"
+            f"WHERE {same} AND s.{q(DELETED)} AND {older.format('s')}"
         )
         return [upsert, delete]
 
@@ -243,7 +236,7 @@ class _Database:
             statement.execute(_LOCK_TIMEOUT)
             statement.executeUpdate(f"DROP TABLE IF EXISTS {target.staged}")
             statement.executeUpdate(
-                f"CREATE TABLE {target.staged} AS SELECT *, false AS {_quoted(_DELETED)} "  # noqa: S608
+                f"CREATE TABLE {target.staged} AS SELECT *, false AS {_quoted(DELETED)} "  # noqa: S608
                 f"FROM {target.name} WHERE false"
             )
 

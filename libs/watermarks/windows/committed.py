@@ -113,8 +113,10 @@ def committed_windows(
         _check_beginning(owner, rows[-1].version if rows else head.version + 1, back.missing)
     old: list[tuple[str, str, int]] = []
     while met is not None:
-        old = met.windows + old
-        met = blocks.get((met.prev, met.prev_version))
+        old, behind = met.windows + old, (met.prev, met.prev_version)
+        if behind not in blocks:  # an end, or a block that somebody has deleted
+            _check_beginning(owner, met.prev_version + 1, met.prev)
+        met = blocks.get(behind)
     if len(rows) > _WORTH_A_BLOCK:
         _keep_blocks(client, owner, rows[1:])  # the head's own row may still be replaced
     return old + [window for row in reversed(rows) for window in _windows(row)]

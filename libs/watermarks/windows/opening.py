@@ -212,14 +212,12 @@ def _checked(opening: Opening) -> Opening:
     return opening
 
 
-def kept_in_the_job_head(owner: Owner, job_head: Row | None) -> Row | None:
+def kept_in_the_job_head(owner: Owner, job_head: Row) -> Row | None:
     """Return what an earlier version kept of a source under dotted cursors, as a v1 row has it.
 
     Raises:
         WatermarkValueError: a window of a dotted cursor is still open.
     """
-    if job_head is None:
-        return None
     prefix = f"{owner.source}."
     for dotted in job_head.map("wmWindows"):
         if not dotted.startswith(prefix):
