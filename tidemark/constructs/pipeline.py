@@ -28,6 +28,7 @@ from tidemark.constructs.pipeline_checks import check_age, check_run_properties,
 from tidemark.constructs.predicates import Predicate, predicate_of
 from tidemark.constructs.security.security import JobSecurity, let_services_use
 from tidemark.constructs.start_schedule import StartSchedule, group_name
+from tidemark.constructs.triggers import Triggers
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
@@ -98,7 +99,6 @@ class Pipeline(Construct):
         self.jobs: dict[str, IncrementalJob] = {}
         self._root = Path(root)
         self._stage = stage
-        self._last_trigger: glue.CfnTrigger | None = None
         properties = check_run_properties(name, {} if run_properties is None else run_properties)
         self.security = JobSecurity(
             self,
@@ -124,15 +124,7 @@ class Pipeline(Construct):
             workflow_name=name,
             metrics=stage.metrics,
         )
-        self._start_actions: list[cdk.IResolvable | glue.CfnTrigger.ActionProperty] = []
-        self._start = glue.CfnTrigger(
-            self,
-            "Start",
-            type="ON_DEMAND",
-            description=f"Starts {name} when StartWorkflowRun is called",
-            workflow_name=self.workflow.ref,
-            actions=self._start_actions,
-        )
+        self._triggers = Triggers(self, workflow=self.workflow, name=name)
         self._waits: dict[str, Predicate | None] = {}
         self.monitoring = Monitoring(
             self,
@@ -152,7 +144,8 @@ class Pipeline(Construct):
                 workflow_name=name,
                 schedule=schedule,
             )
-            timer.resource.add_resource_dependency(self._start)  # no run begins in half a graph
+            # No run begins in half a graph.
+            timer.resource.add_resource_dependency(self._triggers.start)
             self.monitoring.alarms.on_missed_start(timer.missed.queue_name, group)
         cdk.Tags.of(self).add(PIPELINE_TAG, name)
         check_graph_at_synth(self)
@@ -242,12 +235,7 @@ class Pipeline(Construct):
         self.jobs[name] = job
         self._waits[name] = waits_for
         self.monitoring.watch(job, max_watermark_age_hours)
-        action = glue.CfnTrigger.ActionProperty(job_name=job.resource.ref)
-        if waits_for:
-            self._add_trigger(f"{id_}Trigger", action, waits_for)
-        else:
-            self._start_actions.append(action)
-            self._start.actions = self._start_actions
+        self._triggers.add(id_, job, waits_for)
         return job
 
     def _check_place(
@@ -278,32 +266,3 @@ class Pipeline(Construct):
                     f"job '{name}' takes its argument {key!r} from '{value.name}', which it does "
                     "not wait for; add that job to after="
                 )
-
-    def _add_trigger(
-        self, id_: str, action: glue.CfnTrigger.ActionProperty, after: Predicate
-    ) -> None:
-        """Create a trigger that fires when what a job waits for has happened."""
-        trigger = glue.CfnTrigger(
-            self,
-            id_,
-            type="CONDITIONAL",
-            start_on_creation=True,
-            workflow_name=self.workflow.ref,
-            predicate=glue.CfnTrigger.PredicateProperty(
-                logical=after.logical,
-                conditions=[
-                    glue.CfnTrigger.ConditionProperty(
-                        job_name=ended.job.resource.ref,
-                        logical_operator="EQUALS",
-                        state=ended.state.value,
-                    )
-                    for ended in after.conditions
-                ],
-            ),
-            actions=[action],
-        )
-        if self._last_trigger is not None:
-            trigger.add_resource_dependency(self._last_trigger)
-            self._start.remove_resource_dependency(self._last_trigger)
-        self._start.add_resource_dependency(trigger)
-        self._last_trigger = trigger
