@@ -7,10 +7,11 @@ export CDK_DISABLE_CLI_TELEMETRY := true
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # The JVMs of the tests live for seconds: optimising their code costs more than it brings.
-test test-fast test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-ministack test-deploy test-install check lint format semantics
+.PHONY: help setup demo test test-fast test-nightly test-ministack test-deploy test-install check lint
+.PHONY: format semantics
 .PHONY: checkov constructs local synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
@@ -21,16 +22,20 @@ setup: .venv/.complete ## Install everything into .venv and node_modules (once; 
 demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increment, nothing new, proof
 	@python -m sample demo
 
-test: setup ## Run every test
+test: setup ## Run the tests, but for the sweeps of test-nightly
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
-	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder -m "spark or synth or stress"
+	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder \
+		-m "(spark or synth or stress) and not nightly"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
 
+test-nightly: setup ## Run the sweeps: every step of the crash matrix, every nasty script, long guides
+	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder -m nightly
+
 test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
-		-q -n 2 --dist loadscope -p no:cacheprovider tests/libs
+		-q -n 2 --dist loadscope -p no:cacheprovider -m "not nightly" tests/libs
 
 test-deploy: setup .venv-ministack/.complete ## Deploy, change and remove the app with the CDK on ministack
 	@.venv-ministack/bin/pytest -q -p no:cacheprovider tests/deploy

@@ -12,7 +12,7 @@ import pytest
 
 from tests.projects import copy_project, guide, of_the_sample, shell
 
-pytestmark = [pytest.mark.spark, pytest.mark.synth]
+pytestmark = [pytest.mark.spark, pytest.mark.synth, pytest.mark.nightly]
 JOB = "guideorders"
 RAW = f".tidemark/lake/tidemark-dev-storage-raw/{JOB}"
 

@@ -18,7 +18,7 @@ from tidemark.local_glue.runs.jvms.pool_file import POOL_VARIABLE
 from tidemark.local_glue.runs.jvms.record import read_record
 from tidemark.local_glue.store.database import Store
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 PROJECT = Path(__file__).parents[2]
 PATIENCE_S = 600
 SCRIPT = """

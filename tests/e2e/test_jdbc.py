@@ -12,7 +12,7 @@ from tidemark.cli.progress import JobProgress
 from tidemark.local_glue.commands import deploy, run_workflow
 from tidemark.local_glue.home import Home
 
-pytestmark = [pytest.mark.spark, pytest.mark.synth]
+pytestmark = [pytest.mark.spark, pytest.mark.synth, pytest.mark.nightly]
 DERBY = {
     "kind": "jdbc",
     "url": "jdbc:derby:flights",

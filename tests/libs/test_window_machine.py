@@ -222,9 +222,10 @@ def machine(new_client, table_name):
 
 
 @pytest.mark.stress
-def test_random_runs_tile_the_cursor_whatever_happens(machine):
+@pytest.mark.parametrize("examples", [12, pytest.param(60, marks=pytest.mark.nightly)])
+def test_random_runs_tile_the_cursor_whatever_happens(machine, examples):
     machine.TestCase.settings = settings(
-        max_examples=60,
+        max_examples=examples,
         stateful_step_count=40,
         deadline=None,
         suppress_health_check=list(HealthCheck),

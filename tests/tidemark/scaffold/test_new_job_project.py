@@ -27,7 +27,7 @@ from tests.projects import (
 )
 from tidemark.checks.state.manifest import MANIFEST
 
-pytestmark = pytest.mark.synth
+pytestmark = [pytest.mark.synth, pytest.mark.nightly]
 # Graphs and apps of their own, whatever the app is; every other test of tests/infra is run. That
 # two syntheses write the same is shown by the snapshot here: it was written from another one.
 NOT_OF_THE_APP = tuple(

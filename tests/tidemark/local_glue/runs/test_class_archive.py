@@ -63,6 +63,7 @@ def test_set_up_made_an_archive_and_a_job_maps_nearly_all_of_sparks_classes_from
     assert shared(classes_of()) > 0.95
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_class_path_that_does_not_fit_costs_the_archive_only(classes_of, tmp_path):
     jar = tmp_path / "driver.jar"
@@ -83,6 +84,7 @@ def test_each_build_of_java_has_an_archive_of_its_own(tmp_path):
     assert archive_path(tmp_path) != before
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_job_that_records_itself_runs_with_the_archive(classes_of, tmp_path):
     recording = tmp_path / "recording.jfr"

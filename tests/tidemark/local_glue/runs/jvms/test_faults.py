@@ -109,6 +109,7 @@ def test_jvm_that_died_while_idle_is_replaced_before_a_run_asks(bench, one_jvm):
     wait_until(lives)
 
 
+@pytest.mark.nightly
 def test_jvm_is_not_lent_again_after_its_last_run(bench, one_jvm, monkeypatch):
     monkeypatch.setattr(pool, "MOST_RUNS", 1)
 
@@ -137,6 +138,7 @@ def test_jvm_that_dies_under_a_run_fails_it_with_its_last_words(bench, one_jvm):
     assert bench.run(one_jvm, COUNT).run.state == "SUCCEEDED"
 
 
+@pytest.mark.nightly
 def test_more_runs_than_jvms_start_their_own(bench, one_jvm):
     process, folder, _ = started(bench, one_jvm)
 

@@ -135,6 +135,8 @@ TOGETHER = {  # one plain run after them all is enough: what one of them leaves,
     ),
 }
 
+AT_EVERY_CHANGE = ("states", "work")
+
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
@@ -164,7 +166,13 @@ def check_plain(bench, jvms, cold, is_reused):
     assert differences(cold, after) == {}
 
 
-@pytest.mark.parametrize("names", TOGETHER.values(), ids=list(TOGETHER))
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(names, id=id_, marks=() if id_ in AT_EVERY_CHANGE else pytest.mark.nightly)
+        for id_, names in TOGETHER.items()
+    ],
+)
 def test_plain_script_sees_nothing_of(names, bench, one_jvm, cold):
     for name in names:
         script, state, is_reused = NASTY[name]
@@ -291,6 +299,7 @@ print(spark.table("kept").count())
 """
 
 
+@pytest.mark.nightly
 def test_derby_database_is_free_for_another_jvm_after_the_run(bench, one_jvm, cold):
     seen = [bench.run(jvms, HIVE) for jvms in (one_jvm, COLD)]
 
