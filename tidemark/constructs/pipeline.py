@@ -14,6 +14,7 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.graph_check import check_graph_at_synth
 from tidemark.constructs.jobs.conditions import Condition
+from tidemark.constructs.jobs.connections import Connection, StageNetwork
 from tidemark.constructs.jobs.incremental_job import (
     Argument,
     BookmarkOption,
@@ -123,6 +124,11 @@ class Pipeline(Construct):
             watermarks=watermarks,
             workflow_name=name,
             metrics=stage.metrics,
+            network=StageNetwork(
+                connections=stage.connections,
+                vpc_only=stage.vpc_only,
+                public_packages=stage.public_packages,
+            ),
         )
         self._triggers = Triggers(self, workflow=self.workflow, name=name)
         self._waits: dict[str, Predicate | None] = {}
@@ -165,7 +171,7 @@ class Pipeline(Construct):
         tables: Sequence[str] = (),
         temp: Dataset | None = None,
         python_modules: Sequence[str] = (),
-        connections: Sequence[str] = (),
+        connections: Sequence[Connection] | None = None,
         secrets: Sequence[str] = (),
         run_properties: RunProperties | None = None,
         max_watermark_age_hours: int | None = None,
@@ -192,7 +198,9 @@ class Pipeline(Construct):
             temp: data the job may write while it runs; the script gets it as `TempDir`.
             python_modules: packages that Glue installs, each with its version,
                 `pyarrow==21.0.0`, or wheels in S3, which the job may read.
-            connections: Glue connections; the job joins their network.
+            connections: Glue connections, by name or as constructs of the app; the job joins
+                their network, and may read the secret that one made in the app names. None: those
+                of the stage; an empty list: none, which a stage with `vpcOnly` refuses.
             secrets: names of secrets in Secrets Manager that the job may read. The policy of a
                 key of their own must allow the job's role to decrypt.
             run_properties: whether the job may read, or also put, those of the workflow.

@@ -41,6 +41,10 @@ class StageConfig:
         name_prefix: the beginning of the names that the app gives: of stacks, and so of the roles
             and buckets in them, of the key's alias, security configurations and dashboards.
             Jobs, workflows and the watermark table have none.
+        connections: names of Glue connections of every job that declares none itself.
+        vpc_only: True refuses a job without a connection: it would be in no VPC.
+        public_packages: False refuses Python packages that Glue takes from a public index:
+            only wheels in S3 are installed, and nothing that is not named.
         own: the project's own settings of the stage, by their keys in cdk.json.
 
     Raises:
@@ -65,6 +69,9 @@ class StageConfig:
     tags: Mapping[str, str] = field(default_factory=dict)
     time_zone: str = "UTC"
     name_prefix: str = "tidemark"
+    connections: tuple[str, ...] = ()
+    vpc_only: bool = False
+    public_packages: bool = True
     own: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -90,6 +90,15 @@ class Fields:
             raise self._not_allowed(key, value, "a JSON object of strings")
         return dict(value)
 
+    def names(self, key: str, pattern: re.Pattern[str], allowed: str) -> tuple[str, ...]:
+        """Return a list of texts that each match a pattern; none when the field is not there."""
+        value = self.take(key, ())
+        if not isinstance(value, list | tuple) or not all(
+            isinstance(name, str) and pattern.fullmatch(name) for name in value
+        ):
+            raise self._not_allowed(key, value, allowed)
+        return tuple(value)
+
     def refuse_the_rest(self) -> None:
         """Raise when a field is left that no one took."""
         for key in self.left:

@@ -16,6 +16,8 @@ EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
 POLICY_NAME = re.compile(r"(?=.{1,128}\Z)[\w+=,.@-]+(/[\w+=,.@-]+)*", re.ASCII)  # with its path
+# Names become parts of ARNs, where * and ? are wildcards.
+CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")
 TAG_NAME = re.compile(r"(?!aws:|tidemark:)[\w .:/=+@-]{1,128}", re.IGNORECASE)
 TAG_VALUE = re.compile(r"[\w .:/=+@-]{0,256}")
 MOST_TAGS = 48  # of AWS's 50; two are ours
@@ -55,6 +57,11 @@ def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
         "github_repository": lambda key: text(
             key, REPOSITORY, "null or owner/name of a GitHub repository"
         ),
+        "connections": lambda key: fields.names(
+            key, CONNECTION, "a list of names of Glue connections, no * ? : /"
+        ),
+        "vpc_only": lambda key: flag(key, default=False),
+        "public_packages": lambda key: flag(key, default=True),
         "tags": lambda key: _tags(fields, key),
         "name_prefix": lambda key: (
             text(key, NAME_PREFIX, "up to 20 lower case letters, digits and -, a letter first")

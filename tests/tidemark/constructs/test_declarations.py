@@ -137,10 +137,10 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"after": "first"}, "after is 'first'; allowed: a list of jobs"),
         (lambda first, data: {"arguments": ["a"]}, r"arguments \['a'\]; allowed: a dict of names"),
         (lambda first, data: {"arguments": {"conf": "x"}}, "'conf'; allowed: letters"),
-        (lambda first, data: {"connections": "net"}, "connections 'net'; allowed: a list of str"),
+        (lambda first, data: {"connections": "net"}, "connections 'net'; allowed: a list of nam"),
         (
             lambda first, data: {"connections": ["*"]},
-            r"'\*' in connections; allowed: each the name",
+            r"connections \['\*'\]; allowed: a list of names",
         ),
         (lambda first, data: {"secrets": "air"}, "secrets 'air'; allowed: a list of strings"),
         (lambda first, data: {"secrets": ["*"]}, r"'\*' in secrets; allowed: each the name"),

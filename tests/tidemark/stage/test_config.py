@@ -164,6 +164,17 @@ def test_more_tags_than_a_resource_may_have_are_refused():
         StageConfig.from_context(context(tags={f"k{number}": "v" for number in range(49)}))
 
 
+def test_connections_and_what_a_stage_forbids_are_read_from_the_context():
+    stage = StageConfig.from_context(
+        context(connections=["office", "db"], vpcOnly=True, publicPackages=False)
+    )
+
+    assert stage.connections == ("office", "db")
+    assert (stage.vpc_only, stage.public_packages) == (True, False)
+    plain = StageConfig.from_context(context())
+    assert (plain.connections, plain.vpc_only, plain.public_packages) == ((), False, True)
+
+
 def test_tags_of_any_language_are_taken():
     tags = {"Kostenstelle": "Grün 7", "a/b:c=d+e-f@g.h_i": ""}
 
@@ -191,6 +202,10 @@ def test_tags_of_any_language_are_taken():
         ({"name": None}, "stage name null cannot be part"),
         ({"runtime": {"flex": True}}, "has runtime {'flex': True}; allowed"),
         ({"own": "files"}, "has own 'files'; allowed: Mapping"),
+        ({"connections": "net"}, 'connections "net"; allowed: a list of names of Glue'),
+        ({"connections": ["*"]}, 'connections ["*"]; allowed: a list of names of Glue'),
+        ({"vpc_only": "yes"}, 'vpc_only "yes"; allowed: true, false'),
+        ({"public_packages": None}, "public_packages null; allowed: true, false"),
         ({"name_prefix": "-a"}, 'name_prefix "-a"; allowed: up to 20'),
     ],
 )

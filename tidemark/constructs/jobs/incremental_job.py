@@ -16,6 +16,11 @@ from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.conditions import Condition, JobState
+from tidemark.constructs.jobs.connections import (
+    Connection,
+    connections_of,
+    installer_options,
+)
 from tidemark.constructs.jobs.job_arguments import construct_arguments, render_arguments
 from tidemark.constructs.jobs.job_checks import (
     check_list,
@@ -79,7 +84,7 @@ class IncrementalJob(Construct):
         tables: Sequence[str] = (),
         temp: Dataset | None = None,
         python_modules: Sequence[str] = (),
-        connections: Sequence[str] = (),
+        connections: Sequence[Connection] | None = None,
         secrets: Sequence[str] = (),
         run_properties: RunProperties | None = None,
     ) -> None:
@@ -106,7 +111,9 @@ class IncrementalJob(Construct):
             temp: data the job may write while it runs; the script gets it as `TempDir`.
             python_modules: packages that Glue installs, each with its version,
                 `pyarrow==21.0.0`, or wheels in S3, which the job may read.
-            connections: Glue connections; the job joins their network.
+            connections: Glue connections, by name or as constructs of the app; the job joins
+                their network, and may read the secret that one made in the app names. None: those
+                of the stage; an empty list: none, which a stage with `vpcOnly` refuses.
             secrets: names of secrets in Secrets Manager that the job may read. The policy of a
                 key of their own must allow the job's role to decrypt.
             run_properties: whether the job may read, or also put, those of its workflow.
@@ -133,9 +140,10 @@ class IncrementalJob(Construct):
             name,
             tables=tables,
             python_modules=python_modules,
-            connections=connections,
             secrets=secrets,
         )
+        joined = connections_of(name, connections, shared.network)
+        secrets = tuple(dict.fromkeys((*secrets, *joined.secrets)))
         super().__init__(scope, id_)
         self.name = name
         self.runtime = runtime
@@ -161,6 +169,7 @@ class IncrementalJob(Construct):
             python_modules=python_modules,
             temp=temp,
             watermark_table=table.table_name if table else None,
+            installer_options=installer_options(name, python_modules, shared.network),
         )
         default_arguments |= render_arguments(
             name, opened, (*self.reads, *self.writes), default_arguments
@@ -176,7 +185,7 @@ class IncrementalJob(Construct):
                 *permissions.read_wheels(stack, python_modules),
                 *(permissions.put_metrics() if shared.metrics else []),
                 *permissions.read_tables(stack, tables),
-                *permissions.use_connections(stack, connections),
+                *permissions.use_connections(stack, joined.names),
                 *permissions.read_secrets(stack, secrets),
                 *(
                     permissions.use_run_properties(stack, shared.workflow_name, may_put=may_put)
@@ -190,7 +199,7 @@ class IncrementalJob(Construct):
             script_asset,
             shared,
             default_arguments,
-            connections,
+            joined.names,
             reasons({f"--{key}": value for key, value in (arguments or {}).items()}),
         )
 

@@ -25,7 +25,6 @@ TABLE = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
 PINNED_MODULE = re.compile(
     r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://[\w.-]{1,63}/[\w.+=!/-]+\.whl", re.ASCII
 )
-CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")  # a part of ARNs, where * and ? are wildcards
 # What Secrets Manager allows; an ARN has colons.
 SECRET = re.compile(r"[\w/+=.@-]{1,512}", re.ASCII)
 
@@ -134,7 +133,6 @@ def check_uses(
     *,
     tables: Sequence[str],
     python_modules: Sequence[str],
-    connections: Sequence[str],
     secrets: Sequence[str],
 ) -> None:
     """Raise unless everything that the job uses is named so that it can be found, and only it.
@@ -153,13 +151,6 @@ def check_uses(
         "each name==version, since builds must be repeatable, or the s3:// address of a wheel",
     )
     _check_packages(name, python_modules)
-    _check_strings(
-        name,
-        "connections",
-        connections,
-        CONNECTION,
-        "each the name of a Glue connection, no * ? : /",
-    )
     _check_strings(
         name, "secrets", secrets, SECRET, "each the name (no ARN) of a secret in Secrets Manager"
     )

@@ -1,10 +1,11 @@
 """What the jobs of one pipeline share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aws_cdk import aws_s3_assets as assets
 
+from tidemark.constructs.jobs.connections import StageNetwork
 from tidemark.constructs.security.security import JobSecurity
 from tidemark.constructs.watermark_table import WatermarkTable
 
@@ -20,6 +21,7 @@ class SharedParts:
         watermarks: the table for jobs that keep watermarks, or None if none does.
         workflow_name: the Glue workflow that starts the jobs.
         metrics: True publishes Glue's job metrics to CloudWatch.
+        network: connections that jobs have by default, and what the stage allows them.
     """
 
     root: Path
@@ -28,3 +30,4 @@ class SharedParts:
     watermarks: WatermarkTable | None
     workflow_name: str
     metrics: bool = False
+    network: StageNetwork = field(default_factory=StageNetwork)

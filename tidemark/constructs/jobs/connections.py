@@ -1,0 +1,131 @@
+"""The Glue connections of a job: those of its stage, or its own, by name or as objects."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
+
+from tidemark.constructs.jobs.job_checks import SECRET
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.settings import CONNECTION
+
+Connection: TypeAlias = str | glue.CfnConnection | glue.IConnection
+ALLOWED = "names of Glue connections (no * ? : /), a CfnConnection or a glue.Connection"
+OFFLINE = ("--no-index", "--no-deps")
+
+
+@dataclass(frozen=True)
+class StageNetwork:
+    """What a stage says of the network of its jobs.
+
+    Attributes:
+        connections: Glue connections of every job that names none itself.
+        vpc_only: True refuses a job without a connection.
+        public_packages: False refuses Python packages from a public index.
+    """
+
+    connections: tuple[str, ...] = ()
+    vpc_only: bool = False
+    public_packages: bool = True
+
+
+@dataclass(frozen=True)
+class JobConnections:
+    """The connections of one job.
+
+    Attributes:
+        names: as the job and its policy name them; of objects known at deployment.
+        secrets: what they take user and password from, as far as the app says it.
+    """
+
+    names: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+
+
+def connections_of(
+    job: str, declared: Sequence[Connection] | None, network: StageNetwork
+) -> JobConnections:
+    """Return the connections that a job declares, or without a word those of its stage.
+
+    Args:
+        job: the job.
+        declared: None takes those of the stage, an empty list none.
+        network: of the stage.
+
+    Raises:
+        JobDefinitionError: something else than a connection is named, or none in a stage whose
+            jobs must be in a VPC.
+    """
+    if declared is None:
+        declared = network.connections
+    if isinstance(declared, str) or not isinstance(declared, Sequence):
+        raise _wrong(job, declared)
+    if network.vpc_only and not declared:
+        raise JobDefinitionError(
+            f"job '{job}' has no connection, and the stage says vpcOnly; a job is in a VPC by a "
+            "Glue connection; add connections= to the job, or connections to the stage"
+        )
+    names, secrets = [], []
+    for connection in declared:
+        name, secret = _of(connection)
+        if name is None or not (cdk.Token.is_unresolved(name) or CONNECTION.fullmatch(name)):
+            raise _wrong(job, declared)
+        names.append(name)
+        if secret and not (cdk.Token.is_unresolved(secret) or SECRET.fullmatch(secret)):
+            raise JobDefinitionError(
+                f"job '{job}' has a connection with the SECRET_ID {secret!r}; allowed: the name "
+                "(no ARN) of a secret in Secrets Manager; write the name there"
+            )
+        secrets += [secret] if secret else []
+    return JobConnections(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(secrets)))
+
+
+def installer_options(
+    job: str, python_modules: Sequence[str], network: StageNetwork
+) -> tuple[str, ...]:
+    """Return what pip is told where it may reach no public index: nothing if it may.
+
+    pip looks for what a wheel needs in the index too; so all that a job needs is named, and pip
+    looks for nothing else.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
+
+    Raises:
+        JobDefinitionError: a package would come from there.
+    """
+    if network.public_packages or not python_modules:
+        return ()
+    public = [module for module in python_modules if not module.startswith("s3://")]
+    if public:
+        raise JobDefinitionError(
+            f"job '{job}' has {public[0]!r} in python_modules, which Glue takes from a public "
+            "index, and the stage has publicPackages false; allowed: wheels in S3; put it and "
+            "what it needs there, and name each as s3://bucket/key.whl"
+        )
+    return OFFLINE
+
+
+def _of(connection: object) -> tuple[str | None, str | None]:
+    """Return the name of a connection and the secret that it names, if known."""
+    if isinstance(connection, str):
+        return connection, None
+    if isinstance(connection, glue.CfnConnection):
+        given = connection.connection_input
+        properties = (
+            given.connection_properties
+            if isinstance(given, glue.CfnConnection.ConnectionInputProperty)
+            else None
+        )
+        secret = properties.get("SECRET_ID") if isinstance(properties, dict) else None
+        return connection.ref, secret if isinstance(secret, str) else None
+    name = getattr(connection, "connection_name", None)
+    return (name, None) if isinstance(name, str) else (None, None)
+
+
+def _wrong(job: str, declared: object) -> JobDefinitionError:
+    return JobDefinitionError(
+        f"job '{job}' has connections {declared!r}; allowed: a list of {ALLOWED}; correct "
+        "connections="
+    )
