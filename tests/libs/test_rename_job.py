@@ -301,6 +301,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.stress
 @given(steps=STEPS)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_happens_every_row_is_read_in_one_committed_window(

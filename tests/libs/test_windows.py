@@ -470,6 +470,7 @@ while committed < 12:
 """
 
 
+@pytest.mark.stress
 def test_processes_on_one_store_tile_the_cursor(endpoint_url, watermarks, table_name, job):
     command = [sys.executable, "-c", COMMIT_TWELVE, endpoint_url, table_name, job]
     environment = {**os.environ, "PYTHONPATH": str(LIBS)}

@@ -258,6 +258,7 @@ for command in (["submit", sys.argv[3]], ["run", *app], ["status", *app], backup
 """
 
 
+@pytest.mark.stress
 @pytest.mark.skipif(not can_mount(), reason="a disk of its own needs root")
 def test_full_disk_is_named_by_every_command_that_needs_room(home, write_assembly, tmp_path):
     disk = tmp_path / "disk"

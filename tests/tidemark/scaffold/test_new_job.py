@@ -120,6 +120,7 @@ def test_a_job_is_a_script_a_test_and_a_call(project):
         assert "template" not in after[path]
 
 
+@pytest.mark.stress
 @pytest.mark.parametrize("name", ["a", LONG_NAME])
 @pytest.mark.parametrize("after", [(), ("curate-flights",)])
 def test_every_kind_is_linted_and_formatted_whatever_the_length_of_its_name(project, name, after):
@@ -137,6 +138,7 @@ def test_every_kind_is_linted_and_formatted_whatever_the_length_of_its_name(proj
         assert run.returncode == 0, run.stdout + run.stderr
 
 
+@pytest.mark.stress
 @given(name=KEBAB_NAMES.filter(KEBAB_CASE.fullmatch), kind=st.sampled_from(KINDS), data=st.data())
 def test_the_call_is_all_that_changes_in_the_stack(name, kind, data):
     known = sorted(Declared.by(SAMPLE).jobs)
