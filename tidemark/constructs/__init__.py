@@ -16,12 +16,8 @@ if TYPE_CHECKING:
     from tidemark.checks.schedules.schedules import Schedule
     from tidemark.constructs.dataset import Dataset
     from tidemark.constructs.jobs.conditions import Condition, JobState
-    from tidemark.constructs.jobs.incremental_job import (
-        Argument,
-        BookmarkOption,
-        IncrementalJob,
-        RunProperties,
-    )
+    from tidemark.constructs.jobs.glue_job import Argument, GlueJob, RunProperties
+    from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
     from tidemark.constructs.lake import Lake
     from tidemark.constructs.lake_bucket import LakeBucket
     from tidemark.constructs.pipeline import Pipeline
@@ -34,10 +30,11 @@ if TYPE_CHECKING:
 
 _HERE = "tidemark.constructs"
 _MODULES = {
-    "Argument": f"{_HERE}.jobs.incremental_job",
+    "Argument": f"{_HERE}.jobs.glue_job",
     "BookmarkOption": f"{_HERE}.jobs.incremental_job",
     "Condition": f"{_HERE}.jobs.conditions",
     "Dataset": f"{_HERE}.dataset",
+    "GlueJob": f"{_HERE}.jobs.glue_job",
     "IncrementalJob": f"{_HERE}.jobs.incremental_job",
     "JobRuntime": "tidemark.stage.runtime",
     "JobState": f"{_HERE}.jobs.conditions",
@@ -47,7 +44,7 @@ _MODULES = {
     "Pipeline": f"{_HERE}.pipeline",
     "PipelineSet": f"{_HERE}.pipeline_set",
     "Predicate": f"{_HERE}.predicates",
-    "RunProperties": f"{_HERE}.jobs.incremental_job",
+    "RunProperties": f"{_HERE}.jobs.glue_job",
     "Schedule": "tidemark.checks.schedules.schedules",
     "StageConfig": "tidemark.stage.config",
     "StageKey": f"{_HERE}.security.security",
@@ -61,6 +58,7 @@ __all__ = [
     "BookmarkOption",
     "Condition",
     "Dataset",
+    "GlueJob",
     "IncrementalJob",
     "JobRuntime",
     "JobState",

@@ -15,12 +15,8 @@ from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.graph_check import check_graph_at_synth
 from tidemark.constructs.jobs.conditions import Condition
 from tidemark.constructs.jobs.connections import Connection, StageNetwork
-from tidemark.constructs.jobs.incremental_job import (
-    Argument,
-    BookmarkOption,
-    IncrementalJob,
-    RunProperties,
-)
+from tidemark.constructs.jobs.glue_job import Argument, GlueJob, JobUses, RunProperties
+from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
 from tidemark.constructs.jobs.job_checks import check_name, check_type
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.libs import libs_asset
@@ -97,7 +93,7 @@ class Pipeline(Construct):
         apply_to_all(self, stage)
         let_services_use(self, key)
         self.name = name
-        self.jobs: dict[str, IncrementalJob] = {}
+        self.jobs: dict[str, GlueJob] = {}
         self._root = Path(root)
         self._stage = stage
         properties = check_run_properties(name, {} if run_properties is None else run_properties)
@@ -162,7 +158,7 @@ class Pipeline(Construct):
         *,
         script: str,
         bookmark: BookmarkOption,
-        after: Predicate | Sequence[IncrementalJob | Condition] = (),
+        after: Predicate | Sequence[GlueJob | Condition] = (),
         watermark: bool = False,
         reads: Sequence[Dataset] = (),
         writes: Sequence[Dataset] = (),
@@ -230,15 +226,17 @@ class Pipeline(Construct):
             runtime=self._stage.runtime if runtime is None else runtime,
             bookmark=bookmark,
             watermark=watermark,
-            reads=reads,
-            writes=writes,
-            arguments=arguments,
-            tables=tables,
-            temp=temp,
-            python_modules=python_modules,
-            connections=connections,
-            secrets=secrets,
-            run_properties=run_properties,
+            uses=JobUses(
+                reads=reads,
+                writes=writes,
+                arguments=arguments,
+                tables=tables,
+                temp=temp,
+                python_modules=python_modules,
+                connections=connections,
+                secrets=secrets,
+                run_properties=run_properties,
+            ),
         )
         self.jobs[name] = job
         self._waits[name] = waits_for
@@ -269,7 +267,7 @@ class Pipeline(Construct):
                     "of a job added before this one"
                 )
         for key, value in arguments.items():
-            if isinstance(value, IncrementalJob) and value not in waited_for:
+            if isinstance(value, GlueJob) and value not in waited_for:
                 raise JobDefinitionError(
                     f"job '{name}' takes its argument {key!r} from '{value.name}', which it does "
                     "not wait for; add that job to after="

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tidemark.constructs.jobs.conditions import Condition, JobState, check_state
-from tidemark.constructs.jobs.incremental_job import IncrementalJob
+from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.errors import JobDefinitionError
 
 
@@ -21,7 +21,7 @@ class Predicate:
     conditions: tuple[Condition, ...]
 
 
-def all_of(*jobs: IncrementalJob | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
+def all_of(*jobs: GlueJob | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
     """Return that all of these jobs have ended: in the state `on`, or in one of their own.
 
     Raises:
@@ -37,7 +37,7 @@ def all_of(*jobs: IncrementalJob | Condition, on: JobState = JobState.SUCCEEDED)
     return after
 
 
-def any_of(*jobs: IncrementalJob | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
+def any_of(*jobs: GlueJob | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
     """Return that one of these jobs has ended: in the state `on`, or in one of their own.
 
     The first that ends so starts the job; later ones do not start it again in the same run.
@@ -91,11 +91,11 @@ def last_jobs(waits: Mapping[str, Predicate | None]) -> list[str]:
     return [name for name in reached if name not in waited_for]
 
 
-def _conditions(jobs: Iterable[IncrementalJob | Condition], on: JobState) -> tuple[Condition, ...]:
+def _conditions(jobs: Iterable[GlueJob | Condition], on: JobState) -> tuple[Condition, ...]:
     check_state("on", on)
     ended = []
     for job in jobs:
-        if isinstance(job, IncrementalJob):
+        if isinstance(job, GlueJob):
             ended.append(Condition(job, on))
         elif isinstance(job, Condition):
             ended.append(job)

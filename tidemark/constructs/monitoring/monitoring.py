@@ -9,6 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
 from tidemark.constructs.monitoring.alarms import Alarms
 from tidemark.constructs.monitoring.alerts import Alerts
@@ -35,7 +36,7 @@ class Monitoring(Construct):
         pipeline_name: str,
         stage: StageConfig,
         key: kms.IKey,
-        jobs: Mapping[str, IncrementalJob],
+        jobs: Mapping[str, GlueJob],
         waits: Mapping[str, Predicate | None],
     ) -> None:
         """Declare them.

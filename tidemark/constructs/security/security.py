@@ -158,10 +158,16 @@ class JobLogs(Construct):
     """
 
     def __init__(
-        self, scope: Construct, id_: str, *, security: JobSecurity, role_name: str
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        security: JobSecurity,
+        role_name: str,
+        prefix: str,
     ) -> None:
         super().__init__(scope, id_)
-        prefix = f"{security.log_group_prefix}/{security.name}-role/{role_name}"
+        prefix = f"{prefix}/{security.name}-role/{role_name}"
         self.error = f"{prefix}/error"
         self.groups = [
             logs.CfnLogGroup(

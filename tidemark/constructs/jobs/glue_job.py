@@ -1,0 +1,304 @@
+"""What every Glue job has, whatever runs it: a script, a role, logs, data, arguments, metadata."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
+from aws_cdk import aws_s3_assets as assets
+from constructs import Construct
+
+from tidemark.assembly.resources import METADATA
+from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.jobs import permissions
+from tidemark.constructs.jobs.conditions import Condition, JobState
+from tidemark.constructs.jobs.connections import Connection, connections_of
+from tidemark.constructs.jobs.job_arguments import render_arguments
+from tidemark.constructs.jobs.job_checks import (
+    check_list,
+    check_name,
+    check_reason,
+    check_script,
+    check_type,
+    check_uses,
+)
+from tidemark.constructs.jobs.job_role import make_role
+from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.security.security import JobLogs
+from tidemark.errors import JobDefinitionError
+
+
+class RunProperties(Enum):
+    """What a job may do with the run properties of its workflow."""
+
+    READ = "read"
+    READ_AND_PUT = "read and put"
+
+
+@dataclass(frozen=True)
+class JobUses:
+    """What a job of any kind declares to use; its role allows this, and nothing else.
+
+    `Pipeline.add_job` says what each of them means.
+    """
+
+    reads: Sequence[Dataset] = ()
+    writes: Sequence[Dataset] = ()
+    arguments: "Mapping[str, Argument] | None" = None
+    tables: Sequence[str] = ()
+    temp: Dataset | None = None
+    python_modules: Sequence[str] = ()
+    connections: Sequence[Connection] | None = None
+    secrets: Sequence[str] = ()
+    run_properties: RunProperties | None = None
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """What tells one kind of job from another.
+
+    Attributes:
+        command: the command of Glue that runs it, `glueetl`, and how it names the Python.
+        python: the Python that runs the script.
+        logs: how the names of its log groups begin.
+        arguments: what the kind sets, dashed name to text.
+        properties: of the job resource, as the CDK names them.
+        statements: what the kind may do beside what the job declares.
+        metadata: what the constructs know of the job, and Glue does not.
+        ships_libs: whether the zip of shared packages is put on the script's path.
+        metrics: whether Glue publishes metrics of the job.
+    """
+
+    command: tuple[str, str]
+    python: tuple[int, int]
+    logs: str
+    arguments: Mapping[str, str]
+    properties: Mapping[str, Any]
+    statements: Sequence[permissions.Statement] = ()
+    metadata: Mapping[str, object] | None = None
+    ships_libs: bool = True
+    metrics: bool = False
+
+
+class GlueJob(Construct):
+    """Creates a Glue job and a role that allows what the job declares, and nothing else.
+
+    The base of every kind of job; not to be used by itself.
+
+    Attributes:
+        name: the Glue job name.
+        role: the role the job runs with.
+        logs: its log groups.
+        resource: the job itself.
+        reads: data the job reads.
+        writes: data the job writes.
+        has_watermarks: whether the job keeps watermarks.
+    """
+
+    has_watermarks: bool = False
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        name: str,
+        script: Path,
+        shared: SharedParts,
+        uses: JobUses,
+        kind: JobKind,
+    ) -> None:
+        """Declare the job.
+
+        Args:
+            scope: the construct that owns the job.
+            id_: construct id; renaming it replaces the role, not the job.
+            name: Glue job name in kebab case.
+            script: the Python file that Glue runs.
+            shared: what the job has in common with the others of its pipeline.
+            uses: what the job declares, checked by `check_job`.
+            kind: what runs it.
+
+        Raises:
+            JobDefinitionError: something of this cannot be deployed.
+        """
+        arguments = uses.arguments or {}
+        opened = check_open_texts(f"job '{name}' has the argument", arguments)
+        check_script(name, shared.root, script, kind.python)
+        joined = connections_of(name, uses.connections, shared.network)
+        uses = replace(uses, secrets=tuple(dict.fromkeys((*uses.secrets, *joined.secrets))))
+        super().__init__(scope, id_)
+        self.name = name
+        self._connections = joined.names
+        taken_over = [job.output for job in arguments.values() if isinstance(job, GlueJob)]
+        self.reads = tuple(dict.fromkeys((*uses.reads, *taken_over)))
+        self.writes = tuple(uses.writes)
+        default_arguments = dict(kind.arguments)
+        default_arguments |= render_arguments(
+            name,
+            {
+                key: value.output if isinstance(value, GlueJob) else value
+                for key, value in opened.items()
+            },
+            (*self.reads, *self.writes),
+            default_arguments,
+        )
+        asset = assets.Asset(self, "Script", path=str(script))
+        self.role = make_role(self, name, self._statements(asset, shared, uses, kind))
+        self.logs = JobLogs(
+            self, "Logs", security=shared.security, role_name=self.role.role_name, prefix=kind.logs
+        )
+        self.resource = self._resource(asset, shared, uses, kind, default_arguments)
+
+    def on(self, state: JobState) -> Condition:
+        """Return that this job has ended in a state, for `all_of` and `any_of`."""
+        return Condition(self, state)
+
+    def acknowledge(self, rule: str, reason: str) -> None:
+        """Accept what a rule of the graph finds at this job: it is not told, and stops nothing.
+
+        Args:
+            rule: its name as the finding shows it, such as `two-writers`.
+            reason: why it is right here, for whoever reads the validation report.
+
+        Raises:
+            JobDefinitionError: there is no such rule, or no reason.
+        """
+        check_reason(self.name, rule, reason)
+        cdk.Validations.of(self).acknowledge(
+            cdk.Acknowledgment(id=f"tidemark::{rule}", reason=reason)
+        )
+
+    @property
+    def output(self) -> Dataset:
+        """Return the one dataset that the job writes.
+
+        Raises:
+            JobDefinitionError: it writes none, or several.
+        """
+        if len(self.writes) != 1:
+            raise JobDefinitionError(
+                f"job '{self.name}' writes {len(self.writes)} datasets, so its output is not one; "
+                "pass the dataset that you mean instead of the job"
+            )
+        return self.writes[0]
+
+    def _statements(
+        self, script: assets.Asset, shared: SharedParts, uses: JobUses, kind: JobKind
+    ) -> list[permissions.Statement]:
+        """Return what a job of any kind needs, what its kind needs, and what it declares."""
+        stack = cdk.Stack.of(self)
+        shipped = [script, shared.libs] if kind.ships_libs else [script]
+        may_put = uses.run_properties is RunProperties.READ_AND_PUT
+        return [
+            *permissions.read_objects(
+                [asset.bucket.arn_for_objects(asset.s3_object_key) for asset in shipped]
+            ),
+            *permissions.write_logs(stack, kind.logs),
+            *permissions.use_key(shared.security.key_arn),
+            *kind.statements,
+            *self._data([*self.writes, uses.temp] if uses.temp else self.writes, shared),
+            *permissions.read_wheels(stack, uses.python_modules),
+            *(permissions.put_metrics() if kind.metrics else []),
+            *permissions.read_tables(stack, uses.tables),
+            *permissions.use_connections(stack, self._connections),
+            *permissions.read_secrets(stack, uses.secrets),
+            *(
+                permissions.use_run_properties(stack, shared.workflow_name, may_put=may_put)
+                if uses.run_properties
+                else []
+            ),
+        ]
+
+    def _data(self, written: Sequence[Dataset], shared: SharedParts) -> list[permissions.Statement]:
+        statements = permissions.use_data(
+            [(data.bucket.bucket_arn, data.prefix) for data in self.reads],
+            [(data.bucket.bucket_arn, data.prefix) for data in written],
+        )
+        for may_write, datasets in ((False, self.reads), (True, written)):
+            used = [data.bucket.encryption_key for data in datasets]
+            others = {key.key_arn for key in used if key} - {shared.security.key_arn}
+            statements += permissions.use_data_keys(sorted(others), may_write=may_write)
+        return statements
+
+    def _resource(
+        self,
+        script: assets.Asset,
+        shared: SharedParts,
+        uses: JobUses,
+        kind: JobKind,
+        default_arguments: Mapping[str, str],
+    ) -> glue.CfnJob:
+        command, python_version = kind.command
+        properties = {
+            "execution_property": glue.CfnJob.ExecutionPropertyProperty(max_concurrent_runs=1),
+            **kind.properties,
+        }
+        resource = glue.CfnJob(
+            self,
+            "Resource",
+            name=self.name,
+            role=self.role.role_arn,
+            command=glue.CfnJob.JobCommandProperty(
+                name=command, python_version=python_version, script_location=script.s3_object_url
+            ),
+            default_arguments=default_arguments,
+            connections=(
+                glue.CfnJob.ConnectionsListProperty(connections=list(self._connections))
+                if self._connections
+                else None
+            ),
+            security_configuration=shared.security.configuration_name,
+            **properties,
+        )
+        for group in self.logs.groups:  # a run would make them
+            resource.add_resource_dependency(group)
+        not_secret = reasons({f"--{key}": value for key, value in (uses.arguments or {}).items()})
+        resource.add_metadata(
+            METADATA,
+            {
+                "reads": [
+                    {"uri": d.uri, **({"delivered": True} if d.delivered else {})}
+                    for d in self.reads
+                ],
+                "writes": [
+                    {"uri": d.uri, **({"published": True} if d.published else {})}
+                    for d in self.writes
+                ],
+                **(kind.metadata or {}),
+                **({"notSecret": not_secret} if not_secret else {}),
+            },
+        )
+        return resource
+
+
+Argument: TypeAlias = str | NotSecret | Dataset | GlueJob
+"""What an argument of a job may be; a job stands for what it writes."""
+
+
+def check_job(name: str, script: object, uses: JobUses) -> None:
+    """Raise unless a job can be known by its name, and what it declares is of the right kinds.
+
+    For every kind of job to call before anything else.
+
+    Raises:
+        JobDefinitionError: something is of another kind.
+    """
+    check_name("job", name)
+    check_type(name, "script", script, Path, "the path of a Python file in the project")
+    check_list(name, "reads", uses.reads, Dataset, "Dataset")
+    check_list(name, "writes", uses.writes, Dataset, "Dataset")
+    check_type(name, "arguments", uses.arguments or {}, Mapping, "a dict of names to values")
+    check_type(name, "temp", uses.temp, Dataset | None, "a Dataset")
+    permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
+    check_type(name, "run_properties", uses.run_properties, RunProperties | None, permitted)
+    check_uses(
+        name,
+        tables=uses.tables,
+        python_modules=uses.python_modules,
+        secrets=uses.secrets,
+    )
