@@ -20,7 +20,7 @@ OTHERS = {
 }
 # In the order of the document.
 PUBLIC = (
-    *("Pipeline", "PipelineSet", "IncrementalJob", "BookmarkOption", "RunProperties", "JobState"),
+    *("Pipeline", "PipelineSet", "IncrementalJob", "GlueJob", "BookmarkOption", "RunProperties", "JobState"),
     *("all_of", "any_of", "Dataset", "NotSecret", "JobRuntime", "StageConfig", "Schedule"),
     *("WatermarkTable", "LakeBucket", "StageKey", "JobSecurity", "Monitoring"),
 )
