@@ -20,9 +20,25 @@ OTHERS = {
 }
 # In the order of the document.
 PUBLIC = (
-    *("Pipeline", "PipelineSet", "IncrementalJob", "GlueJob", "BookmarkOption", "RunProperties", "JobState"),
+    *(
+        "Pipeline",
+        "PipelineSet",
+        "IncrementalJob",
+        "GlueJob",
+        "BookmarkOption",
+        "RunProperties",
+        "JobState",
+    ),
     *("all_of", "any_of", "Dataset", "NotSecret", "JobRuntime", "StageConfig", "Schedule"),
-    *("WatermarkTable", "LakeBucket", "StageKey", "JobSecurity", "Monitoring"),
+    *(
+        "WatermarkTable",
+        "LakeBucket",
+        "StageKey",
+        "ExistingSecurity",
+        "LogGroups",
+        "JobSecurity",
+        "Monitoring",
+    ),
 )
 METHODS = {
     *("__init__", "add_job", "add", "on", "output", "acknowledge", "from_context"),

@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, bookmark, explain, submit
+from tidemark.cli.grants import grants
 from tidemark.cli.init import init
 from tidemark.cli.local import local
 from tidemark.cli.new_job import new_job
@@ -94,6 +95,7 @@ def main() -> None:
 
 main.add_command(bookmark)
 main.add_command(explain)
+main.add_command(grants)
 main.add_command(init)
 main.add_command(local)
 main.add_command(snapshot)

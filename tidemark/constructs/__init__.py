@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tidemark.constructs.pipeline import Pipeline
     from tidemark.constructs.pipeline_set import PipelineSet
     from tidemark.constructs.predicates import Predicate, all_of, any_of
-    from tidemark.constructs.security.security import StageKey
+    from tidemark.constructs.security.security import ExistingSecurity, LogGroups, StageKey
     from tidemark.constructs.watermark_table import WatermarkTable
     from tidemark.stage.config import StageConfig
     from tidemark.stage.runtime import JobRuntime
@@ -34,12 +34,14 @@ _MODULES = {
     "BookmarkOption": f"{_HERE}.jobs.incremental_job",
     "Condition": f"{_HERE}.jobs.conditions",
     "Dataset": f"{_HERE}.dataset",
+    "ExistingSecurity": f"{_HERE}.security.security",
     "GlueJob": f"{_HERE}.jobs.glue_job",
     "IncrementalJob": f"{_HERE}.jobs.incremental_job",
     "JobRuntime": "tidemark.stage.runtime",
     "JobState": f"{_HERE}.jobs.conditions",
     "Lake": f"{_HERE}.lake",
     "LakeBucket": f"{_HERE}.lake_bucket",
+    "LogGroups": f"{_HERE}.security.security",
     "NotSecret": "tidemark.checks.plain_secrets",
     "Pipeline": f"{_HERE}.pipeline",
     "PipelineSet": f"{_HERE}.pipeline_set",
@@ -58,12 +60,14 @@ __all__ = [
     "BookmarkOption",
     "Condition",
     "Dataset",
+    "ExistingSecurity",
     "GlueJob",
     "IncrementalJob",
     "JobRuntime",
     "JobState",
     "Lake",
     "LakeBucket",
+    "LogGroups",
     "NotSecret",
     "Pipeline",
     "PipelineSet",

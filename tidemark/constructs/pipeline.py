@@ -5,6 +5,7 @@ from pathlib import Path
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
@@ -21,9 +22,19 @@ from tidemark.constructs.jobs.job_checks import check_name, check_type
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.monitoring import PIPELINE_TAG, Monitoring
-from tidemark.constructs.pipeline_checks import check_age, check_run_properties, check_types
+from tidemark.constructs.pipeline_checks import (
+    check_age,
+    check_run_properties,
+    check_security,
+    check_types,
+)
 from tidemark.constructs.predicates import Predicate, predicate_of
-from tidemark.constructs.security.security import JobSecurity, let_services_use
+from tidemark.constructs.security.security import (
+    ExistingSecurity,
+    JobSecurity,
+    LogGroups,
+    let_services_use,
+)
 from tidemark.constructs.start_schedule import StartSchedule, group_name
 from tidemark.constructs.triggers import Triggers
 from tidemark.constructs.watermark_table import WatermarkTable
@@ -63,6 +74,8 @@ class Pipeline(Construct):
         watermarks: WatermarkTable | None,
         key: kms.IKey,
         run_properties: Mapping[str, str | NotSecret] | None = None,
+        security: ExistingSecurity | None = None,
+        log_groups: LogGroups = LogGroups.MADE,
     ) -> None:
         """Declare the workflow.
 
@@ -77,6 +90,11 @@ class Pipeline(Construct):
             key: KMS key for data, bookmarks, logs and alerts. Of a key that the app makes the
                 policy is completed; that of an imported one must let the services in already.
             run_properties: what every run of the workflow begins with.
+            security: a security configuration that is there already; None makes one.
+            log_groups: EXISTING declares no log groups: their names are taken, or others make them
+                and say how long logs are kept. A group that no one made Glue makes, to be kept for
+                ever. MADE is for roles that the pipeline makes, and for given ones whose groups are
+                not there yet.
 
         Raises:
             JobDefinitionError: the name cannot be part of other names, the project is no folder, a
@@ -84,6 +102,7 @@ class Pipeline(Construct):
         """
         check_name("pipeline", name)
         check_types(name, root=root, stage=stage, watermarks=watermarks, key=key)
+        check_security(name, security, log_groups)
         super().__init__(scope, id_)
         if cdk.Stack.of(self).nested_stack_parent is not None:
             raise JobDefinitionError(
@@ -101,8 +120,10 @@ class Pipeline(Construct):
             self,
             "Security",
             name=stage.name_of(name),
-            key_arn=key.key_arn,
+            key=key,
             log_retention_days=stage.log_retention_days,
+            existing=security,
+            log_groups=log_groups,
         )
         self.workflow = glue.CfnWorkflow(
             self,
@@ -171,6 +192,7 @@ class Pipeline(Construct):
         secrets: Sequence[str] = (),
         run_properties: RunProperties | None = None,
         max_watermark_age_hours: int | None = None,
+        role: iam.IRole | None = None,
     ) -> IncrementalJob:
         """Create a job of this pipeline and what starts it.
 
@@ -200,6 +222,9 @@ class Pipeline(Construct):
             secrets: names of secrets in Secrets Manager that the job may read. The policy of a
                 key of their own must allow the job's role to decrypt.
             run_properties: whether the job may read, or also put, those of the workflow.
+            role: a role that is there already, which gets what the job needs if it may be changed;
+                otherwise synthesis warns, and `tidemark grants` prints it. None makes a role for
+                this job alone, which is the least that it can have.
             max_watermark_age_hours: raises an alarm when the newest data of a run is older; for
                 watermarks that are times. None: no alarm.
 
@@ -236,6 +261,7 @@ class Pipeline(Construct):
                 connections=connections,
                 secrets=secrets,
                 run_properties=run_properties,
+                role=role,
             ),
         )
         self.jobs[name] = job

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts
+from tidemark.constructs.security.security import ExistingSecurity, LogGroups
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
 
@@ -33,6 +34,20 @@ def check_types(
     for name, value, allowed in wrong:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' has {name} {value!r}; allowed: {allowed}; correct {name}="
+        )
+
+
+def check_security(pipeline: str, security: object, log_groups: object) -> None:
+    """Raise unless what a pipeline encrypts and logs with is of the kind it should be."""
+    if security is not None and not isinstance(security, ExistingSecurity):
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' has security {security!r}; allowed: None, or ExistingSecurity("
+            "name) for a security configuration that others made; correct security="
+        )
+    if not isinstance(log_groups, LogGroups):
+        allowed = ", ".join(f"LogGroups.{one.name}" for one in LogGroups)
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' has log_groups {log_groups!r}; allowed: {allowed}; pass one"
         )
 
 

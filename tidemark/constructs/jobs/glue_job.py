@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
-from tidemark.assembly.resources import METADATA
+from tidemark.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
@@ -26,7 +27,7 @@ from tidemark.constructs.jobs.job_checks import (
     check_type,
     check_uses,
 )
-from tidemark.constructs.jobs.job_role import make_role
+from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
@@ -55,6 +56,7 @@ class JobUses:
     connections: Sequence[Connection] | None = None
     secrets: Sequence[str] = ()
     run_properties: RunProperties | None = None
+    role: iam.IRole | None = None
 
 
 @dataclass(frozen=True)
@@ -148,11 +150,16 @@ class GlueJob(Construct):
             default_arguments,
         )
         asset = assets.Asset(self, "Script", path=str(script))
-        self.role = make_role(self, name, self._statements(asset, shared, uses, kind))
+        found = role_of(self, name, self._statements(asset, shared, uses, kind), uses.role)
+        self.role = found.role
         self.logs = JobLogs(
             self, "Logs", security=shared.security, role_name=self.role.role_name, prefix=kind.logs
         )
         self.resource = self._resource(asset, shared, uses, kind, default_arguments)
+        if found.missing:
+            self.resource.add_metadata(MISSING_GRANTS, list(found.missing))
+        if found.policies:
+            self.resource.node.add_dependency(*found.policies)
 
     def on(self, state: JobState) -> Condition:
         """Return that this job has ended in a state, for `all_of` and `any_of`."""
@@ -199,7 +206,11 @@ class GlueJob(Construct):
                 [asset.bucket.arn_for_objects(asset.s3_object_key) for asset in shipped]
             ),
             *permissions.write_logs(stack, kind.logs),
-            *permissions.use_key(shared.security.key_arn),
+            *(
+                statement
+                for arn in shared.security.key_arns
+                for statement in permissions.use_key(arn)
+            ),
             *kind.statements,
             *self._data([*self.writes, uses.temp] if uses.temp else self.writes, shared),
             *permissions.read_wheels(stack, uses.python_modules),
@@ -221,7 +232,7 @@ class GlueJob(Construct):
         )
         for may_write, datasets in ((False, self.reads), (True, written)):
             used = [data.bucket.encryption_key for data in datasets]
-            others = {key.key_arn for key in used if key} - {shared.security.key_arn}
+            others = {key.key_arn for key in used if key} - set(shared.security.key_arns)
             statements += permissions.use_data_keys(sorted(others), may_write=may_write)
         return statements
 

@@ -81,7 +81,7 @@ class IncrementalJob(GlueJob):
             )
         check_type(name, "runtime", runtime, JobRuntime, "a JobRuntime")
         table = shared.watermarks.table if watermark and shared.watermarks else None
-        prefix = shared.security.log_group_prefix
+        prefix = shared.security.prefix_of(name, role_is_given=uses.role is not None)
         self.runtime = runtime
         self.bookmark = bookmark
         self.has_watermarks = watermark

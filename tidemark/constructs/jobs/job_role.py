@@ -1,18 +1,109 @@
-"""The role of a Glue job, with as many policies as its permissions need."""
+"""The role of a Glue job: one of its own, or a given one, with what it lacks."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
+import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from tidemark.constructs.jobs.permissions import Statement
-from tidemark.constructs.jobs.policies import MOST_POLICIES, fit
+from tidemark.constructs.jobs.policies import MOST_INLINE, MOST_POLICIES, fit, size
 from tidemark.constructs.security.explanations import explain_wildcards
 from tidemark.errors import JobDefinitionError
 
+GLUE = "glue.amazonaws.com"
+_GIVEN: WeakKeyDictionary[iam.IRole, list[Statement]] = WeakKeyDictionary()  # what jobs gave a role
+
+
+@dataclass(frozen=True)
+class JobRole:
+    """The role that a job runs with.
+
+    Attributes:
+        role: the role.
+        missing: what the job needs and no one here can give the role.
+        policies: what must be there before the job runs.
+    """
+
+    role: iam.IRole
+    missing: tuple[Statement, ...] = ()
+    policies: tuple[IDependable, ...] = ()
+
+
+def role_of(
+    scope: Construct, job: str, statements: Sequence[Statement], given: iam.IRole | None
+) -> JobRole:
+    """Return a role for a job that Glue assumes: a new one, or the given one with what it lacks.
+
+    Args:
+        scope: the construct that owns the role and its policies.
+        job: name of the Glue job.
+        statements: what the job needs.
+        given: a role of the app, which gets a policy more; an imported one, which gets it too where
+            it is of the stack's account and may be changed; or None.
+
+    Raises:
+        JobDefinitionError: they are more than IAM attaches to a role, or Glue could not assume it.
+    """
+    if given is None:
+        return JobRole(make_role(scope, job, statements))
+    check_role(scope, job, given)
+    granted = [given.add_to_principal_policy(_statement(it)) for it in statements]
+    policies = [it.policy_dependable for it in granted if it.policy_dependable is not None]
+    if isinstance(given, iam.Role):
+        policy = given.node.try_find_child("DefaultPolicy")
+    else:  # one that CDK must not change says that it was, and names no policy
+        policy = next((it for it in policies if isinstance(it, iam.Policy)), None)
+    if not isinstance(policy, iam.Policy):
+        _warn(scope, job, given)
+        return JobRole(given, missing=tuple(statements))
+    together = _GIVEN.setdefault(given, [])
+    together += [it for it in statements if it not in together]
+    if size(together) > MOST_INLINE:
+        raise JobDefinitionError(
+            f"job '{job}' makes the policy of its role {size(together)} characters long; IAM takes "
+            f"{MOST_INLINE} for all inline policies of a role; give the job a role of its own, or "
+            "leave role= out"
+        )
+    explain_wildcards(policy, _document(statements))
+    return JobRole(given, policies=(policy,))
+
+
+def check_role(scope: Construct, job: str, role: object) -> None:
+    """Raise unless Glue can run a job with a role, as far as it is known here.
+
+    Raises:
+        JobDefinitionError: it is no role, one of another account, or one that does not trust Glue.
+    """
+    if not (hasattr(role, "role_arn") and hasattr(role, "add_to_principal_policy")):
+        raise JobDefinitionError(
+            f"job '{job}' has role {role!r}; allowed: an iam.Role, or iam.Role.from_role_arn(...) "
+            "for one that others made; correct role="
+        )
+    stack = cdk.Stack.of(scope)
+    account = stack.split_arn(role.role_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME).account
+    known = account and not any(map(cdk.Token.is_unresolved, (account, stack.account)))
+    if known and account != stack.account:
+        # IAM passes no role to a service of another account: iam:PassRole ends at the account.
+        raise JobDefinitionError(
+            f"job '{job}' has a role of the account {account}, and Glue runs a job of the account "
+            f"{stack.account} with a role of that account only; make one there, and let it assume "
+            "the other"
+        )
+    if isinstance(role, iam.Role) and role.assume_role_policy is not None:
+        trust = json.dumps(stack.resolve(role.assume_role_policy))
+        if GLUE not in trust:
+            raise JobDefinitionError(
+                f"job '{job}' has a role that does not trust Glue; allowed: assumed_by="
+                f"iam.ServicePrincipal({GLUE!r}); correct the role"
+            )
+
 
 def make_role(scope: Construct, job: str, statements: Sequence[Statement]) -> iam.Role:
-    """Return a role that Glue assumes and that allows what statements say.
+    """Return a new role that Glue assumes and that allows what statements say.
 
     Args:
         scope: the construct that owns the role and its policies.
@@ -42,7 +133,7 @@ def make_role(scope: Construct, job: str, statements: Sequence[Statement]) -> ia
     role = iam.Role(
         scope,
         "Role",
-        assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
+        assumed_by=iam.ServicePrincipal(GLUE),
         description=f"What the Glue job {job} may do",
         inline_policies={"job": document},
         managed_policies=policies or None,
@@ -53,5 +144,18 @@ def make_role(scope: Construct, job: str, statements: Sequence[Statement]) -> ia
     return role
 
 
+def _warn(scope: Construct, job: str, role: iam.IRole) -> None:
+    cdk.Annotations.of(scope).add_warning_v2(
+        "tidemark:missing-grants",
+        f"the role {role.role_name} of the job {job} is imported and not changed: `tidemark grants "
+        f"{job}` prints the policy that it needs, and with --trust whom it must trust; "
+        "acknowledge this once it has both",
+    )
+
+
 def _document(statements: Sequence[Statement]) -> iam.PolicyDocument:
     return iam.PolicyDocument.from_json({"Statement": list(statements)})
+
+
+def _statement(statement: Statement) -> iam.PolicyStatement:
+    return iam.PolicyStatement.from_json(statement)

@@ -1,5 +1,7 @@
 """Encryption with one key per stage: data, bookmarks, logs and alerts."""
 
+from dataclasses import dataclass
+from enum import Enum
 from weakref import WeakSet
 
 import aws_cdk as cdk
@@ -9,9 +11,12 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
+from tidemark.stage.settings import CONNECTION as CONFIGURATION
 
 _IN_USE: WeakSet[kms.IKey] = WeakSet()  # keys whose policies let the services in
+_IN_USE_BY_LOGS: WeakSet[kms.IKey] = WeakSet()
 LOG_GROUPS = "/aws-glue/jobs/"  # before the names of all log groups of Glue
 
 
@@ -57,6 +62,21 @@ def let_services_use(scope: Construct, key: kms.IKey) -> None:
     )
 
 
+def let_logs_use(scope: Construct, key: kms.IKey) -> None:
+    """Let CloudWatch Logs of a stack use a key; warn where only the key's owner can."""
+    if key in _IN_USE or key in _IN_USE_BY_LOGS:
+        return
+    statement = _statements(cdk.Stack.of(scope))[0]
+    if key.add_to_resource_policy(statement).statement_added:
+        _IN_USE_BY_LOGS.add(key)
+        return
+    cdk.Annotations.of(scope).add_warning_v2(
+        "tidemark:imported-logs-key",
+        "the key of the logs is imported, so its policy is not changed: it must let CloudWatch "
+        "Logs use it as docs/security.md shows; acknowledge this once it does",
+    )
+
+
 def _statements(stack: cdk.Stack) -> list[iam.PolicyStatement]:
     """Return what the policy of a key says of the services of one account and region."""
     groups = stack.format_arn(
@@ -91,8 +111,57 @@ def _publish(service: str, conditions: dict[str, dict[str, str]]) -> iam.PolicyS
     )
 
 
+class LogGroups(Enum):
+    """Who makes the log groups of jobs."""
+
+    MADE = "made"
+    EXISTING = "existing"
+
+
+@dataclass(frozen=True)
+class ExistingSecurity:
+    """A security configuration that others made, in the account and region of the stack.
+
+    What is in it the app cannot see. It must encrypt logs with SSE-KMS, since Glue names log groups
+    by a configuration that does, and bookmarks with CSE-KMS. Jobs that share a network and a
+    security configuration can reach each other's clusters.
+    Source: https://docs.aws.amazon.com/glue/latest/dg/encryption-security-configuration.html
+
+    Attributes:
+        name: of the security configuration.
+        logs_key: the key in it that encrypts logs; None is the key of the pipeline.
+        bookmarks_key: the key that encrypts bookmarks; likewise.
+        data_key: the key that encrypts what jobs write to S3; likewise.
+
+    Raises:
+        JobDefinitionError: the name is none, or a key is no key.
+    """
+
+    name: str
+    logs_key: kms.IKey | None = None
+    bookmarks_key: kms.IKey | None = None
+    data_key: kms.IKey | None = None
+
+    def __post_init__(self) -> None:
+        name: object = self.name
+        if not isinstance(name, str) or not (
+            cdk.Token.is_unresolved(name) or CONFIGURATION.fullmatch(name)
+        ):
+            raise JobDefinitionError(
+                f"a security configuration is named {name!r}; allowed: 1 to 255 characters, no "
+                "* ? : /; write its name"
+            )
+        for kind in ("logs_key", "bookmarks_key", "data_key"):
+            key = getattr(self, kind)
+            if key is not None and not hasattr(key, "key_arn"):
+                raise JobDefinitionError(
+                    f"the security configuration {name!r} has {kind} {key!r}; allowed: a KMS key, "
+                    f"or None for that of the pipeline; correct {kind}="
+                )
+
+
 class JobSecurity(Construct):
-    """Creates the security configuration of a pipeline.
+    """Creates the security configuration of a pipeline, or uses one that is there.
 
     Jobs that share a network can reach each other's clusters unless they have different security
     configurations, so each pipeline has its own.
@@ -101,13 +170,23 @@ class JobSecurity(Construct):
     Attributes:
         configuration_name: the security configuration, for jobs.
         name: of the security configuration, as a plain text.
-        key_arn: the key.
+        key_arns: the keys that it names: of logs, bookmarks and data.
+        logs_key_arn: the key of the log groups.
         log_group_prefix: `--custom-logGroup-prefix` of the jobs.
         log_retention_days: how long their logs are kept.
+        log_groups: who makes them.
     """
 
     def __init__(
-        self, scope: Construct, id_: str, *, name: str, key_arn: str, log_retention_days: int
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        name: str,
+        key: kms.IKey,
+        log_retention_days: int,
+        existing: ExistingSecurity | None = None,
+        log_groups: LogGroups = LogGroups.MADE,
     ) -> None:
         """Declare it.
 
@@ -115,19 +194,43 @@ class JobSecurity(Construct):
             scope: the construct that owns it.
             id_: construct id.
             name: of the security configuration, also part of the names of the log groups.
-            key_arn: the key to encrypt with.
+            key: the key to encrypt with.
             log_retention_days: how long logs are kept, one of the numbers CloudWatch Logs knows.
+            existing: a security configuration to use instead.
+            log_groups: MADE makes two for each job; with EXISTING they are not of this stack.
         """
         super().__init__(scope, id_)
-        self.name = name
-        self.key_arn = key_arn
+        keys = [key] * 3
+        if existing:
+            named = (existing.logs_key, existing.bookmarks_key, existing.data_key)
+            keys = [one or key for one in named]
+        self.logs_key_arn = keys[0].key_arn
+        self.key_arns = tuple(dict.fromkeys(one.key_arn for one in keys))
         self.log_group_prefix = f"{LOG_GROUPS}{name}"
         self.log_retention_days = log_retention_days
+        self.log_groups = log_groups
+        if keys[0] is not key and log_groups is LogGroups.MADE:
+            let_logs_use(self, keys[0])
+        if existing:
+            self.name = self.configuration_name = existing.name
+        else:
+            self.name = name
+            self.configuration_name = self._made(key.key_arn)
+
+    def prefix_of(self, job: str, *, role_is_given: bool) -> str:
+        """Return how the names of a job's log groups begin.
+
+        Glue ends them with the name of the role, which two jobs may share.
+        """
+        return f"{self.log_group_prefix}/{job}" if role_is_given else self.log_group_prefix
+
+    def _made(self, key_arn: str) -> str:
+        """Create the security configuration, and return its name."""
         kms_mode = "SSE-KMS"
         configuration = glue.CfnSecurityConfiguration(
             self,
             "Configuration",
-            name=name,
+            name=self.name,
             encryption_configuration=glue.CfnSecurityConfiguration.EncryptionConfigurationProperty(
                 cloud_watch_encryption=glue.CfnSecurityConfiguration.CloudWatchEncryptionProperty(
                     cloud_watch_encryption_mode=kms_mode, kms_key_arn=key_arn
@@ -142,7 +245,7 @@ class JobSecurity(Construct):
                 ],
             ),
         )
-        self.configuration_name = configuration.ref
+        return configuration.ref
 
 
 class JobLogs(Construct):
@@ -154,7 +257,7 @@ class JobLogs(Construct):
 
     Attributes:
         error: name of the group with what Glue, Spark and the logger write.
-        groups: both groups; what the script prints is in the other one.
+        groups: both groups, if they are made here; what the script prints is in the other one.
     """
 
     def __init__(
@@ -169,15 +272,16 @@ class JobLogs(Construct):
         super().__init__(scope, id_)
         prefix = f"{prefix}/{security.name}-role/{role_name}"
         self.error = f"{prefix}/error"
+        kinds = ("error", "output") if security.log_groups is LogGroups.MADE else ()
         self.groups = [
             logs.CfnLogGroup(
                 self,
                 kind.capitalize(),
                 log_group_name=f"{prefix}/{kind}",
-                kms_key_id=security.key_arn,
+                kms_key_id=security.logs_key_arn,
                 retention_in_days=security.log_retention_days,
             )
-            for kind in ("error", "output")
+            for kind in kinds
         ]
         for group in self.groups:
             # A name can only be taken again after the group is gone.

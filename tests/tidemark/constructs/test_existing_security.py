@@ -1,0 +1,97 @@
+"""Security configurations and log groups that others made."""
+
+import pytest
+
+from tests.fixtures.pipelines import ACCOUNT, REGION, Declared
+from tidemark import constructs
+from tidemark.errors import JobDefinitionError
+
+pytestmark = pytest.mark.synth
+LOGS = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/logs"
+BOOKMARKS = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/bookmarks"
+
+
+@pytest.fixture
+def declared(cdk, tmp_path):
+    return Declared(cdk, tmp_path)
+
+
+def key(declared, id_, arn):
+    from aws_cdk import aws_kms as kms
+
+    return kms.Key.from_key_arn(declared.stack, id_, arn)
+
+
+def test_a_security_configuration_of_others_is_used_and_none_is_made(declared):
+    pipeline = declared.pipeline(security=constructs.ExistingSecurity("bank-standard"))
+    declared.add(pipeline)
+
+    (job,) = declared.resources("AWS::Glue::Job")
+    assert declared.resources("AWS::Glue::SecurityConfiguration") == []
+    assert job["SecurityConfiguration"] == "bank-standard"
+    names = [str(group["LogGroupName"]) for group in declared.resources("AWS::Logs::LogGroup")]
+    assert len(names) == 2
+    assert all("/aws-glue/jobs/tidemark-dev-orders/bank-standard-role/" in name for name in names)
+
+
+def test_jobs_may_use_the_keys_of_the_configuration_and_logs_have_theirs(declared):
+    security = constructs.ExistingSecurity(
+        "bank-standard",
+        logs_key=key(declared, "Logs", LOGS),
+        bookmarks_key=key(declared, "Bookmarks", BOOKMARKS),
+    )
+    declared.add(declared.pipeline(security=security))
+
+    (role,) = declared.resources("AWS::IAM::Role")
+    used = {
+        arn
+        for statement in role["Policies"][0]["PolicyDocument"]["Statement"]
+        if "kms:Encrypt" in statement["Action"]
+        for arn in ([statement["Resource"]], statement["Resource"])[
+            isinstance(statement["Resource"], list)
+        ]
+    }
+    assert used == {f"arn:aws:kms:{REGION}:{ACCOUNT}:key/k", LOGS, BOOKMARKS}
+    assert {g["KmsKeyId"] for g in declared.resources("AWS::Logs::LogGroup")} == {LOGS}
+    assert any("key of the logs is imported" in warning for warning in declared.warnings())
+
+
+def test_log_groups_that_are_there_are_neither_made_nor_waited_for(declared):
+    pipeline = declared.pipeline(log_groups=constructs.LogGroups.EXISTING)
+    job = declared.add(pipeline)
+
+    assert declared.resources("AWS::Logs::LogGroup") == []
+    (template,) = declared.template("AWS::Glue::Job").values()
+    assert "DependsOn" not in template
+    assert job.logs.error.endswith("/error")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"security": "bank-standard"}, "allowed: None, or ExistingSecurity"),
+        ({"security": []}, "allowed: None, or ExistingSecurity"),
+        ({"log_groups": "existing"}, "allowed: LogGroups.MADE, LogGroups.EXISTING"),
+        ({"log_groups": None}, "allowed: LogGroups.MADE, LogGroups.EXISTING"),
+    ],
+)
+def test_what_a_pipeline_cannot_encrypt_or_log_with_is_refused(declared, wrong, text):
+    with pytest.raises(JobDefinitionError, match="pipeline 'orders' has") as error:
+        declared.pipeline(**wrong)
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"name": ""}, "a security configuration is named ''"),
+        ({"name": None}, "a security configuration is named None"),
+        ({"name": "a*"}, "no * ? : /"),
+        ({"name": "a", "logs_key": "alias/x"}, "has logs_key 'alias/x'; allowed: a KMS key"),
+        ({"name": "a", "data_key": 7}, "has data_key 7; allowed: a KMS key"),
+    ],
+)
+def test_a_security_configuration_that_cannot_be_is_refused(wrong, text):
+    with pytest.raises(JobDefinitionError) as error:
+        constructs.ExistingSecurity(**wrong)
+    assert text in str(error.value)
