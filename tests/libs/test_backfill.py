@@ -28,12 +28,17 @@ def refill(watermarks, job, **options):
     return watermarks.backfill(job, **{**asked, **options})
 
 
+def looked_at(windows):
+    """Return the windows of a loop whose body looks at each."""
+    return [window for window in windows if window.window_id]
+
+
 def ranges(windows):
     return [(window.low, window.high) for window in windows]
 
 
 def test_parts_are_equal_contiguous_windows(watermarks, job):
-    windows = list(refill(watermarks, job, low=10, high=40, bounds="[)"))
+    windows = looked_at(refill(watermarks, job, low=10, high=40, bounds="[)"))
 
     assert ranges(windows) == [(10, 20), (20, 30), (30, 40)]
     ids = [re.fullmatch("backfill-b-([0-9a-f]{16})-([123])", w.window_id) for w in windows]
@@ -64,13 +69,13 @@ def test_parts_are_equal_contiguous_windows(watermarks, job):
     ids=["int", "Decimal", "date", "naive datetime", "datetime over a change of the clock"],
 )
 def test_every_type_with_arithmetic_can_be_split(watermarks, job, low, high, expected):
-    windows = list(refill(watermarks, job, low=low, high=high))
+    windows = looked_at(refill(watermarks, job, low=low, high=high))
 
     assert ranges(windows) == list(pairwise(expected))
 
 
 def test_unequal_decimals_still_meet_at_their_edges(watermarks, job):
-    windows = list(refill(watermarks, job, low=Decimal(0), high=Decimal(1), parts=7))
+    windows = looked_at(refill(watermarks, job, low=Decimal(0), high=Decimal(1), parts=7))
 
     assert [w.high for w in windows][:-1] == [w.low for w in windows][1:]
     assert (windows[0].low, windows[-1].high) == (0, 1)
@@ -85,7 +90,7 @@ def test_backfill_leaves_the_watermark_and_the_open_window_alone(watermarks, job
     window = watermarks.open_window(job_id=job, run_id="jr_2", cursor="id", high=20)
     head = rows()["~HEAD"]
 
-    list(refill(watermarks, job))
+    looked_at(refill(watermarks, job))
 
     assert rows()["~HEAD"] == head
     assert watermarks.commit_window(window).watermarks == {"id": 20}
@@ -93,7 +98,7 @@ def test_backfill_leaves_the_watermark_and_the_open_window_alone(watermarks, job
 
 def test_original_reader_still_finds_the_head(client, watermarks, job):
     watermarks.advance(job_id=job, run_id="jr_1", to={"id": 5}, base=None)
-    list(refill(watermarks, job))
+    looked_at(refill(watermarks, job))
 
     row = client.query(
         TableName=watermarks.table_name,
@@ -106,14 +111,14 @@ def test_original_reader_still_finds_the_head(client, watermarks, job):
 
 
 def test_job_can_be_backfilled_before_its_first_run(watermarks, job):
-    list(refill(watermarks, job))
+    looked_at(refill(watermarks, job))
 
     assert watermarks.latest(job) is None
     assert watermarks.advance(job_id=job, run_id="jr_1", to={"id": 5}, base=None).version == 1
 
 
 def test_backfill_is_recorded_with_its_range_and_expires(watermarks, job, rows):
-    list(refill(watermarks, job))
+    looked_at(refill(watermarks, job))
 
     row = rows()["~BACKFILL#b"]
     assert row["wmRange"] == {"M": {"low": {"N": "0"}, "high": {"N": "9"}}}
@@ -123,29 +128,36 @@ def test_backfill_is_recorded_with_its_range_and_expires(watermarks, job, rows):
     assert left == pytest.approx(timedelta(days=400).total_seconds(), abs=60)
 
 
+def test_part_that_was_not_looked_at_is_not_done(watermarks, job):
+    with pytest.raises(WatermarksError, match=r"as list\(backfill\(\)\) or an empty body do"):
+        list(refill(watermarks, job))
+
+    assert ranges(refill(watermarks, job, run_id="jr_c")) == [(0, 3), (3, 6), (6, 9)]
+
+
 def test_part_whose_work_fails_is_not_done_and_a_restart_begins_there(watermarks, job):
     with pytest.raises(ZeroDivisionError):  # noqa: PT012 (the loop is what is tested)
         for window in refill(watermarks, job):
             if window.low == 3:
                 raise ZeroDivisionError
 
-    windows = list(refill(watermarks, job, run_id="jr_c"))
+    windows = looked_at(refill(watermarks, job, run_id="jr_c"))
 
     assert ranges(windows) == [(3, 6), (6, 9)]
     assert {(w.attempt, w.run_id, w.is_recovered) for w in windows} == {(2, "jr_c", True)}
 
 
 def test_finished_backfill_yields_nothing(watermarks, job):
-    list(refill(watermarks, job))
+    looked_at(refill(watermarks, job))
 
-    assert list(refill(watermarks, job)) == []
+    assert looked_at(refill(watermarks, job)) == []
 
 
 def test_windows_that_are_done_are_told_with_their_attempts(watermarks, job):
     with pytest.raises(WatermarkNotFoundError, match="it never began, or its row has expired"):
         watermarks.backfilled_windows(job, "b")
     parts = refill(watermarks, job, parts=12, high=12)
-    next(parts)
+    assert next(parts).attempt == 1
     next(parts)
     ((first, attempt),) = watermarks.backfilled_windows(job, "b")
     assert attempt == 1
@@ -156,7 +168,7 @@ def test_windows_that_are_done_are_told_with_their_attempts(watermarks, job):
 
 
 def test_backfills_of_one_name_have_windows_of_their_own(watermarks, job):
-    one, other = (list(refill(watermarks, name)) for name in (job, f"{job}-eu"))
+    one, other = (looked_at(refill(watermarks, name)) for name in (job, f"{job}-eu"))
 
     assert not {w.window_id for w in one} & {w.window_id for w in other}
 
@@ -186,14 +198,14 @@ def test_other_backfill_of_the_same_id_is_refused(watermarks, job, rows, other):
     with pytest.raises(
         WatermarksError, match=r"'id' from 0 to 9 \(\] in 3 parts, and now .* another backfill_id"
     ):
-        list(refill(watermarks, job, **other))
+        looked_at(refill(watermarks, job, **other))
 
     assert rows() == before
 
 
 def test_run_that_was_overtaken_cannot_finish_a_part(watermarks, job):
     old = refill(watermarks, job, run_id="jr_old")
-    next(old)
+    assert next(old).attempt == 1
     next(refill(watermarks, job, run_id="jr_new"))
 
     with pytest.raises(WatermarkSupersededError, match=r"continues it .* part 1 is not marked"):
@@ -225,7 +237,7 @@ def test_job_of_the_original_class_must_adopt_first(watermarks, job, put_legacy)
         refill(watermarks, job)
 
     watermarks.adopt(job, "jr_1", reason="only run", actor="ada")
-    assert len(list(refill(watermarks, job))) == 3
+    assert len(looked_at(refill(watermarks, job))) == 3
 
 
 @pytest.mark.parametrize(
@@ -257,7 +269,7 @@ def test_unusable_parameter_is_refused_at_once(watermarks, job, rows, given, err
 def test_backfill_of_an_earlier_version_is_read_and_not_gone_on_with(watermarks, client, job):
     """Its windows have no token: with one, those that are done would not be found again."""
     parts = refill(watermarks, job)
-    next(parts)
+    assert next(parts).attempt == 1
     next(parts)  # part 1 is done
     client.update_item(
         TableName=watermarks.table_name,

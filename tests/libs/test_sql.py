@@ -299,7 +299,7 @@ def test_newest_above_a_value_still_counts_nulls():
 def test_newest_reads_a_subquery_as_it_is():
     query = newest_query(Subquery("SELECT * FROM t WHERE a = ')'"), "c", DERBY, nulls="exclude")
 
-    assert query == 'SELECT MAX("c") AS "newest" FROM (SELECT * FROM t WHERE a = \')\') captured'
+    assert query == 'SELECT MAX("c") AS "newest" FROM (SELECT * FROM t WHERE a = \')\'\n) captured'
 
 
 @pytest.mark.parametrize(
@@ -452,7 +452,7 @@ def test_predicate_selects_the_rows_that_python_selects(database, kind):
 
 
 def test_newest_query_finds_the_greatest_value_and_counts_nulls(database):
-    rows = Subquery("SELECT * FROM (VALUES ('a'), ('B'), (NULL)) AS t(c)")
+    rows = Subquery("SELECT * FROM (VALUES ('a'), ('B'), (NULL)) AS t(c) -- all of them;  ")
 
     assert database.sql(newest_query(rows, "c", POSTGRESQL)).fetchall() == [("a", 1)]
     assert database.sql(newest_query(rows, "c", POSTGRESQL, above="a")).fetchall() == [(None, 1)]

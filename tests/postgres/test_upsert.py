@@ -78,6 +78,15 @@ def test_a_run_that_was_superseded_changes_nothing(upsert, stored):
     assert stored() == [(1, "right", 10)]
 
 
+def test_a_table_that_is_not_there_or_has_no_unique_index_is_named(spark, server, table):
+    frame = spark.createDataFrame([(1, "a", 10)], "id INT, status STRING, updated_at BIGINT")
+
+    with pytest.raises(WatermarkValueError, match=f"the database has no table '{table}_2'"):
+        upsert_jdbc(frame, server.options, f"{table}_2", window("1"), ["id"])
+    with pytest.raises(WatermarkValueError, match="no unique index on exactly the keys status"):
+        upsert_jdbc(frame, server.options, table, window("1"), ["status"])
+
+
 def test_an_older_version_does_not_replace_a_newer_one(upsert, stored):
     upsert([(1, "new", 20, "I")], window("2"))
     upsert([(1, "old", 10, "I"), (2, "old", 10, "D")], window("1"), deleted="op = 'D'")

@@ -77,10 +77,18 @@ class Subquery:
     """A SELECT to read from in place of a table; its text is the caller's and is not checked.
 
     Attributes:
-        sql: the SELECT, without parentheses.
+        sql: the SELECT, without parentheses; it may end in a semicolon or a comment.
+
+    Raises:
+        ValueError: it is empty, or no text.
     """
 
     sql: str
+
+    def __post_init__(self) -> None:
+        text: object = self.sql
+        if not isinstance(text, str) or not text.strip().rstrip(";"):
+            raise ValueError(f"the sql of a Subquery is {text!r}: give a SELECT")
 
 
 def window_predicate(window: Window, column: str | None, dialect: Dialect) -> str:
@@ -383,7 +391,8 @@ def source_of(table: str | Subquery, dialect: Dialect) -> str:
         ValueError: the table is no name.
     """
     if isinstance(table, Subquery):
-        return f"({table.sql}) captured"
+        # A new line, since the SELECT may end in a comment.
+        return f"({table.sql.strip().rstrip(';')}\n) captured"
     if not isinstance(table, str):
         raise ValueError(f"the table is {table!r}: give its name, or a Subquery")
     return ".".join(quoted(part, dialect, "table") for part in table.split("."))

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 WINDOWS_TABLE = "tidemark_windows"
+# Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+_NO_SUCH_TABLE, _NO_UNIQUE_INDEX = "42P01", "42P10"
 _LOCK_TIMEOUT = "SET LOCAL lock_timeout = '5s'"
 
 
@@ -65,7 +67,8 @@ def upsert_jdbc(
 
     Raises:
         ValueError: the window is empty, there is no key, or the URL is not one of PostgreSQL.
-        WatermarkValueError: a column is not there, or cannot be named; a key is NULL.
+        WatermarkValueError: the table, its unique index or a column is not there; a column cannot
+            be named; a key is NULL.
         WatermarkSupersededError: a later attempt has been there; nothing was changed.
     """
     edges(window)
@@ -74,11 +77,16 @@ def upsert_jdbc(
         raise ValueError("the URL is not one of PostgreSQL: upsert_jdbc writes its SQL only")
     spark, cursor = frame.sparkSession, column or window.cursor
     target = _Target(options, table, window, keys, cursor)
+    database = _Database(spark, target)
     reader = spark.read.format("jdbc").options(**options)
-    schema = reader.option("dbtable", target.name).load().schema
+    try:
+        schema = reader.option("dbtable", target.name).load().schema
+    except Exception as error:
+        if database.has_state(error, _NO_SUCH_TABLE):
+            raise target.not_there() from error
+        raise
     target.check(schema.names, frame.columns)
     rows = changes_of(frame, schema.names, keys, cursor, deleted)
-    database = _Database(spark, target)
     database.make_tables()
     try:
         # Into columns of the target's own types; texts become what such a column holds.
@@ -89,6 +97,8 @@ def upsert_jdbc(
         # A later attempt has taken away the table of the rows on their way.
         if not isinstance(error, WatermarksError) and database.is_superseded():
             raise target.superseded() from error
+        if database.has_state(error, _NO_UNIQUE_INDEX):
+            raise target.not_unique() from error
         raise
     finally:
         database.clean_up()
@@ -193,6 +203,21 @@ class _Target:
         )
         return [upsert, delete]
 
+    def not_there(self) -> WatermarkValueError:
+        """Return the error that there is no such table."""
+        return WatermarkValueError(
+            f"the database has no table {self._table!r}: give the name of one, with its schema if "
+            "that is not on the search path, in the case in which it was created"
+        )
+
+    def not_unique(self) -> WatermarkValueError:
+        """Return the error that the keys name no one row."""
+        return WatermarkValueError(
+            f"the table {self._table!r} has no unique index on exactly the keys "
+            f"{', '.join(self._keys)}: rows could not be told apart, and nothing was changed; "
+            "create one, or give the columns of the one that is there"
+        )
+
     def superseded(self) -> WatermarkSupersededError:
         """Return the error that a later attempt has been there."""
         window = self.window
@@ -252,6 +277,12 @@ class _Database:
                     "replaced by them; leave them out, or give them a key"
                 )
             return sum(int(statement.executeUpdate(text)) for text in statements)
+
+    def has_state(self, error: Exception, state: str) -> bool:
+        """Return whether an error is one of the database, with this SQLSTATE."""
+        thrown = getattr(error, "java_exception", None)
+        kind = self._jvm.java.lang.Class.forName("java.sql.SQLException")
+        return thrown is not None and kind.isInstance(thrown) and thrown.getSQLState() == state
 
     def is_superseded(self) -> bool:
         """Return whether a later attempt has been upserted."""

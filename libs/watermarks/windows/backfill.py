@@ -30,7 +30,7 @@ from watermarks.table.schema import EXPIRES_AT, HEAD, Item, Owner, Row, Table
 from watermarks.table.values import ARITHMETIC, decode, encode
 
 from .cursors import Cursor, check_same_family, family, is_before
-from .window import BOUNDS, Bounds, Window
+from .window import BOUNDS, Bounds, Window, give_to_loop, not_looked_at, was_looked_at
 
 if TYPE_CHECKING:
     from watermarks.table.client import TableClient
@@ -106,7 +106,8 @@ class Backfill:
         """Yield the windows that are not done yet, and note each as done when the loop is back.
 
         Raises:
-            WatermarksError: the id is that of another backfill.
+            WatermarksError: the id is that of another backfill, or the body has not looked at its
+                window: the part is not marked as done.
             WatermarkSupersededError: another run continues the same backfill.
         """
         row, other = client.update(self._start(client.table, now, history))
@@ -117,7 +118,9 @@ class Backfill:
         for part, window in self.windows(attempt, begun.text("wmToken")).items():
             if part in done:
                 continue
-            yield window
+            yield give_to_loop(window)
+            if not was_looked_at(window):
+                raise not_looked_at(window, "backfill")
             _, later = client.update(self._finish(client.table, part, attempt))
             if later is not None:
                 raise WatermarkSupersededError(

@@ -5,9 +5,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from watermarks.errors import WatermarksError
-
-from .window import Window, abandon, give_to_loop, is_left_open, was_looked_at
+from .window import (
+    Window,
+    abandon,
+    give_to_loop,
+    is_left_open,
+    not_looked_at,
+    was_looked_at,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,11 +78,6 @@ class WindowLoop:
         if window is None or not is_left_open(window):
             return
         if not was_looked_at(window):
-            abandon(window)
             self._is_over = True
-            raise WatermarksError(
-                f"window {window.window_id} of {window.owner} was not looked at before the next "
-                "one was asked for, as list(windows()) or an empty body do: nothing was "
-                "committed; read and write each window in the body of the loop"
-            )
+            raise not_looked_at(window, "windows")
         self._commit(window)

@@ -114,6 +114,16 @@ def was_looked_at(window: Window) -> bool:
     return bool(window.__dict__.get(_LOOKED_AT))
 
 
+def not_looked_at(window: Window, loop: str) -> WatermarksError:
+    """Return the error that a loop was asked for the next window before its body read this one."""
+    abandon(window)
+    return WatermarksError(
+        f"window {window.window_id} of {window.owner} was not looked at before the next one was "
+        f"asked for, as list({loop}()) or an empty body do: nothing was committed; read and write "
+        "each window in the body of the loop"
+    )
+
+
 def note_committed(window: Window) -> None:
     """Note that a window is committed, so that its loop need not do it."""
     window.__dict__[_LOOP] = "committed"
