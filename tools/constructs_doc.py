@@ -37,6 +37,11 @@ PUBLIC = (
         "ExistingSecurity",
         "LogGroups",
         "JobSecurity",
+        "Alerting",
+        "Email",
+        "Https",
+        "SqsQueue",
+        "SlackChannel",
         "Monitoring",
     ),
 )

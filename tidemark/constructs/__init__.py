@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
     from tidemark.constructs.lake import Lake
     from tidemark.constructs.lake_bucket import LakeBucket
+    from tidemark.constructs.monitoring.alerting import Alerting, Email, Https, SqsQueue
+    from tidemark.constructs.monitoring.slack import SlackChannel
     from tidemark.constructs.pipeline import Pipeline
     from tidemark.constructs.pipeline_set import PipelineSet
     from tidemark.constructs.predicates import Predicate, all_of, any_of
@@ -30,12 +32,15 @@ if TYPE_CHECKING:
 
 _HERE = "tidemark.constructs"
 _MODULES = {
+    "Alerting": f"{_HERE}.monitoring.alerting",
     "Argument": f"{_HERE}.jobs.glue_job",
     "BookmarkOption": f"{_HERE}.jobs.incremental_job",
     "Condition": f"{_HERE}.jobs.conditions",
     "Dataset": f"{_HERE}.dataset",
+    "Email": f"{_HERE}.monitoring.alerting",
     "ExistingSecurity": f"{_HERE}.security.security",
     "GlueJob": f"{_HERE}.jobs.glue_job",
+    "Https": f"{_HERE}.monitoring.alerting",
     "IncrementalJob": f"{_HERE}.jobs.incremental_job",
     "JobRuntime": "tidemark.stage.runtime",
     "JobState": f"{_HERE}.jobs.conditions",
@@ -48,6 +53,8 @@ _MODULES = {
     "Predicate": f"{_HERE}.predicates",
     "RunProperties": f"{_HERE}.jobs.glue_job",
     "Schedule": "tidemark.checks.schedules.schedules",
+    "SlackChannel": f"{_HERE}.monitoring.slack",
+    "SqsQueue": f"{_HERE}.monitoring.alerting",
     "StageConfig": "tidemark.stage.config",
     "StageKey": f"{_HERE}.security.security",
     "WatermarkTable": f"{_HERE}.watermark_table",
@@ -56,12 +63,15 @@ _MODULES = {
 }
 
 __all__ = [
+    "Alerting",
     "Argument",
     "BookmarkOption",
     "Condition",
     "Dataset",
+    "Email",
     "ExistingSecurity",
     "GlueJob",
+    "Https",
     "IncrementalJob",
     "JobRuntime",
     "JobState",
@@ -74,6 +84,8 @@ __all__ = [
     "Predicate",
     "RunProperties",
     "Schedule",
+    "SlackChannel",
+    "SqsQueue",
     "StageConfig",
     "StageKey",
     "WatermarkTable",

@@ -21,9 +21,11 @@ from tidemark.constructs.jobs.incremental_job import BookmarkOption, Incremental
 from tidemark.constructs.jobs.job_checks import check_name, check_type
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.libs import libs_asset
+from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.monitoring import PIPELINE_TAG, Monitoring
 from tidemark.constructs.pipeline_checks import (
     check_age,
+    check_alerts,
     check_run_properties,
     check_security,
     check_types,
@@ -74,6 +76,7 @@ class Pipeline(Construct):
         watermarks: WatermarkTable | None,
         key: kms.IKey,
         run_properties: Mapping[str, str | NotSecret] | None = None,
+        alerts: Alerting | None = None,
         security: ExistingSecurity | None = None,
         log_groups: LogGroups = LogGroups.MADE,
     ) -> None:
@@ -90,6 +93,7 @@ class Pipeline(Construct):
             key: KMS key for data, bookmarks, logs and alerts. Of a key that the app makes the
                 policy is completed; that of an imported one must let the services in already.
             run_properties: what every run of the workflow begins with.
+            alerts: a topic that is there already, and who is told beside the stage's `alert_email`.
             security: a security configuration that is there already; None makes one.
             log_groups: EXISTING declares no log groups: their names are taken, or others make them
                 and say how long logs are kept. A group that no one made Glue makes, to be kept for
@@ -103,6 +107,7 @@ class Pipeline(Construct):
         check_name("pipeline", name)
         check_types(name, root=root, stage=stage, watermarks=watermarks, key=key)
         check_security(name, security, log_groups)
+        check_alerts(name, alerts, stage)
         super().__init__(scope, id_)
         if cdk.Stack.of(self).nested_stack_parent is not None:
             raise JobDefinitionError(
@@ -155,6 +160,7 @@ class Pipeline(Construct):
             pipeline_name=name,
             stage=stage,
             key=key,
+            alerting=alerts or Alerting(),
             jobs=self.jobs,
             waits=self._waits,
         )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts
+from tidemark.constructs.monitoring.alerting import Alerting, Email
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
@@ -34,6 +35,22 @@ def check_types(
     for name, value, allowed in wrong:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' has {name} {value!r}; allowed: {allowed}; correct {name}="
+        )
+
+
+def check_alerts(pipeline: str, alerts: object, stage: StageConfig) -> None:
+    """Raise unless who is told is of the kind it should be, and nobody is told twice."""
+    if alerts is None:
+        return
+    if not isinstance(alerts, Alerting):
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' has alerts {alerts!r}; allowed: None, or Alerting(topic=..., "
+            "subscribers=[...]); correct alerts="
+        )
+    if stage.alert_email and Email(stage.alert_email) in alerts.subscribers:
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' tells {stage.alert_email}, which the stage has as alertEmail; "
+            "remove one of the two"
         )
 
 

@@ -26,17 +26,19 @@ _Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
 
 
 class Alarms(Construct):
-    """Creates alarms that tell one topic, and only of what somebody has to do.
+    """Creates alarms that tell topics, and only of what somebody has to do.
 
     Attributes:
         arns: of the alarms, for a dashboard.
     """
 
-    def __init__(self, scope: Construct, id_: str, *, pipeline_name: str, topic_arn: str) -> None:
+    def __init__(
+        self, scope: Construct, id_: str, *, pipeline_name: str, topic_arns: Sequence[str]
+    ) -> None:
         super().__init__(scope, id_)
         self.arns: list[str] = []
         self._pipeline = pipeline_name
-        self._topic_arn = topic_arn
+        self._topic_arns = list(topic_arns)
 
     def on_stall(self, rule_name: str, hours: int) -> None:
         """Alarm when for some hours no last job of the pipeline succeeded."""
@@ -165,8 +167,8 @@ class Alarms(Construct):
             evaluation_periods=periods,
             datapoints_to_alarm=periods,
             treat_missing_data=missing,
-            alarm_actions=[self._topic_arn],
-            ok_actions=[self._topic_arn],
+            alarm_actions=self._topic_arns,
+            ok_actions=self._topic_arns,
         )
         self.arns.append(alarm.attr_arn)
 

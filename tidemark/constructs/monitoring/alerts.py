@@ -9,23 +9,31 @@ from collections.abc import Callable, Iterable
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_events as events
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from tidemark.constructs.monitoring.alerting import Alerting, let_alerts_publish, subscribe
+from tidemark.constructs.monitoring.slack import SlackChannel, notification
 from tidemark.errors import JobDefinitionError
 
 MOST_CHARACTERS = 2_048  # of an event pattern
 STATE_CHANGE, DELAY = "Glue Job State Change", "Glue Job Run Status"
 FAILED_STATES = ["FAILED", "TIMEOUT", "ERROR"]
+PATHS = {
+    "job": "$.detail.jobName",
+    "message": "$.detail.message",
+    "run": "$.detail.jobRunId",
+    "state": "$.detail.state",
+}
 
 
 class Alerts(Construct):
-    """Creates a topic and the rules that tell it of failed, timed out and late runs.
+    """Creates the rules that tell a topic of failed, timed out and late runs, and a topic.
 
     Attributes:
         topic: where alarms of the pipeline go too.
+        topic_arns: of that topic, and of those of channels.
         failed_rule: name of the rule that matches runs that did not succeed.
         succeeded_rule: name of the rule that matches runs of last jobs that did; it tells no one.
     """
@@ -38,6 +46,7 @@ class Alerts(Construct):
         pipeline_name: str,
         key: kms.IKey,
         email: str | None,
+        alerting: Alerting,
         jobs: Callable[[], Iterable[str]],
         last_jobs: Callable[[], Iterable[str]],
     ) -> None:
@@ -49,11 +58,17 @@ class Alerts(Construct):
             pipeline_name: for the texts.
             key: encrypts what the topic carries.
             email: a subscriber, or None.
+            alerting: the topic, if it is there already, and further subscribers.
             jobs: returns the names of all jobs; called at synthesis.
             last_jobs: returns the names of the jobs that end a good run; likewise.
         """
         super().__init__(scope, id_)
-        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
+        self.topic: sns.ITopic = alerting.topic or sns.Topic(
+            self, "Topic", master_key=key, enforce_ssl=True
+        )
+        chats = [one for one in alerting.subscribers if isinstance(one, SlackChannel)]
+        self._chats = [chat.topic.topic_arn for chat in chats]
+        self.topic_arns = [self.topic.topic_arn, *self._chats]
         if email:
             sns.Subscription(
                 self,
@@ -62,10 +77,10 @@ class Alerts(Construct):
                 protocol=sns.SubscriptionProtocol.EMAIL,
                 endpoint=email,
             )
-        account = cdk.Stack.of(self).account
-        self._let_publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": account}})
-        # EventBridge does not say for whom it publishes: with a condition nothing arrives.
-        self._let_publish("events", {})
+        for one in alerting.subscribers:
+            if not isinstance(one, SlackChannel):
+                subscribe(self, self.topic, one)
+        let_alerts_publish(self, self.topic)
         look = "Look: aws glue get-job-run --job-name <job> --run-id <run>"
         self.failed_rule = self._rule(
             "RunFailed",
@@ -83,34 +98,23 @@ class Alerts(Construct):
             "RunSucceeded", _Pattern(STATE_CHANGE, last_jobs, ["SUCCEEDED"]), None
         )
 
-    def _let_publish(self, service: str, conditions: dict[str, dict[str, str]]) -> None:
-        self.topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
-                actions=["sns:Publish"],
-                resources=[self.topic.topic_arn],
-                conditions=conditions,
-            )
-        )
-
     def _rule(self, id_: str, pattern: "_Pattern", text: str | None) -> str:
-        transformer = events.CfnRule.InputTransformerProperty(
-            input_paths_map={
-                "job": "$.detail.jobName",
-                "message": "$.detail.message",
-                "run": "$.detail.jobRunId",
-                "state": "$.detail.state",
-            },
-            input_template=json.dumps(text),
-        )
-        target = events.CfnRule.TargetProperty(
-            arn=self.topic.topic_arn, id="Topic", input_transformer=transformer
-        )
+        inputs = [text, *[notification(text or "")] * len(self._chats)]
+        targets = [
+            events.CfnRule.TargetProperty(
+                arn=arn,
+                id=f"Topic{number or ''}",
+                input_transformer=events.CfnRule.InputTransformerProperty(
+                    input_paths_map=PATHS, input_template=json.dumps(given)
+                ),
+            )
+            for number, (arn, given) in enumerate(zip(self.topic_arns, inputs, strict=True))
+        ]
         rule = events.CfnRule(
             self,
             id_,
             event_pattern=cdk.Lazy.any(pattern),
-            targets=[target] if text else None,
+            targets=targets if text else None,
         )
         return rule.ref
 

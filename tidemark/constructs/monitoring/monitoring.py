@@ -12,6 +12,7 @@ from constructs import Construct
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
 from tidemark.constructs.monitoring.alarms import Alarms
+from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.alerts import Alerts
 from tidemark.constructs.monitoring.dashboard import Shown, dashboard_body
 from tidemark.constructs.predicates import Predicate, last_jobs
@@ -36,6 +37,7 @@ class Monitoring(Construct):
         pipeline_name: str,
         stage: StageConfig,
         key: kms.IKey,
+        alerting: Alerting,
         jobs: Mapping[str, GlueJob],
         waits: Mapping[str, Predicate | None],
     ) -> None:
@@ -47,6 +49,7 @@ class Monitoring(Construct):
             pipeline_name: the workflow.
             stage: limits, and who is told.
             key: encrypts what the topic carries.
+            alerting: who else is told.
             jobs: by name; may grow until synthesis.
             waits: what each job waits for, by name; likewise.
         """
@@ -60,6 +63,7 @@ class Monitoring(Construct):
             pipeline_name=pipeline_name,
             key=key,
             email=stage.alert_email,
+            alerting=alerting,
             jobs=lambda: list(jobs),
             last_jobs=lambda: last_jobs(waits),
         )
@@ -67,7 +71,7 @@ class Monitoring(Construct):
             self,
             "Alarms",
             pipeline_name=pipeline_name,
-            topic_arn=self.alerts.topic.topic_arn,
+            topic_arns=self.alerts.topic_arns,
         )
         if stage.freshness_hours:
             self.alarms.on_stall(self.alerts.succeeded_rule, stage.freshness_hours)

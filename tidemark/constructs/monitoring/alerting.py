@@ -1,0 +1,196 @@
+"""Who is told of what happens to a pipeline: a topic, and its subscribers."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from tidemark.checks.plain_secrets import shows_secret
+from tidemark.constructs.monitoring.slack import SlackChannel, publishers
+from tidemark.constructs.security.security import let_services_use
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.settings import EMAIL
+
+_LET_IN: WeakSet[sns.ITopic] = WeakSet()  # topics that alarms and rules may publish to
+NO_ID = re.compile(r"[^A-Za-z0-9]+")
+
+
+@dataclass(frozen=True)
+class Email:
+    """A mail address; AWS mails a link first, that somebody has to open.
+
+    Raises:
+        JobDefinitionError: it is none.
+    """
+
+    address: str
+
+    def __post_init__(self) -> None:
+        address: object = self.address
+        if not isinstance(address, str) or not EMAIL.fullmatch(address):
+            raise JobDefinitionError(
+                f"Email has the address {address!r}; allowed: a mail address; pass another"
+            )
+
+
+@dataclass(frozen=True)
+class Https:
+    """An address that SNS posts to; what answers there has to confirm the subscription.
+
+    Raises:
+        JobDefinitionError: it is no https address, shows a password, or does not understand SNS.
+    """
+
+    url: str
+
+    def __post_init__(self) -> None:
+        url: object = self.url
+        if not isinstance(url, str) or cdk.Token.is_unresolved(url):
+            raise JobDefinitionError(
+                f"Https has the url {url!r}; allowed: an address such as https://example.com/alerts"
+            )
+        parts = urlsplit(url)
+        if parts.scheme != "https" or not parts.hostname or re.search(r"\s", url):
+            raise JobDefinitionError(
+                f"Https has the url {url!r}; allowed: an address such as https://example.com/alerts"
+            )
+        if parts.hostname == "hooks.slack.com":
+            raise JobDefinitionError(
+                "Https has a webhook of Slack, which does not understand SNS; pass a SlackChannel "
+                "instead"
+            )
+        if parts.username or shows_secret("", url):
+            raise JobDefinitionError(
+                "Https has a url with a password, which the template would show; let what answers "
+                "there check the signature of SNS instead"
+            )
+
+
+@dataclass(frozen=True)
+class SqsQueue:
+    """A queue of SQS.
+
+    Attributes:
+        queue: a standard queue. The policies of one that the app makes, and of its key, are
+            completed; of an imported one synthesis says what they lack.
+
+    Raises:
+        JobDefinitionError: it is no queue, or a FIFO queue.
+    """
+
+    queue: sqs.IQueue
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.queue, "queue_arn") or self.queue.fifo:
+            raise JobDefinitionError(
+                f"SqsQueue has the queue {self.queue!r}; allowed: a standard queue, no FIFO; write "
+                "sqs.Queue.from_queue_arn(...) for one that others made"
+            )
+
+
+Subscriber: TypeAlias = Email | Https | SqsQueue | SlackChannel
+KINDS = (Email, Https, SqsQueue, SlackChannel)
+
+
+@dataclass(frozen=True)
+class Alerting:
+    """Who is told, beside `alert_email` of the stage, of runs that fail and of alarms.
+
+    Attributes:
+        topic: a standard topic that is there; None makes one for the pipeline, encrypted with its
+            key. The policy of an imported one the app cannot change: synthesis says what it needs.
+        subscribers: of that topic.
+
+    Raises:
+        JobDefinitionError: the topic is none, or one is no subscriber, or named twice.
+    """
+
+    topic: sns.ITopic | None = None
+    subscribers: Sequence[Subscriber] = ()
+
+    def __post_init__(self) -> None:
+        topic: object = self.topic
+        if topic is not None and (not hasattr(topic, "topic_arn") or getattr(topic, "fifo", False)):
+            raise JobDefinitionError(
+                f"Alerting has the topic {topic!r}; allowed: a standard topic, no FIFO, to which "
+                "alarms cannot publish; write sns.Topic.from_topic_arn(...) for one that others "
+                "made"
+            )
+        given: object = self.subscribers
+        if not isinstance(given, list | tuple) or not all(isinstance(one, KINDS) for one in given):
+            raise JobDefinitionError(
+                f"Alerting has subscribers {given!r}; allowed: a list of Email, Https, SqsQueue "
+                "and SlackChannel; correct subscribers="
+            )
+        for number, one in enumerate(given):
+            if one in given[:number]:
+                raise JobDefinitionError(
+                    f"Alerting has the subscriber {one!r} twice; name each once"
+                )
+
+
+def let_alerts_publish(scope: Construct, topic: sns.ITopic) -> None:
+    """Let alarms and rules publish to a topic; warn where only its owner can."""
+    if topic in _LET_IN:
+        return
+    wanted = publishers(scope, topic.topic_arn)
+    added = [topic.add_to_resource_policy(it).statement_added for it in wanted]
+    if all(added):
+        _LET_IN.add(topic)
+        if topic.master_key:
+            let_services_use(scope, topic.master_key)
+        return
+    cdk.Annotations.of(scope).add_warning_v2(
+        "tidemark:imported-topic",
+        "the topic is imported, so its policy is not changed: it must hold "
+        f"{_json(scope, wanted)}, and the key that encrypts it, if any, must let CloudWatch and "
+        "EventBridge use it as docs/security.md shows; acknowledge this once they do",
+    )
+
+
+def subscribe(scope: Construct, topic: sns.ITopic, one: Email | Https | SqsQueue) -> None:
+    """Subscribe one to a topic; an imported queue's owner has to let SNS in."""
+    if isinstance(one, SqsQueue):
+        _subscribe_queue(scope, topic, one.queue)
+        return
+    if isinstance(one, Email):
+        protocol, endpoint = sns.SubscriptionProtocol.EMAIL, one.address
+    else:
+        protocol, endpoint = sns.SubscriptionProtocol.HTTPS, one.url
+    id_ = f"{type(one).__name__}-{NO_ID.sub('-', endpoint)}"
+    sns.Subscription(scope, id_, topic=topic, protocol=protocol, endpoint=endpoint)
+
+
+def _subscribe_queue(scope: Construct, topic: sns.ITopic, queue: sqs.IQueue) -> None:
+    # Made beside the queue, whose policy names the topic: one stack refers to the other only.
+    topic.add_subscription(subscriptions.SqsSubscription(queue))
+    if isinstance(queue, sqs.Queue):
+        return
+    wanted = iam.PolicyStatement(
+        principals=[iam.ServicePrincipal("sns.amazonaws.com")],
+        actions=["sqs:SendMessage"],
+        resources=[queue.queue_arn],
+        conditions={"ArnEquals": {"aws:SourceArn": topic.topic_arn}},
+    )
+    cdk.Annotations.of(scope).add_warning_v2(
+        f"tidemark:imported-queue:{queue.queue_name}",
+        f"the queue {queue.queue_name} is imported, so its policy is not changed: it must hold "
+        f"{_json(scope, [wanted])}, and its KMS key, if any, must let sns.amazonaws.com "
+        "kms:Decrypt and kms:GenerateDataKey*; acknowledge this once they do",
+    )
+
+
+def _json(scope: Construct, statements: Sequence[iam.PolicyStatement]) -> str:
+    stack = cdk.Stack.of(scope)
+    texts = [json.dumps(stack.resolve(it.to_statement_json())) for it in statements]
+    return " and ".join(texts)

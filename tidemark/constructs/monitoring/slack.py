@@ -1,0 +1,130 @@
+"""A channel of Slack that is told what pipelines do."""
+
+import re
+from weakref import WeakKeyDictionary
+
+import aws_cdk as cdk
+from aws_cdk import aws_chatbot as chatbot
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from constructs import Construct, IConstruct
+
+from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.security.security import let_services_use
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.config import StageConfig
+
+WORKSPACE = re.compile(r"[0-9A-Z]{1,255}")
+CHANNEL = re.compile(r"[A-Za-z0-9]{1,255}")
+DENY_ALL = "AWSDenyAll"
+# What each app has: workspace and channel to the path of the construct.
+_CHANNELS: WeakKeyDictionary[IConstruct, dict[tuple[str, str], str]] = WeakKeyDictionary()
+
+
+class SlackChannel(Construct):
+    """Creates a topic that Amazon Q Developer (AWS Chatbot) shows in a channel of Slack.
+
+    An account has one configuration for a channel, so the pipelines that tell it share this one.
+    Chatbot drops what it does not know; to this topic rules send its own format. Nobody can do
+    anything from the channel: its role allows nothing, and its guardrail denies all.
+
+    Somebody must have let Chatbot into the workspace, once, in its console.
+    Sources: https://docs.aws.amazon.com/chatbot/latest/adminguide/slack-setup.html,
+    https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html,
+    https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1155
+
+    Attributes:
+        topic: what is published there is shown.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        stage: StageConfig,
+        key: kms.IKey,
+        workspace_id: str,
+        channel_id: str,
+    ) -> None:
+        """Declare it.
+
+        Args:
+            scope: the construct that owns it.
+            id_: construct id.
+            stage: a part of the configuration's name.
+            key: encrypts what the topic carries.
+            workspace_id: of Slack, `T0123ABCD`, as the console of Chatbot shows it.
+            channel_id: of Slack, `C0123ABCD`, as *About* of the channel shows it.
+
+        Raises:
+            JobDefinitionError: one of the ids cannot be one, or the app tells this channel already.
+        """
+        ids: list[tuple[str, object, re.Pattern[str]]] = [
+            ("workspace_id", workspace_id, WORKSPACE),
+            ("channel_id", channel_id, CHANNEL),
+        ]
+        for name, value, pattern in ids:
+            if not isinstance(value, str) or not pattern.fullmatch(value):
+                raise JobDefinitionError(
+                    f"SlackChannel has {name} {value!r}; allowed: the id, letters and digits as in "
+                    "C0123ABCD, not the name; copy it from Slack"
+                )
+        super().__init__(scope, id_)
+        of_the_app = _CHANNELS.setdefault(self.node.root, {})
+        other = of_the_app.setdefault((workspace_id, channel_id), self.node.path)
+        if other != self.node.path:
+            raise JobDefinitionError(
+                f"the channel {channel_id} has the SlackChannel {other} already, and Chatbot takes "
+                "one for a channel; make one, and pass it to each pipeline"
+            )
+        apply_to_all(self, stage)
+        let_services_use(self, key)
+        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
+        for statement in publishers(self, self.topic.topic_arn):
+            self.topic.add_to_resource_policy(statement)
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("chatbot.amazonaws.com"),
+            description="Of a channel of Slack that is only told: allows nothing",
+        )
+        guardrail = iam.ManagedPolicy.from_aws_managed_policy_name(DENY_ALL)
+        chatbot.CfnSlackChannelConfiguration(
+            self,
+            "Channel",
+            configuration_name=f"{stage.name_of()}-{channel_id}",
+            iam_role_arn=role.role_arn,
+            slack_workspace_id=workspace_id,
+            slack_channel_id=channel_id,
+            sns_topic_arns=[self.topic.topic_arn],
+            guardrail_policies=[guardrail.managed_policy_arn],
+        )
+
+
+def publishers(scope: Construct, topic_arn: str) -> list[iam.PolicyStatement]:
+    """Return that alarms and rules of the account may publish to a topic."""
+    # EventBridge does not say for whom it publishes: with a condition nothing arrives.
+    conditions = {
+        "cloudwatch": {"StringEquals": {"aws:SourceAccount": cdk.Stack.of(scope).account}},
+        "events": {},
+    }
+    return [
+        iam.PolicyStatement(
+            principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+            actions=["sns:Publish"],
+            resources=[topic_arn],
+            conditions=condition,
+        )
+        for service, condition in conditions.items()
+    ]
+
+
+def notification(text: str) -> dict[str, object]:
+    """Return a text in the one format of messages that Chatbot shows."""
+    return {
+        "version": "1.0",
+        "source": "custom",
+        "content": {"textType": "client-markdown", "description": text},
+    }
