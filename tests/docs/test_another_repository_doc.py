@@ -1,4 +1,4 @@
-"""The app of docs/another-repository.md synthesizes, is checked and runs, outside this repository."""
+"""The app of docs/another-repository.md is checked and runs, outside of this repository."""
 
 from __future__ import annotations
 
