@@ -35,8 +35,8 @@ ALLOWED = {
     "tidemark/extras.py tidemark/stage",
     "tidemark/stage": "tidemark/assembly/glue_versions.py tidemark/checks/schedules "
     "tidemark/errors.py",
-    "tidemark/constructs": "aws_cdk constructs jsii tidemark/assembly/glue_versions.py "
-    "tidemark/assembly/resources.py "
+    "tidemark/constructs": "aws_cdk constructs jsii tidemark/assembly/glue_arguments.py "
+    "tidemark/assembly/glue_versions.py tidemark/assembly/resources.py "
     "tidemark/checks/graph tidemark/checks/plain_secrets.py tidemark/checks/schedules "
     "tidemark/errors.py tidemark/stage watermarks",
     "tidemark/assembly": "tidemark/errors.py",

@@ -29,7 +29,8 @@ PUBLIC = (
         "RunProperties",
         "JobState",
     ),
-    *("all_of", "any_of", "Dataset", "NotSecret", "JobRuntime", "StageConfig", "Schedule"),
+    *("all_of", "any_of", "Dataset", "NotSecret", "JobRuntime", "GlueArguments", "JobOptions"),
+    *("StageConfig", "Schedule"),
     *(
         "WatermarkTable",
         "LakeBucket",

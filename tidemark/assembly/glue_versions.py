@@ -24,7 +24,7 @@ class GlueVersion:
 
 
 GLUE_VERSIONS = {
-    "5.0": GlueVersion((3, 11), "3.5.4", is_declarable=False, runs_here=True),
+    "5.0": GlueVersion((3, 11), "3.5.4", is_declarable=True, runs_here=True),
     "5.1": GlueVersion((3, 11), "3.5.6", is_declarable=True, runs_here=True),
     "6.0": GlueVersion((3, 13), "4.1.1", is_declarable=True, runs_here=False),
 }

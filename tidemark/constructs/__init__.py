@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from tidemark.checks.schedules.schedules import Schedule
     from tidemark.constructs.dataset import Dataset
     from tidemark.constructs.jobs.conditions import Condition, JobState
+    from tidemark.constructs.jobs.glue_arguments import GlueArguments
     from tidemark.constructs.jobs.glue_job import Argument, GlueJob, RunProperties
     from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
+    from tidemark.constructs.jobs.job_options import JobOptions
     from tidemark.constructs.lake import Lake
     from tidemark.constructs.lake_bucket import LakeBucket
     from tidemark.constructs.monitoring.alerting import Alerting, Email, Https, SqsQueue
@@ -39,9 +41,11 @@ _MODULES = {
     "Dataset": f"{_HERE}.dataset",
     "Email": f"{_HERE}.monitoring.alerting",
     "ExistingSecurity": f"{_HERE}.security.security",
+    "GlueArguments": f"{_HERE}.jobs.glue_arguments",
     "GlueJob": f"{_HERE}.jobs.glue_job",
     "Https": f"{_HERE}.monitoring.alerting",
     "IncrementalJob": f"{_HERE}.jobs.incremental_job",
+    "JobOptions": f"{_HERE}.jobs.job_options",
     "JobRuntime": "tidemark.stage.runtime",
     "JobState": f"{_HERE}.jobs.conditions",
     "Lake": f"{_HERE}.lake",
@@ -70,9 +74,11 @@ __all__ = [
     "Dataset",
     "Email",
     "ExistingSecurity",
+    "GlueArguments",
     "GlueJob",
     "Https",
     "IncrementalJob",
+    "JobOptions",
     "JobRuntime",
     "JobState",
     "Lake",

@@ -16,9 +16,11 @@ from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.graph_check import check_graph_at_synth
 from tidemark.constructs.jobs.conditions import Condition
 from tidemark.constructs.jobs.connections import Connection, StageNetwork
+from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.glue_job import Argument, GlueJob, JobUses, RunProperties
 from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
 from tidemark.constructs.jobs.job_checks import check_name, check_type
+from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.alerting import Alerting
@@ -26,6 +28,7 @@ from tidemark.constructs.monitoring.monitoring import PIPELINE_TAG, Monitoring
 from tidemark.constructs.pipeline_checks import (
     check_age,
     check_alerts,
+    check_default,
     check_run_properties,
     check_security,
     check_types,
@@ -79,6 +82,7 @@ class Pipeline(Construct):
         alerts: Alerting | None = None,
         security: ExistingSecurity | None = None,
         log_groups: LogGroups = LogGroups.MADE,
+        glue_arguments: GlueArguments | None = None,
     ) -> None:
         """Declare the workflow.
 
@@ -99,6 +103,8 @@ class Pipeline(Construct):
                 and say how long logs are kept. A group that no one made Glue makes, to be kept for
                 ever. MADE is for roles that the pipeline makes, and for given ones whose groups are
                 not there yet.
+            glue_arguments: Glue's own arguments of every job, as far as jobs of its kind have
+                them; a job's own count before them.
 
         Raises:
             JobDefinitionError: the name cannot be part of other names, the project is no folder, a
@@ -108,6 +114,7 @@ class Pipeline(Construct):
         check_types(name, root=root, stage=stage, watermarks=watermarks, key=key)
         check_security(name, security, log_groups)
         check_alerts(name, alerts, stage)
+        check_default(name, "glue_arguments", glue_arguments, GlueArguments)
         super().__init__(scope, id_)
         if cdk.Stack.of(self).nested_stack_parent is not None:
             raise JobDefinitionError(
@@ -151,6 +158,7 @@ class Pipeline(Construct):
                 vpc_only=stage.vpc_only,
                 public_packages=stage.public_packages,
             ),
+            glue_arguments=glue_arguments,
         )
         self._triggers = Triggers(self, workflow=self.workflow, name=name)
         self._waits: dict[str, Predicate | None] = {}
@@ -199,6 +207,8 @@ class Pipeline(Construct):
         run_properties: RunProperties | None = None,
         max_watermark_age_hours: int | None = None,
         role: iam.IRole | None = None,
+        glue_arguments: GlueArguments | None = None,
+        options: JobOptions | None = None,
     ) -> IncrementalJob:
         """Create a job of this pipeline and what starts it.
 
@@ -233,6 +243,9 @@ class Pipeline(Construct):
                 this job alone, which is the least that it can have.
             max_watermark_age_hours: raises an alarm when the newest data of a run is older; for
                 watermarks that are times. None: no alarm.
+            glue_arguments: Glue's own arguments: `GlueArguments(conf={...})`; what it does not
+                name, the pipeline may.
+            options: description, tags, log retention, concurrent runs and the like.
 
         Returns:
             The job, to be named in `after` of later ones.
@@ -268,6 +281,8 @@ class Pipeline(Construct):
                 secrets=secrets,
                 run_properties=run_properties,
                 role=role,
+                glue_arguments=glue_arguments,
+                options=options,
             ),
         )
         self.jobs[name] = job

@@ -68,6 +68,15 @@ def check_security(pipeline: str, security: object, log_groups: object) -> None:
         )
 
 
+def check_default(pipeline: str, key: str, value: object, kind: type) -> None:
+    """Raise unless what a pipeline sets for every job, as `key`, is of a kind, or None."""
+    if value is not None and not isinstance(value, kind):
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' has {key} {value!r}; allowed: {kind.__name__}, or None; "
+            f"correct {key}="
+        )
+
+
 def check_run_properties(pipeline: str, properties: object) -> dict[str, object]:
     """Return run properties as texts; raise unless they are names to texts that anybody may see."""
     if not isinstance(properties, Mapping):

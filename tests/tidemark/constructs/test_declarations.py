@@ -14,53 +14,6 @@ pytestmark = pytest.mark.synth
 ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:air-a1b2c3"
 
 
-@pytest.fixture
-def add(cdk, tmp_path):
-    """Return a function that adds a job to a pipeline; `.template()` is what became of them."""
-    from aws_cdk import aws_kms as kms
-    from aws_cdk.assertions import Template
-
-    from tidemark.constructs.jobs.incremental_job import BookmarkOption
-    from tidemark.constructs.pipeline import Pipeline
-    from tidemark.constructs.watermark_table import WatermarkTable
-    from tidemark.stage.config import StageConfig
-
-    stack = cdk.Stack(cdk.App(analytics_reporting=False), "stack")
-    (tmp_path / "libs").mkdir()
-    (tmp_path / "job.py").write_text("print('hello')\n")
-    pipeline = Pipeline(
-        stack,
-        "Orders",
-        name="orders",
-        root=tmp_path,
-        stage=StageConfig("dev", None, None, None, JobRuntime()),
-        watermarks=WatermarkTable(stack, "Watermarks"),
-        key=kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:eu-west-1:123456789012:key/k"),
-        run_properties={"day": "today"},
-    )
-
-    def add(name, bookmark=BookmarkOption.ENABLE, **declared):
-        return pipeline.add_job(name, script="job.py", bookmark=bookmark, **declared)
-
-    def properties(kind):
-        found = Template.from_stack(stack).find_resources(kind).values()
-        return [resource["Properties"] for resource in found]
-
-    add.properties, add.pipeline, add.stack = properties, pipeline, stack
-    add.bookmark = BookmarkOption.ENABLE
-    return add
-
-
-@pytest.fixture
-def data(add):
-    from aws_cdk import aws_s3 as s3
-
-    from tidemark.constructs.dataset import Dataset
-
-    lake = s3.Bucket.from_bucket_name(add.stack, "Lake", "lake")
-    return lambda prefix: Dataset(lake, prefix, delivered=True, published=True)
-
-
 def statement_about(add, action):
     statements = [
         statement
@@ -101,7 +54,7 @@ def test_a_job_may_have_a_runtime_of_its_own(add):
         ({"worker_type": "G.2X", "number_of_workers": 150}, "from 2 to 149"),
         ({"auto_scaling": "yes"}, "auto_scaling is 'yes'; allowed: True, False"),
         ({"flex": 1}, "flex is 1; allowed: True, False"),
-        ({"glue_version": "4.0"}, "glue_version is '4.0'; allowed: 5.1, 6.0"),
+        ({"glue_version": "4.0"}, "glue_version is '4.0'; allowed: 5.0, 5.1, 6.0"),
         ({"flex": True, "worker_type": "G.4X"}, "flexible execution class has G.1X and G.2X only"),
     ],
 )

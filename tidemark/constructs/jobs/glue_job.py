@@ -18,7 +18,8 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import Connection, connections_of
-from tidemark.constructs.jobs.job_arguments import render_arguments
+from tidemark.constructs.jobs.glue_arguments import GlueArguments, base_of, merged
+from tidemark.constructs.jobs.job_arguments import fixed_arguments, render_arguments, with_own
 from tidemark.constructs.jobs.job_checks import (
     check_list,
     check_name,
@@ -27,7 +28,9 @@ from tidemark.constructs.jobs.job_checks import (
     check_type,
     check_uses,
 )
+from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_role import role_of
+from tidemark.constructs.jobs.own_arguments import Cluster, OwnArguments, own_arguments
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
@@ -57,6 +60,8 @@ class JobUses:
     secrets: Sequence[str] = ()
     run_properties: RunProperties | None = None
     role: iam.IRole | None = None
+    glue_arguments: GlueArguments | None = None
+    options: JobOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class JobKind:
         metadata: what the constructs know of the job, and Glue does not.
         ships_libs: whether the zip of shared packages is put on the script's path.
         metrics: whether Glue publishes metrics of the job.
+        cluster: what Spark runs on; None where the kind has no workers.
     """
 
     command: tuple[str, str]
@@ -84,6 +90,7 @@ class JobKind:
     metadata: Mapping[str, object] | None = None
     ships_libs: bool = True
     metrics: bool = False
+    cluster: Cluster | None = None
 
 
 class GlueJob(Construct):
@@ -139,7 +146,17 @@ class GlueJob(Construct):
         taken_over = [job.output for job in arguments.values() if isinstance(job, GlueJob)]
         self.reads = tuple(dict.fromkeys((*uses.reads, *taken_over)))
         self.writes = tuple(uses.writes)
-        default_arguments = dict(kind.arguments)
+        options = uses.options or JobOptions()
+        own = own_arguments(
+            self,
+            name,
+            merged(base_of(shared.glue_arguments, kind.command[0]), uses.glue_arguments),
+            root=shared.root,
+            command=kind.command[0],
+            cluster=kind.cluster,
+            tables=uses.tables,
+        )
+        default_arguments = with_own(name, kind.arguments, own)
         default_arguments |= render_arguments(
             name,
             {
@@ -150,16 +167,26 @@ class GlueJob(Construct):
             default_arguments,
         )
         asset = assets.Asset(self, "Script", path=str(script))
-        found = role_of(self, name, self._statements(asset, shared, uses, kind), uses.role)
+        found = role_of(self, name, self._statements(asset, shared, uses, kind, own), uses.role)
         self.role = found.role
         self.logs = JobLogs(
-            self, "Logs", security=shared.security, role_name=self.role.role_name, prefix=kind.logs
+            self,
+            "Logs",
+            security=shared.security,
+            role_name=self.role.role_name,
+            prefix=kind.logs,
+            retention_days=options.log_retention_days,
         )
-        self.resource = self._resource(asset, shared, uses, kind, default_arguments)
+        self.resource = self._resource(
+            asset, shared, replace(uses, options=options), kind, default_arguments
+        )
         if found.missing:
             self.resource.add_metadata(MISSING_GRANTS, list(found.missing))
         if found.policies:
             self.resource.node.add_dependency(*found.policies)
+        self._add_metadata(kind, reasons(_dashed(arguments)) | own.not_secret)
+        for tag, value in options.tags.items():
+            cdk.Tags.of(self).add(tag, value)
 
     def on(self, state: JobState) -> Condition:
         """Return that this job has ended in a state, for `all_of` and `any_of`."""
@@ -195,7 +222,12 @@ class GlueJob(Construct):
         return self.writes[0]
 
     def _statements(
-        self, script: assets.Asset, shared: SharedParts, uses: JobUses, kind: JobKind
+        self,
+        script: assets.Asset,
+        shared: SharedParts,
+        uses: JobUses,
+        kind: JobKind,
+        own: OwnArguments,
     ) -> list[permissions.Statement]:
         """Return what a job of any kind needs, what its kind needs, and what it declares."""
         stack = cdk.Stack.of(self)
@@ -212,7 +244,13 @@ class GlueJob(Construct):
                 for statement in permissions.use_key(arn)
             ),
             *kind.statements,
-            *self._data([*self.writes, uses.temp] if uses.temp else self.writes, shared),
+            *self._data(
+                [*self.reads, *own.read],
+                [*self.writes, *([uses.temp] if uses.temp else []), *own.written],
+                shared,
+            ),
+            *(permissions.read_objects(own.objects) if own.objects else []),
+            *own.statements,
             *permissions.read_wheels(stack, uses.python_modules),
             *(permissions.put_metrics() if kind.metrics else []),
             *permissions.read_tables(stack, uses.tables),
@@ -225,12 +263,15 @@ class GlueJob(Construct):
             ),
         ]
 
-    def _data(self, written: Sequence[Dataset], shared: SharedParts) -> list[permissions.Statement]:
+    @staticmethod
+    def _data(
+        read: Sequence[Dataset], written: Sequence[Dataset], shared: SharedParts
+    ) -> list[permissions.Statement]:
         statements = permissions.use_data(
-            [(data.bucket.bucket_arn, data.prefix) for data in self.reads],
+            [(data.bucket.bucket_arn, data.prefix) for data in read],
             [(data.bucket.bucket_arn, data.prefix) for data in written],
         )
-        for may_write, datasets in ((False, self.reads), (True, written)):
+        for may_write, datasets in ((False, read), (True, written)):
             used = [data.bucket.encryption_key for data in datasets]
             others = {key.key_arn for key in used if key} - set(shared.security.key_arns)
             statements += permissions.use_data_keys(sorted(others), may_write=may_write)
@@ -242,11 +283,15 @@ class GlueJob(Construct):
         shared: SharedParts,
         uses: JobUses,
         kind: JobKind,
-        default_arguments: Mapping[str, str],
+        arguments: Mapping[str, str],
     ) -> glue.CfnJob:
         command, python_version = kind.command
+        options = uses.options or JobOptions()
+        fixed = fixed_arguments(self.name, options.non_overridable, arguments)
         properties = {
-            "execution_property": glue.CfnJob.ExecutionPropertyProperty(max_concurrent_runs=1),
+            "execution_property": glue.CfnJob.ExecutionPropertyProperty(
+                max_concurrent_runs=options.max_concurrent_runs
+            ),
             **kind.properties,
         }
         resource = glue.CfnJob(
@@ -257,7 +302,9 @@ class GlueJob(Construct):
             command=glue.CfnJob.JobCommandProperty(
                 name=command, python_version=python_version, script_location=script.s3_object_url
             ),
-            default_arguments=default_arguments,
+            default_arguments={k: v for k, v in arguments.items() if k not in fixed},
+            non_overridable_arguments=fixed or None,
+            description=options.description,
             connections=(
                 glue.CfnJob.ConnectionsListProperty(connections=list(self._connections))
                 if self._connections
@@ -268,8 +315,11 @@ class GlueJob(Construct):
         )
         for group in self.logs.groups:  # a run would make them
             resource.add_resource_dependency(group)
-        not_secret = reasons({f"--{key}": value for key, value in (uses.arguments or {}).items()})
-        resource.add_metadata(
+        return resource
+
+    def _add_metadata(self, kind: JobKind, not_secret: Mapping[str, str]) -> None:
+        """Tell in the template what the constructs know of the job, and Glue does not."""
+        self.resource.add_metadata(
             METADATA,
             {
                 "reads": [
@@ -284,7 +334,10 @@ class GlueJob(Construct):
                 **({"notSecret": not_secret} if not_secret else {}),
             },
         )
-        return resource
+
+
+def _dashed(arguments: Mapping[str, object]) -> dict[str, object]:
+    return {f"--{name}": value for name, value in arguments.items()}
 
 
 Argument: TypeAlias = str | NotSecret | Dataset | GlueJob
@@ -306,6 +359,8 @@ def check_job(name: str, script: object, uses: JobUses) -> None:
     check_type(name, "arguments", uses.arguments or {}, Mapping, "a dict of names to values")
     check_type(name, "temp", uses.temp, Dataset | None, "a Dataset")
     permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
+    check_type(name, "glue_arguments", uses.glue_arguments, GlueArguments | None, "GlueArguments")
+    check_type(name, "options", uses.options, JobOptions | None, "JobOptions")
     check_type(name, "run_properties", uses.run_properties, RunProperties | None, permitted)
     check_uses(
         name,

@@ -13,6 +13,8 @@ from tidemark.constructs.jobs.connections import installer_options
 from tidemark.constructs.jobs.glue_job import GlueJob, JobKind, JobUses, check_job
 from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_checks import check_type
+from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.own_arguments import Cluster
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.runtime import JobRuntime
@@ -80,6 +82,13 @@ class IncrementalJob(GlueJob):
                 "watermarks= to the pipeline"
             )
         check_type(name, "runtime", runtime, JobRuntime, "a JobRuntime")
+        options = uses.options or JobOptions()
+        options.check(
+            name,
+            timeout_minutes=runtime.timeout_minutes,
+            bookmark=bookmark is not BookmarkOption.DISABLE,
+            watermark=watermark,
+        )
         table = shared.watermarks.table if watermark and shared.watermarks else None
         prefix = shared.security.prefix_of(name, role_is_given=uses.role is not None)
         self.runtime = runtime
@@ -107,15 +116,21 @@ class IncrementalJob(GlueJob):
                     watermark_table=table.table_name if table else None,
                     installer_options=installer_options(name, uses.python_modules, shared.network),
                 ),
-                properties=_properties(runtime),
+                properties=_properties(runtime, options),
                 statements=_own_statements(name, shared, watermark=watermark),
                 metadata={"watermark": watermark},
                 metrics=shared.metrics,
+                cluster=Cluster(
+                    runtime.glue_version,
+                    runtime.worker_type,
+                    runtime.dpus_of_worker,
+                    runtime.number_of_workers,
+                ),
             ),
         )
 
 
-def _properties(runtime: JobRuntime) -> dict[str, Any]:
+def _properties(runtime: JobRuntime, options: JobOptions) -> dict[str, Any]:
     return {
         "glue_version": runtime.glue_version,
         "execution_class": "FLEX" if runtime.flex else "STANDARD",
@@ -124,7 +139,7 @@ def _properties(runtime: JobRuntime) -> dict[str, Any]:
         "max_retries": runtime.max_retries,
         # Glue tells EventBridge of a run that takes longer.
         "notification_property": glue.CfnJob.NotificationPropertyProperty(
-            notify_delay_after=max(1, runtime.timeout_minutes // 2)
+            notify_delay_after=options.notify_after_minutes or max(1, runtime.timeout_minutes // 2)
         ),
         "timeout": runtime.timeout_minutes,
         "worker_type": runtime.worker_type,

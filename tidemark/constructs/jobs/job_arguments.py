@@ -6,16 +6,15 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue
 import re
 from collections.abc import Mapping, Sequence
 
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.jobs.own_arguments import OwnArguments
 from tidemark.errors import JobDefinitionError
 
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
 OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # what argparse takes for one; numbers may be negative
-# Names that Glue passes to every script or takes for itself, and argparse's own.
-RESERVED = {"--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID", "--WORKFLOW_NAME", "--WORKFLOW_RUN_ID"}
-RESERVED |= {"--SECURITY_CONFIGURATION", "--TempDir", "--RedshiftTempDir", "--scriptLocation"}
-RESERVED |= {"--watermark_table"}  # of the table that the job's role may use: watermark=True
-RESERVED |= {"--class", "--conf", "--debug", "--endpoint", "--mode", "--help", "--h"}
+# What Glue reads itself, what names the table that the role may use, and argparse's own.
+RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", "--help", "--h"}
 
 
 def construct_arguments(
@@ -49,6 +48,31 @@ def construct_arguments(
     }
 
 
+def with_own(job: str, constructed: Mapping[str, str], own: OwnArguments) -> dict[str, str]:
+    """Return what the construct sets, and beside it Glue's own arguments that a job declares.
+
+    Modules of the job stand behind those that the pipeline ships.
+
+    Raises:
+        JobDefinitionError: an argument is both.
+    """
+    for name in own.texts:
+        if name in constructed or name in RESERVED - GLUE_ARGUMENTS.keys():
+            known = GLUE_ARGUMENTS.get(name)
+            raise JobDefinitionError(
+                f"job '{job}' has {known.field if known else name} in its glue_arguments, and the "
+                f"construct or the stage sets {name} to {constructed.get(name, 'what it needs')!r}"
+                "; leave one of the two out"
+            )
+    shipped = constructed.get("--extra-py-files")
+    modules = [*([shipped] if shipped else []), *own.py_files]
+    return {
+        **constructed,
+        **({"--extra-py-files": ",".join(modules)} if modules else {}),
+        **own.texts,
+    }
+
+
 def render_arguments(
     name: str,
     arguments: Mapping[str, object],
@@ -75,6 +99,27 @@ def render_arguments(
                 "letter first, and none of the arguments that Glue or the construct sets; rename it"
             )
     return {key: _text(name, key, value, declared) for key, value in dashed.items()}
+
+
+def fixed_arguments(job: str, names: Sequence[str], arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments of a job that no start can change, dashed name to text.
+
+    Args:
+        job: its name.
+        names: of arguments, those of the script without dashes.
+        arguments: all of the job.
+
+    Raises:
+        JobDefinitionError: the job has no argument of a name.
+    """
+    dashed = [name if name.startswith("--") else f"--{name}" for name in names]
+    for name, key in zip(names, dashed, strict=True):
+        if key not in arguments:
+            raise JobDefinitionError(
+                f"job '{job}' has {name!r} in non_overridable, which is none of its arguments; "
+                f"allowed: {', '.join(arguments)}; add it to arguments=, or correct the name"
+            )
+    return {key: arguments[key] for key in dashed}
 
 
 def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> str:

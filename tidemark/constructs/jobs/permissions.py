@@ -152,6 +152,54 @@ def put_metrics() -> list[Statement]:
     ]
 
 
+def get_lake_formation_data() -> list[Statement]:
+    """Return the permission to ask Lake Formation for data, which decides by its own grants.
+
+    GetDataAccess knows no resources.
+    Source: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable.html
+    """
+    return [_allow(["lakeformation:GetDataAccess"], ["*"])]
+
+
+def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
+    """Return the permission to find tables of the Data Catalog by Spark SQL.
+
+    A Hive metastore has a database `default`, which Spark looks for, and makes where it is not
+    there; it looks for `global_temp` too. To read the tables themselves is another permission.
+
+    Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-data-catalog-hive.html,
+    https://docs.aws.amazon.com/glue/latest/dg/getting-started-min-privs-job.html
+
+    Args:
+        stack: account and region.
+        tables: each as `database.table`.
+    """
+
+    def arn(resource: str, name: str | None = None) -> str:
+        return stack.format_arn(service="glue", resource=resource, resource_name=name)
+
+    databases = sorted({table.partition(".")[0] for table in tables})
+    listed = [
+        _allow(
+            ["glue:GetDatabases", "glue:GetTables", "glue:GetUserDefinedFunctions"],
+            [
+                arn("catalog"),
+                *(arn("database", name) for name in databases),
+                *(arn("table", table.replace(".", "/")) for table in tables),
+                *(arn("userDefinedFunction", f"{name}/*") for name in databases),
+            ],
+        )
+    ]
+    return [
+        _allow(
+            ["glue:GetDatabase"],
+            [arn("catalog"), arn("database", "default"), arn("database", "global_temp")],
+        ),
+        _allow(["glue:CreateDatabase"], [arn("catalog"), arn("database", "default")]),
+        *(listed if tables else []),
+    ]
+
+
 def read_tables(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
     """Return the permission to read tables of the Data Catalog with their partitions, if any.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from aws_cdk import aws_s3_assets as assets
 
 from tidemark.constructs.jobs.connections import StageNetwork
+from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.security.security import JobSecurity
 from tidemark.constructs.watermark_table import WatermarkTable
 
@@ -22,6 +23,7 @@ class SharedParts:
         workflow_name: the Glue workflow that starts the jobs.
         metrics: True publishes Glue's job metrics to CloudWatch.
         network: connections that jobs have by default, and what the stage allows them.
+        glue_arguments: Glue's own arguments of every job, unless the job has others.
     """
 
     root: Path
@@ -31,3 +33,4 @@ class SharedParts:
     workflow_name: str
     metrics: bool = False
     network: StageNetwork = field(default_factory=StageNetwork)
+    glue_arguments: GlueArguments | None = None

@@ -268,8 +268,25 @@ class JobLogs(Construct):
         security: JobSecurity,
         role_name: str,
         prefix: str,
+        retention_days: int | None = None,
     ) -> None:
+        """Declare them.
+
+        Args:
+            scope: the construct that owns them.
+            id_: construct id.
+            security: encryption, and a part of the names.
+            role_name: of the job.
+            prefix: how the names begin.
+            retention_days: how long they are kept; None: as long as those of the pipeline.
+        """
         super().__init__(scope, id_)
+        if retention_days and security.log_groups is not LogGroups.MADE:
+            raise JobDefinitionError(
+                f"JobOptions has log_retention_days {retention_days} in a pipeline with "
+                f"LogGroups.{security.log_groups.name}, which makes no log groups; leave it out: "
+                "whoever makes them says how long logs are kept"
+            )
         prefix = f"{prefix}/{security.name}-role/{role_name}"
         self.error = f"{prefix}/error"
         kinds = ("error", "output") if security.log_groups is LogGroups.MADE else ()
@@ -279,7 +296,7 @@ class JobLogs(Construct):
                 kind.capitalize(),
                 log_group_name=f"{prefix}/{kind}",
                 kms_key_id=security.logs_key_arn,
-                retention_in_days=security.log_retention_days,
+                retention_in_days=retention_days or security.log_retention_days,
             )
             for kind in kinds
         ]

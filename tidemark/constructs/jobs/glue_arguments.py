@@ -1,0 +1,233 @@
+"""Glue's own arguments of a job: typed, checked when they are declared, merged field by field."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from types import NoneType
+
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.checks.plain_secrets import NotSecret
+from tidemark.constructs.dataset import Dataset
+from tidemark.errors import JobDefinitionError
+
+DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
+# One object of S3, whose bucket may be known at deployment only. The address becomes a part of a
+# list with commas and of ARNs, where * and ? are wildcards.
+OBJECT = re.compile(r"s3://([\w.${}\[\]-]+)/([\w.+=!@/-]*[\w.+=!@-])", re.ASCII)
+CONF_NAME = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
+VARIABLE = re.compile(r"CUSTOMER_\w+", re.ASCII)
+LOG_STREAM = re.compile(r"[^:*\s]{1,400}")
+OTHER = re.compile(r"--[A-Za-z][\w-]*", re.ASCII)
+ONE_LINE = re.compile(r"[^\r\n]*")
+# Glue cuts --conf at spaces, and documents no way to quote one; a variable may be quoted, but by
+# rules of bash that Glue does not name.
+NO_SPACE = re.compile(r"[^\s'\"]+")
+VALUE = re.compile(r"[^\r\n'\"\\]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlueArguments:
+    """Arguments that Glue itself reads, by the names it documents them with.
+
+    None leaves an argument to the pipeline, and there to Glue. A job may name what its pipeline
+    names too: its own value counts; `conf`, variables and `other` are merged name by name. Which
+    versions know them and what they do on this machine: docs/glue-arguments.md.
+    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
+
+    Attributes:
+        conf: settings of Spark, name to value; a value has no spaces or quotes.
+        datalake_formats: table formats whose jars Glue adds: `iceberg`, `delta`, `hudi`.
+        glue_datacatalog: True lets Spark SQL use the Data Catalog as its metastore; the job may
+            then read its databases `default` and `global_temp`, make the first, and find what
+            `tables` names.
+        lakeformation_fine_grained_access: True lets Lake Formation filter what Spark reads from
+            tables; at least 4 workers, no extra jars.
+        observability_metrics: True publishes metrics of skew, errors and throughput.
+        job_insights: False turns off the analysis of failed runs.
+        spark_ui: where Glue writes the event logs that a Spark history server shows; the job may
+            write there.
+        log_stream_prefix: name of the log streams instead of the id of the run; all runs of the
+            job then share them.
+        extra_jars: jars for driver and executors, each a file of the project or an object of S3.
+        extra_files: files and folders copied into the working directory of the driver.
+        extra_py_files: further .py, .zip or .whl files for the path of Python, beside those that
+            the pipeline ships.
+        user_jars_first: True lets the extra jars win over those of Glue.
+        python_modules_installer_option: options of pip for `python_modules`, as on its command
+            line.
+        python_virtual_env: packed virtual environment, .tar.gz, that replaces all packages.
+        python_virtual_env_cache: where Glue keeps the environment it builds of `python_modules`;
+            the job may write there.
+        python_virtual_env_version: another one builds that environment again.
+        s3_parquet_optimized_committer: False writes Parquet without the committer of EMRFS.
+        executor_cores: tasks that run at a time in an executor.
+        disable_proxy: True sends calls of AWS services through the network of the connection.
+        auto_scale_within_microbatch: False scales streaming jobs between batches only.
+        driver_variables: environment variables of the driver; names begin with CUSTOMER_.
+        executor_variables: the same of the executors.
+        other: arguments that are newer than this list, with their dashes: `--new-argument`.
+
+    Raises:
+        JobDefinitionError: Glue would refuse or not see a value.
+    """
+
+    conf: Mapping[str, str | NotSecret] | None = None
+    datalake_formats: Sequence[str] | None = None
+    glue_datacatalog: bool | None = None
+    lakeformation_fine_grained_access: bool | None = None
+    observability_metrics: bool | None = None
+    job_insights: bool | None = None
+    spark_ui: Dataset | None = None
+    log_stream_prefix: str | None = None
+    extra_jars: Sequence[str | Path] | None = None
+    extra_files: Sequence[str | Path | Dataset] | None = None
+    extra_py_files: Sequence[str | Path] | None = None
+    user_jars_first: bool | None = None
+    python_modules_installer_option: str | NotSecret | None = None
+    python_virtual_env: str | Path | None = None
+    python_virtual_env_cache: Dataset | None = None
+    python_virtual_env_version: str | None = None
+    s3_parquet_optimized_committer: bool | None = None
+    executor_cores: int | None = None
+    disable_proxy: bool | None = None
+    auto_scale_within_microbatch: bool | None = None
+    driver_variables: Mapping[str, str | NotSecret] | None = None
+    executor_variables: Mapping[str, str | NotSecret] | None = None
+    other: Mapping[str, str | NotSecret] | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        for name in FLAGS:
+            self._one(name, bool, "True, False")
+        for name in ("spark_ui", "python_virtual_env_cache"):
+            self._one(name, Dataset, "a Dataset")
+        for name, (keys, values, allowed) in MAPPINGS.items():
+            self._mapping(name, keys, values, allowed)
+        self._files("extra_jars", (str, Path), "")
+        self._files("extra_py_files", (str, Path), "")
+        self._files("extra_files", (str, Path, Dataset), ", or a Dataset")
+        self._one("python_virtual_env", (str, Path), FILE)
+        if self.python_virtual_env is not None:
+            self._file("python_virtual_env", self.python_virtual_env)
+        self._text("log_stream_prefix", LOG_STREAM, "up to 400 characters, no space, : or *")
+        self._text("python_virtual_env_version", re.compile(r"[\w.+-]+"), "letters, digits, ._+-")
+        self._text(
+            "python_modules_installer_option",
+            re.compile(r"-[^\r\n]*"),
+            "options of pip in one line, the first with its dash",
+        )
+        formats = self.datalake_formats
+        if formats is not None and not (
+            isinstance(formats, list | tuple)
+            and all(one in DATALAKE_FORMATS for one in formats)
+            and len(set(formats)) == len(formats)
+        ):
+            self._refuse("datalake_formats", formats, f"a list of {', '.join(DATALAKE_FORMATS)}")
+        cores = self.executor_cores
+        if cores is not None and (type(cores) is not int or cores < 1):
+            self._refuse("executor_cores", cores, "an integer from 1")
+
+    def _refuse(self, name: str, value: object, allowed: str) -> None:
+        raise JobDefinitionError(
+            f"GlueArguments has {name} {value!r}; allowed: {allowed}; correct {name}="
+        )
+
+    def _one(self, name: str, kind: type | tuple[type, ...], allowed: str) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, (kind, NoneType) if isinstance(kind, type) else (*kind, NoneType)):
+            self._refuse(name, value, allowed)
+
+    def _text(self, name: str, form: re.Pattern[str], allowed: str) -> None:
+        value = getattr(self, name)
+        text = value.text if isinstance(value, NotSecret) else value
+        if text is not None and not (isinstance(text, str) and form.fullmatch(text)):
+            self._refuse(name, value, allowed)
+
+    def _mapping(
+        self, name: str, keys: re.Pattern[str], values: re.Pattern[str], allowed: str
+    ) -> None:
+        given: object = getattr(self, name)
+        if given is None:
+            return
+        if not isinstance(given, Mapping):
+            self._refuse(name, given, "a dict of names to strings")
+            return
+        for key, value in given.items():
+            text = value.text if isinstance(value, NotSecret) else value
+            is_name = isinstance(key, str) and keys.fullmatch(key)
+            if not (is_name and isinstance(text, str) and values.fullmatch(text)):
+                # The value may be a secret, which an error would spread.
+                shown = f"{key!r} with a value of type {type(value).__name__}"
+                self._refuse(name, shown, allowed)
+            if name == "other" and key in GLUE_ARGUMENTS:
+                raise JobDefinitionError(
+                    f"GlueArguments has {key!r} in other, which Glue documents; {who_sets(key)}"
+                )
+
+    def _files(self, name: str, kinds: tuple[type, ...], also: str) -> None:
+        values: object = getattr(self, name)
+        if values is None:
+            return
+        allowed = f"a list, each {FILE}{also}"
+        if not isinstance(values, list | tuple):
+            self._refuse(name, values, allowed)
+            return
+        for value in values:
+            if not isinstance(value, kinds):
+                self._refuse(name, value, allowed)
+            self._file(name, value)
+
+    def _file(self, name: str, value: object) -> None:
+        if isinstance(value, str) and not OBJECT.fullmatch(value):
+            self._refuse(name, value, FILE)
+
+
+FILE = "a Path of a file in the project, or the s3:// address of one object without , * ? or spaces"
+FLAGS = (
+    *("glue_datacatalog", "lakeformation_fine_grained_access", "observability_metrics"),
+    *("job_insights", "user_jars_first", "s3_parquet_optimized_committer", "disable_proxy"),
+    "auto_scale_within_microbatch",
+)
+MAPPINGS = {
+    "conf": (
+        CONF_NAME,
+        NO_SPACE,
+        "names of Spark settings to strings without spaces or quotes, which Glue would cut",
+    ),
+    "driver_variables": (VARIABLE, VALUE, "names that begin with CUSTOMER_ to strings in one line"),
+    "executor_variables": (
+        VARIABLE,
+        VALUE,
+        "names that begin with CUSTOMER_ to strings in one line",
+    ),
+    "other": (OTHER, ONE_LINE, "names with two dashes, --like-this, to strings in one line"),
+}
+
+
+def who_sets(name: str) -> str:
+    """Return what sets an argument of Glue, or why nothing does, for errors."""
+    known = GLUE_ARGUMENTS[name]
+    return f"set glue_arguments= with {known.field}=" if known.field else f"see {known.instead}"
+
+
+def base_of(pipeline: GlueArguments | None, command: str) -> GlueArguments | None:
+    """Return of the arguments of every job those that jobs of a command have."""
+    if pipeline is None:
+        return None
+    foreign = {known.field for known in GLUE_ARGUMENTS.values() if command not in known.commands}
+    return replace(pipeline, **dict.fromkeys(foreign - {""}))
+
+
+def merged(base: GlueArguments | None, own: GlueArguments | None) -> GlueArguments:
+    """Return the arguments of a job: its own, and field by field those of its pipeline."""
+    if base is None or own is None:
+        return own or base or GlueArguments()
+    changes: dict[str, object] = {}
+    for one in fields(own):
+        value, default = getattr(own, one.name), getattr(base, one.name)
+        if value is None:
+            continue
+        if isinstance(value, Mapping) and isinstance(default, Mapping):
+            value = {**default, **value}
+        changes[one.name] = value
+    return replace(base, **changes)  # type: ignore[arg-type]  # by the names of its own fields

@@ -1,0 +1,123 @@
+"""What a job may be told beside its script, data and runtime."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.settings import MOST_TAGS, RETENTION_DAYS, TAG_NAME, TAG_VALUE
+
+DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f]{1,2048}", re.DOTALL)
+MOST_RUNS = 4_000  # at a time of one job, unless the account has asked for more
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobOptions:
+    """Options of a Glue job that most jobs leave as they are.
+
+    A workflow runs each of its jobs once: runs beyond the first are those that somebody starts by
+    StartJobRun, or a run of the workflow beside them. Where a job queues (`JobRuntime.queues`), a
+    start beyond `max_concurrent_runs` waits; otherwise Glue refuses it.
+
+    Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html,
+    https://docs.aws.amazon.com/general/latest/gr/glue.html
+
+    Attributes:
+        description: what the job is for, shown in the console.
+        tags: tag name to value, of the job, its role and its log groups; beside those of the stage.
+        log_retention_days: how long logs of its runs are kept, instead of what the stage says.
+        max_concurrent_runs: how many runs of the job may run at a time. More than one only where
+            it keeps neither a bookmark nor watermarks; runs that write one folder at a time are a
+            finding of the rule `two-writers`.
+        non_overridable: arguments that no start can change: those of the script by their names,
+            Glue's own with dashes, such as `--conf`.
+        notify_after_minutes: Glue tells EventBridge, and so the alerts, of a run that takes longer;
+            None: half of the timeout.
+
+    Raises:
+        JobDefinitionError: AWS would refuse a value.
+    """
+
+    description: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    log_retention_days: int | None = None
+    max_concurrent_runs: int = 1
+    non_overridable: Sequence[str] = ()
+    notify_after_minutes: int | None = None
+
+    def __post_init__(self) -> None:
+        text: object = self.description
+        if text is not None and not (isinstance(text, str) and DESCRIPTION.fullmatch(text)):
+            _refuse("description", text, "a string of 1 to 2048 characters")
+        days: object = self.log_retention_days
+        if days is not None and (type(days) is not int or days not in RETENTION_DAYS):
+            _refuse("log_retention_days", days, ", ".join(map(str, RETENTION_DAYS)))
+        for name, most in (("max_concurrent_runs", MOST_RUNS), ("notify_after_minutes", 10_080)):
+            value = getattr(self, name)
+            is_unset = value is None and name == "notify_after_minutes"
+            if not is_unset and (type(value) is not int or not 1 <= value <= most):
+                _refuse(name, value, f"an integer from 1 to {most}")
+        names: object = self.non_overridable
+        if (
+            not isinstance(names, list | tuple)
+            or not all(isinstance(name, str) and name for name in names)
+            or len(set(names)) < len(names)
+        ):
+            _refuse("non_overridable", names, "a list of names of arguments, each once")
+        self._check_tags()
+
+    def _check_tags(self) -> None:
+        tags: object = self.tags
+        allowed = (
+            f"up to {MOST_TAGS} names of 1 to 128 and values of up to 256 letters, digits, spaces "
+            "and _.:/=+-@, no name that begins with aws: or tidemark:"
+        )
+        if not isinstance(tags, Mapping) or len(tags) > MOST_TAGS:
+            _refuse("tags", tags, allowed)
+            return
+        for name, value in tags.items():
+            is_tag = isinstance(name, str) and isinstance(value, str)
+            if not (is_tag and TAG_NAME.fullmatch(name) and TAG_VALUE.fullmatch(value)):
+                _refuse("tags", {name: value}, allowed)
+
+    def check(
+        self, job: str, *, timeout_minutes: int | None, bookmark: bool, watermark: bool
+    ) -> None:
+        """Raise unless a job can have these options.
+
+        Args:
+            job: its name.
+            timeout_minutes: after which Glue stops a run; None if it never does.
+            bookmark: whether Glue keeps a bookmark for it.
+            watermark: whether it keeps watermarks.
+
+        Raises:
+            JobDefinitionError: its runs could lose state at a time, or no run could be reported.
+        """
+        runs = self.max_concurrent_runs
+        if runs > 1 and (bookmark or watermark):
+            reason, remedy = (
+                ("a bookmark, which the second of two runs cannot commit", "BookmarkOption.DISABLE")
+                if bookmark
+                else (
+                    "watermarks, whose open window the second of two runs takes over, so that the "
+                    "first fails",
+                    "leave watermark= out",
+                )
+            )
+            raise JobDefinitionError(
+                f"job '{job}' has max_concurrent_runs {runs} and keeps {reason}; allowed: 1; "
+                f"set it to 1, or {remedy}"
+            )
+        after = self.notify_after_minutes
+        if after is not None and timeout_minutes is not None and after >= timeout_minutes:
+            raise JobDefinitionError(
+                f"job '{job}' has notify_after_minutes {after} and ends after "
+                f"{timeout_minutes} minutes, its timeout; allowed: less than that; lower it"
+            )
+
+
+def _refuse(name: str, value: object, allowed: str) -> None:
+    raise JobDefinitionError(
+        f"JobOptions has {name} {value!r}; allowed: {allowed}; correct {name}="
+    )

@@ -1,0 +1,31 @@
+"""Files of the project that a deployment uploads under their own names."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+from constructs import Construct
+
+
+def named_asset(scope: Construct, id_: str, file: Path) -> str:
+    """Return the address of a file of the project, which a deployment uploads.
+
+    The CDK names an asset by its hash; a module is imported, and a file opened, by its name, so the
+    name follows the hash: `s3://<bucket of the bootstrap>/<hash>/<name>`.
+
+    Args:
+        scope: the construct that owns the asset.
+        id_: its construct id.
+        file: the file.
+    """
+    stack = cdk.Stack.of(scope)
+    staging = cdk.AssetStaging(scope, id_, source_path=str(file))
+    staged = staging.relative_staged_path(stack)
+    # The end of the staged file's name is what the synthesizer appends.
+    name = file.name.removesuffix(Path(staged).suffix)
+    location = stack.synthesizer.add_file_asset(
+        packaging=cdk.FileAssetPackaging.FILE,
+        source_hash=f"{staging.asset_hash}/{name}",
+        file_name=staged,
+        display_name=f"{scope.node.path}/{id_}",
+    )
+    return location.s3_object_url

@@ -1,0 +1,297 @@
+"""Turns Glue's own arguments of a job into texts, assets and permissions."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.checks.plain_secrets import check_open_texts, reasons
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.jobs import permissions
+from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
+from tidemark.constructs.jobs.named_asset import named_asset
+from tidemark.errors import JobDefinitionError
+
+# Argument to its field, where Glue takes `true` and without the argument does not do it.
+ON = {
+    "--disable-proxy-v2": "disable_proxy",
+    "--enable-glue-datacatalog": "glue_datacatalog",
+    "--enable-lakeformation-fine-grained-access": "lakeformation_fine_grained_access",
+    "--enable-observability-metrics": "observability_metrics",
+    "--user-jars-first": "user_jars_first",
+}
+# Where without the argument Glue does it.
+ON_OR_OFF = {
+    "--auto-scale-within-microbatch": "auto_scale_within_microbatch",
+    "--enable-job-insights": "job_insights",
+    "--enable-s3-parquet-optimized-committer": "s3_parquet_optimized_committer",
+}
+LEAST_WORKERS_OF_LAKE_FORMATION = 4
+VCPUS_OF_DPU = 4
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What Spark runs on: version of Glue, type of the workers, DPUs of one, and how many."""
+
+    glue_version: str
+    worker_type: str
+    dpus_of_worker: float
+    number_of_workers: int
+
+
+@dataclass(frozen=True)
+class OwnArguments:
+    """Glue's own arguments of a job, as the template has them.
+
+    Attributes:
+        texts: dashed name to text.
+        objects: ARNs of the objects of S3 that Glue reads for the job.
+        read: folders that Glue reads for the job.
+        written: folders that Glue writes for the job.
+        statements: what else the job may do.
+        py_files: URIs of modules, to be passed beside those of the pipeline.
+        not_secret: argument to why everybody may see what looks like a secret in it.
+    """
+
+    texts: dict[str, str] = field(default_factory=dict)
+    objects: list[str] = field(default_factory=list)
+    read: list[Dataset] = field(default_factory=list)
+    written: list[Dataset] = field(default_factory=list)
+    statements: list[permissions.Statement] = field(default_factory=list)
+    py_files: list[str] = field(default_factory=list)
+    not_secret: dict[str, str] = field(default_factory=dict)
+
+
+def own_arguments(
+    scope: Construct,
+    job: str,
+    given: GlueArguments,
+    *,
+    root: Path,
+    command: str,
+    cluster: Cluster | None,
+    tables: Sequence[str],
+) -> OwnArguments:
+    """Return what Glue's own arguments of a job add to it; files of the project become assets.
+
+    Args:
+        scope: the construct of the job.
+        job: its name.
+        given: the arguments.
+        root: folder of the project.
+        command: kind of job: `glueetl`, `gluestreaming`, `pythonshell`.
+        cluster: what Spark runs on; None without Spark.
+        tables: tables of the Data Catalog that it uses, each as `database.table`.
+
+    Raises:
+        JobDefinitionError: Glue does not know an argument in this kind of job or version, two
+            arguments exclude each other, a file is not there, or a text shows a secret.
+    """
+    _check(job, given, command, cluster)
+    own = OwnArguments()
+    stack = cdk.Stack.of(scope)
+    files = {
+        name: _uris(scope, job, name, getattr(given, name) or (), root, own)
+        for name in ("extra_jars", "extra_files", "extra_py_files")
+    }
+    own.py_files.extend(files["extra_py_files"])
+    virtual_env = given.python_virtual_env
+    lists = {
+        "--datalake-formats": given.datalake_formats or (),
+        "--extra-files": files["extra_files"],
+        "--extra-jars": files["extra_jars"],
+        "--python-virtual-env": _uris(
+            scope, job, "python_virtual_env", [virtual_env] if virtual_env else (), root, own
+        ),
+    }
+    own.texts.update({name: ",".join(values) for name, values in lists.items() if values})
+    own.texts.update({name: "true" for name, one in ON.items() if getattr(given, one)})
+    own.texts.update(
+        {
+            name: str(getattr(given, one)).lower()
+            for name, one in ON_OR_OFF.items()
+            if getattr(given, one) is not None
+        }
+    )
+    own.texts.update(_plain(job, given))
+    own.not_secret.update(_reasons(given))
+    if given.spark_ui:
+        own.texts["--enable-spark-ui"] = "true"
+        own.texts["--spark-event-logs-path"] = given.spark_ui.uri
+        own.written.append(given.spark_ui)
+    if given.python_virtual_env_cache:
+        own.texts["--python-virtual-env-storage-prefix"] = given.python_virtual_env_cache.uri
+        own.written.append(given.python_virtual_env_cache)
+    if given.glue_datacatalog:
+        own.statements.extend(permissions.use_as_metastore(stack, tables))
+    if given.lakeformation_fine_grained_access:
+        own.statements.extend(permissions.get_lake_formation_data())
+    if given.observability_metrics:
+        own.statements.extend(permissions.put_metrics())
+    return own
+
+
+def _plain(job: str, given: GlueArguments) -> dict[str, str]:
+    """Return the arguments that are texts of their own, none of which shows a secret."""
+    conf = _open(job, "conf", given.conf)
+    texts = {
+        "--conf": " --conf ".join(f"{name}={value}" for name, value in conf.items()),
+        "--custom-logStream-prefix": given.log_stream_prefix or "",
+        "--customer-driver-env-vars": _variables(job, "driver_variables", given.driver_variables),
+        "--customer-executor-env-vars": _variables(
+            job, "executor_variables", given.executor_variables
+        ),
+        "--executor-cores": str(given.executor_cores or ""),
+        "--python-virtual-env-version": given.python_virtual_env_version or "",
+    }
+    option = given.python_modules_installer_option
+    if option is not None:
+        opened = _open(job, "python_modules_installer_option", {"option": option})
+        texts["--python-modules-installer-option"] = opened["option"]
+    other = _open(job, "other", given.other)
+    return {name: text for name, text in texts.items() if text} | other
+
+
+def _reasons(given: GlueArguments) -> dict[str, str]:
+    """Return why everybody may see the arguments that somebody has said it of."""
+    option = given.python_modules_installer_option
+    found = {
+        "--conf": reasons(given.conf or {}),
+        "--customer-driver-env-vars": reasons(given.driver_variables or {}),
+        "--customer-executor-env-vars": reasons(given.executor_variables or {}),
+        "--python-modules-installer-option": reasons({"": option}),
+    }
+    said = {name: "; ".join(why.values()) for name, why in found.items() if why}
+    return said | reasons(given.other or {})
+
+
+def _variables(job: str, name: str, given: Mapping[str, object] | None) -> str:
+    """Return environment variables as Glue reads them: `K=V,K="a, b"`."""
+    opened = _open(job, name, given)
+    return ",".join(
+        f'{key}="{value}"' if " " in value or "," in value else f"{key}={value}"
+        for key, value in opened.items()
+    )
+
+
+def _open(job: str, name: str, texts: Mapping[str, object] | None) -> dict[str, str]:
+    opened = check_open_texts(f"job '{job}' has in {name} of its glue_arguments", texts or {})
+    return {key: str(value) for key, value in opened.items()}
+
+
+def _uris(
+    scope: Construct,
+    job: str,
+    name: str,
+    values: Sequence[str | Path | Dataset],
+    root: Path,
+    own: OwnArguments,
+) -> list[str]:
+    """Return the addresses of files and folders, noting what the job may read of them."""
+    uris = []
+    for number, value in enumerate(values):
+        if isinstance(value, Dataset):
+            own.read.append(value)
+            uris.append(value.uri)
+            continue
+        uri = value
+        if isinstance(value, Path):
+            file = _project_file(job, name, root, value)
+            uri = named_asset(scope, f"{name.title().replace('_', '')}{number}", file)
+        uris.append(str(uri))
+        match = OBJECT.fullmatch(str(uri))
+        assert match is not None  # noqa: S101 (checked where it was declared)
+        own.objects.append(
+            cdk.Stack.of(scope).format_arn(
+                service="s3", region="", account="", resource=match[1], resource_name=match[2]
+            )
+        )
+    return uris
+
+
+def _project_file(job: str, name: str, root: Path, file: Path) -> Path:
+    """Return where a file of the project is.
+
+    Raises:
+        JobDefinitionError: it is not there, is outside, or could not be named in a list.
+    """
+    path = root / file
+    wrong = None
+    if not path.is_file():
+        wrong = "is not a file; create it"
+    elif not Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
+        wrong = "is outside the project; move it there"
+    elif not OBJECT.fullmatch(f"s3://bucket/{path.name}"):
+        wrong = "has a name with a comma, a space or a wildcard; rename it"
+    if wrong:
+        raise JobDefinitionError(
+            f"job '{job}' has the file {str(file)!r} in {name}, which {wrong}, or correct the path"
+        )
+    return path
+
+
+def _check(job: str, given: GlueArguments, command: str, cluster: Cluster | None) -> None:
+    """Raise unless Glue knows every argument that is given, in this version and kind of job."""
+    for known in GLUE_ARGUMENTS.values():
+        value = getattr(given, known.field) if known.field else None
+        if value is None:
+            continue
+        has = f"job '{job}' has {known.field} in its glue_arguments ({known.name}), which "
+        if command not in known.commands:
+            raise JobDefinitionError(
+                f"{has}a job of the command {command} does not have; allowed: jobs of the command "
+                f"{', '.join(known.commands)}; leave it out"
+            )
+        if cluster and not known.is_known_by(cluster.glue_version):
+            first, last = known.since or "the first", known.until or "the newest"
+            raise JobDefinitionError(
+                f"{has}Glue {cluster.glue_version} does not know; allowed: versions from {first} "
+                f"to {last}; leave it out, or set another glue_version in runtime="
+            )
+    for one, other, reason in _exclusions(given, cluster):
+        raise JobDefinitionError(
+            f"job '{job}' has {one} in its glue_arguments and {other}; {reason}"
+        )
+
+
+def _exclusions(given: GlueArguments, cluster: Cluster | None) -> list[tuple[str, str, str]]:
+    """Return what excludes each other: an argument, what else, and what is allowed instead.
+
+    Sources: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable-considerations.html,
+    https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
+    """
+    found = []
+    most = int(2 * VCPUS_OF_DPU * cluster.dpus_of_worker) if cluster else 0
+    if cluster and given.executor_cores is not None and given.executor_cores > most:
+        has = f"workers of the type {cluster.worker_type}"
+        found.append(
+            (f"executor_cores {given.executor_cores}", has, f"allowed: up to {most}; lower it")
+        )
+    if given.user_jars_first and not given.extra_jars:
+        found.append(("user_jars_first", "no extra_jars", "name them, or leave it out"))
+    if given.lakeformation_fine_grained_access:
+        name = "lakeformation_fine_grained_access"
+        if given.extra_jars:
+            found.append((name, "extra_jars", "Lake Formation refuses extra jars; drop one"))
+        if cluster and cluster.number_of_workers < LEAST_WORKERS_OF_LAKE_FORMATION:
+            found.append(
+                (
+                    name,
+                    f"number_of_workers {cluster.number_of_workers}",
+                    f"allowed: {LEAST_WORKERS_OF_LAKE_FORMATION} workers or more; raise it",
+                )
+            )
+    if given.python_virtual_env and given.python_virtual_env_cache:
+        found.append(
+            ("python_virtual_env", "python_virtual_env_cache", "Glue takes one; leave one out")
+        )
+    if given.python_virtual_env_version and not given.python_virtual_env_cache:
+        found.append(
+            ("python_virtual_env_version", "no python_virtual_env_cache", "name it, or leave it")
+        )
+    return found
