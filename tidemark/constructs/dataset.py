@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aws_cdk import aws_s3 as s3
 
+from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
 
 # A key has up to 1,024 characters, of which files need some.
@@ -49,7 +50,7 @@ class Dataset:
                     f"dataset {prefix!r} has {key} {getattr(self, key)!r}; allowed: True, False; "
                     "pass one"
                 )
-        if not hasattr(self.bucket, "bucket_arn"):
+        if not hasattr(type(self.bucket), "bucket_arn"):  # of the type: it asks no Node
             raise JobDefinitionError(
                 f"dataset {self.prefix!r} has the bucket {self.bucket!r}; allowed: a bucket; write "
                 "s3.Bucket.from_bucket_name(...) for one that others made"
@@ -58,4 +59,4 @@ class Dataset:
     @property
     def uri(self) -> str:
         """Return the address of the data, `s3://<bucket>/<prefix>`."""
-        return f"s3://{self.bucket.bucket_name}/{self.prefix}"
+        return f"s3://{bucket_name(self.bucket)}/{self.prefix}"

@@ -116,9 +116,10 @@ class Pipeline(Construct):
         check_alerts(name, alerts, stage)
         check_default(name, "glue_arguments", glue_arguments, GlueArguments)
         super().__init__(scope, id_)
-        if cdk.Stack.of(self).nested_stack_parent is not None:
+        stack = cdk.Stack.of(self)
+        if stack.nested_stack_parent is not None:
             raise JobDefinitionError(
-                f"pipeline '{name}' is in the nested stack '{cdk.Stack.of(self).node.path}', whose "
+                f"pipeline '{name}' is in the nested stack '{stack.node.path}', whose "
                 "template no validation is shown; put it into a stack of the app or of a Stage"
             )
         apply_to_all(self, stage)
@@ -127,6 +128,7 @@ class Pipeline(Construct):
         self.jobs: dict[str, GlueJob] = {}
         self._root = Path(root)
         self._stage = stage
+        self._tree = self.node
         properties = check_run_properties(name, {} if run_properties is None else run_properties)
         self.security = JobSecurity(
             self,
@@ -148,6 +150,7 @@ class Pipeline(Construct):
             self.workflow.add_metadata(METADATA, {"notSecret": not_secret})
         self._shared = SharedParts(
             root=self._root,
+            stack=stack,
             libs=libs_asset(self, "Libs", self._root),
             security=self.security,
             watermarks=watermarks,
@@ -300,7 +303,7 @@ class Pipeline(Construct):
                 f"job '{name}' is in the pipeline already; names must be unique; rename one of the "
                 "two"
             )
-        if self.node.try_find_child(id_) or self.node.try_find_child(f"{id_}Trigger"):
+        if self._tree.try_find_child(id_) or self._tree.try_find_child(f"{id_}Trigger"):
             raise JobDefinitionError(
                 f"job '{name}' would have the construct id '{id_}', which the pipeline uses for "
                 "something else; give it another name"

@@ -6,6 +6,7 @@ from constructs import Construct
 
 from tidemark.constructs.jobs.conditions import Condition, Job
 from tidemark.constructs.predicates import Predicate
+from tidemark.constructs.references import job_ref
 
 
 class Triggers:
@@ -27,7 +28,7 @@ class Triggers:
             name: its name.
         """
         self._scope = scope
-        self._workflow = workflow
+        self._workflow_name = workflow.ref
         self._last: glue.CfnTrigger | None = None
         self._start_actions: list[cdk.IResolvable | glue.CfnTrigger.ActionProperty] = []
         self.start = glue.CfnTrigger(
@@ -35,7 +36,7 @@ class Triggers:
             "Start",
             type="ON_DEMAND",
             description=f"Starts {name} when StartWorkflowRun is called",
-            workflow_name=workflow.ref,
+            workflow_name=self._workflow_name,
             actions=self._start_actions,
         )
 
@@ -56,7 +57,7 @@ class Triggers:
             f"{id_}Trigger",
             type="CONDITIONAL",
             start_on_creation=True,
-            workflow_name=self._workflow.ref,
+            workflow_name=self._workflow_name,
             predicate=glue.CfnTrigger.PredicateProperty(
                 logical=after.logical,
                 conditions=[_condition(ended) for ended in after.conditions],
@@ -72,13 +73,13 @@ class Triggers:
 
 def _action(node: Job) -> glue.CfnTrigger.ActionProperty:
     """Return what a trigger starts."""
-    return glue.CfnTrigger.ActionProperty(job_name=node.resource.ref)
+    return glue.CfnTrigger.ActionProperty(job_name=job_ref(node.resource))
 
 
 def _condition(ended: Condition) -> glue.CfnTrigger.ConditionProperty:
     """Return what a trigger watches."""
     return glue.CfnTrigger.ConditionProperty(
-        job_name=ended.job.resource.ref,
+        job_name=job_ref(ended.job.resource),
         logical_operator="EQUALS",
         state=ended.state.value,
     )

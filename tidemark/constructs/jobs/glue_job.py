@@ -32,6 +32,7 @@ from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.own_arguments import Cluster, OwnArguments, own_arguments
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.references import asset_arn, asset_url, bucket_arn, bucket_key_arn
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
 
@@ -230,13 +231,11 @@ class GlueJob(Construct):
         own: OwnArguments,
     ) -> list[permissions.Statement]:
         """Return what a job of any kind needs, what its kind needs, and what it declares."""
-        stack = cdk.Stack.of(self)
+        stack = shared.stack
         shipped = [script, shared.libs] if kind.ships_libs else [script]
         may_put = uses.run_properties is RunProperties.READ_AND_PUT
         return [
-            *permissions.read_objects(
-                [asset.bucket.arn_for_objects(asset.s3_object_key) for asset in shipped]
-            ),
+            *permissions.read_objects([asset_arn(asset) for asset in shipped]),
             *permissions.write_logs(stack, kind.logs),
             *(
                 statement
@@ -268,12 +267,12 @@ class GlueJob(Construct):
         read: Sequence[Dataset], written: Sequence[Dataset], shared: SharedParts
     ) -> list[permissions.Statement]:
         statements = permissions.use_data(
-            [(data.bucket.bucket_arn, data.prefix) for data in read],
-            [(data.bucket.bucket_arn, data.prefix) for data in written],
+            [(bucket_arn(data.bucket), data.prefix) for data in read],
+            [(bucket_arn(data.bucket), data.prefix) for data in written],
         )
         for may_write, datasets in ((False, read), (True, written)):
-            used = [data.bucket.encryption_key for data in datasets]
-            others = {key.key_arn for key in used if key} - set(shared.security.key_arns)
+            used = {arn for data in datasets if (arn := bucket_key_arn(data.bucket))}
+            others = used - set(shared.security.key_arns)
             statements += permissions.use_data_keys(sorted(others), may_write=may_write)
         return statements
 
@@ -300,7 +299,7 @@ class GlueJob(Construct):
             name=self.name,
             role=self.role.role_arn,
             command=glue.CfnJob.JobCommandProperty(
-                name=command, python_version=python_version, script_location=script.s3_object_url
+                name=command, python_version=python_version, script_location=asset_url(script)
             ),
             default_arguments={k: v for k, v in arguments.items() if k not in fixed},
             non_overridable_arguments=fixed or None,

@@ -16,6 +16,7 @@ from tidemark.constructs.jobs.job_checks import check_type
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.own_arguments import Cluster
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.runtime import JobRuntime
 
@@ -107,7 +108,7 @@ class IncrementalJob(GlueJob):
                 logs=prefix,
                 arguments=construct_arguments(
                     bookmark=bookmark.value,
-                    libs_url=shared.libs.s3_object_url,
+                    libs_url=asset_url(shared.libs),
                     log_group_prefix=prefix,
                     auto_scaling=runtime.auto_scaling,
                     metrics=shared.metrics,

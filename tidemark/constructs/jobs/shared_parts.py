@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import aws_cdk as cdk
 from aws_cdk import aws_s3_assets as assets
 
 from tidemark.constructs.jobs.connections import StageNetwork
@@ -17,6 +18,7 @@ class SharedParts:
 
     Attributes:
         root: folder of the project, which the scripts are in.
+        stack: the stack of the pipeline.
         libs: the zip of shared packages put on a script's path.
         security: how logs, bookmarks and data are encrypted, and where logs go.
         watermarks: the table for jobs that keep watermarks, or None if none does.
@@ -27,6 +29,7 @@ class SharedParts:
     """
 
     root: Path
+    stack: cdk.Stack
     libs: assets.Asset
     security: JobSecurity
     watermarks: WatermarkTable | None
