@@ -34,7 +34,7 @@ class StorageStack(cdk.Stack):
         self._export(table.table_name, table.table_arn)
         self.export_value(lake.key.key_arn)
         cdk.CfnOutput(self, "WatermarkTableName", value=table.table_name)
-        cdk.CfnOutput(self, "DatabaseName", value=lake.database.ref)
+        cdk.CfnOutput(self, "DatabaseName", value=lake.database_name)
 
     def _export(self, name: str, arn: str) -> None:
         """Keep the exports that pipelines import, whoever imports them today."""

@@ -33,6 +33,8 @@ PUBLIC = (
     *("StageConfig", "Schedule"),
     *(
         "WatermarkTable",
+        "Lake",
+        "ExistingBuckets",
         "LakeBucket",
         "StageKey",
         "ExistingSecurity",
@@ -48,7 +50,7 @@ PUBLIC = (
 )
 METHODS = {
     *("__init__", "add_job", "add", "on", "output", "acknowledge", "from_context"),
-    *("from_table_name", "name_of"),
+    *("from_table", "from_table_arn", "from_table_name", "name_of"),
 }
 HEAD = """# Constructs
 

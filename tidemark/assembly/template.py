@@ -34,6 +34,8 @@ TABLE_REQUEST_PROPERTIES = (
     "ProvisionedThroughput",
 )
 
+WATERMARK_TABLE = "--watermark_table"
+
 
 def read_deployment(assembly: Assembly, region: str) -> Deployment:
     """Resolve every stack and return what this machine runs.
@@ -186,13 +188,24 @@ def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
             continue  # only AWS knows what it starts, or will refuse it
 
 
+def _with_local_table(arguments: Mapping[str, str]) -> Mapping[str, str]:
+    """Return arguments with the name of the watermark table, where they give its ARN.
+
+    DynamoDB takes both; a table on this machine has a name only.
+    """
+    table = arguments.get(WATERMARK_TABLE)
+    if not isinstance(table, str) or ":table/" not in table:
+        return arguments
+    return {**arguments, WATERMARK_TABLE: table.rpartition("/")[2]}
+
+
 def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
     """Return the job that resolved properties of an ``AWS::Glue::Job`` define."""
     return JobDefinition(
         name=name,
         script_location=properties["Command"]["ScriptLocation"],
         glue_version=str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION)),
-        default_arguments=properties.get("DefaultArguments", {}),
+        default_arguments=_with_local_table(properties.get("DefaultArguments", {})),
         non_overridable_arguments=properties.get("NonOverridableArguments", {}),
         timeout_minutes=int(properties.get("Timeout", 480)),
         max_retries=int(properties.get("MaxRetries", 0)),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidemark.constructs.jobs.glue_job import Argument, GlueJob, RunProperties
     from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
     from tidemark.constructs.jobs.job_options import JobOptions
-    from tidemark.constructs.lake import Lake
+    from tidemark.constructs.lake import ExistingBuckets, Lake
     from tidemark.constructs.lake_bucket import LakeBucket
     from tidemark.constructs.monitoring.alerting import Alerting, Email, Https, SqsQueue
     from tidemark.constructs.monitoring.slack import SlackChannel
@@ -40,6 +40,7 @@ _MODULES = {
     "Condition": f"{_HERE}.jobs.conditions",
     "Dataset": f"{_HERE}.dataset",
     "Email": f"{_HERE}.monitoring.alerting",
+    "ExistingBuckets": f"{_HERE}.lake",
     "ExistingSecurity": f"{_HERE}.security.security",
     "GlueArguments": f"{_HERE}.jobs.glue_arguments",
     "GlueJob": f"{_HERE}.jobs.glue_job",
@@ -73,6 +74,7 @@ __all__ = [
     "Condition",
     "Dataset",
     "Email",
+    "ExistingBuckets",
     "ExistingSecurity",
     "GlueArguments",
     "GlueJob",

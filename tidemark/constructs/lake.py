@@ -1,20 +1,60 @@
 """A lake: what must survive every deployment, in one construct."""
 
+import re
+from dataclasses import dataclass
+
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.lake_bucket import AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey
 from tidemark.constructs.watermark_table import WatermarkTable
+from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
 
+DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 REPLACED_DAYS = 90  # how long a delivery that was replaced or deleted can be had back
+
+
+@dataclass(frozen=True)
+class ExistingBuckets:
+    """The buckets of a lake that are there already; the lake makes those that are None.
+
+    A bucket with a KMS key of its own is imported with it, `s3.Bucket.from_bucket_attributes(...,
+    encryption_key=key)`, or jobs may not use the key.
+
+    Attributes:
+        landing: what others deliver.
+        raw: increments, as they were read.
+        curated: one row per key.
+        mart: what people query.
+
+    Raises:
+        JobDefinitionError: one of them is no bucket.
+    """
+
+    landing: s3.IBucket | None = None
+    raw: s3.IBucket | None = None
+    curated: s3.IBucket | None = None
+    mart: s3.IBucket | None = None
+
+    def __post_init__(self) -> None:
+        for name, bucket in vars(self).items():
+            if bucket is not None and not hasattr(bucket, "bucket_arn"):
+                raise JobDefinitionError(
+                    f"ExistingBuckets has {name} {bucket!r}; allowed: a bucket, or None to make "
+                    "it; write s3.Bucket.from_bucket_attributes(...) for one that others made"
+                )
 
 
 class Lake(Construct):
     """Creates the key, the watermark table, the buckets of a lake and its database; all are kept.
+
+    What is there already is passed, and not made.
 
     Attributes:
         key: the KMS key of the stage.
@@ -23,7 +63,8 @@ class Lake(Construct):
         curated: one row per key, joined and corrected.
         mart: what people query.
         watermarks: the watermark table.
-        database: the catalog database `<name prefix>_<stage>`.
+        database: the catalog database `<name prefix>_<stage>`; None if another is used.
+        database_name: its name, or that of the other.
     """
 
     def __init__(
@@ -33,6 +74,9 @@ class Lake(Construct):
         *,
         stage: StageConfig,
         watermarks: WatermarkTable | None = None,
+        key: kms.IKey | None = None,
+        buckets: ExistingBuckets | None = None,
+        database: str | None = None,
     ) -> None:
         """Declare it.
 
@@ -41,18 +85,48 @@ class Lake(Construct):
             id_: construct id.
             stage: names the key and the database.
             watermarks: a table that is there already; None makes `glue-watermarks`.
+            key: a key that is there already, for the buckets that are made and for pipelines.
+            buckets: buckets that are there already.
+            database: name of a catalog database that is there already.
+
+        Raises:
+            JobDefinitionError: something of this is of another kind.
         """
+        _check(watermarks, key, buckets, database)
         super().__init__(scope, id_)
         apply_to_all(self, stage)
-        self.key = StageKey(self, "Key", stage=stage).key
-        self._access_logs = AccessLogBucket(self, "AccessLogs")
+        self.key: kms.IKey = key or StageKey(self, "Key", stage=stage).key
+        there = buckets or ExistingBuckets()
+        self._access_logs: AccessLogBucket | None = None
+        if None in (there.landing, there.raw, there.curated, there.mart):
+            self._access_logs = AccessLogBucket(self, "AccessLogs")
         # No one here can make again what was delivered.
-        self.landing = self._bucket("Landing", keep_replaced_days=REPLACED_DAYS)
-        self.raw = self._bucket("Raw")
-        self.curated = self._bucket("Curated")
-        self.mart = self._bucket("Mart")
+        self.landing = there.landing or self._bucket("Landing", keep_replaced_days=REPLACED_DAYS)
+        self.raw = there.raw or self._bucket("Raw")
+        self.curated = there.curated or self._bucket("Curated")
+        self.mart = there.mart or self._bucket("Mart")
         self.watermarks = watermarks or WatermarkTable(self, "Watermarks")
-        self.database = glue.CfnDatabase(
+        self.database = None if database else self._database(stage)
+        self.database_name = database or (self.database.ref if self.database else "")
+
+    @property
+    def buckets(self) -> dict[str, s3.IBucket]:
+        """Return the four buckets of data, by what they are for: Landing, Raw, Curated, Mart."""
+        names = ("Landing", "Raw", "Curated", "Mart")
+        return dict(zip(names, (self.landing, self.raw, self.curated, self.mart), strict=True))
+
+    def _bucket(self, id_: str, *, keep_replaced_days: int = 0) -> LakeBucket:
+        assert self._access_logs is not None  # noqa: S101 (a bucket is made)
+        return LakeBucket(
+            self,
+            id_,
+            key=self.key,
+            access_logs=self._access_logs,
+            keep_replaced_days=keep_replaced_days,
+        )
+
+    def _database(self, stage: StageConfig) -> glue.CfnDatabase:
+        database = glue.CfnDatabase(
             self,
             "Database",
             catalog_id=cdk.Stack.of(self).account,
@@ -61,19 +135,23 @@ class Lake(Construct):
                 description="Tables of the Tidemark pipelines",
             ),
         )
-        self.database.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+        database.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+        return database
 
-    @property
-    def buckets(self) -> dict[str, LakeBucket]:
-        """Return the four buckets of data, by what they are for: Landing, Raw, Curated, Mart."""
-        names = ("Landing", "Raw", "Curated", "Mart")
-        return dict(zip(names, (self.landing, self.raw, self.curated, self.mart), strict=True))
 
-    def _bucket(self, id_: str, *, keep_replaced_days: int = 0) -> LakeBucket:
-        return LakeBucket(
-            self,
-            id_,
-            key=self.key,
-            access_logs=self._access_logs,
-            keep_replaced_days=keep_replaced_days,
+def _check(watermarks: object, key: object, buckets: object, database: object) -> None:
+    """Raise unless what is there already is of the kind it should be."""
+    wrong: list[tuple[str, object, str]] = []
+    if watermarks is not None and not isinstance(watermarks, WatermarkTable):
+        one = "None, or WatermarkTable.from_table_name(...)"
+        wrong.append(("watermarks", watermarks, one))
+    if key is not None and not (hasattr(key, "key_arn") and hasattr(key, "key_id")):
+        wrong.append(("key", key, "None, or a KMS key such as kms.Key.from_key_arn(...)"))
+    if buckets is not None and not isinstance(buckets, ExistingBuckets):
+        wrong.append(("buckets", buckets, "None, or ExistingBuckets(landing=..., ...)"))
+    if database is not None and not (isinstance(database, str) and DATABASE.fullmatch(database)):
+        wrong.append(("database", database, "None, or a name of lower case letters, digits, _ -"))
+    for name, value, allowed in wrong:
+        raise JobDefinitionError(
+            f"the lake has {name} {value!r}; allowed: {allowed}; correct {name}="
         )

@@ -1,35 +1,42 @@
 """The DynamoDB table that remembers how far each watermark job has come."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Self
+from typing import Self, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from tidemark.constructs.jobs.permissions import use_watermarks
 from tidemark.constructs.security.explanations import skip_checkov
 from tidemark.errors import JobDefinitionError
 from watermarks import EXPIRES_AT, TABLE_NAME, create_table_request
 
 ALLOWED_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
+TABLE_ARN = re.compile(
+    r"arn:aws[a-z-]*:dynamodb:([a-z0-9-]+):(\d{12}):table/([a-zA-Z0-9_.-]{3,255})"
+)
 
 
 class WatermarkTable(Construct):
     """Creates the table `glue-watermarks`: on demand, recoverable, kept when the stack goes.
 
     A watermark that is lost means a full load at best, so the table has deletion protection,
-    point-in-time recovery and stays when its stack is deleted. `from_table_name` takes one that is
-    there already.
+    point-in-time recovery and stays when its stack is deleted. `from_table`,
+    `from_table_name` and `from_table_arn` take one that is there already.
 
     Attributes:
         table: the table; one row per job (`jobName`) and run (`runId`).
         key: the KMS key of an imported table that has one of its own, or None.
+        reference: what scripts are given as `watermark_table`: its name, or its ARN.
     """
 
     table: dynamodb.ITable
     key: kms.IKey | None = None
+    reference: str
 
     def __init__(
         self,
@@ -57,6 +64,7 @@ class WatermarkTable(Construct):
             )
         super().__init__(scope, id_)
         self.table = _imported(self) if _imported else self._made(table_name)
+        self.reference = self.table.table_name
 
     @classmethod
     def from_table_name(
@@ -87,6 +95,75 @@ class WatermarkTable(Construct):
         found.key = key
         return found
 
+    @classmethod
+    def from_table(cls, scope: Construct, id_: str, table: dynamodb.ITable) -> Self:
+        """Return a table that the app has as a construct, with the keys `jobName` and `runId`.
+
+        Args:
+            scope: the construct that owns the reference.
+            id_: construct id.
+            table: the table; if it has a KMS key, jobs may use that.
+
+        Raises:
+            JobDefinitionError: it is no table.
+        """
+        if not (hasattr(table, "table_arn") and hasattr(table, "encryption_key")):
+            raise JobDefinitionError(
+                f"table is {table!r}; allowed: a table of DynamoDB; pass one, or its name to "
+                "from_table_name"
+            )
+        found = cls(scope, id_, _imported=lambda self: table)
+        found.key = table.encryption_key
+        return found
+
+    @classmethod
+    def from_table_arn(
+        cls, scope: Construct, id_: str, table_arn: str, *, key: kms.IKey | None = None
+    ) -> Self:
+        """Return a table that others made in this region, in this account or another.
+
+        Scripts are given its ARN, which DynamoDB takes as well as a name. For a table of another
+        account its resource policy, and that of its key, must let this account in: synthesis says
+        what it must hold. On this machine it is a table of that name.
+        Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/rbac-iam-actions.html
+
+        Args:
+            scope: the construct that owns the reference.
+            id_: construct id.
+            table_arn: ARN of the table, `arn:aws:dynamodb:<region>:<account>:table/<name>`.
+            key: the KMS key that encrypts it, if that is not one of DynamoDB; jobs may use it.
+
+        Raises:
+            JobDefinitionError: it is no ARN of a table, or of one in another region.
+        """
+        given: object = table_arn
+        found_arn = TABLE_ARN.fullmatch(given) if isinstance(given, str) else None
+        if found_arn is None:
+            raise JobDefinitionError(
+                f"table_arn is {given!r}; allowed: arn:aws:dynamodb:REGION:ACCOUNT:table/NAME, no "
+                "wildcards; pass another"
+            )
+        region, account, name = found_arn.groups()
+        stack = cdk.Stack.of(scope)
+        if not cdk.Token.is_unresolved(stack.region) and region != stack.region:
+            raise JobDefinitionError(
+                f"the table {table_arn!r} is in another region than the stack, {stack.region}, "
+                "where scripts look for it; make one there"
+            )
+        found = cls(
+            scope,
+            id_,
+            table_name=name,
+            _imported=lambda self: dynamodb.Table.from_table_attributes(
+                self, "Table", table_arn=table_arn, encryption_key=key
+            ),
+        )
+        found.key = key
+        found.reference = table_arn
+        if account != stack.account:
+            _warn_of_account(found, table_arn, stack.account)
+        return found
+
     def _made(self, table_name: str) -> dynamodb.Table:
         partition, sort = create_table_request(table_name)["KeySchema"]
         table = dynamodb.Table(
@@ -108,6 +185,24 @@ class WatermarkTable(Construct):
             CKV_AWS_119="encrypted with DynamoDB's own key: watermarks outlive every key of ours",
         )
         return table
+
+
+def _warn_of_account(scope: Construct, table_arn: str, account: str) -> None:
+    """Say what the resource policy of a table needs, which no one here can change."""
+    one = "the account of the stack" if cdk.Token.is_unresolved(account) else account
+    granted = use_watermarks(table_arn, "")
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"AWS": f"arn:aws:iam::{one}:root"},
+        "Action": [action for one in granted for action in cast("list[str]", one["Action"])],
+        "Resource": table_arn,
+    }
+    cdk.Annotations.of(scope).add_warning_v2(
+        "tidemark:imported-table",
+        "the watermark table may be of another account, whose resource policy must then hold "
+        f"{json.dumps(statement)}; which rows a job may use, its role says; acknowledge this once "
+        "it does",
+    )
 
 
 def _text_key(key: Mapping[str, str]) -> dynamodb.Attribute:

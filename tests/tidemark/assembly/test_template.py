@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.assembly.cloud_assembly import Assembly, Stack
 from tidemark.assembly.definitions import Action, Condition, JobDefinition, ScheduleDefinition
-from tidemark.assembly.template import read_deployment
+from tidemark.assembly.template import job_definition, read_deployment
 from tidemark.errors import UnsupportedError, UsageError
 
 SCRIPT = {"Name": "glueetl", "ScriptLocation": "s3://b/job.py"}
@@ -353,3 +353,15 @@ def test_the_same_job_in_two_stages_names_the_assembly_to_choose():
 
     with pytest.raises(UsageError, match=r"two AWS::Glue::Job .*--app cdk.out/assembly-dev or cdk"):
         read_deployment(assembly, "eu-west-2")
+
+
+def test_a_watermark_table_that_is_named_by_its_arn_has_its_name_on_this_machine():
+    arn = "arn:aws:dynamodb:eu-west-1:999999999999:table/theirs"
+    properties = {
+        "Command": {"ScriptLocation": "s3://scripts/job.py"},
+        "DefaultArguments": {"--watermark_table": arn, "--other": arn},
+    }
+
+    job = job_definition("one", properties)
+
+    assert job.default_arguments == {"--watermark_table": "theirs", "--other": arn}

@@ -1,7 +1,11 @@
 """A table of watermarks under another name, and one that others made."""
 
+import json
+
 import pytest
 
+from tests.fixtures.pipelines import ACCOUNT, Declared
+from tests.fixtures.synthesis import as_list
 from tidemark import constructs
 from tidemark.errors import JobDefinitionError
 
@@ -82,6 +86,83 @@ def test_a_job_may_use_the_key_of_a_table_that_others_encrypt(cdk, stack, tmp_pa
 def test_a_name_that_dynamodb_does_not_take_is_refused(stack, name):
     with pytest.raises(JobDefinitionError, match="allowed: 3 to 255 letters"):
         constructs.WatermarkTable.from_table_name(stack, "Watermarks", name)
+
+
+ARN = "arn:aws:dynamodb:eu-west-1:999999999999:table/theirs"
+
+
+def test_a_table_of_another_account_is_named_by_its_arn(cdk, tmp_path):
+    declared = Declared(cdk, tmp_path)
+    table = constructs.WatermarkTable.from_table_arn(declared.stack, "Watermarks", ARN)
+    declared.add(declared.pipeline(watermarks=table), watermark=True)
+
+    (job,) = declared.resources("AWS::Glue::Job")
+    assert job["DefaultArguments"]["--watermark_table"] == ARN
+    (role,) = declared.resources("AWS::IAM::Role")
+    on_table = [
+        s for s in role["Policies"][0]["PolicyDocument"]["Statement"] if s["Resource"] == ARN
+    ]
+    actions = {a for s in on_table for a in as_list(s["Action"])}
+    (warning,) = declared.warnings()
+    text = warning.partition("must then hold ")[2].rpartition("; which rows")[0]
+    asked = json.loads(text)
+    assert set(asked["Action"]) == actions >= {"dynamodb:UpdateItem"}
+    assert asked["Principal"] == {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}
+    assert asked["Resource"] == ARN
+
+
+def test_of_a_table_of_the_same_account_nothing_is_asked(cdk, tmp_path):
+    declared = Declared(cdk, tmp_path)
+    constructs.WatermarkTable.from_table_arn(
+        declared.stack, "Watermarks", ARN.replace("999999999999", ACCOUNT)
+    )
+
+    assert declared.warnings() == []
+
+
+@pytest.mark.parametrize(
+    ("arn", "text"),
+    [
+        (ARN.replace("eu-west-1", "us-east-1"), "is in another region than the stack, eu-west-1"),
+        ("theirs", "table_arn is 'theirs'; allowed: arn:aws:dynamodb"),
+        (ARN[:-1] + "*", "no wildcards; pass another"),
+        (f"{ARN}/index/x", "no wildcards; pass another"),
+        (None, "table_arn is None"),
+    ],
+)
+def test_an_arn_of_no_table_that_scripts_can_use_is_refused(cdk, tmp_path, arn, text):
+    declared = Declared(cdk, tmp_path)
+
+    with pytest.raises(JobDefinitionError) as error:
+        constructs.WatermarkTable.from_table_arn(declared.stack, "Watermarks", arn)
+    assert text in str(error.value)
+
+
+def test_a_table_of_the_app_is_taken_with_its_key(cdk, stack, tmp_path):
+    from aws_cdk import aws_dynamodb as dynamodb
+    from aws_cdk import aws_kms as kms
+
+    text = {"type": dynamodb.AttributeType.STRING}
+    made = dynamodb.Table(
+        stack,
+        "Made",
+        partition_key=dynamodb.Attribute(name="jobName", **text),
+        sort_key=dynamodb.Attribute(name="runId", **text),
+        encryption_key=kms.Key(stack, "TableKey"),
+    )
+    found = synthesized(
+        cdk, stack, tmp_path, constructs.WatermarkTable.from_table(stack, "Watermarks", made)
+    )
+
+    (job,) = found["AWS::Glue::Job"]
+    assert job["DefaultArguments"]["--watermark_table"]["Ref"].startswith("Made")
+    assert "TableKey" in str(statements(found))
+
+
+@pytest.mark.parametrize("wrong", ["theirs", None, 7])
+def test_what_is_no_table_is_refused(stack, wrong):
+    with pytest.raises(JobDefinitionError, match="allowed: a table of DynamoDB"):
+        constructs.WatermarkTable.from_table(stack, "Watermarks", wrong)
 
 
 def test_everything_that_the_package_exports_is_there(cdk):

@@ -1,5 +1,6 @@
 """The Glue connections of a job: those of its stage, or its own, by name or as objects."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -13,7 +14,9 @@ from tidemark.stage.settings import CONNECTION
 
 Connection: TypeAlias = str | glue.CfnConnection | glue.IConnection
 ALLOWED = "names of Glue connections (no * ? : /), a CfnConnection or a glue.Connection"
-OFFLINE = ("--no-index", "--no-deps")
+OFFLINE = "--no-index --no-deps"
+INDEX = {"--index-url", "-i"}
+PUBLIC = re.compile(r"--extra-index-url|pypi\.org|pythonhosted\.org", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -82,29 +85,47 @@ def connections_of(
     return JobConnections(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(secrets)))
 
 
-def installer_options(
-    job: str, python_modules: Sequence[str], network: StageNetwork
-) -> tuple[str, ...]:
-    """Return what pip is told where it may reach no public index: nothing if it may.
+def installer_arguments(
+    job: str, python_modules: Sequence[str], network: StageNetwork, own_option: str | None
+) -> dict[str, str]:
+    """Return what tells pip to ask no public index, dashed name to text: nothing if it may.
 
     pip looks for what a wheel needs in the index too; so all that a job needs is named, and pip
-    looks for nothing else.
+    looks for nothing else, unless the job names an index of its own.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
 
+    Args:
+        job: the job.
+        python_modules: what Glue installs for it.
+        network: of the stage.
+        own_option: the options of pip that the job declares, if any.
+
     Raises:
-        JobDefinitionError: a package would come from there.
+        JobDefinitionError: a package would come from a public index.
     """
     if network.public_packages or not python_modules:
-        return ()
-    public = [module for module in python_modules if not module.startswith("s3://")]
+        return {}
+    words = re.split(r"[ =]+", own_option or "")
+    has_own_index = bool(INDEX & set(words)) and not any(PUBLIC.search(word) for word in words)
+    if "--no-index" in words or has_own_index:
+        public = [] if has_own_index and "--no-index" not in words else _names(python_modules)
+        option = {}
+    else:
+        public = _names(python_modules) or ([own_option] if own_option else [])
+        option = {"--python-modules-installer-option": OFFLINE}
     if public:
         raise JobDefinitionError(
-            f"job '{job}' has {public[0]!r} in python_modules, which Glue takes from a public "
-            "index, and the stage has publicPackages false; allowed: wheels in S3; put it and "
-            "what it needs there, and name each as s3://bucket/key.whl"
+            f"job '{job}' has {public[0]!r}, with which Glue asks a public index of packages, and "
+            "the stage has publicPackages false; allowed: wheels in S3, or an index of your own by "
+            "--index-url in python_modules_installer_option; put the package and what it needs "
+            "into S3, and name each in python_modules as s3://bucket/key.whl"
         )
-    return OFFLINE
+    return option
+
+
+def _names(python_modules: Sequence[str]) -> list[str]:
+    return [module for module in python_modules if not module.startswith("s3://")]
 
 
 def _of(connection: object) -> tuple[str | None, str | None]:

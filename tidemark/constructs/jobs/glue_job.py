@@ -17,7 +17,11 @@ from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.conditions import Condition, JobState
-from tidemark.constructs.jobs.connections import Connection, connections_of
+from tidemark.constructs.jobs.connections import (
+    Connection,
+    connections_of,
+    installer_arguments,
+)
 from tidemark.constructs.jobs.glue_arguments import GlueArguments, base_of, merged
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, render_arguments, with_own
 from tidemark.constructs.jobs.job_checks import (
@@ -158,6 +162,12 @@ class GlueJob(Construct):
             tables=uses.tables,
         )
         default_arguments = with_own(name, kind.arguments, own)
+        default_arguments |= installer_arguments(
+            name,
+            uses.python_modules,
+            shared.network,
+            own.texts.get("--python-modules-installer-option"),
+        )
         default_arguments |= render_arguments(
             name,
             {

@@ -9,7 +9,6 @@ from constructs import Construct
 
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.constructs.jobs import permissions
-from tidemark.constructs.jobs.connections import installer_options
 from tidemark.constructs.jobs.glue_job import GlueJob, JobKind, JobUses, check_job
 from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_checks import check_type
@@ -90,7 +89,7 @@ class IncrementalJob(GlueJob):
             bookmark=bookmark is not BookmarkOption.DISABLE,
             watermark=watermark,
         )
-        table = shared.watermarks.table if watermark and shared.watermarks else None
+        table = shared.watermarks.reference if watermark and shared.watermarks else None
         prefix = shared.security.prefix_of(name, role_is_given=uses.role is not None)
         self.runtime = runtime
         self.bookmark = bookmark
@@ -114,8 +113,7 @@ class IncrementalJob(GlueJob):
                     metrics=shared.metrics,
                     python_modules=uses.python_modules,
                     temp=uses.temp,
-                    watermark_table=table.table_name if table else None,
-                    installer_options=installer_options(name, uses.python_modules, shared.network),
+                    watermark_table=table,
                 ),
                 properties=_properties(runtime, options),
                 statements=_own_statements(name, shared, watermark=watermark),

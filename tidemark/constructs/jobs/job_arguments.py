@@ -27,7 +27,6 @@ def construct_arguments(
     python_modules: Sequence[str],
     temp: Dataset | None,
     watermark_table: str | None,
-    installer_options: Sequence[str] = (),
 ) -> dict[str, str]:
     """Return what the construct sets, dashed name to text."""
     return {
@@ -38,11 +37,6 @@ def construct_arguments(
         **({"--enable-auto-scaling": "true"} if auto_scaling else {}),
         **({"--enable-metrics": "true"} if metrics else {}),
         **({"--additional-python-modules": ",".join(python_modules)} if python_modules else {}),
-        **(
-            {"--python-modules-installer-option": " ".join(installer_options)}
-            if installer_options
-            else {}
-        ),
         **({"--TempDir": temp.uri} if temp else {}),
         **({"--watermark_table": watermark_table} if watermark_table else {}),
     }

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.fixtures.pipelines import Declared, stage_of
+from tidemark.constructs import GlueArguments
 from tidemark.errors import JobDefinitionError
 
 pytestmark = pytest.mark.synth
@@ -118,7 +119,7 @@ def test_a_stage_without_public_packages_installs_wheels_and_asks_no_index(decla
     pipeline = declared.pipeline(stage=stage_of(public_packages=False))
     wheel = "s3://wheels/mine-1.0-py3-none-any.whl"
 
-    with pytest.raises(JobDefinitionError, match=r"pyarrow==21\.0\.0.* which Glue"):
+    with pytest.raises(JobDefinitionError, match=r"pyarrow==21\.0\.0', with which"):
         declared.add(pipeline, python_modules=[wheel, "pyarrow==21.0.0"])
     declared.add(pipeline, "none")
     declared.add(pipeline, "wheels", python_modules=[wheel])
@@ -128,3 +129,40 @@ def test_a_stage_without_public_packages_installs_wheels_and_asks_no_index(decla
         for job in declared.resources("AWS::Glue::Job")
     }
     assert options == {"none": None, "wheels": "--no-index --no-deps"}
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--index-url https://packages.bank.example/simple",
+        "--index-url=https://packages.bank.example/simple --no-deps",
+    ],
+)
+def test_a_stage_without_public_packages_takes_an_index_of_ones_own(declared, option):
+    pipeline = declared.pipeline(stage=stage_of(public_packages=False))
+    arguments = GlueArguments(python_modules_installer_option=option)
+    declared.add(pipeline, python_modules=["pyarrow==21.0.0"], glue_arguments=arguments)
+
+    (job,) = declared.resources("AWS::Glue::Job")
+    assert job["DefaultArguments"]["--python-modules-installer-option"] == option
+
+
+@pytest.mark.parametrize(
+    ("modules", "option"),
+    [
+        (["pyarrow==21.0.0"], "--no-deps"),
+        (["pyarrow==21.0.0"], "--no-index"),
+        (["s3://wheels/mine-1.0-py3-none-any.whl"], "--upgrade"),
+        (["pyarrow==21.0.0"], "--index-url https://pypi.org/simple"),
+        (
+            ["pyarrow==21.0.0"],
+            "--index-url https://packages.bank.example --extra-index-url https://x.example",
+        ),
+    ],
+)
+def test_options_of_pip_do_not_lead_to_a_public_index(declared, modules, option):
+    pipeline = declared.pipeline(stage=stage_of(public_packages=False))
+    arguments = GlueArguments(python_modules_installer_option=option)
+
+    with pytest.raises(JobDefinitionError, match="asks a public index of packages"):
+        declared.add(pipeline, python_modules=modules, glue_arguments=arguments)
