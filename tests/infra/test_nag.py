@@ -73,3 +73,38 @@ def test_cdk_nag_finds_nothing_without_a_reason(report):
 
     assert findings == []
     assert done.returncode == 0, done.stderr
+
+
+# The app of docs/existing-resources.md, with cdk-nag as one more validation plugin.
+EXISTING = """
+import os, sys
+from tidemark.app import find_node
+os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
+import aws_cdk as cdk
+from cdk_nag import AwsSolutionsChecks
+from tests.docs.test_existing_resources_doc import make_app
+app = make_app(cdk, sys.argv[1])
+cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
+app.synth()
+"""
+
+
+def test_cdk_nag_finds_nothing_in_an_app_over_what_is_there(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", EXISTING, str(tmp_path)],
+        cwd=ROOT,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    plugins = json.loads((tmp_path / "validation-report.json").read_text())["pluginReports"]
+    findings = [
+        f"{violation['ruleName']} at {construct['constructPath']}"
+        for plugin in plugins
+        for violation in plugin["violations"]
+        for construct in violation["violatingConstructs"]
+    ]
+    assert findings == []
+    assert done.returncode == 0, done.stderr

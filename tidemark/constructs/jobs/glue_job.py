@@ -37,6 +37,7 @@ from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.own_arguments import Cluster, OwnArguments, own_arguments
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.references import asset_arn, asset_url, bucket_arn, bucket_key_arn
+from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
 
@@ -191,6 +192,8 @@ class GlueJob(Construct):
         self.resource = self._resource(
             asset, shared, replace(uses, options=options), kind, default_arguments
         )
+        for rule in () if shared.security.is_made else ("AwsSolutions-GL1", "AwsSolutions-GL3"):
+            explain(self.resource, rule, EXISTING)
         if found.missing:
             self.resource.add_metadata(MISSING_GRANTS, list(found.missing))
         if found.policies:

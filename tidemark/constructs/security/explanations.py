@@ -11,6 +11,10 @@ from constructs import Construct, IValidation
 
 CONTEXT_KEY = "tidemark:explain"
 RULE = "AwsSolutions::AwsSolutions-IAM5"
+EXISTING = (
+    "The security configuration is not of this app: ExistingSecurity is for one that encrypts logs "
+    "with SSE-KMS and bookmarks with CSE-KMS."
+)
 WILDCARDS = (
     "No action has a wildcard. A resource has one below the prefixes that the job declares; in "
     "the names of its log groups, which end in the name of this role; where an action knows no "
@@ -27,7 +31,7 @@ def skip_checkov(resource: cdk.Resource | cdk.CfnResource, **reasons: str) -> No
     child.add_metadata("checkov", {"skip": skipped})
 
 
-def explain(resource: cdk.Resource, rule: str, reason: str) -> None:
+def explain(resource: Construct, rule: str, reason: str) -> None:
     """Acknowledge a rule of cdk-nag for a resource, where the context asks for reasons."""
     if resource.node.try_get_context(CONTEXT_KEY):
         acknowledgment = cdk.Acknowledgment(id=f"AwsSolutions::{rule}", reason=reason)

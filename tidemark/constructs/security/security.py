@@ -175,6 +175,7 @@ class JobSecurity(Construct):
         log_group_prefix: `--custom-logGroup-prefix` of the jobs.
         log_retention_days: how long their logs are kept.
         log_groups: who makes them.
+        is_made: False if the security configuration is not of this app.
     """
 
     def __init__(
@@ -211,6 +212,7 @@ class JobSecurity(Construct):
         self.log_groups = log_groups
         if keys[0] is not key and log_groups is LogGroups.MADE:
             let_logs_use(self, keys[0])
+        self.is_made = existing is None
         if existing:
             self.name = self.configuration_name = existing.name
         else:
