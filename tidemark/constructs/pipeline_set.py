@@ -7,7 +7,9 @@ from aws_cdk import aws_kms as kms
 
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.jobs.job_checks import check_name
+from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.pipeline import Pipeline
+from tidemark.constructs.security.security import ExistingSecurity, LogGroups
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
@@ -53,11 +55,21 @@ class PipelineSet:
         self._root = root
         self._env = env
 
-    def add(self, name: str) -> Pipeline:
+    def add(
+        self,
+        name: str,
+        *,
+        alerts: Alerting | None = None,
+        security: ExistingSecurity | None = None,
+        log_groups: LogGroups = LogGroups.MADE,
+    ) -> Pipeline:
         """Return a new, empty pipeline in a stack of its own.
 
         Args:
             name: Glue workflow name in kebab case; a part of the stack's name.
+            alerts: as of a `Pipeline`.
+            security: likewise.
+            log_groups: likewise.
 
         Raises:
             JobDefinitionError: the name is not in kebab case, or another stack has it.
@@ -84,6 +96,9 @@ class PipelineSet:
             stage=self._stage,
             watermarks=self._watermarks,
             key=self._key,
+            alerts=alerts,
+            security=security,
+            log_groups=log_groups,
         )
         self.pipelines[name] = pipeline
         return pipeline

@@ -11,7 +11,6 @@ from weakref import WeakSet
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
-from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
@@ -172,16 +171,39 @@ def subscribe(scope: Construct, topic: sns.ITopic, one: Email | Https | SqsQueue
 
 
 def _subscribe_queue(scope: Construct, topic: sns.ITopic, queue: sqs.IQueue) -> None:
-    # Made beside the queue, whose policy names the topic: one stack refers to the other only.
-    topic.add_subscription(subscriptions.SqsSubscription(queue))
-    if isinstance(queue, sqs.Queue):
-        return
+    """Subscribe a queue, and let this topic in; one of another stack lets in those of the account.
+
+    That stack would refer to this one, which refers to it.
+    """
+    stack = cdk.Stack.of(scope)
+    is_here = cdk.Stack.of(queue).node.path == stack.node.path
+    source = topic.topic_arn if is_here else stack.format_arn(service="sns", resource="*")
+    only = {"ArnEquals" if is_here else "ArnLike": {"aws:SourceArn": source}}
+    service = iam.ServicePrincipal("sns.amazonaws.com")
     wanted = iam.PolicyStatement(
-        principals=[iam.ServicePrincipal("sns.amazonaws.com")],
+        principals=[service],
         actions=["sqs:SendMessage"],
         resources=[queue.queue_arn],
-        conditions={"ArnEquals": {"aws:SourceArn": topic.topic_arn}},
+        conditions=only,
     )
+    sns.Subscription(
+        scope,
+        f"Queue-{queue.node.addr}",
+        topic=topic,
+        protocol=sns.SubscriptionProtocol.SQS,
+        endpoint=queue.queue_arn,
+    )
+    if queue.add_to_resource_policy(wanted).statement_added:
+        if queue.encryption_master_key:
+            queue.encryption_master_key.add_to_resource_policy(
+                iam.PolicyStatement(
+                    principals=[service],
+                    actions=["kms:Decrypt", "kms:GenerateDataKey*"],
+                    resources=["*"],
+                    conditions=only,
+                )
+            )
+        return
     cdk.Annotations.of(scope).add_warning_v2(
         f"tidemark:imported-queue:{queue.queue_name}",
         f"the queue {queue.queue_name} is imported, so its policy is not changed: it must hold "

@@ -126,6 +126,44 @@ def test_a_queue_of_the_app_takes_messages_of_this_topic_only(declared):
     assert declared.warnings() == []
 
 
+def test_pipelines_in_stacks_of_their_own_share_a_queue_and_a_channel_of_another(cdk, tmp_path):
+    from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_sqs as sqs
+    from aws_cdk.assertions import Template
+
+    declared = Declared(cdk, tmp_path)  # its stack is that of the key, the queue and the channel
+    key = kms.Key(declared.stack, "Key")
+    queue = sqs.Queue(declared.stack, "Queue", encryption_master_key=key)
+    alerts = constructs.Alerting(subscribers=[constructs.SqsQueue(queue), slack(declared)])
+    pipelines = constructs.PipelineSet(
+        declared.app,
+        stage=stage_of(),
+        watermarks=None,
+        key=key,
+        root=tmp_path,
+        env=cdk.Environment(account=ACCOUNT, region=REGION),
+    )
+    for name in ("orders", "returns"):
+        declared.add(pipelines.add(name, alerts=alerts), f"{name}-one")
+
+    for name in ("orders", "returns"):
+        stack = cdk.Stack.of(pipelines.pipelines[name])
+        template = Template.from_stack(stack).to_json()["Resources"].values()
+        kinds = [resource["Type"] for resource in template]
+        assert (kinds.count("AWS::SNS::Topic"), kinds.count("AWS::SNS::Subscription")) == (1, 1)
+        (late,) = (
+            r
+            for r in template
+            if r["Type"] == "AWS::Events::Rule" and "Run Status" in str(r["Properties"])
+        )
+        assert len(late["Properties"]["Targets"]) == 2
+    (policy,) = declared.resources("AWS::SQS::QueuePolicy")
+    (statement,) = policy["PolicyDocument"]["Statement"]
+    assert statement["Condition"] == {
+        "ArnLike": {"aws:SourceArn": f"arn:aws:sns:{REGION}:{ACCOUNT}:*"}
+    }
+
+
 def test_what_an_imported_queue_needs_is_told(declared):
     from aws_cdk import aws_sqs as sqs
 
