@@ -49,8 +49,19 @@ PUBLIC = (
     ),
 )
 METHODS = {
-    *("__init__", "add_job", "add", "on", "output", "acknowledge", "from_context"),
     *("from_table", "from_table_arn", "from_table_name", "name_of"),
+    *(
+        "__init__",
+        "add_job",
+        "add_shell_job",
+        "add_streaming_job",
+        "add_crawler",
+        "add",
+        "on",
+        "output",
+        "acknowledge",
+        "from_context",
+    ),
 }
 HEAD = """# Constructs
 

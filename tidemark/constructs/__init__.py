@@ -14,13 +14,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tidemark.checks.plain_secrets import NotSecret
     from tidemark.checks.schedules.schedules import Schedule
+    from tidemark.constructs.crawlers.crawler import Crawler
+    from tidemark.constructs.crawlers.options import (
+        CrawlerOptions,
+        MissingData,
+        Recrawl,
+        SchemaUpdate,
+    )
+    from tidemark.constructs.crawlers.targets import CrawledData, CrawledDatabase, CrawledTable
     from tidemark.constructs.dataset import Dataset
-    from tidemark.constructs.jobs.conditions import Condition, JobState
+    from tidemark.constructs.jobs.conditions import Condition, CrawlState, JobState
     from tidemark.constructs.jobs.glue_arguments import GlueArguments
     from tidemark.constructs.jobs.glue_job import Argument, GlueJob, RunProperties
     from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
     from tidemark.constructs.jobs.job_options import JobOptions
     from tidemark.constructs.lake import ExistingBuckets, Lake
+    from tidemark.constructs.jobs.shell_job import ShellJob
+    from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics
+    from tidemark.constructs.jobs.streaming_job import StreamingJob
     from tidemark.constructs.lake_bucket import LakeBucket
     from tidemark.constructs.monitoring.alerting import Alerting, Email, Https, SqsQueue
     from tidemark.constructs.monitoring.slack import SlackChannel
@@ -31,6 +42,8 @@ if TYPE_CHECKING:
     from tidemark.constructs.watermark_table import WatermarkTable
     from tidemark.stage.config import StageConfig
     from tidemark.stage.runtime import JobRuntime
+    from tidemark.stage.shell_runtime import ShellCapacity, ShellRuntime
+    from tidemark.stage.streaming_runtime import StreamingRuntime
 
 _HERE = "tidemark.constructs"
 _MODULES = {
@@ -38,6 +51,12 @@ _MODULES = {
     "Argument": f"{_HERE}.jobs.glue_job",
     "BookmarkOption": f"{_HERE}.jobs.incremental_job",
     "Condition": f"{_HERE}.jobs.conditions",
+    "CrawlState": f"{_HERE}.jobs.conditions",
+    "CrawledData": f"{_HERE}.crawlers.targets",
+    "CrawledDatabase": f"{_HERE}.crawlers.targets",
+    "CrawledTable": f"{_HERE}.crawlers.targets",
+    "Crawler": f"{_HERE}.crawlers.crawler",
+    "CrawlerOptions": f"{_HERE}.crawlers.options",
     "Dataset": f"{_HERE}.dataset",
     "Email": f"{_HERE}.monitoring.alerting",
     "ExistingBuckets": f"{_HERE}.lake",
@@ -49,19 +68,29 @@ _MODULES = {
     "JobOptions": f"{_HERE}.jobs.job_options",
     "JobRuntime": "tidemark.stage.runtime",
     "JobState": f"{_HERE}.jobs.conditions",
+    "KinesisStream": f"{_HERE}.jobs.stream_sources",
     "Lake": f"{_HERE}.lake",
     "LakeBucket": f"{_HERE}.lake_bucket",
     "LogGroups": f"{_HERE}.security.security",
+    "MissingData": f"{_HERE}.crawlers.options",
+    "MskTopics": f"{_HERE}.jobs.stream_sources",
     "NotSecret": "tidemark.checks.plain_secrets",
     "Pipeline": f"{_HERE}.pipeline",
     "PipelineSet": f"{_HERE}.pipeline_set",
     "Predicate": f"{_HERE}.predicates",
+    "Recrawl": f"{_HERE}.crawlers.options",
     "RunProperties": f"{_HERE}.jobs.glue_job",
     "Schedule": "tidemark.checks.schedules.schedules",
+    "SchemaUpdate": f"{_HERE}.crawlers.options",
+    "ShellCapacity": "tidemark.stage.shell_runtime",
+    "ShellJob": f"{_HERE}.jobs.shell_job",
+    "ShellRuntime": "tidemark.stage.shell_runtime",
     "SlackChannel": f"{_HERE}.monitoring.slack",
     "SqsQueue": f"{_HERE}.monitoring.alerting",
     "StageConfig": "tidemark.stage.config",
     "StageKey": f"{_HERE}.security.security",
+    "StreamingJob": f"{_HERE}.jobs.streaming_job",
+    "StreamingRuntime": "tidemark.stage.streaming_runtime",
     "WatermarkTable": f"{_HERE}.watermark_table",
     "all_of": f"{_HERE}.predicates",
     "any_of": f"{_HERE}.predicates",
@@ -72,6 +101,12 @@ __all__ = [
     "Argument",
     "BookmarkOption",
     "Condition",
+    "CrawlState",
+    "CrawledData",
+    "CrawledDatabase",
+    "CrawledTable",
+    "Crawler",
+    "CrawlerOptions",
     "Dataset",
     "Email",
     "ExistingBuckets",
@@ -83,19 +118,29 @@ __all__ = [
     "JobOptions",
     "JobRuntime",
     "JobState",
+    "KinesisStream",
     "Lake",
     "LakeBucket",
     "LogGroups",
+    "MissingData",
+    "MskTopics",
     "NotSecret",
     "Pipeline",
     "PipelineSet",
     "Predicate",
+    "Recrawl",
     "RunProperties",
     "Schedule",
+    "SchemaUpdate",
+    "ShellCapacity",
+    "ShellJob",
+    "ShellRuntime",
     "SlackChannel",
     "SqsQueue",
     "StageConfig",
     "StageKey",
+    "StreamingJob",
+    "StreamingRuntime",
     "WatermarkTable",
     "all_of",
     "any_of",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
@@ -11,6 +12,10 @@ from constructs import Construct
 
 from tidemark.assembly.resources import METADATA
 from tidemark.checks.plain_secrets import NotSecret, reasons
+from tidemark.constructs.crawlers.crawler import Crawler
+from tidemark.constructs.crawlers.options import CrawlerOptions
+from tidemark.constructs.crawlers.permissions import LOGS as CRAWLER_LOGS
+from tidemark.constructs.crawlers.targets import Target
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.graph_check import check_graph_at_synth
@@ -22,6 +27,10 @@ from tidemark.constructs.jobs.incremental_job import BookmarkOption, Incremental
 from tidemark.constructs.jobs.job_checks import check_name, check_type
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.jobs.shell_job import LOGS as SHELL_LOGS
+from tidemark.constructs.jobs.shell_job import ShellJob, refuse_watermark
+from tidemark.constructs.jobs.stream_sources import StreamSource
+from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.monitoring import PIPELINE_TAG, Monitoring
@@ -46,6 +55,13 @@ from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
 from tidemark.stage.runtime import JobRuntime
+from tidemark.stage.shell_runtime import ShellRuntime
+from tidemark.stage.streaming_runtime import StreamingRuntime
+
+
+def construct_id(name: str) -> str:
+    """Return the construct id of a job or crawler, which has no dash."""
+    return "".join(word.capitalize() for word in name.split("-"))
 
 
 class Pipeline(Construct):
@@ -64,7 +80,9 @@ class Pipeline(Construct):
     Attributes:
         workflow: the Glue workflow.
         security: how the jobs encrypt, and where their logs go.
-        jobs: what was added, by name.
+        jobs: the jobs that the workflow starts, by name.
+        crawlers: the crawlers that it starts, by name.
+        streaming_jobs: the jobs that nothing starts, by name.
         monitoring: alerts, alarms and dashboard.
     """
 
@@ -126,6 +144,8 @@ class Pipeline(Construct):
         let_services_use(self, key)
         self.name = name
         self.jobs: dict[str, GlueJob] = {}
+        self.crawlers: dict[str, Crawler] = {}
+        self.streaming_jobs: dict[str, StreamingJob] = {}
         self._root = Path(root)
         self._stage = stage
         self._tree = self.node
@@ -173,6 +193,8 @@ class Pipeline(Construct):
             key=key,
             alerting=alerts or Alerting(),
             jobs=self.jobs,
+            crawlers=self.crawlers,
+            streaming_jobs=self.streaming_jobs,
             waits=self._waits,
         )
         if schedule := stage.starts:
@@ -196,7 +218,7 @@ class Pipeline(Construct):
         *,
         script: str,
         bookmark: BookmarkOption,
-        after: Predicate | Sequence[GlueJob | Condition] = (),
+        after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
         watermark: bool = False,
         reads: Sequence[Dataset] = (),
         writes: Sequence[Dataset] = (),
@@ -219,8 +241,8 @@ class Pipeline(Construct):
             name: Glue job name in kebab case, unique in the app.
             script: the Python file that Glue runs, relative to the project.
             bookmark: whether Glue keeps a bookmark for the job.
-            after: what must have happened first: a list of jobs that must all have SUCCEEDED,
-                `all_of(...)` or `any_of(...)`; empty: the job starts with the workflow.
+            after: what must have happened first: a list of jobs and crawlers that must all have
+                SUCCEEDED, `all_of(...)` or `any_of(...)`; empty: the job starts with the workflow.
             watermark: True gives the job its own rows of the watermark table, whose name the
                 script gets as `watermark_table`.
             reads: data the job takes as its input, and may list and read.
@@ -258,12 +280,8 @@ class Pipeline(Construct):
                 not waited for, or the job itself cannot be deployed.
         """
         check_name("job", name)
-        check_type(name, "script", script, str, "the path of a Python file in the project")
-        check_type(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
         check_age(name, max_watermark_age_hours, watermark=watermark)
-        waits_for = predicate_of(after)
-        id_ = "".join(word.capitalize() for word in name.split("-"))
-        self._check_place(name, id_, waits_for, arguments or {})
+        id_, waits_for = self._place("job", name, after, script, arguments)
         job = IncrementalJob(
             self,
             id_,
@@ -294,26 +312,240 @@ class Pipeline(Construct):
         self._triggers.add(id_, job, waits_for)
         return job
 
-    def _check_place(
-        self, name: str, id_: str, after: Predicate | None, arguments: Mapping[str, Argument]
-    ) -> None:
-        """Raise unless the name is free and every job that is named is in this pipeline."""
-        if name in self.jobs:
+    def add_shell_job(
+        self,
+        name: str,
+        *,
+        script: str,
+        after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
+        watermark: Literal[False] = False,
+        reads: Sequence[Dataset] = (),
+        writes: Sequence[Dataset] = (),
+        arguments: Mapping[str, Argument] | None = None,
+        runtime: ShellRuntime | None = None,
+        tables: Sequence[str] = (),
+        python_modules: Sequence[str] = (),
+        connections: Sequence[Connection] | None = None,
+        secrets: Sequence[str] = (),
+        run_properties: RunProperties | None = None,
+    ) -> ShellJob:
+        """Create a Python shell job of this pipeline and what starts it: a script without Spark.
+
+        It keeps no bookmark, and packages in `libs/` do not ship to it.
+
+        Args:
+            name: Glue job name in kebab case, unique in the app.
+            script: the Python file that Glue runs, of Python 3.9, relative to the project.
+            after: as for `add_job`.
+            watermark: False; the watermark library needs a newer Python.
+            reads: as for `add_job`, and so are the others that are not said here.
+            writes: as for `add_job`.
+            arguments: as for `add_job`.
+            runtime: capacity, timeout and retries; None takes the smallest capacity, and the
+                timeout and the retries of the stage.
+            tables: as for `add_job`.
+            python_modules: as for `add_job`; wheels in S3 are how code of one's own ships.
+            connections: as for `add_job`.
+            secrets: as for `add_job`.
+            run_properties: as for `add_job`.
+
+        Returns:
+            The job, to be named in `after` of later ones.
+
+        Raises:
+            JobDefinitionError: as for `add_job`, or it is to keep a watermark.
+        """
+        refuse_watermark(name, watermark)
+        id_, waits_for = self._place("job", name, after, script, arguments)
+        self.security.encrypt_logs(SHELL_LOGS)
+        stage = self._stage.runtime
+        limits = ShellRuntime(timeout_minutes=stage.timeout_minutes, max_retries=stage.max_retries)
+        job = ShellJob(
+            self,
+            id_,
+            name=name,
+            script=self._root / script,
+            shared=self._shared,
+            runtime=limits if runtime is None else runtime,
+            uses=JobUses(
+                reads=reads,
+                writes=writes,
+                arguments=arguments,
+                tables=tables,
+                python_modules=python_modules,
+                connections=connections,
+                secrets=secrets,
+                run_properties=run_properties,
+            ),
+        )
+        self.jobs[name] = job
+        self._waits[name] = waits_for
+        self._triggers.add(id_, job, waits_for)
+        return job
+
+    def add_streaming_job(
+        self,
+        name: str,
+        *,
+        script: str,
+        checkpoint: Dataset,
+        sources: Sequence[StreamSource] = (),
+        reads: Sequence[Dataset] = (),
+        writes: Sequence[Dataset] = (),
+        arguments: Mapping[str, Argument] | None = None,
+        runtime: StreamingRuntime | None = None,
+        tables: Sequence[str] = (),
+        temp: Dataset | None = None,
+        python_modules: Sequence[str] = (),
+        connections: Sequence[Connection] | None = None,
+        secrets: Sequence[str] = (),
+    ) -> StreamingJob:
+        """Create a streaming job: it has logs, a role and alarms as others, and no trigger.
+
+        Nothing starts it but `aws glue start-job-run`, since a run does not end; an alarm tells
+        while it does not run.
+
+        Args:
+            name: Glue job name in kebab case, unique in the app.
+            script: the Python file that Glue runs, relative to the project.
+            checkpoint: where the job keeps how far it has come, and no other writes; the script
+                gets its URI as `checkpoint`.
+            sources: the streams that the job reads; `connections` for those of a Kafka cluster.
+            reads: as for `add_job`, and so are the others that are not said here.
+            writes: as for `add_job`.
+            arguments: as for `add_job`; a job stands for what it writes, and is not waited for.
+            runtime: workers, and when Glue may start a run again.
+            tables: as for `add_job`.
+            temp: as for `add_job`.
+            python_modules: as for `add_job`.
+            connections: as for `add_job`.
+            secrets: as for `add_job`.
+
+        Returns:
+            The job.
+
+        Raises:
+            JobDefinitionError: the name is taken, or the job cannot be deployed.
+        """
+        check_name("job", name)
+        check_type(name, "script", script, str, "the path of a Python file in the project")
+        id_ = construct_id(name)
+        self._check_free("job", name, id_)
+        job = StreamingJob(
+            self,
+            id_,
+            name=name,
+            script=self._root / script,
+            shared=self._shared,
+            runtime=StreamingRuntime() if runtime is None else runtime,
+            checkpoint=checkpoint,
+            sources=sources,
+            uses=JobUses(
+                reads=reads,
+                writes=writes,
+                arguments=arguments,
+                tables=tables,
+                temp=temp,
+                python_modules=python_modules,
+                connections=connections,
+                secrets=secrets,
+            ),
+        )
+        self.streaming_jobs[name] = job
+        self.monitoring.alarms.on_not_running(name)
+        return job
+
+    def add_crawler(
+        self,
+        name: str,
+        *,
+        targets: Sequence[Target],
+        database: str,
+        after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
+        options: CrawlerOptions | None = None,
+    ) -> Crawler:
+        """Create a crawler of this pipeline and what starts it.
+
+        Args:
+            name: name of the crawler in kebab case, unique in the app.
+            targets: what it reads: datasets, `CrawledData` with exclusions, `CrawledTable` or
+                `CrawledDatabase`.
+            database: the database of the Data Catalog that it writes, `lake.database.ref`.
+            after: as for `add_job`.
+            options: what it does with tables that have changed, a prefix for their names, and so
+                on.
+
+        Returns:
+            The crawler, to be named in `after` of later jobs and crawlers.
+
+        Raises:
+            JobDefinitionError: the name is taken, something is named that is not in this pipeline,
+                or the crawler itself cannot be deployed.
+        """
+        id_, waits_for = self._place("crawler", name, after)
+        self.security.encrypt_logs(CRAWLER_LOGS)
+        crawler = Crawler(
+            self,
+            id_,
+            name=name,
+            targets=targets,
+            database=database,
+            shared=self._shared,
+            options=options,
+        )
+        self.crawlers[name] = crawler
+        self._waits[name] = waits_for
+        self.monitoring.alerts.on_failed_crawl()
+        self._triggers.add(id_, crawler, waits_for)
+        return crawler
+
+    def _place(
+        self,
+        of: str,
+        name: str,
+        after: object,
+        script: object = "",
+        arguments: Mapping[str, Argument] | None = None,
+    ) -> tuple[str, Predicate | None]:
+        """Return the construct id of a node, and what it waits for, if there is a place for it."""
+        check_name(of, name)
+        check_type(name, "script", script, str, "the path of a Python file in the project")
+        check_type(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        waits_for = predicate_of(after)
+        id_ = construct_id(name)
+        self._check_place(of, name, id_, waits_for, arguments or {})
+        return id_, waits_for
+
+    def _check_free(self, of: str, name: str, id_: str) -> None:
+        """Raise unless neither a job nor a crawler, nor anything else, has the name."""
+        if name in self.jobs | self.crawlers | self.streaming_jobs:
             raise JobDefinitionError(
-                f"job '{name}' is in the pipeline already; names must be unique; rename one of the "
-                "two"
+                f"{of} '{name}' is in the pipeline already; names must be unique; rename one of "
+                "the two"
             )
         if self._tree.try_find_child(id_) or self._tree.try_find_child(f"{id_}Trigger"):
             raise JobDefinitionError(
-                f"job '{name}' would have the construct id '{id_}', which the pipeline uses for "
+                f"{of} '{name}' would have the construct id '{id_}', which the pipeline uses for "
                 "something else; give it another name"
             )
+
+    def _check_place(
+        self,
+        of: str,
+        name: str,
+        id_: str,
+        after: Predicate | None,
+        arguments: Mapping[str, Argument],
+    ) -> None:
+        """Raise unless the name is free and all that is waited for is in this pipeline."""
+        self._check_free(of, name, id_)
         waited_for = [ended.job for ended in after.conditions] if after else []
+        known: dict[str, GlueJob | Crawler] = {**self.jobs, **self.crawlers}
         for job in waited_for:
-            if job not in self.jobs.values():
+            if job not in known.values():
                 raise JobDefinitionError(
-                    f"job '{name}' waits for '{job.name}', which is not a job of this pipeline; "
-                    f"allowed: {', '.join(self.jobs) or 'none yet'}; pass what add_job returned, "
+                    f"{of} '{name}' waits for '{job.name}', which is not started by this pipeline; "
+                    f"allowed: {', '.join(known) or 'none yet'}; pass what add_job returned, "
                     "of a job added before this one"
                 )
         for key, value in arguments.items():

@@ -1,11 +1,14 @@
-"""When a job starts: the jobs it waits for, and the states they must end in."""
+"""When a job or crawler starts: what it waits for, and the states that must end in."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tidemark.constructs.jobs.conditions import Condition, JobState, check_state
+from tidemark.constructs.crawlers.crawler import Crawler
+from tidemark.constructs.jobs.conditions import Condition, CrawlState, JobState, check_state
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.errors import JobDefinitionError
+
+CRAWL_STATES = {JobState.SUCCEEDED: CrawlState.SUCCEEDED, JobState.FAILED: CrawlState.FAILED}
 
 
 @dataclass(frozen=True)
@@ -14,15 +17,17 @@ class Predicate:
 
     Attributes:
         logical: `AND` or `ANY`, as in a Glue predicate.
-        conditions: jobs and the states they must end in.
+        conditions: jobs and crawlers, and the states they must end in.
     """
 
     logical: str
     conditions: tuple[Condition, ...]
 
 
-def all_of(*jobs: GlueJob | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
-    """Return that all of these jobs have ended: in the state `on`, or in one of their own.
+def all_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
+    """Return that all of these have ended: jobs in the state `on`, or each in one of its own.
+
+    A crawler stands for its success, or its failure where `on` is that.
 
     Raises:
         JobDefinitionError: no job is given, something else than a job, or one job twice.
@@ -31,14 +36,14 @@ def all_of(*jobs: GlueJob | Condition, on: JobState = JobState.SUCCEEDED) -> Pre
     for ended in after.conditions:
         if [other.job for other in after.conditions].count(ended.job) > 1:
             raise JobDefinitionError(
-                f"all_of(...) names the job '{ended.job.name}' twice, and a run ends in one state "
+                f"all_of(...) names '{ended.job.name}' twice, and a run ends in one state "
                 "only; use any_of(...), or name it once"
             )
     return after
 
 
-def any_of(*jobs: GlueJob | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
-    """Return that one of these jobs has ended: in the state `on`, or in one of their own.
+def any_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
+    """Return that one of these has ended: a job in the state `on`, or each in one of its own.
 
     The first that ends so starts the job; later ones do not start it again in the same run.
 
@@ -50,7 +55,7 @@ def any_of(*jobs: GlueJob | Condition, on: JobState = JobState.SUCCEEDED) -> Pre
     for ended in after.conditions:
         if after.conditions.count(ended) > 1:
             raise JobDefinitionError(
-                f"any_of(...) names the job '{ended.job.name}' twice in the state "
+                f"any_of(...) names '{ended.job.name}' twice in the state "
                 f"{ended.state.value}; name it once, or with another state"
             )
     return after
@@ -73,17 +78,17 @@ def predicate_of(after: object) -> Predicate | None:
 
 
 def last_jobs(waits: Mapping[str, Predicate | None]) -> list[str]:
-    """Return the jobs that end a run in which every job succeeds.
+    """Return the jobs and crawlers that end a run in which each of them succeeds.
 
     A job that waits for a failure is not reached then, and what waits for it neither.
 
     Args:
-        waits: what each job waits for, by name, in the order in which jobs were added.
+        waits: what each of them waits for, by name, in the order in which they were added.
     """
     reached: dict[str, set[str]] = {}  # to the jobs that had to succeed for it
     for name, after in waits.items():
         conditions = after.conditions if after else ()
-        good = [e.job.name for e in conditions if e.state is JobState.SUCCEEDED]
+        good = [e.job.name for e in conditions if e.state.name == "SUCCEEDED"]
         met = [job for job in good if job in reached]
         if after is None or (met if after.logical == "ANY" else len(met) == len(conditions)):
             reached[name] = set(met)
@@ -91,12 +96,16 @@ def last_jobs(waits: Mapping[str, Predicate | None]) -> list[str]:
     return [name for name in reached if name not in waited_for]
 
 
-def _conditions(jobs: Iterable[GlueJob | Condition], on: JobState) -> tuple[Condition, ...]:
+def _conditions(
+    jobs: Iterable[GlueJob | Crawler | Condition], on: JobState
+) -> tuple[Condition, ...]:
     check_state("on", on)
     ended = []
     for job in jobs:
         if isinstance(job, GlueJob):
             ended.append(Condition(job, on))
+        elif isinstance(job, Crawler):
+            ended.append(Condition(job, CRAWL_STATES.get(on, on)))
         elif isinstance(job, Condition):
             ended.append(job)
         elif isinstance(job, Predicate):
@@ -106,8 +115,8 @@ def _conditions(jobs: Iterable[GlueJob | Condition], on: JobState) -> tuple[Cond
             )
         else:
             raise JobDefinitionError(
-                f"{job!r} is no job that can be waited for; allowed: what add_job returned, or "
-                "job.on(JobState.FAILED) of it"
+                f"{job!r} is no job that can be waited for; allowed: what add_job or "
+                "add_crawler returned, or job.on(JobState.FAILED) of it"
             )
     if not ended:
         raise JobDefinitionError("all_of() and any_of() name no job; pass at least one")

@@ -73,11 +73,19 @@ class Triggers:
 
 def _action(node: Job) -> glue.CfnTrigger.ActionProperty:
     """Return what a trigger starts."""
+    if isinstance(node.resource, glue.CfnCrawler):
+        return glue.CfnTrigger.ActionProperty(crawler_name=node.resource.ref)
     return glue.CfnTrigger.ActionProperty(job_name=job_ref(node.resource))
 
 
 def _condition(ended: Condition) -> glue.CfnTrigger.ConditionProperty:
     """Return what a trigger watches."""
+    if isinstance(ended.job.resource, glue.CfnCrawler):
+        return glue.CfnTrigger.ConditionProperty(
+            crawler_name=ended.job.resource.ref,
+            logical_operator="EQUALS",
+            crawl_state=ended.state.value,
+        )
     return glue.CfnTrigger.ConditionProperty(
         job_name=job_ref(ended.job.resource),
         logical_operator="EQUALS",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tidemark.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.errors import JobDefinitionError
+from tidemark.stage.values import between, one_of
 
 # Every worker type of a Glue Spark ETL job, and its DPUs; G.025X is for streaming only.
 DPUS = {
@@ -55,14 +56,14 @@ class JobRuntime:
     glue_version: str = DEFAULT_GLUE_VERSION
 
     def __post_init__(self) -> None:
-        _one_of("glue_version", self.glue_version, DECLARABLE)
-        _one_of("worker_type", self.worker_type, WORKER_TYPES)
+        one_of("glue_version", self.glue_version, DECLARABLE)
+        one_of("worker_type", self.worker_type, WORKER_TYPES)
         most = MOST_G2X_WORKERS if self.worker_type == "G.2X" else MOST_WORKERS
-        _between("number_of_workers", self.number_of_workers, 2, most)
-        _one_of("auto_scaling", self.auto_scaling, (True, False))
-        _one_of("flex", self.flex, (True, False))
-        _between("timeout_minutes", self.timeout_minutes, 1, MOST_MINUTES)
-        _between("max_retries", self.max_retries, 0, 10)
+        between("number_of_workers", self.number_of_workers, 2, most)
+        one_of("auto_scaling", self.auto_scaling, (True, False))
+        one_of("flex", self.flex, (True, False))
+        between("timeout_minutes", self.timeout_minutes, 1, MOST_MINUTES)
+        between("max_retries", self.max_retries, 0, 10)
         if self.flex and self.worker_type not in FLEX_WORKER_TYPES:
             raise JobDefinitionError(
                 f"flex is set with worker_type {self.worker_type!r}; the flexible execution class "
@@ -83,17 +84,3 @@ class JobRuntime:
     def dpus_of_worker(self) -> int:
         """Return how many DPUs one worker is billed as."""
         return DPUS[self.worker_type]
-
-
-def _one_of(name: str, value: object, allowed: tuple[str | bool, ...]) -> None:
-    if value not in allowed or type(value) is not type(allowed[0]):  # 1 equals True
-        raise JobDefinitionError(
-            f"{name} is {value!r}; allowed: {', '.join(map(str, allowed))}; pass one"
-        )
-
-
-def _between(name: str, value: object, low: int, high: int) -> None:
-    if type(value) is not int or not low <= value <= high:
-        raise JobDefinitionError(
-            f"{name} is {value!r}; allowed: an integer from {low} to {high}; pass one"
-        )

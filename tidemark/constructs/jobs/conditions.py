@@ -1,4 +1,4 @@
-"""A job and the state it must end in: what a trigger watches."""
+"""What a trigger watches: a job or a crawler, and the state it must end in."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -21,35 +21,52 @@ class JobState(Enum):
     STOPPED = "STOPPED"
 
 
-class Job(Protocol):
-    """A job that others can wait for.
+class CrawlState(Enum):
+    """The final states of a crawl that a Glue trigger can watch; ERROR is not among them.
 
-    Attributes:
-        name: the Glue job name.
-        resource: the job itself.
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_Condition.html
     """
 
-    name: str
-    resource: glue.CfnJob
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+
+class Job(Protocol):
+    """A node of a workflow, which others can wait for: a job, or a crawler.
+
+    Attributes:
+        name: the name of the Glue job or crawler.
+        resource: the job or crawler itself.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return the name."""
+
+    @property
+    def resource(self) -> glue.CfnJob | glue.CfnCrawler:
+        """Return the resource."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A job that has ended in one state; made by `IncrementalJob.on`.
+    """A job or crawler that has ended in one state; made by `job.on` and `crawler.on`.
 
     Raises:
         JobDefinitionError: the state is none that a trigger can watch.
     """
 
     job: Job
-    state: JobState
+    state: JobState | CrawlState
 
     def __post_init__(self) -> None:
-        check_state(f"job.on(...) of '{self.job.name}'", self.state)
+        states = CrawlState if isinstance(self.job.resource, glue.CfnCrawler) else JobState
+        check_state(f"on(...) of '{self.job.name}'", self.state, states)
 
 
-def check_state(what: str, state: object) -> None:
-    """Raise unless a state is one that a trigger can watch."""
-    if not isinstance(state, JobState):
-        states = ", ".join(f"JobState.{state.name}" for state in JobState)
-        raise JobDefinitionError(f"{what} is {state!r}; allowed: {states}; pass one")
+def check_state(what: str, state: object, states: type[Enum] = JobState) -> None:
+    """Raise unless a state is one of those that a trigger can watch."""
+    if not isinstance(state, states):
+        allowed = ", ".join(f"{states.__name__}.{state.name}" for state in states)
+        raise JobDefinitionError(f"{what} is {state!r}; allowed: {allowed}; pass one")

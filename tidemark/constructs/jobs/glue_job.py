@@ -85,6 +85,7 @@ class JobKind:
         ships_libs: whether the zip of shared packages is put on the script's path.
         metrics: whether Glue publishes metrics of the job.
         cluster: what Spark runs on; None where the kind has no workers.
+        keeps: data in which the job keeps its state, and which no other may write.
     """
 
     command: tuple[str, str]
@@ -97,6 +98,7 @@ class JobKind:
     ships_libs: bool = True
     metrics: bool = False
     cluster: Cluster | None = None
+    keeps: Sequence[Dataset] = ()
 
 
 class GlueJob(Construct):
@@ -258,7 +260,7 @@ class GlueJob(Construct):
             *kind.statements,
             *self._data(
                 [*self.reads, *own.read],
-                [*self.writes, *([uses.temp] if uses.temp else []), *own.written],
+                [*self.writes, *([uses.temp] if uses.temp else []), *kind.keeps, *own.written],
                 shared,
             ),
             *(permissions.read_objects(own.objects) if own.objects else []),
@@ -341,7 +343,8 @@ class GlueJob(Construct):
                 "writes": [
                     {"uri": d.uri, **({"published": True} if d.published else {})}
                     for d in self.writes
-                ],
+                ]
+                + [{"uri": d.uri, "published": True} for d in kind.keeps],  # none reads it
                 **(kind.metadata or {}),
                 **({"notSecret": not_secret} if not_secret else {}),
             },

@@ -17,7 +17,11 @@ import aws_cdk as cdk
 from tidemark.checks.graph.rules import RULES
 from tidemark.errors import JobDefinitionError
 
-MOST_CHARACTERS = {"job": 255, "pipeline": 64}  # Glue's; and room in names with the stage
+MOST_CHARACTERS = {
+    "job": 255,
+    "crawler": 255,
+    "pipeline": 64,
+}  # Glue's; and room in names with the stage
 MOST_CHARACTERS_OF_FILE = 255  # of a file's name; longer ones no system looks for
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 TABLE = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
@@ -30,7 +34,7 @@ SECRET = re.compile(r"[\w/+=.@-]{1,512}", re.ASCII)
 
 
 def check_name(of: str, name: object) -> None:
-    """Raise unless a `job` or `pipeline` can be known by its name.
+    """Raise unless a `job`, `crawler` or `pipeline` can be known by its name.
 
     Raises:
         JobDefinitionError: it is too long or not in kebab case.
@@ -73,7 +77,7 @@ def check_type(job: str, key: str, value: object, kind: type | UnionType, allowe
         )
 
 
-def check_list(job: str, key: str, values: object, kind: type, allowed: str) -> None:
+def check_list(job: str, key: str, values: object, kind: type | UnionType, allowed: str) -> None:
     """Raise unless the values that a job declares as `key` are a list of a kind.
 
     Raises:
@@ -117,12 +121,13 @@ def _wrong_with(script: Path, python: tuple[int, int]) -> str | None:
     """Return what keeps Python from running a file, and what to do, or None."""
     try:
         with tokenize.open(script) as file:
-            program = ast.parse(file.read(), str(script))
+            older = python if python < sys.version_info[:2] else None
+            program = ast.parse(file.read(), str(script), feature_version=older)
     except (SyntaxError, ValueError) as error:
         if sys.version_info[:2] < python:
             return None
         where = f"in line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else error
-        return f"is not Python ({where}); correct it"
+        return f"is not Python {python[0]}.{python[1]} ({where}); correct it"
     except OSError as error:
         return f"cannot be read ({error.strerror}); allow it"
     return None if program.body else "is empty; write the job"

@@ -102,13 +102,16 @@ def check_role(scope: Construct, job: str, role: object) -> None:
             )
 
 
-def make_role(scope: Construct, job: str, statements: Sequence[Statement]) -> iam.Role:
+def make_role(
+    scope: Construct, job: str, statements: Sequence[Statement], of: str = "job"
+) -> iam.Role:
     """Return a new role that Glue assumes and that allows what statements say.
 
     Args:
         scope: the construct that owns the role and its policies.
-        job: name of the Glue job, for the descriptions.
+        job: its name, for the descriptions.
         statements: of an inline policy, and of managed ones where it has no room for all.
+        of: `job` or `crawler`.
 
     Raises:
         JobDefinitionError: they are more than IAM attaches to a role.
@@ -116,15 +119,15 @@ def make_role(scope: Construct, job: str, statements: Sequence[Statement]) -> ia
     inline, further = fit(statements)
     if len(further) > MOST_POLICIES:
         raise JobDefinitionError(
-            f"job '{job}' needs {len(further)} managed policies beside its own for what it reads, "
+            f"{of} '{job}' needs {len(further)} managed policies beside its own for what it reads, "
             f"writes and uses; IAM attaches {MOST_POLICIES} to a role; declare a folder that holds "
-            "many of the datasets instead of each, or split the job"
+            f"many of the datasets instead of each, or split the {of}"
         )
     policies = [
         iam.ManagedPolicy(
             scope,
             f"Policy{number}",
-            description=f"What else the Glue job {job} may do, part {number}",
+            description=f"What else the Glue {of} {job} may do, part {number}",
             document=_document(part),
         )
         for number, part in enumerate(further, start=1)
@@ -134,7 +137,7 @@ def make_role(scope: Construct, job: str, statements: Sequence[Statement]) -> ia
         scope,
         "Role",
         assumed_by=iam.ServicePrincipal(GLUE),
-        description=f"What the Glue job {job} may do",
+        description=f"What the Glue {of} {job} may do",
         inline_policies={"job": document},
         managed_policies=policies or None,
     )

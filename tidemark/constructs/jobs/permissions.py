@@ -13,7 +13,7 @@ Place: TypeAlias = tuple[str, str]
 
 def read_objects(object_arns: Sequence[str]) -> list[Statement]:
     """Return the permission to read exactly these objects."""
-    return [_allow(["s3:GetObject"], object_arns)]
+    return [allow(["s3:GetObject"], object_arns)]
 
 
 def use_data(read: Sequence[Place], written: Sequence[Place]) -> list[Statement]:
@@ -34,7 +34,7 @@ def use_data(read: Sequence[Place], written: Sequence[Place]) -> list[Statement]
     for bucket_arn, prefix in places:
         prefixes.setdefault(bucket_arn, []).extend((prefix.rstrip("/"), f"{prefix}*"))
     statements = [
-        _allow(["s3:ListBucket"], [bucket_arn], {"StringLikeIfExists": {"s3:prefix": listed}})
+        allow(["s3:ListBucket"], [bucket_arn], {"StringLikeIfExists": {"s3:prefix": listed}})
         for bucket_arn, listed in prefixes.items()
     ]
     if places:
@@ -43,10 +43,10 @@ def use_data(read: Sequence[Place], written: Sequence[Place]) -> list[Statement]
             for bucket_arn, prefix in places
             for name in (prefix.rstrip("/"), f"{prefix}*")
         ]
-        statements.append(_allow(["s3:GetObject"], objects))
+        statements.append(allow(["s3:GetObject"], objects))
     if written:
         statements.append(
-            _allow(
+            allow(
                 ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"],
                 list(dict.fromkeys(f"{bucket_arn}/{prefix}*" for bucket_arn, prefix in written)),
             )
@@ -62,8 +62,8 @@ def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
         job_name: the partition key of the job's items.
     """
     return [
-        _allow(["dynamodb:DescribeTable"], [table_arn]),
-        _allow(
+        allow(["dynamodb:DescribeTable"], [table_arn]),
+        allow(
             [
                 "dynamodb:GetItem",
                 "dynamodb:PutItem",
@@ -93,7 +93,7 @@ def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
         arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
     )
     return [
-        _allow(
+        allow(
             [
                 "logs:AssociateKmsKey",
                 "logs:CreateLogGroup",
@@ -107,13 +107,13 @@ def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
 
 def use_key(key_arn: str) -> list[Statement]:
     """Return the permission to encrypt and decrypt data and bookmarks with one key."""
-    return [_allow(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], [key_arn])]
+    return [allow(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], [key_arn])]
 
 
 def use_data_keys(key_arns: Sequence[str], *, may_write: bool) -> list[Statement]:
     """Return the permission to decrypt, and if asked to encrypt, data of other keys, if any."""
     encrypt = ["kms:GenerateDataKey"] if may_write else []
-    return [_allow(["kms:Decrypt", *encrypt], key_arns)] if key_arns else []
+    return [allow(["kms:Decrypt", *encrypt], key_arns)] if key_arns else []
 
 
 def read_wheels(stack: cdk.Stack, modules: Sequence[str]) -> list[Statement]:
@@ -135,7 +135,7 @@ def use_run_properties(stack: cdk.Stack, workflow_name: str, *, may_put: bool) -
     """Return the permission to read, and if asked to put, the run properties of one workflow."""
     arn = stack.format_arn(service="glue", resource="workflow", resource_name=workflow_name)
     put = ["glue:PutWorkflowRunProperties"] if may_put else []
-    return [_allow(["glue:GetWorkflowRunProperties", *put], [arn])]
+    return [allow(["glue:GetWorkflowRunProperties", *put], [arn])]
 
 
 def put_metrics() -> list[Statement]:
@@ -144,7 +144,7 @@ def put_metrics() -> list[Statement]:
     PutMetricData knows no resources, so the namespace is what limits it.
     """
     return [
-        _allow(
+        allow(
             ["cloudwatch:PutMetricData"],
             ["*"],
             {"StringEquals": {"cloudwatch:namespace": "Glue"}},
@@ -224,7 +224,7 @@ def read_tables(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
         ),
     ]
     return [
-        _allow(
+        allow(
             [
                 "glue:BatchGetPartition",
                 "glue:GetDatabase",
@@ -248,7 +248,7 @@ def read_secrets(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
         )
         for name in names
     ]
-    return [_allow(["secretsmanager:GetSecretValue"], arns)] if arns else []
+    return [allow(["secretsmanager:GetSecretValue"], arns)] if arns else []
 
 
 def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
@@ -264,7 +264,7 @@ def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
         for resource in ("network-interface", "subnet", "security-group")
     )
     return [
-        _allow(
+        allow(
             ["glue:GetConnection"],
             [
                 stack.format_arn(service="glue", resource="catalog"),
@@ -274,7 +274,7 @@ def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
                 ),
             ],
         ),
-        _allow(
+        allow(
             [
                 "ec2:DescribeNetworkInterfaces",
                 "ec2:DescribeRouteTables",
@@ -285,11 +285,11 @@ def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
             ],
             ["*"],
         ),
-        _allow(
+        allow(
             ["ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface"],
             [interface, subnet, group],
         ),
-        _allow(
+        allow(
             ["ec2:CreateTags", "ec2:DeleteTags"],
             [interface],
             {"ForAllValues:StringEquals": {"aws:TagKeys": ["aws-glue-service-resource"]}},
@@ -297,11 +297,12 @@ def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
     ]
 
 
-def _allow(
+def allow(
     actions: Sequence[str],
     resources: Sequence[str],
     conditions: dict[str, dict[str, object]] | None = None,
 ) -> Statement:
+    """Return a statement that allows actions on resources, under conditions if any."""
     statement: Statement = {
         "Effect": "Allow",
         "Action": list(actions),

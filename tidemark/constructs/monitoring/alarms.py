@@ -18,7 +18,7 @@ from tidemark.constructs.monitoring.metrics import (
 )
 from tidemark.stage.runtime import JobRuntime
 
-HOUR_S, DAY_S = 3_600, 86_400
+QUARTER_S, HOUR_S, DAY_S = 900, 3_600, 86_400
 MOST_DAYS = 7  # that an alarm looks back
 BAND = 3  # standard deviations around what is usual
 
@@ -50,6 +50,19 @@ class Alarms(Construct):
             operator="LessThanThreshold",
             threshold=1,
             periods=hours,
+            missing="breaching",
+        )
+
+    def on_not_running(self, job_name: str) -> None:
+        """Alarm while a streaming job reports nothing, as all do that run."""
+        self._alarm(
+            f"NotRunning-{job_name}",
+            f"The streaming job {job_name} does not run. {_runs_of(job_name)}. Start it: aws glue "
+            f"start-job-run --job-name {job_name}. It continues from its checkpoint",
+            [_query(executors(job_name, "SampleCount"), "reports", QUARTER_S)],
+            operator="LessThanThreshold",
+            threshold=1,
+            periods=2,  # Glue may need some minutes to start it again
             missing="breaching",
         )
 

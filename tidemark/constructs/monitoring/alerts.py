@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloud
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import aws_cdk as cdk
 import jsii
@@ -18,14 +18,12 @@ from tidemark.constructs.monitoring.slack import SlackChannel, notification
 from tidemark.errors import JobDefinitionError
 
 MOST_CHARACTERS = 2_048  # of an event pattern
+SOURCE = ["aws.glue"]
 STATE_CHANGE, DELAY = "Glue Job State Change", "Glue Job Run Status"
 FAILED_STATES = ["FAILED", "TIMEOUT", "ERROR"]
-PATHS = {
-    "job": "$.detail.jobName",
-    "message": "$.detail.message",
-    "run": "$.detail.jobRunId",
-    "state": "$.detail.state",
-}
+CRAWL_CHANGE = "Glue Crawler State Change"
+# What a text names, and the field of the event.
+RUN_FIELDS = {"job": "jobName", "message": "message", "run": "jobRunId", "state": "state"}
 
 
 class Alerts(Construct):
@@ -49,6 +47,7 @@ class Alerts(Construct):
         alerting: Alerting,
         jobs: Callable[[], Iterable[str]],
         last_jobs: Callable[[], Iterable[str]],
+        crawlers: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         """Declare them.
 
@@ -60,7 +59,8 @@ class Alerts(Construct):
             email: a subscriber, or None.
             alerting: the topic, if it is there already, and further subscribers.
             jobs: returns the names of all jobs; called at synthesis.
-            last_jobs: returns the names of the jobs that end a good run; likewise.
+            last_jobs: returns the names of the jobs and crawlers that end a good run; likewise.
+            crawlers: returns the names of all crawlers; likewise.
         """
         super().__init__(scope, id_)
         self.topic: sns.ITopic = alerting.topic or sns.Topic(
@@ -69,6 +69,9 @@ class Alerts(Construct):
         chats = [one for one in alerting.subscribers if isinstance(one, SlackChannel)]
         self._chats = [chat.topic.topic_arn for chat in chats]
         self.topic_arns = [self.topic.topic_arn, *self._chats]
+        self._pipeline = pipeline_name
+        self._crawlers = crawlers
+        self.failed_crawl_rule: str | None = None
         if email:
             sns.Subscription(
                 self,
@@ -95,17 +98,36 @@ class Alerts(Construct):
             f"<job> of {pipeline_name} runs longer than expected: <state>. {look}",
         )
         self.succeeded_rule = self._rule(
-            "RunSucceeded", _Pattern(STATE_CHANGE, last_jobs, ["SUCCEEDED"]), None
+            "RunSucceeded", _Pattern(STATE_CHANGE, last_jobs, ["SUCCEEDED"], crawlers), None
         )
 
-    def _rule(self, id_: str, pattern: "_Pattern", text: str | None) -> str:
+    def on_failed_crawl(self) -> None:
+        """Tell of crawls that fail; made with the first crawler, for all of them."""
+        if self.failed_crawl_rule is None:
+            self.failed_crawl_rule = self._rule(
+                "CrawlFailed",
+                _Crawls(self._crawlers),
+                f"The crawl of <crawler> of {self._pipeline} ended <state>: <message>. Look: aws "
+                "glue list-crawls --crawler-name <crawler>. Fix the cause, then aws glue "
+                f"start-workflow-run --name {self._pipeline}",
+                {"crawler": "crawlerName", "message": "errorMessage", "state": "state"},
+            )
+
+    def _rule(
+        self,
+        id_: str,
+        pattern: "_Pattern | _Crawls",
+        text: str | None,
+        fields: Mapping[str, str] = RUN_FIELDS,
+    ) -> str:
         inputs = [text, *[notification(text or "")] * len(self._chats)]
         targets = [
             events.CfnRule.TargetProperty(
                 arn=arn,
                 id=f"Topic{number or ''}",
                 input_transformer=events.CfnRule.InputTransformerProperty(
-                    input_paths_map=PATHS, input_template=json.dumps(given)
+                    input_paths_map={key: f"$.detail.{field}" for key, field in fields.items()},
+                    input_template=json.dumps(given),
                 ),
             )
             for number, (arn, given) in enumerate(zip(self.topic_arns, inputs, strict=True))
@@ -124,11 +146,49 @@ class _Pattern:
     """An event pattern whose job names are known at synthesis only."""
 
     def __init__(
-        self, detail_type: str, jobs: Callable[[], Iterable[str]], states: list[str] | None = None
+        self,
+        detail_type: str,
+        jobs: Callable[[], Iterable[str]],
+        states: list[str] | None = None,
+        crawlers: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         self._detail_type = detail_type
         self._jobs = jobs
         self._states = states
+        self._crawlers = crawlers
+
+    def produce(self) -> object:
+        """Return the pattern, of job runs, and of crawls where some of the names are of crawlers.
+
+        Raises:
+            JobDefinitionError: it is longer than EventBridge allows.
+        """
+        names = list(self._jobs())
+        crawlers = [name for name in self._crawlers() if name in names]
+        jobs = [name for name in names if name not in crawlers]
+        states = {"state": self._states} if self._states else {}
+        runs: dict[str, object] = {
+            "detail-type": [self._detail_type],
+            "detail": {"jobName": jobs, **states},
+        }
+        if not crawlers:
+            return _checked({"source": SOURCE, **runs}, names)
+        either: list[dict[str, object]] = [
+            *([runs] if jobs else []),
+            _crawls(crawlers, "Succeeded"),
+        ]
+        # $or wants two.
+        return _checked(
+            {"source": SOURCE, **({"$or": either} if len(either) > 1 else either[0])}, names
+        )
+
+
+@jsii.implements(cdk.IStableAnyProducer)
+class _Crawls:
+    """The event pattern of crawls that failed, of crawlers that are known at synthesis only."""
+
+    def __init__(self, crawlers: Callable[[], Iterable[str]]) -> None:
+        self._crawlers = crawlers
 
     def produce(self) -> object:
         """Return the pattern.
@@ -136,18 +196,20 @@ class _Pattern:
         Raises:
             JobDefinitionError: it is longer than EventBridge allows.
         """
-        names = list(self._jobs())
-        states = {"state": self._states} if self._states else {}
-        pattern = {
-            "source": ["aws.glue"],
-            "detail-type": [self._detail_type],
-            "detail": {"jobName": names, **states},
-        }
-        length = len(json.dumps(pattern, separators=(",", ":")))
-        if length > MOST_CHARACTERS:
-            raise JobDefinitionError(
-                f"the names of {len(names)} jobs make an event pattern of "
-                f"{length} characters; EventBridge allows {MOST_CHARACTERS}; give them shorter "
-                "names, or split the pipeline in two"
-            )
-        return pattern
+        names = list(self._crawlers())
+        return _checked({"source": SOURCE, **_crawls(names, "Failed")}, names)
+
+
+def _crawls(crawlers: list[str], state: str) -> dict[str, object]:
+    return {"detail-type": [CRAWL_CHANGE], "detail": {"crawlerName": crawlers, "state": [state]}}
+
+
+def _checked(pattern: Mapping[str, object], names: list[str]) -> object:
+    length = len(json.dumps(pattern, separators=(",", ":")))
+    if length > MOST_CHARACTERS:
+        raise JobDefinitionError(
+            f"the names of {len(names)} jobs make an event pattern of "
+            f"{length} characters; EventBridge allows {MOST_CHARACTERS}; give them shorter "
+            "names, or split the pipeline in two"
+        )
+    return pattern

@@ -30,6 +30,7 @@ class Shown:
         watermark_jobs: names of those with watermarks.
         succeeded_rule: rule that matches runs of last jobs that succeeded.
         failed_rule: rule that matches runs that did not.
+        failed_crawl_rule: rule that matches crawls that did not, None without crawlers.
         alarms: ARNs.
         error_logs: log groups of errors.
         has_metrics: whether Glue publishes metrics of the jobs.
@@ -46,6 +47,7 @@ class Shown:
     error_logs: Sequence[str]
     has_metrics: bool
     starts: Schedule | None = None
+    failed_crawl_rule: str | None = None
 
 
 def dashboard_body(shown: Shown) -> str:
@@ -63,6 +65,11 @@ def dashboard_body(shown: Shown) -> str:
             [
                 matched_events(shown.succeeded_rule, "reached the end"),
                 matched_events(shown.failed_rule, "failed"),
+                *(
+                    [matched_events(shown.failed_crawl_rule, "failed crawls")]
+                    if shown.failed_crawl_rule
+                    else []
+                ),
             ],
         ),
         *map(_alarms, _chunks(shown.alarms, MOST_ALARMS)),

@@ -9,8 +9,10 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
+from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.monitoring.alarms import Alarms
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.alerts import Alerts
@@ -39,6 +41,8 @@ class Monitoring(Construct):
         key: kms.IKey,
         alerting: Alerting,
         jobs: Mapping[str, GlueJob],
+        crawlers: Mapping[str, Crawler],
+        streaming_jobs: Mapping[str, StreamingJob],
         waits: Mapping[str, Predicate | None],
     ) -> None:
         """Declare them.
@@ -51,11 +55,15 @@ class Monitoring(Construct):
             key: encrypts what the topic carries.
             alerting: who else is told.
             jobs: by name; may grow until synthesis.
-            waits: what each job waits for, by name; likewise.
+            crawlers: by name; likewise.
+            streaming_jobs: by name; likewise.
+            waits: what each job and crawler waits for, by name; likewise.
         """
         super().__init__(scope, id_)
         self._stage = stage
         self._jobs = jobs
+        self._crawlers = crawlers
+        self._streaming_jobs = streaming_jobs
         self._pipeline = pipeline_name
         self.alerts = Alerts(
             self,
@@ -64,7 +72,8 @@ class Monitoring(Construct):
             key=key,
             email=stage.alert_email,
             alerting=alerting,
-            jobs=lambda: list(jobs),
+            jobs=lambda: [*jobs, *streaming_jobs],
+            crawlers=lambda: list(crawlers),
             last_jobs=lambda: last_jobs(waits),
         )
         self.alarms = Alarms(
@@ -103,12 +112,16 @@ class Monitoring(Construct):
         return Shown(
             pipeline=self._pipeline,
             region=cdk.Stack.of(self).region,
-            jobs=list(self._jobs),
+            jobs=[*self._jobs, *self._streaming_jobs],
             watermark_jobs=[name for name, job in self._jobs.items() if job.has_watermarks],
             succeeded_rule=self.alerts.succeeded_rule,
             failed_rule=self.alerts.failed_rule,
+            failed_crawl_rule=self.alerts.failed_crawl_rule,
             alarms=self.alarms.arns,
-            error_logs=[job.logs.error for job in self._jobs.values()],
+            error_logs=[
+                *(job.logs.error for job in ({**self._jobs, **self._streaming_jobs}).values()),
+                *(crawler.log_group for crawler in self._crawlers.values()),
+            ],
             has_metrics=self._stage.metrics,
             starts=self._stage.starts,
         )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
@@ -16,7 +16,8 @@ from tidemark.stage.config import StageConfig
 from tidemark.stage.settings import CONNECTION as CONFIGURATION
 
 _IN_USE: WeakSet[kms.IKey] = WeakSet()  # keys whose policies let the services in
-_IN_USE_BY_LOGS: WeakSet[kms.IKey] = WeakSet()
+# Keys whose policies let CloudWatch Logs in, and for which log groups, by how they begin.
+_LOGGED: WeakKeyDictionary[kms.IKey, set[str]] = WeakKeyDictionary()
 LOG_GROUPS = "/aws-glue/jobs/"  # before the names of all log groups of Glue
 
 
@@ -62,13 +63,20 @@ def let_services_use(scope: Construct, key: kms.IKey) -> None:
     )
 
 
-def let_logs_use(scope: Construct, key: kms.IKey) -> None:
-    """Let CloudWatch Logs of a stack use a key; warn where only the key's owner can."""
-    if key in _IN_USE or key in _IN_USE_BY_LOGS:
+def let_logs_use(scope: Construct, key: kms.IKey, groups: str = LOG_GROUPS) -> None:
+    """Let CloudWatch Logs of a stack use a key; warn where only the key's owner can.
+
+    Args:
+        scope: of the stack.
+        key: the key.
+        groups: how the names of the log groups begin.
+    """
+    known = _LOGGED.setdefault(key, set())
+    if groups in known or (groups == LOG_GROUPS and key in _IN_USE):
         return
-    statement = _statements(cdk.Stack.of(scope))[0]
+    known.add(groups)
+    statement = _encrypt_logs(cdk.Stack.of(scope), groups)
     if key.add_to_resource_policy(statement).statement_added:
-        _IN_USE_BY_LOGS.add(key)
         return
     cdk.Annotations.of(scope).add_warning_v2(
         "tidemark:imported-logs-key",
@@ -77,21 +85,25 @@ def let_logs_use(scope: Construct, key: kms.IKey) -> None:
     )
 
 
-def _statements(stack: cdk.Stack) -> list[iam.PolicyStatement]:
-    """Return what the policy of a key says of the services of one account and region."""
+def _encrypt_logs(stack: cdk.Stack, prefix: str) -> iam.PolicyStatement:
     groups = stack.format_arn(
         service="logs",
         resource="log-group",
-        resource_name=f"{LOG_GROUPS}*",
+        resource_name=f"{prefix}*",
         arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
     )
+    return iam.PolicyStatement(
+        principals=[iam.ServicePrincipal(f"logs.{stack.region}.{stack.url_suffix}")],
+        actions=["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*"],
+        resources=["*"],
+        conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
+    )
+
+
+def _statements(stack: cdk.Stack) -> list[iam.PolicyStatement]:
+    """Return what the policy of a key says of the services of one account and region."""
     return [
-        iam.PolicyStatement(
-            principals=[iam.ServicePrincipal(f"logs.{stack.region}.{stack.url_suffix}")],
-            actions=["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*"],
-            resources=["*"],
-            conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
-        ),
+        _encrypt_logs(stack, LOG_GROUPS),
         _publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": stack.account}}),
         # With a condition on the source EventBridge cannot publish, and tells no one.
         _publish("events", {}),
@@ -210,6 +222,7 @@ class JobSecurity(Construct):
         self.log_group_prefix = f"{LOG_GROUPS}{name}"
         self.log_retention_days = log_retention_days
         self.log_groups = log_groups
+        self._logs_key = keys[0]
         if keys[0] is not key and log_groups is LogGroups.MADE:
             let_logs_use(self, keys[0])
         self.is_made = existing is None
@@ -218,6 +231,11 @@ class JobSecurity(Construct):
         else:
             self.name = name
             self.configuration_name = self._made(key.key_arn)
+
+    def encrypt_logs(self, groups: str) -> None:
+        """Let the log groups of another prefix be encrypted, if they are made here."""
+        if self.log_groups is LogGroups.MADE:
+            let_logs_use(self, self._logs_key, groups)
 
     def prefix_of(self, job: str, *, role_is_given: bool) -> str:
         """Return how the names of a job's log groups begin.

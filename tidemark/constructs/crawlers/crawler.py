@@ -1,0 +1,232 @@
+"""One Glue crawler: its targets, its role, the database it writes."""
+
+import re
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from tidemark.assembly.resources import METADATA
+from tidemark.constructs.crawlers.options import CrawlerOptions, MissingData
+from tidemark.constructs.crawlers.permissions import LOGS, locate_buckets, write_catalog
+from tidemark.constructs.crawlers.targets import (
+    Target,
+    as_property,
+    check_targets,
+    connections_in,
+    data_of,
+    tables_of,
+)
+from tidemark.constructs.jobs import permissions
+from tidemark.constructs.jobs.conditions import Condition, CrawlState
+from tidemark.constructs.jobs.connections import (
+    Connection,
+    JobConnections,
+    StageNetwork,
+    connections_of,
+)
+from tidemark.constructs.jobs.job_checks import check_name, check_reason
+from tidemark.constructs.jobs.job_role import make_role
+from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.security.security import LogGroups
+from tidemark.errors import JobDefinitionError
+
+DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
+
+
+class Crawler(Construct):
+    """Creates a Glue crawler and a role that reads its targets and writes one database.
+
+    Attributes:
+        name: the name of the crawler.
+        role: the role it runs with.
+        log_group: name of the log group it writes.
+        resource: the crawler itself.
+        reads: data in S3 that it reads.
+        database: the database of the Data Catalog that it writes.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        name: str,
+        targets: Sequence[Target],
+        database: str,
+        shared: SharedParts,
+        options: CrawlerOptions | None = None,
+    ) -> None:
+        """Declare the crawler.
+
+        Args:
+            scope: the construct that owns it.
+            id_: construct id.
+            name: name of the crawler in kebab case.
+            targets: what it reads.
+            database: the database of the Data Catalog that it writes, which is there already.
+            shared: what it has in common with the jobs of its pipeline.
+            options: what it does with tables that have changed.
+
+        Raises:
+            JobDefinitionError: something of this cannot be deployed.
+        """
+        options = CrawlerOptions() if options is None else options
+        _check(name, targets, database, options)
+        if options.recrawl.name == "NEW_FOLDERS_ONLY" and len(data_of(targets)) < len(targets):
+            raise JobDefinitionError(
+                f"crawler '{name}' has recrawl Recrawl.NEW_FOLDERS_ONLY and targets that are no "
+                "data in S3; allowed: Dataset, CrawledData; crawl everything, or add a crawler"
+            )
+        each = [_connection(name, one, shared.network) for one in connections_in(targets)]
+        joined = JobConnections(
+            tuple(dict.fromkeys(one for of in each for one in of.names)),
+            tuple(dict.fromkeys(one for of in each for one in of.secrets)),
+        )
+        super().__init__(scope, id_)
+        self.name = name
+        self.database = database
+        self.reads = data_of(targets)
+        tables = tables_of(targets)
+        self.role = make_role(
+            self, name, self._statements(shared, tables, options, joined), "crawler"
+        )
+        self.log_group = f"{LOGS}/{self.role.role_name}-{shared.security.name}"
+        self.resource = glue.CfnCrawler(
+            self,
+            "Resource",
+            name=name,
+            role=self.role.role_arn,
+            targets=as_property(targets, [next(iter(of.names), None) for of in each]),
+            database_name=database,
+            table_prefix=options.table_prefix or None,
+            schema_change_policy=glue.CfnCrawler.SchemaChangePolicyProperty(
+                update_behavior=options.on_change.value, delete_behavior=options.on_missing.value
+            ),
+            recrawl_policy=glue.CfnCrawler.RecrawlPolicyProperty(
+                recrawl_behavior=options.recrawl.value
+            ),
+            classifiers=list(options.classifiers) or None,
+            description=options.description,
+            crawler_security_configuration=shared.security.configuration_name,
+        )
+        if shared.security.log_groups is LogGroups.MADE:
+            # Glue would make it itself, to be kept for ever.
+            group = logs.CfnLogGroup(
+                self,
+                "Log",
+                log_group_name=self.log_group,
+                kms_key_id=shared.security.logs_key_arn,
+                retention_in_days=shared.security.log_retention_days,
+            )
+            group.apply_removal_policy(cdk.RemovalPolicy.DESTROY)
+            self.resource.add_resource_dependency(group)
+        self.resource.add_metadata(
+            METADATA,
+            {
+                "reads": [
+                    {"uri": d.uri, **({"delivered": True} if d.delivered else {})}
+                    for d in self.reads
+                ],
+            },
+        )
+        for key, value in options.tags.items():
+            cdk.Tags.of(self.resource).add(key, value)
+
+    def on(self, state: CrawlState) -> Condition:
+        """Return that this crawler has ended in a state, for `all_of` and `any_of`."""
+        return Condition(self, state)
+
+    def acknowledge(self, rule: str, reason: str) -> None:
+        """Accept what a rule of the graph finds at this crawler: it is not told.
+
+        Args:
+            rule: its name as the finding shows it, such as `reads-without-waiting`.
+            reason: why it is right here, for whoever reads the validation report.
+
+        Raises:
+            JobDefinitionError: there is no such rule, or no reason.
+        """
+        check_reason(self.name, rule, reason)
+        cdk.Validations.of(self).acknowledge(
+            cdk.Acknowledgment(id=f"tidemark::{rule}", reason=reason)
+        )
+
+    def _statements(
+        self,
+        shared: SharedParts,
+        tables: Sequence[str],
+        options: CrawlerOptions,
+        joined: JobConnections,
+    ) -> list[permissions.Statement]:
+        """Return what the crawler needs: its targets, its tables, its log."""
+        stack = cdk.Stack.of(self)
+        used = [data.bucket.encryption_key for data in self.reads]
+        others = {key.key_arn for key in used if key} - set(shared.security.key_arns)
+        names: dict[str, list[str]] = {}  # of the tables it writes, by database
+        for table in tables:
+            names.setdefault(table.partition(".")[0], []).append(table.partition(".")[2])
+        if not tables:
+            names[self.database] = [f"{options.table_prefix}*"]
+        return [
+            *permissions.use_data(
+                [(data.bucket.bucket_arn, data.prefix) for data in self.reads], []
+            ),
+            *locate_buckets(sorted({data.bucket.bucket_arn for data in self.reads})),
+            *permissions.use_data_keys(sorted(others), may_write=False),
+            *(
+                statement
+                for database, written in names.items()
+                for statement in write_catalog(
+                    stack, database, written, may_delete=options.on_missing is MissingData.DELETE
+                )
+            ),
+            *permissions.write_logs(stack, LOGS),
+            *(
+                statement
+                for arn in shared.security.key_arns
+                for statement in permissions.use_key(arn)
+            ),
+            *permissions.use_connections(stack, joined.names),
+            *permissions.read_secrets(stack, joined.secrets),
+        ]
+
+
+def _connection(
+    crawler: str, connection: Connection | None, network: StageNetwork
+) -> JobConnections:
+    """Return the connection of one target, if it has one.
+
+    Raises:
+        JobDefinitionError: it has none, and the stage wants everything in a VPC.
+    """
+    if connection is not None:
+        return connections_of(crawler, [connection], network)
+    if network.vpc_only:
+        raise JobDefinitionError(
+            f"crawler '{crawler}' has a target without a connection, and the stage says vpcOnly; a "
+            "crawler is in a VPC by the connections of its targets; write CrawledData(data, "
+            "connection=...)"
+        )
+    return JobConnections()
+
+
+def _check(name: object, targets: object, database: object, options: object) -> None:
+    """Raise unless the crawler can be known by its name, reads something and writes a database."""
+    check_name("crawler", name)
+    check_targets(str(name), targets)
+    is_named = isinstance(database, str) and (
+        cdk.Token.is_unresolved(database) or DATABASE.fullmatch(database)
+    )
+    if not is_named:
+        raise JobDefinitionError(
+            f"crawler '{name}' has database {database!r}; allowed: up to 255 lower case letters, "
+            "digits, _ and -, or lake.database.ref; correct database="
+        )
+    if not isinstance(options, CrawlerOptions):
+        raise JobDefinitionError(
+            f"crawler '{name}' has options {options!r}; allowed: CrawlerOptions(...), or None; "
+            "correct options="
+        )

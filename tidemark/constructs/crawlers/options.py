@@ -1,0 +1,106 @@
+"""What a crawler does with the tables of the Data Catalog that it finds changed.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/crawler-configuration.html,
+https://docs.aws.amazon.com/glue/latest/dg/incremental-crawls.html
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tidemark.errors import JobDefinitionError
+
+PREFIX = re.compile(r"[a-z0-9_]{0,128}")
+MOST_DESCRIBED = 2_048  # characters
+
+
+class SchemaUpdate(Enum):
+    """What happens to a table whose data has another schema now; new ones are always added."""
+
+    UPDATE = "UPDATE_IN_DATABASE"
+    LOG = "LOG"
+
+
+class MissingData(Enum):
+    """What happens to a table or partition whose data is gone."""
+
+    LOG = "LOG"
+    DEPRECATE = "DEPRECATE_IN_DATABASE"
+    DELETE = "DELETE_FROM_DATABASE"
+
+
+class Recrawl(Enum):
+    """What a later crawl reads."""
+
+    EVERYTHING = "CRAWL_EVERYTHING"
+    NEW_FOLDERS_ONLY = "CRAWL_NEW_FOLDERS_ONLY"
+
+
+@dataclass(frozen=True)
+class CrawlerOptions:
+    """How a crawler writes the Data Catalog.
+
+    Attributes:
+        table_prefix: before the names of the tables that it creates.
+        on_change: what happens to a table whose schema has changed.
+        on_missing: what happens to a table or partition whose data is gone.
+        recrawl: what a later crawl reads. `NEW_FOLDERS_ONLY` wants `SchemaUpdate.LOG`.
+        classifiers: names of custom classifiers.
+        description: for people.
+        tags: of the crawler, beside those of its stage.
+
+    Raises:
+        JobDefinitionError: a value that Glue does not allow, or two that exclude each other.
+    """
+
+    table_prefix: str = ""
+    on_change: SchemaUpdate = SchemaUpdate.UPDATE
+    on_missing: MissingData = MissingData.LOG
+    recrawl: Recrawl = Recrawl.EVERYTHING
+    classifiers: Sequence[str] = ()
+    description: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        prefix: object = self.table_prefix
+        if not (isinstance(prefix, str) and PREFIX.fullmatch(prefix)):
+            raise _wrong("table_prefix", prefix, "up to 128 lower case letters, digits and _")
+        for key, kind in (
+            ("on_change", SchemaUpdate),
+            ("on_missing", MissingData),
+            ("recrawl", Recrawl),
+        ):
+            if not isinstance(getattr(self, key), kind):
+                allowed = ", ".join(f"{kind.__name__}.{value.name}" for value in kind)
+                raise _wrong(key, getattr(self, key), allowed)
+        self._check_texts()
+        if self.recrawl is Recrawl.NEW_FOLDERS_ONLY and not self._only_logs:
+            raise JobDefinitionError(
+                "recrawl is Recrawl.NEW_FOLDERS_ONLY, which changes no table that is there: it "
+                "wants on_change SchemaUpdate.LOG and on_missing MissingData.LOG; set them, or "
+                "crawl everything"
+            )
+
+    @property
+    def _only_logs(self) -> bool:
+        return self.on_change is SchemaUpdate.LOG and self.on_missing is MissingData.LOG
+
+    def _check_texts(self) -> None:
+        classifiers: object = self.classifiers
+        if not isinstance(classifiers, list | tuple) or not _are_texts(classifiers):
+            raise _wrong("classifiers", classifiers, "a list of names of classifiers")
+        text: object = self.description
+        if text is not None and not (isinstance(text, str) and 0 < len(text) <= MOST_DESCRIBED):
+            raise _wrong("description", text, f"a string of 1 to {MOST_DESCRIBED} characters")
+        tags: object = self.tags
+        if not isinstance(tags, Mapping) or not _are_texts([*tags, *tags.values()]):
+            raise _wrong("tags", tags, "names to strings")
+
+
+def _are_texts(values: Sequence[object]) -> bool:
+    return all(isinstance(value, str) and value for value in values)
+
+
+def _wrong(key: str, value: object, allowed: str) -> JobDefinitionError:
+    return JobDefinitionError(f"CrawlerOptions has {key} {value!r}; allowed: {allowed}; correct it")

@@ -1,0 +1,209 @@
+"""What a crawler reads: data, tables of the Data Catalog, or a database behind a connection.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-glue-crawler-targets.html
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from aws_cdk import aws_glue as glue
+
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.jobs.connections import Connection
+from tidemark.constructs.jobs.job_checks import TABLE
+from tidemark.errors import JobDefinitionError
+
+MOST_SAMPLED = 249
+JDBC_PATH = re.compile(r"[^/\s][^/\n]*(/[^/\n]+){1,2}")
+
+
+@dataclass(frozen=True)
+class CrawledData:
+    """Data that a crawler reads; a `Dataset` by itself is read as a whole.
+
+    Attributes:
+        data: the data.
+        exclusions: glob patterns, relative to it, of what is not read: `**.tmp`.
+        sampled_files: how many files of each leaf folder are read. None reads all.
+        connection: a network connection of Glue through which S3 is reached. None: Glue's network.
+
+    Raises:
+        JobDefinitionError: something of it is of another kind.
+    """
+
+    data: Dataset
+    exclusions: Sequence[str] = ()
+    sampled_files: int | None = None
+    connection: Connection | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.data, Dataset):
+            raise JobDefinitionError(
+                f"CrawledData has data {self.data!r}; allowed: a Dataset; pass one"
+            )
+        _check_exclusions("CrawledData", self.exclusions)
+        files: object = self.sampled_files
+        if files is not None and not (type(files) is int and 1 <= files <= MOST_SAMPLED):
+            raise JobDefinitionError(
+                f"CrawledData has sampled_files {files!r}; allowed: an integer from 1 to "
+                f"{MOST_SAMPLED}, or None; pass one"
+            )
+
+
+@dataclass(frozen=True)
+class CrawledTable:
+    """A table of the Data Catalog that a crawler brings up to date with its data in S3.
+
+    Attributes:
+        table: as `database.table`.
+        data: where its data is, which the crawler reads.
+        connection: a network connection of Glue through which S3 is reached. None: Glue's network.
+
+    Raises:
+        JobDefinitionError: the table is not named so, or the data is none.
+    """
+
+    table: str
+    data: Dataset
+    connection: Connection | None = None
+
+    def __post_init__(self) -> None:
+        table: object = self.table
+        if not (isinstance(table, str) and TABLE.fullmatch(table)):
+            raise JobDefinitionError(
+                f"CrawledTable has table {table!r}; allowed: database.table, of lower case "
+                "letters, digits, _ and -; correct it"
+            )
+        if not isinstance(self.data, Dataset):
+            raise JobDefinitionError(
+                f"CrawledTable '{table}' has data {self.data!r}; allowed: a Dataset; pass one"
+            )
+
+
+@dataclass(frozen=True)
+class CrawledDatabase:
+    """Tables of a database that a crawler describes in the Data Catalog.
+
+    Attributes:
+        connection: a JDBC connection of Glue, by name or as a construct of the app.
+        path: `database/schema/table` or `database/table`; `%` stands for any text.
+        exclusions: glob patterns, relative to it, of what is left out.
+
+    Raises:
+        JobDefinitionError: the path is of another form, or a pattern no text.
+    """
+
+    connection: Connection
+    path: str
+    exclusions: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        path: object = self.path
+        if not (isinstance(path, str) and JDBC_PATH.fullmatch(path)):
+            raise JobDefinitionError(
+                f"CrawledDatabase has path {path!r}; allowed: database/schema/table or "
+                "database/table, % for any; write it like 'shop/public/%'"
+            )
+        _check_exclusions("CrawledDatabase", self.exclusions)
+
+
+Target: TypeAlias = Dataset | CrawledData | CrawledTable | CrawledDatabase
+"""What a crawler may read."""
+
+
+def check_targets(crawler: str, targets: object) -> None:
+    """Raise unless a crawler has targets that Glue lets one crawler have.
+
+    Raises:
+        JobDefinitionError: there is none, one is something else, or two kinds exclude each other.
+    """
+    if not isinstance(targets, list | tuple) or not targets:
+        raise JobDefinitionError(
+            f"crawler '{crawler}' has targets {targets!r}; allowed: a list of at least one "
+            "Dataset, CrawledData, CrawledTable or CrawledDatabase; correct targets="
+        )
+    for target in targets:
+        if not isinstance(target, Target):
+            raise JobDefinitionError(
+                f"crawler '{crawler}' has the target {target!r}; allowed: a Dataset, CrawledData, "
+                "CrawledTable or CrawledDatabase; correct targets="
+            )
+    tables = [target for target in targets if isinstance(target, CrawledTable)]
+    if tables and len(tables) < len(targets):
+        raise JobDefinitionError(
+            f"crawler '{crawler}' has tables of the Data Catalog and other targets; Glue lets a "
+            "crawler have one of the two; add a crawler for the others"
+        )
+
+
+def data_of(targets: Sequence[Target]) -> tuple[Dataset, ...]:
+    """Return the data in S3 that targets are read from."""
+    data = [
+        target if isinstance(target, Dataset) else target.data
+        for target in targets
+        if not isinstance(target, CrawledDatabase)
+    ]
+    return tuple(dict.fromkeys(data))
+
+
+def tables_of(targets: Sequence[Target]) -> tuple[str, ...]:
+    """Return the tables of the Data Catalog that targets name, each as `database.table`."""
+    return tuple(target.table for target in targets if isinstance(target, CrawledTable))
+
+
+def connections_in(targets: Sequence[Target]) -> list[Connection | None]:
+    """Return the connection of each target, None for one without."""
+    return [None if isinstance(target, Dataset) else target.connection for target in targets]
+
+
+def as_property(
+    targets: Sequence[Target], connections: Sequence[str | None]
+) -> glue.CfnCrawler.TargetsProperty:
+    """Return targets as CloudFormation takes them.
+
+    Args:
+        targets: what the crawler reads.
+        connections: the name of the connection of each, None for one without.
+    """
+    data, tables, databases = [], [], []
+    for target, connection in zip(targets, connections, strict=True):
+        if isinstance(target, CrawledDatabase):
+            databases.append(
+                glue.CfnCrawler.JdbcTargetProperty(
+                    connection_name=connection,
+                    path=target.path,
+                    exclusions=list(target.exclusions) or None,
+                )
+            )
+        elif isinstance(target, CrawledTable):
+            database, _, name = target.table.partition(".")
+            tables.append(
+                glue.CfnCrawler.CatalogTargetProperty(
+                    database_name=database, tables=[name], connection_name=connection
+                )
+            )
+        else:
+            whole = target if isinstance(target, CrawledData) else CrawledData(target)
+            data.append(
+                glue.CfnCrawler.S3TargetProperty(
+                    path=whole.data.uri,
+                    exclusions=list(whole.exclusions) or None,
+                    sample_size=whole.sampled_files,
+                    connection_name=connection,
+                )
+            )
+    return glue.CfnCrawler.TargetsProperty(
+        s3_targets=data or None, catalog_targets=tables or None, jdbc_targets=databases or None
+    )
+
+
+def _check_exclusions(what: str, patterns: object) -> None:
+    if not isinstance(patterns, list | tuple) or not all(
+        isinstance(pattern, str) and pattern for pattern in patterns
+    ):
+        raise JobDefinitionError(
+            f"{what} has exclusions {patterns!r}; allowed: a list of glob patterns, such as "
+            "'**.tmp'; correct it"
+        )

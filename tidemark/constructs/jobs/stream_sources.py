@@ -1,0 +1,112 @@
+"""The streams that a streaming job reads, and what its role may do with them.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-kinesis-home.html,
+https://docs.aws.amazon.com/streams/latest/dev/controlling-access.html,
+https://docs.aws.amazon.com/msk/latest/developerguide/kafka-actions.html
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import aws_cdk as cdk
+
+from tidemark.constructs.jobs.permissions import Statement, allow, use_data_keys
+from tidemark.errors import JobDefinitionError
+
+STREAM = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[\w.-]{1,128}")
+CLUSTER = re.compile(r"arn:[\w-]+:kafka:[\w-]+:\d{12}:cluster/[\w-]{1,64}/[\w-]+")
+KEY = re.compile(r"arn:[\w-]+:kms:[\w-]+:\d{12}:key/[\w-]+")
+TOPIC = re.compile(r"[\w.-]{1,249}")
+
+
+@dataclass(frozen=True)
+class KinesisStream:
+    """A Kinesis data stream that a job reads.
+
+    Attributes:
+        arn: of the stream.
+        key_arn: of the KMS key that encrypts it. None: none, or the key that AWS keeps.
+
+    Raises:
+        JobDefinitionError: one of them is another kind of ARN.
+    """
+
+    arn: str
+    key_arn: str | None = None
+
+    def __post_init__(self) -> None:
+        _check("KinesisStream", "arn", self.arn, STREAM, "the ARN of a Kinesis data stream")
+        if self.key_arn is not None:
+            _check("KinesisStream", "key_arn", self.key_arn, KEY, "the ARN of a KMS key, no alias")
+
+    def statements(self) -> list[Statement]:
+        """Return the permission to read the stream."""
+        actions = [
+            "kinesis:DescribeStream",
+            "kinesis:DescribeStreamSummary",
+            "kinesis:GetRecords",
+            "kinesis:GetShardIterator",
+            "kinesis:ListShards",
+        ]
+        keys = [self.key_arn] if self.key_arn else []
+        return [allow(actions, [self.arn]), *use_data_keys(keys, may_write=False)]
+
+
+@dataclass(frozen=True)
+class MskTopics:
+    """Topics of an MSK cluster with IAM access control; the job joins its network by connections=.
+
+    A Kafka cluster without IAM access control needs the connection only.
+
+    Attributes:
+        cluster_arn: of the cluster.
+        topics: names of the topics that the job reads.
+        group_prefix: how the names of its consumer groups begin; Spark's own by default.
+
+    Raises:
+        JobDefinitionError: one of them is of another form.
+    """
+
+    cluster_arn: str
+    topics: Sequence[str]
+    group_prefix: str = "spark-kafka-source-"
+
+    def __post_init__(self) -> None:
+        _check("MskTopics", "cluster_arn", self.cluster_arn, CLUSTER, "the ARN of an MSK cluster")
+        topics: object = self.topics
+        if not isinstance(topics, list | tuple) or not topics:
+            raise JobDefinitionError(
+                f"MskTopics has topics {topics!r}; allowed: a list of names of topics; name each"
+            )
+        for name in (*topics, self.group_prefix):
+            _check("MskTopics", "the name", name, TOPIC, "letters, digits, _, . and -")
+
+    def statements(self) -> list[Statement]:
+        """Return the permission to connect, and to read the topics."""
+        topics, groups = (
+            self.cluster_arn.replace(":cluster/", f":{kind}/") for kind in ("topic", "group")
+        )
+        return [
+            allow(["kafka-cluster:Connect", "kafka-cluster:DescribeCluster"], [self.cluster_arn]),
+            allow(
+                ["kafka-cluster:DescribeTopic", "kafka-cluster:ReadData"],
+                [f"{topics}/{topic}" for topic in self.topics],
+            ),
+            allow(
+                ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"],
+                [f"{groups}/{self.group_prefix}*"],
+            ),
+        ]
+
+
+StreamSource: TypeAlias = KinesisStream | MskTopics
+"""A stream that a job may read."""
+
+
+def _check(what: str, key: str, value: object, form: re.Pattern[str], allowed: str) -> None:
+    if not isinstance(value, str) or not (
+        form.fullmatch(value) or (key.endswith("arn") and cdk.Token.is_unresolved(value))
+    ):
+        raise JobDefinitionError(f"{what} has {key} {value!r}; allowed: {allowed}; correct it")

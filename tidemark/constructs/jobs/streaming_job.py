@@ -1,0 +1,126 @@
+"""A streaming job: it runs for as long as it is let, and no trigger starts it.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from constructs import Construct
+
+from tidemark.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.jobs.conditions import Condition, JobState
+from tidemark.constructs.jobs.connections import installer_options
+from tidemark.constructs.jobs.glue_job import GlueJob, JobKind, JobUses, check_job
+from tidemark.constructs.jobs.job_arguments import construct_arguments
+from tidemark.constructs.jobs.job_checks import check_list, check_type
+from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics, StreamSource
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.streaming_runtime import StreamingRuntime
+
+
+class StreamingJob(GlueJob):
+    """Creates a streaming job and a role that allows what the job declares, and nothing else.
+
+    Glue keeps no bookmark for it: where it continues is in its checkpoint, which only this job may
+    write. A job that is started a second time fails: one run at a time.
+
+    Attributes:
+        name: the Glue job name.
+        role: the role the job runs with.
+        logs: its log groups.
+        resource: the job itself.
+        runtime: what the job runs on.
+        checkpoint: where the job keeps how far it has come.
+        reads: data the job reads.
+        writes: data the job writes.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        name: str,
+        script: Path,
+        shared: SharedParts,
+        runtime: StreamingRuntime,
+        checkpoint: Dataset,
+        sources: Sequence[StreamSource] = (),
+        uses: JobUses | None = None,
+    ) -> None:
+        """Declare the job.
+
+        Args:
+            scope: the construct that owns the job.
+            id_: construct id; renaming it replaces the role, not the job.
+            name: Glue job name in kebab case.
+            script: the Python file that Glue runs.
+            shared: what the job has in common with others of its pipeline.
+            runtime: Glue version, workers, and when Glue may start a run again.
+            checkpoint: where the job keeps how far it has come; the script gets its URI as
+                `checkpoint`.
+            sources: the streams that the job reads.
+            uses: data, arguments, tables and so on, as `Pipeline.add_job` describes them.
+
+        Raises:
+            JobDefinitionError: something of this cannot be deployed.
+        """
+        uses = uses or JobUses()
+        check_job(name, script, uses)
+        check_type(name, "runtime", runtime, StreamingRuntime, "a StreamingRuntime")
+        check_type(name, "checkpoint", checkpoint, Dataset, "a Dataset")
+        check_list(name, "sources", sources, KinesisStream | MskTopics, "KinesisStream, MskTopics")
+        self.runtime = runtime
+        self.checkpoint = checkpoint
+        prefix = shared.security.log_group_prefix
+        arguments = construct_arguments(
+            bookmark="job-bookmark-disable",
+            libs_url=shared.libs.s3_object_url,
+            log_group_prefix=prefix,
+            auto_scaling=runtime.auto_scaling,
+            metrics=True,  # the alarm on a job that does not run looks at them
+            python_modules=uses.python_modules,
+            temp=uses.temp,
+            watermark_table=None,
+            installer_options=installer_options(name, uses.python_modules, shared.network),
+        )
+        super().__init__(
+            scope,
+            id_,
+            name=name,
+            script=script,
+            shared=shared,
+            uses=uses,
+            kind=JobKind(
+                command=("gluestreaming", "3"),
+                python=GLUE_VERSIONS[runtime.glue_version].python,
+                logs=prefix,
+                arguments={**arguments, "--checkpoint": checkpoint.uri},
+                properties={
+                    "glue_version": runtime.glue_version,
+                    "maintenance_window": runtime.maintenance_window,
+                    "max_retries": runtime.max_retries,
+                    "timeout": runtime.timeout_minutes,
+                    "worker_type": runtime.worker_type,
+                    "number_of_workers": runtime.number_of_workers,
+                },
+                statements=[line for source in sources for line in source.statements()],
+                metadata={"watermark": False},
+                metrics=True,
+                keeps=[checkpoint],
+            ),
+        )
+
+    def on(self, state: JobState) -> Condition:
+        """Refuse: what never ends no one can wait for.
+
+        Raises:
+            JobDefinitionError: always.
+        """
+        raise JobDefinitionError(
+            f"job '{self.name}' is a streaming job, which no trigger watches ({state!r}); let "
+            "others read what it has written on a schedule of their own"
+        )
