@@ -328,6 +328,8 @@ class Pipeline(Construct):
         connections: Sequence[Connection] | None = None,
         secrets: Sequence[str] = (),
         run_properties: RunProperties | None = None,
+        glue_arguments: GlueArguments | None = None,
+        options: JobOptions | None = None,
     ) -> ShellJob:
         """Create a Python shell job of this pipeline and what starts it: a script without Spark.
 
@@ -348,6 +350,8 @@ class Pipeline(Construct):
             connections: as for `add_job`.
             secrets: as for `add_job`.
             run_properties: as for `add_job`.
+            glue_arguments: as for `add_job`; those that Python shell jobs have.
+            options: as for `add_job`.
 
         Returns:
             The job, to be named in `after` of later ones.
@@ -376,6 +380,8 @@ class Pipeline(Construct):
                 connections=connections,
                 secrets=secrets,
                 run_properties=run_properties,
+                glue_arguments=glue_arguments,
+                options=options,
             ),
         )
         self.jobs[name] = job
@@ -399,6 +405,8 @@ class Pipeline(Construct):
         python_modules: Sequence[str] = (),
         connections: Sequence[Connection] | None = None,
         secrets: Sequence[str] = (),
+        glue_arguments: GlueArguments | None = None,
+        options: JobOptions | None = None,
     ) -> StreamingJob:
         """Create a streaming job: it has logs, a role and alarms as others, and no trigger.
 
@@ -420,6 +428,8 @@ class Pipeline(Construct):
             python_modules: as for `add_job`.
             connections: as for `add_job`.
             secrets: as for `add_job`.
+            glue_arguments: as for `add_job`; those that streaming jobs have.
+            options: as for `add_job`; one run at a time.
 
         Returns:
             The job.
@@ -449,6 +459,8 @@ class Pipeline(Construct):
                 python_modules=python_modules,
                 connections=connections,
                 secrets=secrets,
+                glue_arguments=glue_arguments,
+                options=options,
             ),
         )
         self.streaming_jobs[name] = job

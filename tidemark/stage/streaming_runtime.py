@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tidemark.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.runtime import (
+    DPUS,
     MOST_G2X_WORKERS,
     MOST_MINUTES,
     MOST_WORKERS,
@@ -57,6 +58,11 @@ class StreamingRuntime:
         one_of("auto_scaling", self.auto_scaling, (True, False))
         between("max_retries", self.max_retries, 0, 10)
         self._check_end()
+
+    @property
+    def dpus_of_worker(self) -> float:
+        """Return how many DPUs one worker is billed as."""
+        return DPUS.get(self.worker_type, 0.25)
 
     def _check_end(self) -> None:
         window: object = self.maintenance_window

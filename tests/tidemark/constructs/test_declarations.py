@@ -178,7 +178,11 @@ def test_a_name_with_dots_is_a_folder(data, prefix):
         ("x" * 300 + ".py", None, "which is not a file; create it"),
         ("job.scala", b"object Job", "is not a Python file, which ends in .py"),
         ("empty.py", b"# later\n", "is empty; write the job"),
-        ("wrong.py", b"x = 1\ndef f(:\n", r"is not Python 3.11 \(in line 2: invalid syntax\); correct"),
+        (
+            "wrong.py",
+            b"x = 1\ndef f(:\n",
+            r"is not Python 3.11 \(in line 2: invalid syntax\); correct",
+        ),
         ("binary.py", b"\x00\x01", r"is not Python 3.11 \(.*null bytes.*\); correct it"),
         ("latin.py", b"# \xe9\nx = 1\n", r"is not Python 3.11 \(.*\); correct it"),
     ],

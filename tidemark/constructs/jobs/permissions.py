@@ -158,7 +158,7 @@ def get_lake_formation_data() -> list[Statement]:
     GetDataAccess knows no resources.
     Source: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable.html
     """
-    return [_allow(["lakeformation:GetDataAccess"], ["*"])]
+    return [allow(["lakeformation:GetDataAccess"], ["*"])]
 
 
 def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
@@ -180,7 +180,7 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
 
     databases = sorted({table.partition(".")[0] for table in tables})
     listed = [
-        _allow(
+        allow(
             ["glue:GetDatabases", "glue:GetTables", "glue:GetUserDefinedFunctions"],
             [
                 arn("catalog"),
@@ -191,11 +191,11 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
         )
     ]
     return [
-        _allow(
+        allow(
             ["glue:GetDatabase"],
             [arn("catalog"), arn("database", "default"), arn("database", "global_temp")],
         ),
-        _allow(["glue:CreateDatabase"], [arn("catalog"), arn("database", "default")]),
+        allow(["glue:CreateDatabase"], [arn("catalog"), arn("database", "default")]),
         *(listed if tables else []),
     ]
 

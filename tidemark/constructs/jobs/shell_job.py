@@ -11,6 +11,7 @@ from constructs import Construct
 from tidemark.constructs.jobs.connections import installer_options
 from tidemark.constructs.jobs.glue_job import GlueJob, JobKind, JobUses, check_job
 from tidemark.constructs.jobs.job_checks import check_type
+from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellRuntime
@@ -62,6 +63,10 @@ class ShellJob(GlueJob):
         uses = uses or JobUses()
         check_job(name, script, uses)
         check_type(name, "runtime", runtime, ShellRuntime, "a ShellRuntime")
+        options = uses.options or JobOptions()
+        options.check(
+            name, timeout_minutes=runtime.timeout_minutes, bookmark=False, watermark=False
+        )
         self.runtime = runtime
         installer = installer_options(name, uses.python_modules, shared.network)
         modules = ",".join(uses.python_modules)
@@ -95,7 +100,9 @@ class ShellJob(GlueJob):
                     "max_retries": runtime.max_retries,
                     # Glue tells EventBridge of a run that takes longer.
                     "notification_property": glue.CfnJob.NotificationPropertyProperty(
-                        notify_delay_after=max(1, runtime.timeout_minutes // 2)
+                        notify_delay_after=(
+                            options.notify_after_minutes or max(1, runtime.timeout_minutes // 2)
+                        )
                     ),
                     "timeout": runtime.timeout_minutes,
                 },

@@ -15,6 +15,8 @@ from tidemark.constructs.jobs.connections import installer_options
 from tidemark.constructs.jobs.glue_job import GlueJob, JobKind, JobUses, check_job
 from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_checks import check_list, check_type
+from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.own_arguments import Cluster
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics, StreamSource
 from tidemark.errors import JobDefinitionError
@@ -73,6 +75,15 @@ class StreamingJob(GlueJob):
         check_type(name, "runtime", runtime, StreamingRuntime, "a StreamingRuntime")
         check_type(name, "checkpoint", checkpoint, Dataset, "a Dataset")
         check_list(name, "sources", sources, KinesisStream | MskTopics, "KinesisStream, MskTopics")
+        options = uses.options or JobOptions()
+        options.check(
+            name, timeout_minutes=runtime.timeout_minutes, bookmark=False, watermark=False
+        )
+        if options.max_concurrent_runs > 1:
+            raise JobDefinitionError(
+                f"job '{name}' has max_concurrent_runs {options.max_concurrent_runs} and one "
+                "checkpoint, which two runs would both write; allowed: 1; set it to 1"
+            )
         self.runtime = runtime
         self.checkpoint = checkpoint
         prefix = shared.security.log_group_prefix
@@ -110,6 +121,12 @@ class StreamingJob(GlueJob):
                 statements=[line for source in sources for line in source.statements()],
                 metadata={"watermark": False},
                 metrics=True,
+                cluster=Cluster(
+                    runtime.glue_version,
+                    runtime.worker_type,
+                    runtime.dpus_of_worker,
+                    runtime.number_of_workers,
+                ),
                 keeps=[checkpoint],
             ),
         )
