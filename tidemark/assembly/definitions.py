@@ -7,6 +7,9 @@ from typing import Any
 from tidemark.assembly.catalog_connections import CatalogConnection
 from tidemark.assembly.catalog_tables import CatalogTable
 
+SPARK, SHELL, STREAMING = "glueetl", "pythonshell", "gluestreaming"  # commands of Glue
+CRAWLER = "crawler "  # before the name of a crawler, where jobs and crawlers stand together
+
 
 @dataclass(frozen=True)
 class JobDefinition:
@@ -25,11 +28,12 @@ class JobDefinition:
     max_retries: int = 0
     max_concurrent_runs: int = 1
     submitted_file: str | None = None
+    command: str = SPARK
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One watched job of a predicate and the state it has to end in."""
+    """One watched job or crawler (`CRAWLER` + name) of a predicate, and its state."""
 
     job_name: str
     state: str
@@ -37,7 +41,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Action:
-    """One job that a trigger starts, with the arguments the trigger adds."""
+    """One job or crawler that a trigger starts, with the arguments the trigger adds."""
 
     job_name: str
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +80,10 @@ class TableDefinition:
 
 @dataclass(frozen=True)
 class Deployment:
-    """Everything an assembly defines that the local Glue runs, by physical name."""
+    """Everything an assembly defines that the local Glue runs, by physical name.
+
+    Streaming jobs are named only: they do not run here.
+    """
 
     jobs: Mapping[str, JobDefinition]
     triggers: tuple[TriggerDefinition, ...]
@@ -89,6 +96,7 @@ class Deployment:
     catalog_tables: tuple[CatalogTable, ...] = ()
     catalog_connections: tuple[CatalogConnection, ...] = ()
     schedules: tuple[ScheduleDefinition, ...] = ()
+    streaming_jobs: tuple[str, ...] = ()
 
     def triggers_of(self, workflow_name: str) -> tuple[TriggerDefinition, ...]:
         """Return the triggers of one workflow in template order."""

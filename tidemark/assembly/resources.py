@@ -12,6 +12,7 @@ STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a sc
 # Where a resource has its name, which is also what a reference to it returns.
 NAME_PROPERTIES = {
     "AWS::DynamoDB::Table": "TableName",
+    "AWS::Glue::Crawler": "Name",
     "AWS::Glue::Connection": "ConnectionInput.Name",
     "AWS::Glue::Database": "DatabaseInput.Name",
     "AWS::Glue::Job": "Name",

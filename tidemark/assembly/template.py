@@ -10,6 +10,10 @@ from tidemark.assembly.catalog_connections import CatalogConnection, connection_
 from tidemark.assembly.catalog_tables import CatalogTable, table_of_request
 from tidemark.assembly.cloud_assembly import Assembly, Stack
 from tidemark.assembly.definitions import (
+    CRAWLER,
+    SHELL,
+    SPARK,
+    STREAMING,
     Action,
     Condition,
     Deployment,
@@ -64,7 +68,7 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
         stack_of_job=stack_of_job,
         schedules=tuple(schedules),
     )
-    if not deployment.jobs:
+    if not deployment.jobs and not deployment.streaming_jobs:
         names = ", ".join(stack.name for stack in assembly.stacks) or "none"
         raise UsageError(
             f"the assembly defines no AWS::Glue::Job (stacks: {names}); "
@@ -155,7 +159,8 @@ def _deployment(
         return [(name, value) for (found, name), value in resources.items() if found == kind]
 
     return Deployment(
-        jobs={name: _job(name, p) for name, p in of("AWS::Glue::Job")},
+        jobs={name: _job(name, p) for name, p in of("AWS::Glue::Job") if not _is_streaming(p)},
+        streaming_jobs=tuple(name for name, p in of("AWS::Glue::Job") if _is_streaming(p)),
         triggers=tuple(_trigger(name, p) for name, p in of("AWS::Glue::Trigger")),
         workflows=tuple(name for name, _ in of("AWS::Glue::Workflow")),
         tables=tuple(_table(name, p) for name, p in of("AWS::DynamoDB::Table")),
@@ -204,6 +209,7 @@ def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
     return JobDefinition(
         name=name,
         script_location=properties["Command"]["ScriptLocation"],
+        command=properties["Command"].get("Name", SPARK),
         glue_version=str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION)),
         default_arguments=_with_local_table(properties.get("DefaultArguments", {})),
         non_overridable_arguments=properties.get("NonOverridableArguments", {}),
@@ -217,12 +223,18 @@ def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
 
 def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
     command = properties["Command"]
-    if command["Name"] != "glueetl":
+    if command["Name"] not in (SPARK, SHELL):
         raise UnsupportedError(
-            f"job {name} has the command {command['Name']!r}; only 'glueetl' (Spark) runs locally"
+            f"job {name} has the command {command['Name']!r}; only '{SPARK}' (Spark) and '{SHELL}' "
+            "run locally"
         )
     job = job_definition(name, properties)
-    if job.glue_version not in RUN_HERE:
+    if job.command == SHELL and command.get("PythonVersion") != "3.9":
+        raise UnsupportedError(
+            f"job {name} has PythonVersion {command.get('PythonVersion')!r}; of Python shell jobs "
+            "those of 3.9 run locally"
+        )
+    if job.command == SPARK and job.glue_version not in RUN_HERE:
         raise UnsupportedError(
             f"job {name} has GlueVersion {job.glue_version}; this machine runs the Spark of "
             f"{' and '.join(RUN_HERE)}"
@@ -230,18 +242,16 @@ def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
     return job
 
 
+def _is_streaming(properties: Mapping[str, Any]) -> bool:
+    return bool(properties["Command"]["Name"] == STREAMING)
+
+
 def _trigger(name: str, properties: Mapping[str, Any]) -> TriggerDefinition:
     predicate = properties.get("Predicate", {})
-    for item in [*properties["Actions"], *predicate.get("Conditions", [])]:
-        if "CrawlerName" in item:
-            raise UnsupportedError(
-                f"trigger {name} names the crawler {item['CrawlerName']}; crawlers do not run "
-                "locally"
-            )
     for action in properties["Actions"]:
-        if unknown := sorted(set(action) - ACTION_PROPERTIES):
+        if unknown := sorted(set(action) - ACTION_PROPERTIES - {"CrawlerName"}):
             raise UnsupportedError(
-                f"trigger {name} sets {', '.join(unknown)} for the job {action['JobName']}; a "
+                f"trigger {name} sets {', '.join(unknown)} for the job {_node(action)}; a "
                 f"local trigger knows {', '.join(sorted(ACTION_PROPERTIES))}"
             )
     kind = properties["Type"]
@@ -249,18 +259,22 @@ def _trigger(name: str, properties: Mapping[str, Any]) -> TriggerDefinition:
         name=name,
         type=kind,
         actions=tuple(
-            Action(action["JobName"], action.get("Arguments", {}))
-            for action in properties["Actions"]
+            Action(_node(action), action.get("Arguments", {})) for action in properties["Actions"]
         ),
         workflow_name=properties.get("WorkflowName"),
         logical=predicate.get("Logical", "AND"),
         conditions=tuple(
-            Condition(condition["JobName"], condition["State"])
+            Condition(_node(condition), condition.get("State") or condition["CrawlState"])
             for condition in predicate.get("Conditions", [])
         ),
         # ON_DEMAND triggers are fired, never activated.
         is_active=kind == "ON_DEMAND" or properties.get("StartOnCreation", False) is True,
     )
+
+
+def _node(item: Mapping[str, Any]) -> str:
+    """Return the job or crawler that an action or a condition names."""
+    return CRAWLER + item["CrawlerName"] if "CrawlerName" in item else str(item["JobName"])
 
 
 def _table(name: str, properties: Mapping[str, Any]) -> TableDefinition:

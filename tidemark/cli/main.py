@@ -29,6 +29,7 @@ FAILURE, USAGE = 1, 2
 RUNNERS = ("run", "submit")
 PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
+CRAWLERS_HELP = "Run the jobs of a workflow that has crawlers; each counts as SUCCEEDED."
 WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 
 
@@ -114,12 +115,25 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
-def run(app: Path | None, context: tuple[str, ...], workflow: str | None, isolated: bool) -> None:
+@click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
+def run(
+    app: Path | None,
+    context: tuple[str, ...],
+    workflow: str | None,
+    isolated: bool,
+    skip_crawlers: bool,
+) -> None:
     """Run a whole workflow once, every job incrementally.
 
     An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
     """
-    from tidemark.cli.progress import JobProgress, RunConsole, print_outcome, print_recovered
+    from tidemark.cli.progress import (
+        JobProgress,
+        RunConsole,
+        print_not_run,
+        print_outcome,
+        print_recovered,
+    )
     from tidemark.local_glue.commands import run_workflow
     from tidemark.local_glue.home import Home
     from tidemark.local_glue.runs.jvms.supply import jvms_of
@@ -138,6 +152,8 @@ def run(app: Path | None, context: tuple[str, ...], workflow: str | None, isolat
                 lambda runs: print_recovered(console, runs),
                 progress.warn,
                 jvms,
+                skips_crawlers=skip_crawlers,
+                not_run=lambda found: print_not_run(console, found),
             )
     print_outcome(console, result)
     sys.exit(0 if result.is_success else FAILURE)

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.cli.views.listing import Sentence
+from tidemark.local_glue.commands import NotRun
 from tidemark.local_glue.runs.stored_warnings import RunWarning
 from tidemark.local_glue.store.database import JobRun
 from tidemark.local_glue.workflows.engine import WorkflowResult
@@ -181,6 +182,17 @@ def print_killed(console: Console, runs: Collection[JobRun]) -> None:
             ),
             soft_wrap=True,
         )
+
+
+def print_not_run(console: Console, found: NotRun) -> None:
+    """Say what does not run on this machine, before anything else runs."""
+    for names, text in (
+        (found.streaming_jobs, "Streaming jobs do not run on this machine: "),
+        (found.crawlers, "Taken as SUCCEEDED, without a crawl: "),
+    ):
+        if names:
+            said = Text.assemble((text, "yellow"), ", ".join(names))
+            console.print(Sentence(said), highlight=False, soft_wrap=True)
 
 
 def print_recovered(console: Console, runs: list[JobRun]) -> None:

@@ -556,9 +556,9 @@ class Pipeline(Construct):
         for job in waited_for:
             if job not in known.values():
                 raise JobDefinitionError(
-                    f"{of} '{name}' waits for '{job.name}', which is not started by this pipeline; "
-                    f"allowed: {', '.join(known) or 'none yet'}; pass what add_job returned, "
-                    "of a job added before this one"
+                    f"{of} '{name}' waits for '{job.name}', which no trigger of this pipeline "
+                    f"starts; allowed: {', '.join(known) or 'none yet'}; pass what "
+                    "add_job returned, of a job added before this one"
                 )
         for key, value in arguments.items():
             if isinstance(value, GlueJob) and value not in waited_for:

@@ -9,10 +9,10 @@ from pathlib import Path
 from tidemark.assembly.catalog_connections import connection_of_request
 from tidemark.assembly.catalog_tables import CatalogTable, read_request, table_of_request
 from tidemark.assembly.cloud_assembly import Assembly, read_assembly
-from tidemark.assembly.definitions import Deployment
+from tidemark.assembly.definitions import CRAWLER, Deployment
 from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.assembly.template import read_deployment
-from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
 from tidemark.extras import require
 from tidemark.local_glue.bookmarks.versions import (
     Bookmark,
@@ -102,6 +102,30 @@ def _publish_assets(assembly: Assembly, region_name: str, home: Home) -> None:
         publish(asset, text, home)
 
 
+@dataclass(frozen=True)
+class NotRun:
+    """What of an assembly and one workflow does not run on this machine.
+
+    Attributes:
+        crawlers: that the workflow starts, each as `crawler NAME`.
+        streaming_jobs: of the assembly; no trigger starts them.
+    """
+
+    crawlers: tuple[str, ...]
+    streaming_jobs: tuple[str, ...]
+
+
+def not_run_here(deployment: Deployment, workflow_name: str) -> NotRun:
+    """Return what does not run on this machine."""
+    started = [
+        action.job_name
+        for trigger in deployment.triggers_of(workflow_name)
+        for action in trigger.actions
+    ]
+    crawlers = tuple(dict.fromkeys(name for name in started if name.startswith(CRAWLER)))
+    return NotRun(crawlers, deployment.streaming_jobs)
+
+
 def run_workflow(
     assembly_folder: Path,
     home: Home,
@@ -110,6 +134,9 @@ def run_workflow(
     on_recovered: Callable[[list[JobRun]], None],
     warn: ShowWarnings | None = None,
     jvms: Jvms = NO_JVMS,
+    *,
+    skips_crawlers: bool = False,
+    not_run: Callable[[NotRun], None] = lambda _: None,
 ) -> WorkflowResult:
     """Run a workflow of the assembly once, in this home.
 
@@ -122,11 +149,21 @@ def run_workflow(
         warn: called with warnings: first with those of earlier runs that no one was shown, then
             with those of each job run as soon as it ends. None leaves them to a later command.
         jvms: where the job runs borrow their JVMs, from `jvms_of`; without, each starts its own.
+        skips_crawlers: whether crawlers count as SUCCEEDED; otherwise they are refused.
+        not_run: called first, with what of the assembly does not run here.
 
     Raises:
         TidemarkError: nothing could be started; the text says why and what to do.
     """
-    name = _workflow(load(assembly_folder), workflow_name)  # before anything is started
+    loaded = load(assembly_folder)
+    name = _workflow(loaded, workflow_name)  # before anything is started
+    found = not_run_here(loaded, name)
+    if found.crawlers and not skips_crawlers:
+        raise UnsupportedError(
+            f"workflow {name} starts {', '.join(found.crawlers)}, and crawlers do not run on this "
+            "machine; --skip-crawlers runs the jobs and takes each crawler as SUCCEEDED"
+        )
+    not_run(found)
     with open_machine(home, on_recovered, warn, jvms) as (machine, store):
         deployment = deploy(assembly_folder, home)
         deployment = with_submitted_files(deployment, assembly_folder, home)

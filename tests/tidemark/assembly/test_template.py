@@ -263,22 +263,42 @@ def test_assembly_without_a_glue_job_is_refused_with_its_stacks():
     ],
     ids=["started", "watched"],
 )
-def test_crawler_is_refused_by_name(properties):
+def test_a_crawler_is_a_node_of_its_own_name(properties):
     trigger = {
         "Type": "AWS::Glue::Trigger",
         "Properties": {"Name": "t", "Type": "CONDITIONAL", **properties},
     }
 
-    with pytest.raises(UnsupportedError, match="trigger t names the crawler landing; crawlers do"):
-        read_resources(Trigger=trigger)
+    (read_trigger,) = read_resources(Trigger=trigger).triggers
+    named = [*read_trigger.actions, *read_trigger.conditions]
+    assert "crawler landing" in [node.job_name for node in named]
 
 
-@pytest.mark.parametrize("command", ["pythonshell", "gluestreaming", "glueray"])
-def test_job_that_is_no_spark_job_is_refused_by_its_command(command):
-    other = {"Name": "other", "Command": {"Name": command, "ScriptLocation": "s3://b/x.py"}}
+def job_of(command, **properties):
+    described = {"Name": command, "ScriptLocation": "s3://b/x.py", **properties.pop("Command", {})}
+    return {"Type": "AWS::Glue::Job", "Properties": {"Command": described, **properties}}
 
-    with pytest.raises(UnsupportedError, match=f"job other has the command '{command}'; only"):
-        read_resources(Other={"Type": "AWS::Glue::Job", "Properties": other})
+
+def test_a_job_of_another_command_is_refused_by_it():
+    with pytest.raises(UnsupportedError, match="job other has the command 'glueray'; only"):
+        read_resources(Other=job_of("glueray", Name="other"))
+
+
+def test_a_python_shell_job_is_read_whatever_its_version_of_glue():
+    shell = job_of("pythonshell", Name="fetch", GlueVersion="3.0", Command={"PythonVersion": "3.9"})
+
+    assert read_resources(Fetch=shell).jobs["fetch"].command == "pythonshell"
+
+
+def test_a_python_shell_job_of_another_python_is_refused():
+    with pytest.raises(UnsupportedError, match=r"job fetch has PythonVersion '3'; .* of 3\.9 run"):
+        read_resources(Fetch=job_of("pythonshell", Name="fetch", Command={"PythonVersion": "3"}))
+
+
+def test_a_streaming_job_is_named_and_no_job_that_runs_here():
+    deployment = read_resources(Clicks=job_of("gluestreaming", Name="clicks", GlueVersion="6.0"))
+
+    assert (list(deployment.jobs), deployment.streaming_jobs) == (["ingest"], ("clicks",))
 
 
 def test_job_of_a_glue_version_with_another_spark_is_refused():

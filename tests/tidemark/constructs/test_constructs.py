@@ -251,7 +251,9 @@ def test_waiting_for_a_job_that_is_not_in_the_pipeline_is_refused(pipeline, enab
 def test_waiting_for_a_job_of_another_pipeline_is_refused(add_pipeline, enable):
     other = add_pipeline(name="other").add_job("one", script="job.py", bookmark=enable)
 
-    with pytest.raises(ValueError, match="waits for 'one', which is not a job of this pipeline"):
+    with pytest.raises(
+        ValueError, match="waits for 'one', which no trigger of this pipeline starts"
+    ):
         add_pipeline().add_job("two", script="job.py", bookmark=enable, after=[other])
 
 

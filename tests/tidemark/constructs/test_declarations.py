@@ -387,7 +387,7 @@ def test_conditions_that_cannot_be_are_refused(add):
 
     first = add("first")
 
-    with pytest.raises(JobDefinitionError, match="names the job 'first' twice"):
+    with pytest.raises(JobDefinitionError, match="names 'first' twice"):
         all_of(first, first.on(JobState.FAILED))
     with pytest.raises(JobDefinitionError, match="name no job; pass at least one"):
         any_of()
@@ -433,7 +433,7 @@ def test_a_condition_that_is_named_twice_is_refused(add):
 
     first = add("first")
 
-    with pytest.raises(JobDefinitionError, match="names the job 'first' twice in the state SUCC"):
+    with pytest.raises(JobDefinitionError, match="names 'first' twice in the state SUCC"):
         any_of(first, first)
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tidemark.assembly.definitions import CRAWLER as CRAWLER
+
 CONDITIONAL = "CONDITIONAL"
-CRAWLER = "crawler "  # before the name of a crawler, where jobs and crawlers stand together
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 
 from tidemark.assembly.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS, overlaid
-from tidemark.assembly.definitions import JobDefinition
+from tidemark.assembly.definitions import SHELL, JobDefinition
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.runs.python_modules import missing_modules
 
@@ -68,9 +68,17 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
 def command_line(
     job: JobDefinition, job_id: str, run_id: str, arguments: Mapping[str, str]
 ) -> list[str]:
-    """Return what follows the script's name in ``sys.argv``, in the order seen on AWS."""
+    """Return what follows the script's name in ``sys.argv``, in the order seen on AWS.
+
+    The script of a Python shell job is not told its name and its run.
+    Source: https://github.com/boto/boto3/issues/3506
+    """
     argv = ["--JOB_NAME", job.name, "--JOB_ID", job_id, "--JOB_RUN_ID", run_id]
+    if job.command == SHELL:
+        argv = []
     for name, value in arguments.items():
+        if not name.startswith("--"):  # library-set of Python shell jobs
+            continue
         argv += [name, value] if not value.startswith("--") else [f"{name}={value}"]
     return argv
 

@@ -32,6 +32,7 @@ SCRIPT_STDERR_FILE = "script-stderr.log"
 JVM_GRACE_S = 5.0
 LIBRARY = "watermarks"  # installed beside the toolkit, and on Glue only where it ships
 BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
+SHELL_VARIABLE = "TIDEMARK_SHELL"  # of a Python shell job, which has no Spark
 SCRIPT_VARIABLE = "TIDEMARK_SCRIPT"  # the file that was submitted; what runs is a copy
 
 
@@ -42,8 +43,12 @@ def main() -> int:
     sys.argv = sys.argv[2:]
     name = os.environ.pop(SCRIPT_VARIABLE, str(script))
     result = Path(RESULT_FILE).absolute()
-    borrower = _borrower()
-    borrower.install()
+    borrower = None
+    if os.environ.pop(SHELL_VARIABLE, None):
+        _leave_spark_out()
+    else:
+        borrower = _borrower()
+        borrower.install()
     _hide_what_does_not_ship()
     failure = None
     try:
@@ -63,8 +68,18 @@ def main() -> int:
         try:
             _stop_spark()
         finally:
-            borrower.give_back(failure)
+            if borrower:
+                borrower.give_back(failure)
     return 1
+
+
+def _leave_spark_out() -> None:
+    """Let a script import no PySpark, and of awsglue what needs none, as in a Python shell job."""
+    sys.modules["pyspark"] = None  # type: ignore[assignment] # the import says it is not there
+    package = ModuleType("awsglue")
+    if spec := importlib.util.find_spec("awsglue"):
+        package.__path__ = list(spec.submodule_search_locations or [])
+    sys.modules["awsglue"] = package
 
 
 def _borrower() -> Borrower:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.assembly.arguments import bookmark_option
-from tidemark.assembly.definitions import JobDefinition
+from tidemark.assembly.definitions import SHELL, JobDefinition
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
 from tidemark.local_glue.machine.disk import full_disk_text, has_room
@@ -28,7 +28,12 @@ from tidemark.local_glue.runs.arguments import (
     spark_settings,
 )
 from tidemark.local_glue.runs.failures import Failure, Places, with_remedy
-from tidemark.local_glue.runs.job_process import BOOKMARK_VARIABLE, RESULT_FILE, SCRIPT_VARIABLE
+from tidemark.local_glue.runs.job_process import (
+    BOOKMARK_VARIABLE,
+    RESULT_FILE,
+    SCRIPT_VARIABLE,
+    SHELL_VARIABLE,
+)
 from tidemark.local_glue.runs.jvms.borrow import COLD_VARIABLE, POOL_OF_RUN_VARIABLE
 from tidemark.local_glue.runs.jvms.fitness import why_own_jvm
 from tidemark.local_glue.runs.jvms.record import read_record
@@ -119,8 +124,8 @@ def start_job_run(
     libraries = [
         _library(folder, _existing(machine.home, job, uri)) for uri in extra_py_files(merged)
     ]
-    settings = spark_settings(merged)
-    spark_variables = write_spark_conf(folder, machine.home, machine.java_home, settings)
+    is_shell = job.command == SHELL
+    engine = _shell_variables() if is_shell else _spark_variables(machine, folder, merged)
     job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
     with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
         process = subprocess.Popen(  # noqa: S603 (the job script of the template)
@@ -132,8 +137,7 @@ def start_job_run(
             cwd=folder,
             env={
                 **_environment(machine, folder, run, libraries),
-                **spark_variables,
-                **_variables_of_jvm(machine.jvms, settings),
+                **engine,
                 SCRIPT_VARIABLE: job.submitted_file or str(script),
             },
             stdin=subprocess.DEVNULL,
@@ -142,7 +146,23 @@ def start_job_run(
             start_new_session=True,
         )
     deadline = time.monotonic() + 60 * job.timeout_minutes
-    return JobProcess(run, process, deadline, machine.jvms)
+    return JobProcess(run, process, deadline, NO_JVMS if is_shell else machine.jvms)
+
+
+def _spark_variables(
+    machine: Machine, folder: Path, arguments: Mapping[str, str]
+) -> dict[str, str]:
+    """Write what Spark reads in a run's folder; return the variables that say where it is."""
+    settings = spark_settings(arguments)
+    return {
+        **write_spark_conf(folder, machine.home, machine.java_home, settings),
+        **_variables_of_jvm(machine.jvms, settings),
+    }
+
+
+def _shell_variables() -> dict[str, str]:
+    """Return the variables of a run that has no Spark."""
+    return {SHELL_VARIABLE: "1", "TZ": "UTC"}
 
 
 def _variables_of_jvm(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]:

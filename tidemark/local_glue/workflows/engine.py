@@ -8,7 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tidemark.assembly.definitions import Deployment, JobDefinition, TriggerDefinition
+from tidemark.assembly.definitions import (
+    CRAWLER,
+    SPARK,
+    Deployment,
+    JobDefinition,
+    TriggerDefinition,
+)
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.local_glue.runs.arguments import merge_arguments
 from tidemark.local_glue.runs.found_warnings import warnings_of
@@ -78,7 +84,7 @@ class WorkflowRun:
         observe: Callable[[JobRun | None], None],
         warn: ShowWarnings | None = None,
     ) -> None:
-        """Prepare a run.
+        """Prepare a run; a crawler that it starts counts as SUCCEEDED, without a crawl.
 
         Args:
             machine: where job processes run.
@@ -141,6 +147,8 @@ class WorkflowRun:
     def _check_actions(self) -> None:
         for trigger in self._triggers:
             for action in trigger.actions:
+                if action.job_name.startswith(CRAWLER):
+                    continue
                 job = self._deployment.jobs.get(action.job_name)
                 if job is None:
                     raise EntityNotFoundError(
@@ -152,6 +160,9 @@ class WorkflowRun:
     def _fire(self, trigger: TriggerDefinition) -> None:
         self._fired.add(trigger.name)
         for action in trigger.actions:
+            if action.job_name.startswith(CRAWLER):
+                self._final[action.job_name] = "SUCCEEDED"
+                continue
             job = self._deployment.jobs[action.job_name]
             workflow_arguments = {
                 "--WORKFLOW_NAME": self._name,
@@ -159,9 +170,16 @@ class WorkflowRun:
             }
             arguments = {**action.arguments, **workflow_arguments}
             self._waiting.append(_Request(job, arguments, trigger.name, new_run_id(), 0))
+        self._fire_what_is_met()
+
+    def _fire_what_is_met(self) -> None:
+        for trigger in triggers_to_fire(self._triggers, self._final, self._fired):
+            if trigger.name not in self._fired:  # one before it may have fired it
+                self._fire(trigger)
 
     def _start_waiting(self) -> None:
-        self._machine.jvms.want(len(self._running) + len(self._waiting))
+        jobs = [*(request.job for request, _ in self._running), *(it.job for it in self._waiting)]
+        self._machine.jvms.want(sum(job.command == SPARK for job in jobs))
         slots = (os.cpu_count() or 1) - len(self._running)
         ready, self._waiting = self._waiting[:slots], self._waiting[slots:]
         for request in ready:
@@ -208,8 +226,7 @@ class WorkflowRun:
             self._waiting.append(replace(request, run_id=run_id, attempt=attempt))
             return
         self._final[run.job_name] = run.state
-        for trigger in triggers_to_fire(self._triggers, self._final, self._fired):
-            self._fire(trigger)
+        self._fire_what_is_met()
 
     def _show(self, run: JobRun) -> None:
         self._store.put_job_run(run)

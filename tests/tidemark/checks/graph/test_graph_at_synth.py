@@ -191,7 +191,7 @@ def test_a_secret_that_a_hand_put_in_the_open_is_found_and_not_repeated(cdk, pro
     change("DefaultArguments.--from", "{{resolve:secretsmanager:air:SecretString:password}}")
     change("DefaultArguments.--token", cdk.Fn.ref("AWS::StackName"))
     pipeline.workflow.add_property_override("DefaultRunProperties.password", "hunter2")
-    pipeline._start.actions = [
+    pipeline._triggers.start.actions = [
         glue.CfnTrigger.ActionProperty(
             job_name=first.resource.ref, arguments={"--db_password": "hunter2"}
         )

@@ -127,6 +127,82 @@ def test_success_fires_the_next_jobs_until_the_end_of_the_chain(home, workflow):
     assert workflow_statuses(home) == ["COMPLETED"]
 
 
+def test_a_python_shell_job_runs_without_spark_and_is_told_its_arguments_only(home, workflow):
+    script = """
+import os, sys
+from awsglue.utils import getResolvedOptions
+print(sorted(sys.argv[1::2]), getResolvedOptions(sys.argv, ["WORKFLOW_NAME", "url"])["url"])
+print("SPARK_HOME" in os.environ, "JAVA_HOME" in os.environ)
+try:
+    import pyspark
+except ImportError:
+    print("no pyspark")
+"""
+    arguments = {"--url": "https://x", "library-set": "analytics"}
+    start = replace(START, actions=(Action("one", arguments),))
+
+    result = workflow({"one": script}, start, command="pythonshell").execute()
+
+    assert outcome(result) == [("one", "SUCCEEDED")]
+    (run,) = result.job_runs
+    folder = Path(run.log_path).parent
+    printed = (folder / "stdout.log").read_text().splitlines()
+    told = "['--WORKFLOW_NAME', '--WORKFLOW_RUN_ID', '--url'] https://x"
+    assert printed == [told, f"False {'JAVA_HOME' in os.environ}", "no pyspark"]
+    assert not (folder / "spark.conf").exists()
+    assert run.jvm is None
+
+
+def test_a_python_shell_job_is_retried_and_fails_as_others(workflow):
+    again = workflow({"one": FAIL_ONCE}, START, command="pythonshell", max_retries=1).execute()
+    never = workflow({"one": FAIL}, START, command="pythonshell").execute()
+
+    assert outcome(again) == [("one", "FAILED"), ("one", "SUCCEEDED")]
+    assert outcome(never) == [("one", "FAILED")]
+    assert never.job_runs[0].error_message == "ValueError: no (one.py, line 1)"
+
+
+def test_a_python_shell_job_that_takes_too_long_times_out(workflow):
+    result = workflow({"one": SLEEP}, START, command="pythonshell", timeout_minutes=0).execute()
+
+    assert outcome(result) == [("one", "TIMEOUT")]
+
+
+def test_a_crawler_counts_as_succeeded_and_what_waits_for_it_runs(workflow):
+    crawl = after(started="crawler landing")
+    succeeded = after(watched="crawler landing", started="two")
+    failed = after("FAILED", watched="crawler landing", started="three")
+
+    result = workflow(
+        {"one": "", "two": "", "three": ""}, START, crawl, succeeded, failed
+    ).execute()
+
+    assert outcome(result) == [("one", "SUCCEEDED"), ("two", "SUCCEEDED")]
+    assert list(result.blocked) == ["three"]
+
+
+def test_crawlers_in_a_row_are_passed_and_each_trigger_fires_once(workflow):
+    start = replace(START, actions=(Action("crawler a"), Action("crawler b")))
+    both = replace(
+        after(watched="crawler a", started="one"),
+        conditions=(Condition("crawler a", "SUCCEEDED"), Condition("crawler c", "SUCCEEDED")),
+    )
+    third = after(watched="crawler b", started="crawler c")
+
+    result = workflow({"one": ""}, start, both, third).execute()
+
+    assert outcome(result) == [("one", "SUCCEEDED")]
+
+
+def test_a_job_that_fails_blocks_the_crawler_behind_it(workflow):
+    crawl = after(started="crawler landing")
+
+    result = workflow({"one": FAIL}, START, crawl).execute()
+
+    assert result.blocked == {"crawler landing": ("one SUCCEEDED (is FAILED)",)}
+    assert not result.is_success
+
+
 def test_job_after_two_waits_for_both(workflow):
     both = TriggerDefinition(
         "both",
