@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from tidemark.constructs.jobs.glue_job import Argument, GlueJob, RunProperties
     from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
     from tidemark.constructs.jobs.job_options import JobOptions
-    from tidemark.constructs.lake import ExistingBuckets, Lake
     from tidemark.constructs.jobs.shell_job import ShellJob
     from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics
     from tidemark.constructs.jobs.streaming_job import StreamingJob
+    from tidemark.constructs.lake import ExistingBuckets, Lake
     from tidemark.constructs.lake_bucket import LakeBucket
     from tidemark.constructs.monitoring.alerting import Alerting, Email, Https, SqsQueue
     from tidemark.constructs.monitoring.slack import SlackChannel

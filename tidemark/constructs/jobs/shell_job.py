@@ -8,7 +8,6 @@ from pathlib import Path
 from aws_cdk import aws_glue as glue
 from constructs import Construct
 
-from tidemark.constructs.jobs.connections import installer_options
 from tidemark.constructs.jobs.glue_job import GlueJob, JobKind, JobUses, check_job
 from tidemark.constructs.jobs.job_checks import check_type
 from tidemark.constructs.jobs.job_options import JobOptions
@@ -68,7 +67,6 @@ class ShellJob(GlueJob):
             name, timeout_minutes=runtime.timeout_minutes, bookmark=False, watermark=False
         )
         self.runtime = runtime
-        installer = installer_options(name, uses.python_modules, shared.network)
         modules = ",".join(uses.python_modules)
         super().__init__(
             scope,
@@ -86,11 +84,6 @@ class ShellJob(GlueJob):
                     # Glue spells this one without dashes.
                     "library-set": "analytics" if runtime.analytics_libraries else "none",
                     **({"--additional-python-modules": modules} if modules else {}),
-                    **(
-                        {"--python-modules-installer-option": " ".join(installer)}
-                        if installer
-                        else {}
-                    ),
                 },
                 properties={
                     "glue_version": GLUE_VERSION,

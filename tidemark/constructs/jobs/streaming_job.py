@@ -11,7 +11,6 @@ from constructs import Construct
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.conditions import Condition, JobState
-from tidemark.constructs.jobs.connections import installer_options
 from tidemark.constructs.jobs.glue_job import GlueJob, JobKind, JobUses, check_job
 from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_checks import check_list, check_type
@@ -19,6 +18,7 @@ from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.own_arguments import Cluster
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics, StreamSource
+from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.streaming_runtime import StreamingRuntime
 
@@ -89,14 +89,13 @@ class StreamingJob(GlueJob):
         prefix = shared.security.log_group_prefix
         arguments = construct_arguments(
             bookmark="job-bookmark-disable",
-            libs_url=shared.libs.s3_object_url,
+            libs_url=asset_url(shared.libs),
             log_group_prefix=prefix,
             auto_scaling=runtime.auto_scaling,
             metrics=True,  # the alarm on a job that does not run looks at them
             python_modules=uses.python_modules,
             temp=uses.temp,
             watermark_table=None,
-            installer_options=installer_options(name, uses.python_modules, shared.network),
         )
         super().__init__(
             scope,
