@@ -10,12 +10,14 @@ CONDITIONAL = "CONDITIONAL"
 
 @dataclass(frozen=True)
 class Job:
-    """One Glue job; `at` is where its resource stands.
+    """One Glue job, or one crawler (`CRAWLER` + name); `at` is where its resource stands.
 
     Attributes:
         reads: URIs of what it reads, `delivered` those of them that others deliver.
         writes: URIs of what it writes, `published` those of them that others read.
         temp: URI of where it keeps temporary files.
+        tables: tables of the Data Catalog that a job uses, each as `database.table`.
+        crawled: tables that a crawler writes, likewise; a `*` at the end stands for any text.
         queues: whether a run waits where Glue has no place for it.
     """
 
@@ -28,9 +30,16 @@ class Job:
     writes: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
     temp: str | None = None
+    tables: tuple[str, ...] = ()
+    crawled: tuple[str, ...] = ()
     queues: bool = False
     is_flex: bool = False
     max_retries: int = 0
+
+    def __str__(self) -> str:
+        if self.name.startswith(CRAWLER):
+            return f"crawler '{self.name.removeprefix(CRAWLER)}'"
+        return f"job '{self.name}'"
 
 
 @dataclass(frozen=True)
@@ -88,13 +97,23 @@ class Timer:
 
 @dataclass(frozen=True)
 class Graph:
-    """Everything of one account and region, the workflows by name with where they stand."""
+    """Everything of one account and region, the workflows by name with where they stand.
+
+    `tables` are those of the Data Catalog that templates define, each as `database.table`.
+    """
 
     jobs: tuple[Job, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     workflows: Mapping[str, str] = field(default_factory=dict)
     open_secrets: tuple[OpenSecret, ...] = ()
     timers: tuple[Timer, ...] = ()
+    crawlers: tuple[Job, ...] = ()
+    tables: frozenset[str] = frozenset()
+
+    @property
+    def nodes(self) -> tuple[Job, ...]:
+        """Return the jobs and the crawlers."""
+        return self.jobs + self.crawlers
 
     def triggers_of(self, workflow: str | None) -> list[Trigger]:
         """Return the triggers of one workflow, or those of none."""

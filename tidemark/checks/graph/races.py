@@ -5,7 +5,7 @@ starts both. Jobs of different workflows, and jobs that nothing starts, always c
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tidemark.checks.graph.folders import Folders, is_same, overlap
 from tidemark.checks.graph.model import Graph, Job, Problem
@@ -17,29 +17,32 @@ ACKNOWLEDGE = 'or say why it is right: job.acknowledge("{}", "...")'
 def races(graph: Graph) -> Iterator[Problem]:
     """Yield where data is read or written while it changes."""
     used, written = Folders(), Folders()
-    for job in graph.jobs:
+    for job in graph.nodes:
         used.add(job, job.reads + job.writes)
         written.add(job, job.writes)
-    for job in graph.jobs:
+    for job in graph.nodes:
         yield from _own_output(job)
         yield from _temp(job, used)
     together = Together(graph)
     for one, other in _pairs(graph, written):
         if together.can_run(one.name, other.name):
             yield from _of_pair(one, other, together)
+    for crawler in graph.crawlers:
+        for job in graph.jobs:
+            yield from _uncrawled(job, crawler, together, graph.tables)
 
 
 def _pairs(graph: Graph, written: Folders) -> list[tuple[Job, Job]]:
     """Return the pairs of jobs, in their order, of which one uses what the other writes."""
-    order = {job.at: number for number, job in enumerate(graph.jobs)}
+    order = {job.at: number for number, job in enumerate(graph.nodes)}
     found: dict[int, set[int]] = defaultdict(set)
-    for job in graph.jobs:
+    for job in graph.nodes:
         for other in written.touching(job.reads + job.writes):
             if other.name != job.name:  # two of one name are another problem
                 first, second = sorted((order[job.at], order[other.at]))
                 found[first].add(second)
     return [
-        (graph.jobs[first], graph.jobs[second])
+        (graph.nodes[first], graph.nodes[second])
         for first in sorted(found)
         for second in sorted(found[first])
     ]
@@ -96,11 +99,39 @@ def _unwaited(reader: Job, writer: Job, together: Together) -> Iterator[Problem]
         yield Problem(
             "reads-without-waiting",
             reader.at,
-            f"the job '{reader.name}' may read what '{writer.name}' is writing, in "
+            f"the {reader} may read what '{writer.name}' is writing, in "
             f"{_both(uri, written)} since it does not wait for that job",
-            f"add '{writer.name}', or a job that waits for it, to after= of '{reader.name}'; "
+            f"add '{writer.name}', or a job that waits for it, to after= of the {reader}; "
             + ACKNOWLEDGE.format("reads-without-waiting"),
         )
+
+
+def _uncrawled(
+    job: Job, crawler: Job, together: Together, defined: Collection[str]
+) -> Iterator[Problem]:
+    """Yield a table that a job uses while a crawler of its workflow may change it.
+
+    A crawler changes a table that a template defines only where it names it.
+    """
+    for table in job.tables:
+        is_named = table in crawler.crawled
+        is_found = any(
+            pattern.endswith("*") and table.startswith(pattern[:-1]) for pattern in crawler.crawled
+        )
+        if (
+            (is_named or (is_found and table not in defined))
+            and together.share_a_workflow(job.name, crawler.name)
+            and together.can_run(job.name, crawler.name)
+        ):
+            yield Problem(
+                "table-without-waiting",
+                job.at,
+                f"the job '{job.name}' uses the table '{table}', which the {crawler} may be "
+                "changing, since it does not wait for that crawler",
+                f"add the {crawler}, or a job that waits for it, to after= of '{job.name}'; "
+                + ACKNOWLEDGE.format("table-without-waiting"),
+            )
+            return
 
 
 def _both(uri: str, other: str) -> str:

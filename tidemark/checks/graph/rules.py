@@ -18,6 +18,7 @@ MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 
 RULES: Mapping[str, str] = {
     "duplicate-job-name": "Two jobs have one name, so one bookmark and one row of watermarks.",
+    "duplicate-crawler-name": "Two crawlers have one name, which Glue refuses.",
     "bookmark-concurrent": "A bookmarked job may run twice at once: the second run cannot commit.",
     "queue-refused": "A job queues its runs and is FLEX or has retries, which AWS's CDK refuses.",
     "unknown-job": "A trigger names a job that this stage does not define.",
@@ -40,9 +41,10 @@ RULES: Mapping[str, str] = {
     "two-writers": "Two jobs can write the same data at the same time.",
     "reads-own-output": "A job reads what it writes (without a bookmark a warning).",
     "temp-overlaps": "Temporary files are where data is.",
-    "reads-without-waiting": "A job reads what another of its workflow may be writing.",
-    "output-never-read": "No job reads what a job writes (a warning).",
-    "input-nobody-writes": "No job writes what a job reads (a warning).",
+    "reads-without-waiting": "A job or crawler reads what a job of its workflow may be writing.",
+    "table-without-waiting": "A job uses a table that a crawler of its workflow may be changing.",
+    "output-never-read": "No job or crawler reads what a job writes (a warning).",
+    "input-nobody-writes": "No job writes what a job or crawler reads (a warning).",
 }
 
 
@@ -50,6 +52,7 @@ def problems(graph: Graph) -> list[Problem]:
     """Return everything that is wrong with a graph, in the order of `RULES`."""
     found = [
         *_of_jobs(graph),
+        *_of_crawlers(graph),
         *(problem for trigger in graph.triggers for problem in problems_of_trigger(graph, trigger)),
         *(problem for timer in graph.timers for problem in problems_of_timer(graph, timer)),
         *_shared_triggers(graph),
@@ -90,6 +93,19 @@ def _of_jobs(graph: Graph) -> Iterator[Problem]:
                 f"the job '{job.name}' has JobRunQueuingEnabled and {has}; Glue queues only "
                 "STANDARD runs without retries",
                 "leave JobRunQueuingEnabled out, or set ExecutionClass STANDARD and MaxRetries 0",
+            )
+
+
+def _of_crawlers(graph: Graph) -> Iterator[Problem]:
+    first: dict[str, Job] = {}
+    for crawler in graph.crawlers:
+        other = first.setdefault(crawler.name, crawler)
+        if other is not crawler:
+            yield Problem(
+                "duplicate-crawler-name",
+                crawler.at,
+                f"the name of the {crawler} is taken by {other.at}",
+                "rename one of the two",
             )
 
 
@@ -195,16 +211,16 @@ def _secrets(graph: Graph) -> Iterator[Problem]:
 def _data(graph: Graph) -> Iterator[Problem]:
     """Yield data that no job of the graph writes, or reads; prefixes of one another match."""
     read, written = Folders(), Folders()
-    for job in graph.jobs:
+    for job in graph.nodes:
         read.add(job, job.reads)
         written.add(job, job.writes)
-    for job in graph.jobs:
+    for job in graph.nodes:
         for uri in job.reads:
             if uri not in job.delivered and not written.touching([uri]):
                 yield Problem(
                     "input-nobody-writes",
                     job.at,
-                    f"the job '{job.name}' reads {uri}, which no job writes",
+                    f"the {job} reads {uri}, which no job writes",
                     "correct the dataset, or declare it with delivered=True if others fill it",
                     is_error=False,
                 )

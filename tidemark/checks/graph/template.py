@@ -27,6 +27,13 @@ def read_graph(templates: Templates) -> Graph:
     names = SymbolicNames(templates)
     return Graph(
         jobs=tuple(_job(names, *found) for found in resources_of(templates, "AWS::Glue::Job")),
+        crawlers=tuple(
+            _crawler(names, *found) for found in resources_of(templates, "AWS::Glue::Crawler")
+        ),
+        tables=frozenset(
+            _table_name(names, stack, resource.get("Properties", {}))
+            for stack, _, resource in resources_of(templates, "AWS::Glue::Table")
+        ),
         triggers=tuple(
             _trigger(names, stack, id_, properties)
             for stack, id_, resource in resources_of(templates, "AWS::Glue::Trigger")
@@ -70,10 +77,38 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         writes=uris("writes"),
         published=uris("writes", "published"),
         temp=None if temp is None else names.text(stack, temp),
+        tables=tuple(names.text(stack, table) for table in known.get("tables", [])),
         queues=properties.get("JobRunQueuingEnabled") in (True, "true"),
         is_flex=properties.get("ExecutionClass") == "FLEX",
         max_retries=0 if isinstance(retries, Mapping) else int(retries),
     )
+
+
+def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> Job:
+    properties = resource.get("Properties", {})
+    targets = properties.get("Targets", {})
+    known = resource.get("Metadata", {}).get(METADATA, {}).get("reads", [])
+    paths = [target.get("Path") for target in targets.get("S3Targets", [])]
+    named = [
+        f"{names.text(stack, target.get('DatabaseName', ''))}.{names.text(stack, table)}"
+        for target in targets.get("CatalogTargets", [])
+        for table in target.get("Tables", [])
+    ]
+    database = names.text(stack, properties.get("DatabaseName", ""))
+    prefix = names.text(stack, properties.get("TablePrefix", ""))
+    reads = [names.text(stack, path) for path in (*paths, *(item["uri"] for item in known))]
+    return Job(
+        at=f"{stack}/{id_}",
+        name=CRAWLER + names.own(stack, id_),
+        reads=tuple(dict.fromkeys(reads)),
+        delivered=tuple(names.text(stack, i["uri"]) for i in known if i.get("delivered")),
+        crawled=tuple(named) or (f"{database}.{prefix}*",),
+    )
+
+
+def _table_name(names: SymbolicNames, stack: str, properties: Mapping[str, Any]) -> str:
+    database = names.text(stack, properties.get("DatabaseName", ""))
+    return f"{database}.{names.text(stack, properties.get('TableInput', {}).get('Name', ''))}"
 
 
 def _open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[OpenSecret]:

@@ -200,7 +200,7 @@ class GlueJob(Construct):
             self.resource.add_metadata(MISSING_GRANTS, list(found.missing))
         if found.policies:
             self.resource.node.add_dependency(*found.policies)
-        self._add_metadata(kind, reasons(_dashed(arguments)) | own.not_secret)
+        self._add_metadata(kind, uses, reasons(_dashed(arguments)) | own.not_secret)
         for tag, value in options.tags.items():
             cdk.Tags.of(self).add(tag, value)
 
@@ -331,7 +331,7 @@ class GlueJob(Construct):
             resource.add_resource_dependency(group)
         return resource
 
-    def _add_metadata(self, kind: JobKind, not_secret: Mapping[str, str]) -> None:
+    def _add_metadata(self, kind: JobKind, uses: JobUses, not_secret: Mapping[str, str]) -> None:
         """Tell in the template what the constructs know of the job, and Glue does not."""
         self.resource.add_metadata(
             METADATA,
@@ -345,6 +345,7 @@ class GlueJob(Construct):
                     for d in self.writes
                 ]
                 + [{"uri": d.uri, "published": True} for d in kind.keeps],  # none reads it
+                **({"tables": list(uses.tables)} if uses.tables else {}),
                 **(kind.metadata or {}),
                 **({"notSecret": not_secret} if not_secret else {}),
             },

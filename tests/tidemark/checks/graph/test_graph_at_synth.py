@@ -571,11 +571,31 @@ def a_job_reads_what_starts_beside_it(template, start, trigger):
     start["Actions"].append({"JobName": "added"})
 
 
+def add_crawler(template, id_="Crawler"):
+    template["Resources"][id_] = {
+        "Type": "AWS::Glue::Crawler",
+        "Properties": {"Name": "crawled", "DatabaseName": "lake", "Targets": {}},
+    }
+
+
+def two_crawlers_have_one_name(template, start, trigger):
+    add_crawler(template)
+    add_crawler(template, "Other")
+
+
+def a_job_uses_what_is_crawled_beside_it(template, start, trigger):
+    add_crawler(template)
+    job = template["Resources"][start["Actions"][0]["JobName"]["Ref"]]
+    job.setdefault("Metadata", {}).setdefault("Tidemark", {})["tables"] = ["lake.orders"]
+    start["Actions"].append({"CrawlerName": "crawled"})
+
+
 SCHEDULED = {"Type": "SCHEDULED", "StartOnCreation": True}
 # What a hand can do to a valid template: the rule that must find it, given template, start trigger
 # and one conditional trigger.
 BROKEN = {
     "duplicate-job-name": a_job_has_the_name_of_another,
+    "duplicate-crawler-name": two_crawlers_have_one_name,
     "bookmark-concurrent": a_bookmark_has_two_runs,
     "unknown-job": lambda t, start, trigger: trigger["Actions"].append({"JobName": "nobody"}),
     "watched-and-started": lambda t, start, trigger: trigger["Actions"].append(
@@ -613,6 +633,7 @@ BROKEN = {
     "reads-own-output": a_job_reads_what_it_writes,
     "temp-overlaps": temporary_files_are_where_data_is,
     "reads-without-waiting": a_job_reads_what_starts_beside_it,
+    "table-without-waiting": a_job_uses_what_is_crawled_beside_it,
 }
 
 
