@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
+from tidemark.cli.adopt import adopt
 from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, bookmark, explain, submit
 from tidemark.cli.grants import grants
 from tidemark.cli.init import init
@@ -94,6 +95,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
 
 
+main.add_command(adopt)
 main.add_command(bookmark)
 main.add_command(explain)
 main.add_command(grants)

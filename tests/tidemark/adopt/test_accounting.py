@@ -1,0 +1,99 @@
+"""Nothing that Glue says of a resource is forgotten: it is in the code, or in the list."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.tidemark.adopt.answers import answers
+from tidemark.adopt.adoption import adopt
+from tidemark.adopt.jobs import call_of, kind_of
+from tidemark.adopt.model import Difference, Found
+from tidemark.adopt.reading import Reading, leaves
+from tidemark.adopt.triggers import read_triggers
+
+PLAIN = {"Name": "orders", "Command": {"Name": "glueetl", "ScriptLocation": "s3://code/o.py"}}
+
+
+def is_listed(path: tuple[str, ...], differences: list[Difference]) -> bool:
+    return any(path[: len(one.path)] == one.path for one in differences)
+
+
+@given(answers("Job", Name="orders"))
+@settings(max_examples=100, deadline=None)
+def test_every_field_of_a_job_is_said_or_listed(resource):
+    job = Reading("job orders", resource)
+    if kind_of(job):
+        return
+
+    call_of(job)
+
+    for path, _ in leaves(resource):
+        said = any(path[: len(taken)] == taken for taken in job.expressed)
+        assert said or is_listed(path, job.differences), path
+
+
+@given(answers("Trigger", Name="start", Actions=[{"JobName": "orders"}]))
+@settings(max_examples=100, deadline=None)
+def test_every_field_of_a_trigger_is_said_or_listed_or_its_job_is_left_out(resource):
+    starts = read_triggers([resource], ["orders"])
+
+    if "orders" in starts.left_out:
+        return
+    wait = starts.waits["orders"]
+    for path, value in leaves(resource):
+        said = path == ("Actions", "0", "JobName")
+        said = said or (path == ("Schedule",) and value in starts.schedules)
+        said = said or (path == ("Type",) and bool(starts.schedules or wait))
+        said = said or (path[0] == "Predicate" and wait is not None)
+        assert said or is_listed(path, starts.differences), path
+
+
+@given(answers("Workflow", Name="nightly"))
+@settings(max_examples=100, deadline=None)
+def test_every_field_of_a_workflow_is_said_or_listed(resource):
+    found = Found(
+        "",
+        {"orders": PLAIN},
+        triggers={"t": {"Name": "t", "Type": "ON_DEMAND", "Actions": [{"JobName": "orders"}]}},
+        workflow=resource,
+    )
+
+    adoption = adopt(found)
+
+    differences = [one for one in adoption.differences if one.of == "workflow nightly"]
+    for path, value in leaves(resource):
+        said = path[0] == "DefaultRunProperties" and (
+            path == ("DefaultRunProperties",) or adoption.run_properties.get(path[1]) == value
+        )
+        said = said or (path == ("MaxConcurrentRuns",) and value == 1)
+        assert said or is_listed(path, differences), path
+
+
+@given(answers("Job", Name="orders"))
+@settings(max_examples=60, deadline=None)
+def test_a_job_is_adopted_or_left_out_with_a_reason(resource):
+    start = {
+        "Name": "start",
+        "Type": "ON_DEMAND",
+        "Actions": [{"JobName": "plain"}, {"JobName": "orders"}],
+    }
+    jobs = {"orders": resource, "plain": PLAIN | {"Name": "plain"}}
+
+    adoption = adopt(Found("", jobs, {"start": start}))
+
+    adopted = {job.old for job in adoption.jobs}
+    assert adopted | {left.job for left in adoption.left_out if left.why} == set(jobs)
+
+
+@given(st.data())
+@settings(max_examples=20, deadline=None)
+def test_a_secret_is_shown_nowhere(data):
+    secret = "hunter2"  # noqa: S105 (as a value of a test)
+    where = data.draw(st.sampled_from(["DefaultArguments", "NonOverridableArguments"]))
+    name = data.draw(st.sampled_from(["--db_password", "--api_token", "--secret"]))
+    resource = PLAIN | {where: {name: secret}, "SourceControlDetails": {"AuthToken": secret}}
+
+    adoption = adopt(Found("", {"orders": resource}))
+
+    assert secret not in repr(adoption)

@@ -1,0 +1,104 @@
+"""`tidemark adopt` refuses in one line, and then writes nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from tests.tidemark.adopt.apps import STATE
+from tidemark.cli.main import main
+
+NIGHTLY = ["--workflow", "Nightly Orders", "--terraform", str(STATE)]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["adopt", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--from-account"], "--workflow NAME"),
+        (["a", "--workflow", "b", "--from-account"], "--workflow NAME"),
+        (["a"], "--terraform FILE"),
+        (["a", "--from-account", "--terraform", str(STATE)], "--terraform FILE"),
+        (["a", "--terraform", str(STATE), "--region", "eu-west-1"], "--region"),
+        (["a", "a", "--terraform", str(STATE)], "a, a"),
+        (["a", "--terraform", str(STATE)], "orders_ingest, orders_merge"),
+        (["--workflow", "a", "--terraform", str(STATE)], "Nightly Orders"),
+        (["a", "--terraform", "absent.tfstate"], "absent.tfstate"),
+        ([*NIGHTLY, "--name", "Bad Name"], "Bad Name"),
+        ([*NIGHTLY, "--name", "Nightly"], "kebab case"),
+        (["orders_export", "--terraform", str(STATE)], "Python shell"),
+        (["orders_merge", "--terraform", str(STATE)], "orders_ingest, which is not adopted"),
+        (["a", "--from-account", "--profile", "no-such-profile"], "no-such-profile"),
+    ],
+)
+def test_a_wrong_call_is_one_line_that_names_what_is_wrong(tmp_path, monkeypatch, arguments, named):
+    monkeypatch.chdir(tmp_path)
+
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert named in line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"version": 3}', '{"version": 4, "resources": 5}']
+)
+def test_what_is_no_state_of_terraform_is_refused(tmp_path, text):
+    state = tmp_path / "state.json"
+    state.write_text(text, encoding="utf-8")
+
+    result = run("a", "--terraform", str(state), "--out", str(tmp_path / "out"))
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert "terraform state pull" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["infra/nightly_orders_stack.py", "glue_jobs/orders_merge.py", "nightly-orders-migration.md"],
+)
+def test_nothing_is_written_over_a_file_and_then_nothing_at_all(tmp_path, file):
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("mine", encoding="utf-8")
+
+    result = run(*NIGHTLY, "--out", str(tmp_path))
+
+    assert result.exit_code == 2
+    assert file in result.stderr
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / file]
+    assert (tmp_path / file).read_text(encoding="utf-8") == "mine"
+
+
+def test_scripts_that_terraform_uploaded_are_copied(tmp_path):
+    result = run(*NIGHTLY, "--out", str(tmp_path))
+
+    assert result.exit_code == 0
+    for name in ("ingest", "merge", "report", "alert"):
+        copied = tmp_path / "glue_jobs" / f"orders_{name}.py"
+        assert copied.read_bytes() == (STATE.parent / "jobs" / copied.name).read_bytes()
+
+
+def test_the_plan_as_json_says_what_became_of_every_job(tmp_path):
+    assert run(*NIGHTLY, "--out", str(tmp_path), "--format", "json").exit_code == 0
+
+    plan = json.loads((tmp_path / "nightly-orders-migration.json").read_text(encoding="utf-8"))
+
+    assert {job["old"]: job["new"] for job in plan["jobs"]} == {
+        "orders_ingest": "orders-ingest",
+        "orders_merge": "orders-merge",
+        "orders_report": "orders-report",
+        "orders_alert": "orders-alert",
+    }
+    assert [left["job"] for left in plan["notAdopted"]] == ["orders_export"]
+    assert all(step["check"] and step["rollback"] for step in plan["steps"])
+    assert "abc123def" not in json.dumps(plan)  # the token of orders_report

@@ -1,0 +1,190 @@
+"""What is adopted synthesizes, and is what it was, except for what the plan lists."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.projects import PROJECT
+from tests.tidemark.adopt.answers import answers
+from tests.tidemark.adopt.apps import (
+    STATE,
+    adopt,
+    new_project,
+    put_into_app,
+    resources,
+    synthesized,
+)
+from tidemark.adopt.adoption import adopt as make_pipeline
+from tidemark.adopt.code import stack_of
+from tidemark.adopt.model import Difference, Found
+from tidemark.adopt.output import formatted, write_new
+from tidemark.adopt.reading import leaves
+from tidemark.adopt.state_file import read_state_file
+
+pytestmark = pytest.mark.synth
+
+# What the constructs say of every job, beside what it declares: the plan says so of all of them.
+ADDED = {
+    ("Role",),
+    ("SecurityConfiguration",),
+    ("DefaultArguments", "--extra-py-files"),
+    ("DefaultArguments", "--custom-logGroup-prefix"),
+    ("DefaultArguments", "--job-bookmark-option"),
+    ("DefaultArguments", "--job-language"),
+    ("NotificationProperty",),
+    ("ExecutionClass",),
+    ("ExecutionProperty",),
+    ("JobRunQueuingEnabled",),
+    ("MaxRetries",),
+    ("Tags",),
+    ("Command",),
+}
+
+
+def unlisted(
+    old: Mapping[str, Any], new: Mapping[str, Any], differences: list[Difference]
+) -> list[tuple[str, ...]]:
+    """Return the leaves of which a job has other values than before, and no one said so."""
+    before, after = dict(leaves(old)), dict(leaves(new))
+    listed = {one.path for one in differences}
+    return [
+        path
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+        and not any(path[: len(one)] == one for one in listed)
+        and not (path not in before and any(path[: len(one)] == one for one in ADDED))
+    ]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = new_project(tmp_path_factory.mktemp("adopted"))
+    adopt(project, "--workflow", "Nightly Orders", "--terraform", str(STATE))
+    put_into_app(project, "NightlyOrders", "nightly-orders")
+    return project
+
+
+@pytest.fixture(scope="module")
+def template(project: Path) -> Mapping[str, Any]:
+    return synthesized(project, "nightly-orders")
+
+
+def test_the_jobs_are_what_they_were_except_for_what_is_listed(template):
+    found = read_state_file(STATE, [], "Nightly Orders")
+    adoption = make_pipeline(found)
+    new = {job["Name"]: job for job in resources(template, "AWS::Glue::Job")}
+
+    assert len(new) == 4
+    for job in adoption.jobs:
+        own = [one for one in adoption.differences if one.of == f"job {job.old}"]
+        assert unlisted(found.jobs[job.old], new[job.name], own) == []
+
+
+def test_the_triggers_wait_for_what_they_waited_for(template):
+    names = {
+        resource["Properties"]["Name"]: {"Ref": id_}
+        for id_, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::Glue::Job"
+    }
+    triggers = resources(template, "AWS::Glue::Trigger")
+    waits = {
+        json.dumps(trigger["Actions"][0]["JobName"]): (
+            trigger["Predicate"]["Logical"],
+            [(c["JobName"], c["State"]) for c in trigger["Predicate"]["Conditions"]],
+        )
+        for trigger in triggers
+        if trigger["Type"] == "CONDITIONAL"
+    }
+
+    assert waits == {
+        json.dumps(names["orders-merge"]): ("AND", [(names["orders-ingest"], "SUCCEEDED")]),
+        json.dumps(names["orders-report"]): ("AND", [(names["orders-merge"], "SUCCEEDED")]),
+        json.dumps(names["orders-alert"]): (
+            "ANY",
+            [(names["orders-ingest"], "FAILED"), (names["orders-merge"], "TIMEOUT")],
+        ),
+    }
+    (start,) = (trigger for trigger in triggers if trigger["Type"] != "CONDITIONAL")
+    assert [action["JobName"] for action in start["Actions"]] == [names["orders-ingest"]]
+
+
+def test_the_workflow_begins_with_the_same_run_properties(template):
+    (workflow,) = resources(template, "AWS::Glue::Workflow")
+
+    assert workflow["DefaultRunProperties"] == {"region": "emea"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ruff check infra",
+        "ruff format --check infra",
+        "mypy --strict --explicit-package-bases --follow-imports=silent infra",
+    ],
+)
+def test_the_stack_passes_the_checks_of_a_project(project, command):
+    run = subprocess.run(
+        [sys.executable, "-m", *command.split()],
+        cwd=project,
+        env=os.environ | {"MYPYPATH": f"{PROJECT}:{PROJECT / 'libs'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_jobs_of_any_form_synthesize_with_no_difference_that_is_not_listed(tmp_path):
+    project = new_project(tmp_path)
+    names = [f"Any_Job{number}" for number in range(30)]
+    jobs = _examples(names)
+    start = {"Name": "s", "Type": "ON_DEMAND", "Actions": [{"JobName": name} for name in names]}
+    text = "import sys\n"
+    found = Found("", jobs, {"s": start}, scripts=dict.fromkeys(names, text))
+    adoption = make_pipeline(found, "any")
+    stack = "infra/any_stack.py"
+    files = {stack: formatted(project, stack, stack_of(adoption, "any-migration.md", {}))}
+    write_new(project, files | {job.script: text for job in adoption.jobs})
+    put_into_app(project, "Any", "any")
+
+    template = synthesized(project, "any")
+
+    new = {job["Name"]: job for job in resources(template, "AWS::Glue::Job")}
+    assert len(adoption.jobs) >= 10
+    assert len(new) == len(adoption.jobs)
+    for job in adoption.jobs:
+        own = [one for one in adoption.differences if one.of == f"job {job.old}"]
+        assert unlisted(jobs[job.old], new[job.name], own) == [], jobs[job.old]
+
+
+def _examples(names: list[str]) -> dict[str, dict[str, Any]]:
+    """Return a job of any form for each name, the same ones in every run."""
+    found: list[dict[str, Any]] = []
+    command = {"Name": "glueetl", "ScriptLocation": "s3://code/any.py", "PythonVersion": "3"}
+
+    @settings(
+        max_examples=len(names),
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.one_of(answers("Job", Command=command)))
+    def collect(job: dict[str, Any]) -> None:
+        found.append(job)
+
+    collect()
+    return {
+        name: job | {"Name": name} for name, job in zip(names, found[-len(names) :], strict=False)
+    }

@@ -1,0 +1,189 @@
+"""Reads the jobs to adopt from an AWS account; nothing there is changed."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tidemark.adopt.model import Found, Resource
+from tidemark.adopt.places import place_of
+from tidemark.errors import TidemarkError, UsageError, show
+
+if TYPE_CHECKING:
+    import boto3
+
+NOT_THERE = "EntityNotFoundException"
+
+
+def read_account(session: "boto3.Session", jobs: Iterable[str], workflow: str | None) -> Found:
+    """Return what an account has of jobs, or of the jobs of a workflow.
+
+    Args:
+        session: credentials and region.
+        jobs: names of jobs; empty for all of the workflow.
+        workflow: name of a workflow, or None.
+
+    Raises:
+        UsageError: there is no such job or workflow, or the workflow starts no job.
+        TidemarkError: AWS refuses.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        return _Account(session).read(list(jobs), workflow)
+    except (BotoCoreError, ClientError) as error:
+        raise TidemarkError(
+            f"AWS refuses: {error}; use credentials and a region of the account of the jobs, that "
+            "may glue:Get* and glue:List*; nothing was written"
+        ) from error
+
+
+class _Account:
+    """The clients of one account and region."""
+
+    def __init__(self, session: "boto3.Session") -> None:
+        self._session = session
+        self._glue: Any = session.client("glue")  # boto3-stubs has no types for it here
+        self._s3 = session.client("s3")
+
+    def read(self, names: list[str], workflow_name: str | None) -> Found:
+        """Return what there is; see `read_account`."""
+        workflow = self._workflow(workflow_name) if workflow_name else None
+        triggers = {
+            trigger["Name"]: trigger
+            for page in self._glue.get_paginator("get_triggers").paginate()
+            for trigger in page["Triggers"]
+        }
+        if workflow_name:
+            names = names or jobs_of(triggers.values(), workflow_name)
+        jobs = {name: self._job(name) for name in names}
+        return Found(
+            origin=f"the account of your credentials, {self._glue.meta.region_name}",
+            jobs=jobs,
+            triggers=triggers,
+            workflow=workflow,
+            crawlers=self._crawlers(triggers.values(), names, workflow_name),
+            bookmarks=self._bookmarks(names),
+            scripts=self._scripts(jobs),
+            bucket_keys=self._bucket_keys(jobs.values()),
+            taken=frozenset({*names, *self._names("list_jobs", "JobNames")})
+            | frozenset(self._names("list_workflows", "Workflows")),
+        )
+
+    def _workflow(self, name: str) -> Resource:
+        found = self._get("get_workflow", "Workflow", Name=name)
+        if found is None:
+            raise UsageError(
+                f"there is no workflow {show(name)} in {self._glue.meta.region_name}; allowed: "
+                f"{', '.join(self._names('list_workflows', 'Workflows')) or 'none yet'}"
+            )
+        return found
+
+    def _job(self, name: str) -> Resource:
+        found = self._get("get_job", "Job", JobName=name)
+        if found is None:
+            known = self._names("list_jobs", "JobNames")
+            raise UsageError(
+                f"there is no job {show(name)} in {self._glue.meta.region_name}; allowed: "
+                f"{', '.join(known) or 'none yet'}"[:1000]
+            )
+        return found
+
+    def _get(self, operation: str, key: str, **request: str) -> Resource | None:
+        """Return a resource; None if there is none."""
+        from botocore.exceptions import ClientError
+
+        try:
+            answer: Resource = getattr(self._glue, operation)(**request)[key]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == NOT_THERE:
+                return None
+            raise
+        return answer
+
+    def _names(self, operation: str, key: str) -> list[str]:
+        """Return all names that an operation lists."""
+        found: list[str] = []
+        answer = getattr(self._glue, operation)()
+        while True:
+            found += answer[key]
+            if not answer.get("NextToken"):
+                return found
+            answer = getattr(self._glue, operation)(NextToken=answer["NextToken"])
+
+    def _crawlers(
+        self, triggers: Iterable[Resource], jobs: Iterable[str], workflow: str | None
+    ) -> dict[str, Resource]:
+        names = [
+            action["CrawlerName"]
+            for trigger in triggers
+            if (workflow and trigger.get("WorkflowName") == workflow)
+            or any(action.get("JobName") in jobs for action in trigger.get("Actions", []))
+            for action in trigger.get("Actions", [])
+            if action.get("CrawlerName")
+        ]
+        found = {name: self._get("get_crawler", "Crawler", Name=name) for name in names}
+        return {name: crawler for name, crawler in found.items() if crawler}
+
+    def _bookmarks(self, jobs: Iterable[str]) -> dict[str, Resource | None]:
+        """Return the bookmarks that may be read; a job that never stored one has None."""
+        from botocore.exceptions import ClientError
+
+        found = {}
+        for name in jobs:
+            try:
+                found[name] = self._get("get_job_bookmark", "JobBookmarkEntry", JobName=name)
+            except ClientError:  # not allowed: it is taken for one that has a bookmark
+                continue
+        return found
+
+    def _scripts(self, jobs: Mapping[str, Resource]) -> dict[str, str]:
+        """Return the scripts that may be read; the plan says how to fetch the others."""
+        from botocore.exceptions import ClientError
+
+        found = {}
+        for name, job in jobs.items():
+            location = job.get("Command", {}).get("ScriptLocation", "")
+            bucket, _, key = location.removeprefix("s3://").partition("/")
+            if not location.startswith("s3://") or not key:
+                continue
+            try:
+                body = self._s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+                found[name] = body.decode("utf-8")
+            except (ClientError, UnicodeDecodeError):
+                continue
+        return found
+
+    def _bucket_keys(self, jobs: Iterable[Resource]) -> dict[str, str]:
+        """Return the KMS keys of the buckets that arguments name, as far as they may be read."""
+        from botocore.exceptions import ClientError
+
+        values = [text for job in jobs for text in job.get("DefaultArguments", {}).values()]
+        buckets = {place.bucket for text in values if (place := place_of(str(text)))}
+        found = {}
+        for bucket in sorted(buckets):
+            try:
+                answer = self._s3.get_bucket_encryption(Bucket=bucket)
+            except ClientError:  # the plan says what to check of a bucket
+                continue
+            for rule in answer["ServerSideEncryptionConfiguration"]["Rules"]:
+                key = rule.get("ApplyServerSideEncryptionByDefault", {}).get("KMSMasterKeyID", "")
+                if key.startswith("arn:"):
+                    found[bucket] = key
+        return found
+
+
+def jobs_of(triggers: Iterable[Resource], workflow: str) -> list[str]:
+    """Return the jobs that the triggers of a workflow start, in their order.
+
+    Raises:
+        UsageError: they start none.
+    """
+    names = dict.fromkeys(
+        action["JobName"]
+        for trigger in triggers
+        if trigger.get("WorkflowName") == workflow
+        for action in trigger.get("Actions", [])
+        if action.get("JobName")
+    )
+    if not names:
+        raise UsageError(f"the workflow {show(workflow)} starts no job, so there is none to adopt")
+    return list(names)

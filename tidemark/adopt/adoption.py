@@ -1,0 +1,271 @@
+"""Makes a pipeline of jobs that were found: pure, on plain data."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+
+from tidemark.adopt.data import broken_rules, with_data
+from tidemark.adopt.job_fields import FACT, SECRET, UNKNOWN
+from tidemark.adopt.jobs import JobCall, call_of, kind_of, rest
+from tidemark.adopt.model import (
+    SCRATCH,
+    AdoptedJob,
+    Adoption,
+    Difference,
+    Found,
+    LeftOut,
+    Place,
+    Resource,
+    Wait,
+)
+from tidemark.adopt.names import MOST_OF_JOB, MOST_OF_PIPELINE, free_name
+from tidemark.adopt.reading import Reading
+from tidemark.adopt.scripts import ScriptFacts, facts_of
+from tidemark.adopt.triggers import read_triggers
+from tidemark.checks.plain_secrets import shows_secret
+from tidemark.errors import UsageError
+
+WORKFLOW_FIELDS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("CreatedOn", "LastModifiedOn", "LastRun", "Graph"), FACT),
+    "BlueprintDetails": (
+        "a blueprint made the workflow; the pipeline replaces both",
+        "do not run the blueprint again",
+    ),
+    "Description": ("the workflow of a pipeline has none", "write it into the docstring"),
+    "MaxConcurrentRuns": (
+        "a pipeline runs once at a time: two runs would read the same input",
+        "see that nothing counts on runs that overlap",
+    ),
+    "Name": (
+        "CloudFormation cannot import a Glue workflow, nor make one whose name is taken",
+        "see the steps: the new workflow takes over, and then the old one is deleted",
+    ),
+    "Tags": ("tags are set for the whole stage", 'add it to "tags" of the stage in cdk.json'),
+}
+
+
+def adopt(found: Found, name: str | None = None) -> Adoption:
+    """Return the pipeline that does what the jobs did, and what is different.
+
+    Args:
+        found: what was read of them.
+        name: of the pipeline; None takes that of the workflow, or of the first job.
+
+    Raises:
+        UsageError: no job can be declared, or the jobs cannot be in one pipeline.
+    """
+    left_out: dict[str, tuple[str, str]] = {}
+    readings = {job: Reading(f"job {job}", resource) for job, resource in found.jobs.items()}
+    for job, reading in readings.items():
+        if reason := kind_of(reading):
+            left_out[job] = reason
+    declared = [job for job in readings if job not in left_out]
+    starts = read_triggers(_triggers_of(found, declared), declared)
+    left_out |= starts.left_out
+    waits = _with_predecessors(starts.waits, left_out)
+    if not waits:
+        told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
+        raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
+    order = _ordered(waits)
+    names = _names(order, found.taken)
+    calls = {job: call_of(readings[job]) for job in order}
+    _check_one_table(calls)
+    facts = {
+        job: facts_of(found.scripts[job], f"job {job}") if job in found.scripts else ScriptFacts()
+        for job in order
+    }
+    jobs, guesses = with_data(
+        [_job(job, names[job], calls[job], facts[job], waits[job]) for job in order],
+        {job: facts[job].reads for job in order},
+    )
+    jobs = [_with_scratch(job) for job in jobs]
+    properties, of_workflow = _workflow(found)
+    return Adoption(
+        name=_pipeline_name(found, order, name),
+        old_workflow=str(found.workflow["Name"]) if found.workflow else None,
+        jobs=tuple(jobs),
+        left_out=tuple(
+            LeftOut(job, why, f"{do}; {_started_by(found, job)}")
+            for job, (why, do) in left_out.items()
+        ),
+        schedules=tuple(dict.fromkeys(starts.schedules)),
+        run_properties=properties,
+        start_triggers=tuple(starts.start_triggers),
+        other_triggers=tuple(starts.other_triggers),
+        differences=(
+            *(one for job in order for one in readings[job].differences),
+            *_scratch_differences(jobs, calls),
+            *starts.differences,
+            *of_workflow,
+            *_of_crawlers(found.crawlers),
+            *found.unread,
+        ),
+        guesses=(
+            *guesses,
+            *(guess for job in order for guess in facts[job].guesses),
+        ),
+        acknowledged=broken_rules(jobs),
+    )
+
+
+def _started_by(found: Found, job: str) -> str:
+    """Return what is to be done that a job that is left out goes on being started."""
+    names = [
+        str(trigger["Name"])
+        for trigger in found.triggers.values()
+        if any(action.get("JobName") == job for action in trigger.get("Actions", []))
+    ]
+    if not names:
+        return "nothing changes for it"
+    return (
+        f"its trigger ({', '.join(names)}) stops with the old jobs: before that, make it a trigger "
+        "of its own (aws glue create-trigger), or start it in the new workflow with a "
+        "glue.CfnTrigger on pipeline.workflow and acknowledge the rule unknown-job"
+    )
+
+
+def _triggers_of(found: Found, jobs: Sequence[str]) -> list[Resource]:
+    """Return the triggers that start one of the jobs, and those of the adopted workflow."""
+    workflow = found.workflow["Name"] if found.workflow else None
+    return [
+        trigger
+        for trigger in found.triggers.values()
+        if (workflow is not None and trigger.get("WorkflowName") == workflow)
+        or any(action.get("JobName") in jobs for action in trigger.get("Actions", []))
+    ]
+
+
+def _with_predecessors(
+    waits: Mapping[str, Wait | None], left_out: dict[str, tuple[str, str]]
+) -> dict[str, Wait | None]:
+    """Return the jobs whose predecessors are all adopted; the others are left out."""
+    kept = dict(waits)
+    while True:
+        for job, wait in kept.items():
+            missing = [old for old, _ in wait.conditions if old not in kept] if wait else []
+            if missing:
+                do = f"name {missing[0]} too, or keep both"
+                if missing[0] in left_out:
+                    do = f"keep it with {missing[0]}; it watches the old jobs"
+                left_out[job] = (f"it waits for {missing[0]}, which is not adopted", do)
+                break
+        else:
+            return kept
+        del kept[job]
+
+
+def _ordered(waits: Mapping[str, Wait | None]) -> list[str]:
+    """Return the jobs, each after those that it waits for."""
+    graph = {
+        job: [old for old, _ in wait.conditions] if wait else [] for job, wait in waits.items()
+    }
+    try:
+        return list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        circle = " <- ".join(error.args[1])
+        raise UsageError(f"the jobs wait for each other: {circle}; correct a trigger") from error
+
+
+def _names(jobs: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for job in jobs:
+        names[job] = free_name(job, {*taken, *names.values()}, MOST_OF_JOB)
+    return names
+
+
+def _pipeline_name(found: Found, jobs: Sequence[str], name: str | None) -> str:
+    if name is not None:
+        if name in found.taken:
+            raise UsageError(f"there is a workflow or job {name} already; take another --name")
+        return name
+    old = str(found.workflow["Name"]) if found.workflow else jobs[0]
+    return free_name(old, found.taken, MOST_OF_PIPELINE)
+
+
+def _job(old: str, name: str, call: JobCall, facts: ScriptFacts, wait: Wait | None) -> AdoptedJob:
+    return AdoptedJob(
+        old=old,
+        name=name,
+        script=f"glue_jobs/{name.replace('-', '_')}.py",
+        script_location=call.script_location,
+        bookmark=call.bookmark,
+        runtime=call.runtime,
+        arguments=call.arguments,
+        temp=call.temp,
+        python_modules=call.python_modules,
+        connections=call.connections,
+        tables=facts.tables,
+        run_properties=facts.run_properties,
+        watermark_table=call.watermark_table,
+        glue=call.glue,
+        options=call.options,
+        writes_elsewhere=facts.writes_elsewhere,
+        wait=wait,
+    )
+
+
+def _with_scratch(job: AdoptedJob) -> AdoptedJob:
+    """Return a job that may write somewhere else, for the run that makes its bookmark."""
+    if job.bookmark == "DISABLE" or job.temp or not job.writes:
+        return job
+    _, place = job.writes[0]
+    return replace(job, temp=Place(place.bucket, f"{SCRATCH}/{job.name}/"))
+
+
+def _check_one_table(calls: Mapping[str, JobCall]) -> None:
+    tables = {call.watermark_table: job for job, call in calls.items() if call.watermark_table}
+    if len(tables) > 1:
+        told = ", ".join(f"{job} in {table}" for table, job in tables.items())
+        raise UsageError(
+            f"the jobs keep watermarks in {len(tables)} tables ({told}), and a pipeline has one; "
+            "adopt them apart"
+        )
+
+
+def _scratch_differences(
+    jobs: Sequence[AdoptedJob], calls: Mapping[str, JobCall]
+) -> list[Difference]:
+    return [
+        Difference(
+            f"job {job.old}",
+            ("DefaultArguments", "--TempDir"),
+            None,
+            f"it gets a temporary folder, {job.temp.uri}, for the run that makes its bookmark",
+            "see that nothing is there; take temp= out when the migration is over",
+        )
+        for job in jobs
+        if job.temp and not calls[job.old].temp
+    ]
+
+
+def _workflow(found: Found) -> tuple[dict[str, str], list[Difference]]:
+    """Return what every run begins with, and what is different of the workflow."""
+    if found.workflow is None:
+        return {}, []
+    reading = Reading(f"workflow {found.workflow['Name']}", found.workflow)
+    properties = {}
+    for name, value in (reading.get("DefaultRunProperties") or {}).items():
+        if shows_secret(name, str(value)):
+            reading.differ("DefaultRunProperties", name, why=SECRET[0], do=SECRET[1])
+        else:
+            properties[name] = str(reading.take("DefaultRunProperties", name))
+    if reading.get("MaxConcurrentRuns") == 1:
+        reading.take("MaxConcurrentRuns")
+    elif reading.get("MaxConcurrentRuns") is None:
+        why, do = WORKFLOW_FIELDS["MaxConcurrentRuns"]
+        reading.differ("MaxConcurrentRuns", why=f"it was not limited; {why}", do=do)
+    rest(reading, WORKFLOW_FIELDS, UNKNOWN)
+    return properties, reading.differences
+
+
+def _of_crawlers(crawlers: Mapping[str, Resource]) -> list[Difference]:
+    return [
+        Difference(
+            f"crawler {name}",
+            (),
+            None,
+            "pipelines have no crawlers",
+            "it stays as it is: give it a schedule of its own, or a trigger",
+        )
+        for name in crawlers
+    ]

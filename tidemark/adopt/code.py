@@ -1,0 +1,258 @@
+"""Writes the stack of an adopted pipeline as Python: pure, plan in, text out."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+
+from tidemark.adopt.data import flags_of
+from tidemark.adopt.model import AdoptedJob, Adoption, Place, Wait
+from tidemark.adopt.names import Variables
+from tidemark.stage.runtime import JobRuntime
+
+OWN_VARIABLES = ("cdk", "env", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
+ALWAYS = ("worker_type", "number_of_workers", "timeout_minutes", "glue_version")
+WIDTH = 100
+STACK = '''"""The pipeline `{name}`.
+
+It was adopted from older jobs: {plan} says how it takes over.
+"""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
+{s3}from constructs import Construct
+from tidemark.constructs import (
+{imports}
+)
+
+
+class {title}Stack(cdk.Stack):
+    """Creates the workflow `{name}` with its jobs, roles and triggers."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        stage: StageConfig,
+        root: Path,
+        env: cdk.Environment,
+        key: kms.IKey | None = None,
+    ) -> None:
+        super().__init__(scope, id_, env=env, termination_protection=stage.termination_protection)
+        self.pipeline = Pipeline(
+            self,
+            "Pipeline",
+            name={quoted},
+            root=root,
+            stage=stage,
+            watermarks={watermarks},
+            key=key
+            or kms.Key(
+                self, "Key", enable_key_rotation=True, removal_policy=cdk.RemovalPolicy.RETAIN
+            ),
+{pipeline})
+{data}{jobs}        # tidemark new-job inserts above this line
+'''
+
+
+def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
+    """Return the Python source of the stack, as a formatter would still fold it.
+
+    Args:
+        adoption: what it declares.
+        plan: name of the file with the plan.
+        keys: KMS keys of buckets, by bucket.
+    """
+    variables = Variables((*OWN_VARIABLES, *(job.variable for job in adoption.jobs)))
+    datasets, data = _data(adoption, keys, variables)
+    jobs = "".join(_job(job, adoption, datasets, plan) for job in adoption.jobs)
+    names = {"BookmarkOption", "JobRuntime", "Pipeline", "StageConfig"}
+    names |= {word for word in ("Dataset", "RunProperties", "JobState") if f"{word}." in jobs}
+    calls = ("all_of", "any_of", "GlueArguments", "JobOptions")
+    names |= {word for word in calls if f"{word}(" in jobs}
+    names |= {"Dataset"} if datasets else set()
+    names |= {"WatermarkTable"} if _watermarks(adoption) != "None" else set()
+    return STACK.format(
+        name=adoption.name,
+        plan=plan,
+        title="".join(word.capitalize() for word in adoption.name.split("-")),
+        quoted=quoted(adoption.name),
+        s3="from aws_cdk import aws_s3 as s3\n" if datasets else "",
+        imports="\n".join(f"    {name}," for name in sorted(names, key=_sort_key)),
+        watermarks=_watermarks(adoption),
+        pipeline=_run_properties(adoption.run_properties),
+        data=data,
+        jobs=jobs,
+    )
+
+
+def quoted(text: str) -> str:
+    """Return a text as a string of Python."""
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def _sort_key(name: str) -> tuple[bool, bool, str]:
+    return (name[0].islower(), False, name)
+
+
+def _watermarks(adoption: Adoption) -> str:
+    """Return the table that the jobs keep their watermarks in, which is there already."""
+    tables = [job.watermark_table for job in adoption.jobs if job.watermark_table]
+    if not tables:
+        return "None"
+    return f'WatermarkTable.from_table_name(self, "Watermarks", {quoted(tables[0])})'
+
+
+def _run_properties(properties: Mapping[str, str]) -> str:
+    if not properties:
+        return "        "
+    return f"            run_properties={_dict(properties)},\n        "
+
+
+def _dict(texts: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{quoted(k)}: {quoted(v)}" for k, v in texts.items()) + "}"
+
+
+def _data(
+    adoption: Adoption, keys: Mapping[str, str], variables: Variables
+) -> tuple[dict[Place, str], str]:
+    """Return the variables of all places, and the lines that make them."""
+    flags = flags_of(adoption.jobs)
+    others = [job.temp for job in adoption.jobs if job.temp]
+    others += [one for job in adoption.jobs for one in job.glue.values() if isinstance(one, Place)]
+    places = list(dict.fromkeys((*flags, *others)))
+    buckets = {
+        name: variables.name(f"{name}-bucket")
+        for name in dict.fromkeys(place.bucket for place in places)
+    }
+    lines = [_bucket(name, variable, keys.get(name)) for name, variable in buckets.items()]
+    datasets = {}
+    for place in places:
+        is_alone = [other.prefix for other in places].count(place.prefix) == 1
+        words = ["temp"] if place not in flags else []
+        words += [place.prefix] if is_alone else [place.bucket, place.prefix]
+        datasets[place] = variables.name("-".join(words))
+        delivered, published = flags.get(place, (False, False))
+        given = [buckets[place.bucket], quoted(place.prefix)]
+        given += ["delivered=True"] if delivered else []
+        given += ["published=True"] if published else []
+        lines.append(f"{datasets[place]} = Dataset({', '.join(given)})")
+    return datasets, "".join(f"        {line}\n" for line in lines)
+
+
+def _bucket(name: str, variable: str, key: str | None) -> str:
+    id_ = quoted(f"Bucket{name}")
+    if key is None:
+        return f"{variable} = s3.Bucket.from_bucket_name(self, {id_}, {quoted(name)})"
+    imported = f"kms.Key.from_key_arn(self, {quoted(f'KeyOf{name}')}, {quoted(key)})"
+    return (
+        f"{variable} = s3.Bucket.from_bucket_attributes(self, {id_}, "
+        f"bucket_name={quoted(name)}, encryption_key={imported})"
+    )
+
+
+def _job(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str], plan: str) -> str:
+    """Return the call that adds a job, and what follows it."""
+    given = [quoted(job.name), *_keywords(job, adoption, datasets)]
+    rules = adoption.acknowledged.get(job.name, {})
+    is_used = bool(rules) or any(
+        old == job.old for other in adoption.jobs if other.wait for old, _ in other.wait.conditions
+    )
+    lines = [
+        f"# until now: {' '.join(job.old.split())}",
+        f"{f'{job.variable} = ' if is_used else ''}self.pipeline.add_job(",
+        *(f"    {part}," for part in given),
+        ")",
+    ]
+    lines += [
+        f"{job.variable}.acknowledge({quoted(rule)}, {quoted(f'as before: {plan}')})"
+        for rule in rules
+    ]
+    return "".join(f"        {line}\n" for line in lines)
+
+
+def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]) -> Iterator[str]:
+    """Yield the keywords of its call."""
+    reads, writes = (
+        _list(dict.fromkeys(datasets[place] for _, place in places))
+        for places in (job.reads, job.writes)
+    )
+    keywords = {
+        "script": quoted(job.script),
+        "bookmark": f"BookmarkOption.{job.bookmark}",
+        "after": _after(job.wait, adoption.jobs) if job.wait else "",
+        "watermark": "True" if job.watermark_table else "",
+        "reads": reads if job.reads else "",
+        "writes": writes if job.writes else "",
+        "arguments": _arguments(job, datasets) if job.arguments else "",
+        "runtime": _runtime(job.runtime),
+        "temp": datasets[job.temp] if job.temp else "",
+        **{
+            key: _list(map(quoted, texts)) if (texts := getattr(job, key)) else ""
+            for key in ("tables", "python_modules", "connections")
+        },
+        "run_properties": f"RunProperties.{job.run_properties}" if job.run_properties else "",
+        "glue_arguments": _fields("GlueArguments", job.glue, datasets),
+        "options": _fields("JobOptions", job.options, datasets),
+    }
+    yield from (f"{key}={value}" for key, value in keywords.items() if value)
+
+
+def _after(wait: Wait, jobs: Iterable[AdoptedJob]) -> str:
+    variables = {job.old: job.variable for job in jobs}
+    states = {state for _, state in wait.conditions}
+    if wait.logical == "AND" and states == {"SUCCEEDED"}:
+        return _list(variables[old] for old, _ in wait.conditions)
+    conditions = [
+        variables[old] if state == "SUCCEEDED" else f"{variables[old]}.on(JobState.{state})"
+        for old, state in wait.conditions
+    ]
+    return f"{'any_of' if wait.logical == 'ANY' else 'all_of'}({', '.join(conditions)})"
+
+
+def _arguments(job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
+    """Return the arguments; one that is the address of data is written as the data."""
+    place_of = {name: place for name, place in (*job.reads, *job.writes) if name}
+    values = {
+        name: datasets[place_of[name]]
+        if name in place_of and place_of[name].uri == text
+        else quoted(text)
+        for name, text in job.arguments.items()
+    }
+    return "{" + ", ".join(f"{quoted(name)}: {value}" for name, value in values.items()) + "}"
+
+
+def _runtime(runtime: JobRuntime) -> str:
+    default = JobRuntime()
+    given = {
+        field.name: getattr(runtime, field.name)
+        for field in fields(JobRuntime)
+        if field.name in ALWAYS or getattr(runtime, field.name) != getattr(default, field.name)
+    }
+    texts = [f"{k}={quoted(v) if isinstance(v, str) else v}" for k, v in given.items()]
+    return f"JobRuntime({', '.join(texts)})"
+
+
+def _fields(kind: str, given: Mapping[str, object], datasets: Mapping[Place, str]) -> str:
+    """Return the call that makes a group of settings; empty if there are none."""
+    texts = [f"{name}={_literal(value, datasets)}" for name, value in given.items()]
+    return f"{kind}({', '.join(texts)})" if texts else ""
+
+
+def _literal(value: object, datasets: Mapping[Place, str]) -> str:
+    match value:
+        case Place():
+            return datasets[value]
+        case str():
+            return quoted(value)
+        case Mapping():
+            return _dict({str(name): str(text) for name, text in value.items()})
+        case tuple():
+            return _list(_literal(one, datasets) for one in value)
+    return repr(value)
+
+
+def _list(parts: Iterable[str]) -> str:
+    return f"[{', '.join(parts)}]"

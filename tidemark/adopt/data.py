@@ -1,0 +1,145 @@
+"""Decides what the adopted jobs read and write, and which rules of the graph that breaks: pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from tidemark.adopt.model import AdoptedJob, Guess, Place
+from tidemark.adopt.places import direction_of, is_address, places_of
+from tidemark.checks.graph import model as graph
+from tidemark.checks.graph.folders import overlap
+from tidemark.checks.graph.races import races
+
+WORKFLOW = "adopted"
+
+
+def with_data(
+    jobs: Sequence[AdoptedJob], named: Mapping[str, Iterable[Place]]
+) -> tuple[list[AdoptedJob], list[Guess]]:
+    """Return the jobs with what they read and write, and what of that was guessed.
+
+    Args:
+        jobs: the jobs, with their arguments.
+        named: what scripts read by addresses in their texts, by old name of the job.
+    """
+    written = {
+        place
+        for job in jobs
+        for name, place in places_of(job.arguments).items()
+        if direction_of(name) == "out"
+    }
+    found, guesses = [], []
+    for job in jobs:
+        reads = [("", place) for place in named.get(job.old, ())]
+        writes: list[tuple[str, Place]] = []
+        for name, place in places_of(job.arguments).items():
+            direction = direction_of(name)
+            (writes if direction == "out" else reads).append((name, place))
+            guesses.append(_guess(job, name, place, direction, is_written=place in written))
+        guesses += _without_place(job)
+        outputs = {place for _, place in writes}
+        inputs = [(name, place) for name, place in reads if place not in outputs]
+        if not inputs and not writes:
+            guesses.append(
+                Guess(
+                    f"job {job.old}",
+                    "no argument and no text of its script says what data it uses",
+                    "declare it: reads=, writes=, tables=; until then its role allows none",
+                )
+            )
+        found.append(replace(job, reads=tuple(inputs), writes=tuple(writes)))
+    return found, guesses
+
+
+def _guess(
+    job: AdoptedJob, name: str, place: Place, direction: str | None, *, is_written: bool
+) -> Guess:
+    of = f"job {job.old}"
+    if direction == "out":
+        what = f"{place.uri} is its output, by the name of the argument {name}"
+        return Guess(of, what, "see that its script writes there; if it only reads, use reads=")
+    if direction == "in":
+        what = f"{place.uri} is its input, by the name of the argument {name}"
+        return Guess(of, what, "see that its script only reads there; if not, use writes=")
+    why = "another job writes it" if is_written else "reading harms nothing"
+    what = f"{place.uri} (argument {name}) is taken for input, since {why}"
+    return Guess(of, what, "see what its script does there; if it writes, use writes=")
+
+
+def _without_place(job: AdoptedJob) -> list[Guess]:
+    known = places_of(job.arguments)
+    return [
+        Guess(
+            f"job {job.old}",
+            f"the argument {name} is {text}, which no Dataset can be: a whole bucket, or a folder "
+            "with other characters than letters, digits and _.=-",
+            "move the data into a folder, or allow it with job.role.add_to_policy(...)",
+        )
+        for name, text in job.arguments.items()
+        if is_address(text) and name not in known
+    ]
+
+
+def flags_of(jobs: Sequence[AdoptedJob]) -> dict[Place, tuple[bool, bool]]:
+    """Return every place, and whether others than these jobs write it, and read it."""
+    readers, writers = defaultdict(set), defaultdict(set)
+    for job in jobs:
+        for _, place in job.reads:
+            readers[place].add(job.name)
+        for _, place in job.writes:
+            writers[place].add(job.name)
+    places = dict.fromkeys(p for job in jobs for _, p in (*job.reads, *job.writes))
+    return {
+        place: (
+            bool(readers[place]) and not _touching(place, writers, readers[place]),
+            bool(writers[place]) and not _touching(place, readers, writers[place]),
+        )
+        for place in places
+    }
+
+
+def _touching(place: Place, used: Mapping[Place, set[str]], by: set[str]) -> bool:
+    """Return whether another job than these uses a place, a part of it, or what it is part of."""
+    return any(jobs - by for other, jobs in used.items() if overlap([place.uri], [other.uri]))
+
+
+def broken_rules(jobs: Sequence[AdoptedJob]) -> dict[str, dict[str, str]]:
+    """Return the rules of the graph that the jobs break as they are: job to rule to finding."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for problem in races(_graph(jobs)):
+        found[problem.at].setdefault(problem.rule, problem.text)
+    return dict(found)
+
+
+def _graph(jobs: Sequence[AdoptedJob]) -> graph.Graph:
+    name_of = {job.old: job.name for job in jobs}
+    first = tuple(job.name for job in jobs if job.wait is None)
+    triggers = [graph.Trigger("start", "start", "ON_DEMAND", WORKFLOW, first)]
+    triggers += [
+        graph.Trigger(
+            at=f"to {job.name}",
+            name=f"to {job.name}",
+            kind=graph.CONDITIONAL,
+            workflow=WORKFLOW,
+            starts=(job.name,),
+            logical=job.wait.logical,
+            conditions=tuple(graph.Condition(name_of[old], s) for old, s in job.wait.conditions),
+        )
+        for job in jobs
+        if job.wait
+    ]
+    return graph.Graph(
+        jobs=tuple(
+            graph.Job(
+                at=job.name,
+                name=job.name,
+                has_bookmark=job.bookmark == "ENABLE",
+                reads=tuple(dict.fromkeys(place.uri for _, place in job.reads)),
+                writes=tuple(dict.fromkeys(place.uri for _, place in job.writes)),
+                temp=job.temp.uri if job.temp else None,
+            )
+            for job in jobs
+        ),
+        triggers=tuple(triggers),
+        workflows={WORKFLOW: WORKFLOW},
+    )

@@ -1,0 +1,157 @@
+"""Translates Glue's own arguments of a job into fields of `GlueArguments`: pure, on plain data.
+
+What the constructs would write in another form than it was is listed, never changed silently.
+"""
+
+import re
+from collections.abc import Callable
+
+from tidemark.adopt.places import place_of
+from tidemark.adopt.reading import Reading
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.checks.plain_secrets import shows_secret
+from tidemark.stage.runtime import JobRuntime
+
+DEFAULTS = "DefaultArguments"
+FORMATS = ("hudi", "delta", "iceberg")
+# As the constructs check them, which start Node when they are imported.
+OBJECT = re.compile(r"s3://[\w.-]+/[\w.+=!@/-]*[\w.+=!@-]", re.ASCII)
+SETTING = re.compile(r"([A-Za-z][\w.-]*)=([^\s'\"]+)", re.ASCII)
+VARIABLE = re.compile(r"(CUSTOMER_\w+)=([^\r\n'\"\\, ]*)", re.ASCII)
+LOG_STREAM = re.compile(r"[^:*\s]{1,400}")
+OTHER = re.compile(r"--[A-Za-z][\w-]*", re.ASCII)
+ONE_LINE = re.compile(r"[^\r\n]+")
+FORM = ("GlueArguments writes it in another form", "set it in glue_arguments=")
+UNKNOWN_TO_VERSION = ("the version of Glue does not know it", "nothing")
+ALWAYS_ON = ("GlueArguments sets it as true", "nothing: Glue takes any value")
+LAKE_FORMATION = "--enable-lakeformation-fine-grained-access"
+LEAST_WORKERS = 4  # of a job whose tables Lake Formation filters
+ON = (
+    *("--disable-proxy-v2", "--enable-glue-datacatalog", LAKE_FORMATION),
+    *("--enable-observability-metrics", "--user-jars-first"),
+)
+ON_OR_OFF = ("--enable-job-insights", "--enable-s3-parquet-optimized-committer")
+
+
+def glue_arguments_of(job: Reading, runtime: JobRuntime) -> dict[str, object]:
+    """Return the fields of `GlueArguments`, and account for the arguments that they set.
+
+    Args:
+        job: the job.
+        runtime: what it will run on.
+    """
+    fields: dict[str, object] = {}
+    for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
+        known, text = GLUE_ARGUMENTS.get(name), str(job.get(DEFAULTS, name))
+        if known is None or not known.field or known.field == "spark_ui":
+            continue
+        if "glueetl" not in known.commands or not known.is_known_by(runtime.glue_version):
+            _differ(job, name, UNKNOWN_TO_VERSION)
+        elif name in ON and text != "false":
+            _switch_on(job, name, text, runtime, fields)
+        elif not shows_secret("", text) and (value := _value(name, text, runtime)) is not None:
+            job.take(DEFAULTS, name)
+            fields[known.field] = value
+        else:
+            _differ(job, name, FORM)
+    _spark_ui(job, fields)
+    return fields
+
+
+def other_arguments_of(job: Reading) -> dict[str, str]:
+    """Return arguments that neither Glue nor `arguments=` knows: names with dashes inside."""
+    found = {}
+    for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
+        text = str(job.get(DEFAULTS, name))
+        is_other = OTHER.fullmatch(name) and "-" in name[2:] and name not in GLUE_ARGUMENTS
+        if is_other and ONE_LINE.fullmatch(text) and not shows_secret(name.lstrip("-"), text):
+            found[name] = str(job.take(DEFAULTS, name))
+    return found
+
+
+def _differ(job: Reading, name: str, reason: tuple[str, str]) -> None:
+    why, do = reason
+    job.differ(DEFAULTS, name, why=why, do=do)
+
+
+def _switch_on(
+    job: Reading, name: str, text: str, runtime: JobRuntime, fields: dict[str, object]
+) -> None:
+    if name == LAKE_FORMATION and (
+        runtime.number_of_workers < LEAST_WORKERS or job.get(DEFAULTS, "--extra-jars")
+    ):
+        why = f"it takes {LEAST_WORKERS} workers at least, and no extra jars"
+        _differ(job, name, (why, "change one of them, then set it in glue_arguments="))
+        return
+    if name == "--user-jars-first" and not _objects(str(job.get(DEFAULTS, "--extra-jars"))):
+        _differ(job, name, ("there are no extra jars to be first", "see --extra-jars"))
+        return
+    fields[GLUE_ARGUMENTS[name].field] = True
+    if text == "true":
+        job.take(DEFAULTS, name)
+    else:
+        _differ(job, name, ALWAYS_ON)
+
+
+def _value(name: str, text: str, runtime: JobRuntime) -> object | None:
+    """Return the value of a field that the constructs write as the text; None if there is none."""
+    if name in ON_OR_OFF:
+        return {"true": True, "false": False}.get(text)
+    readers: dict[str, Callable[[str], object | None]] = {
+        "--conf": _conf,
+        "--customer-driver-env-vars": _variables,
+        "--customer-executor-env-vars": _variables,
+        "--custom-logStream-prefix": lambda it: it if LOG_STREAM.fullmatch(it) else None,
+        "--datalake-formats": _formats,
+        "--executor-cores": lambda it: _cores(it, runtime),
+        "--extra-files": _objects,
+        "--extra-jars": _objects,
+    }
+    read = readers.get(name)
+    return read(text) if read else None
+
+
+def _conf(text: str) -> dict[str, str] | None:
+    return _pairs(text.split(" --conf "), SETTING)
+
+
+def _variables(text: str) -> dict[str, str] | None:
+    return _pairs(text.split(","), VARIABLE)
+
+
+def _pairs(parts: list[str], form: re.Pattern[str]) -> dict[str, str] | None:
+    matches = [form.fullmatch(part) for part in parts]
+    found = {match[1]: match[2] for match in matches if match}
+    if len(found) < len(parts) or any(shows_secret(*pair) for pair in found.items()):
+        return None
+    return found
+
+
+def _formats(text: str) -> tuple[str, ...] | None:
+    names = tuple(text.split(","))
+    return names if set(names) <= set(FORMATS) and len(set(names)) == len(names) else None
+
+
+def _cores(text: str, runtime: JobRuntime) -> int | None:
+    most = int(2 * 4 * runtime.dpus_of_worker)
+    return int(text) if text.isdecimal() and 1 <= int(text) <= most else None
+
+
+def _objects(text: str) -> tuple[str, ...] | None:
+    uris = tuple(text.split(","))
+    return uris if all(map(OBJECT.fullmatch, uris)) else None
+
+
+def _spark_ui(job: Reading, fields: dict[str, object]) -> None:
+    switch, path = (DEFAULTS, "--enable-spark-ui"), (DEFAULTS, "--spark-event-logs-path")
+    text = job.get(*path)
+    place = place_of(str(text)) if text else None
+    if job.get(*switch) == "true" and place and place.uri == text:
+        fields["spark_ui"] = place
+        job.take(*switch)
+        job.take(*path)
+        return
+    for one in (switch, path):
+        if job.get(*one) is not None:
+            why = "the UI is switched on by naming the folder of its logs"
+            _differ(job, one[1], (why, "name it in GlueArguments(spark_ui=Dataset(...))"))

@@ -1,0 +1,96 @@
+"""What a job of Glue has that `add_job` cannot say, and what to do about it: a table.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html,
+https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
+"""
+
+FACT = ("it tells of the past, not of what is declared", "nothing")
+
+FIELDS: dict[str, tuple[str, str]] = {
+    "AllocatedCapacity": ("AWS replaced it by MaxCapacity and workers", "nothing"),
+    "AutoUpgradeMetadata": FACT,
+    "CodeGenConfigurationNodes": (
+        "it is the drawing of a visual job; the script that Glue Studio made of it is what runs",
+        "edit the script from now on; the drawing stays with the old job",
+    ),
+    "Connections": (
+        "a name of a connection has up to 255 characters, and none of * ? : /",
+        "make a connection with another name, and name it in connections=",
+    ),
+    "CreatedOn": FACT,
+    "Description": ("a description has 1 to 2,048 characters", "write another, in options="),
+    "ExecutionClass": ("it is unknown here; the job gets STANDARD", "look it up in AWS's guide"),
+    "ExecutionProperty": (
+        "the job gets MaxConcurrentRuns 1: two runs at once would break its bookmark or watermarks",
+        "if runs with other arguments overlap, declare one job for each",
+    ),
+    "JobMode": ("it tells how the script was written", "nothing: from now on it is edited as text"),
+    "LastModifiedOn": FACT,
+    "LogUri": ("AWS reserved the field and does not use it", "nothing"),
+    "MaintenanceWindow": ("it is for streaming jobs", "nothing"),
+    "NonOverridableArguments": (
+        "what no run may override is an argument of the script, once, and no secret",
+        "name it in arguments=, and in non_overridable of options=",
+    ),
+    "NotificationProperty": (
+        "Glue tells of runs longer than a time below the timeout; the job gets half of that",
+        "set notify_after_minutes in options=, if rules of EventBridge count on it",
+    ),
+    "ProfileName": (
+        "a usage profile limits what people may set; the app's own limits are its review",
+        "keep the profile for jobs that are still made by hand",
+    ),
+    "Role": (
+        "the job gets a role of its own, which allows what the job declares and nothing else",
+        "compare its policies with those of the old role, and declare what is missing: reads=, "
+        "writes=, tables=, secrets=, connections=",
+    ),
+    "SecurityConfiguration": (
+        "the pipeline has its own, which encrypts logs, bookmarks and what jobs write to S3 with "
+        "its key",
+        "let everybody who reads what the job writes use that key (kms:Decrypt) before it runs",
+    ),
+    "SourceControlDetails": (
+        "scripts come from the repository of the app",
+        "stop whatever pushes scripts to the job from elsewhere",
+    ),
+    "Tags": ("AWS, or the pipeline, sets tags that begin so", "nothing"),
+}
+UNKNOWN = (
+    "this version of tidemark does not know it",
+    "look it up in AWS's guide, and set it on job.resource if it matters",
+)
+
+# Arguments that the constructs set themselves, or that no job may have.
+ARGUMENTS: dict[str, tuple[str, str]] = {
+    "--additional-python-modules": (
+        "packages are declared with a version each, or as wheels in S3, so that builds repeat",
+        "find the versions of the last good run in its log, and name them in python_modules=",
+    ),
+    "--enable-metrics": (
+        "metrics are turned on for a whole stage",
+        'set "metrics": true in the stage in cdk.json',
+    ),
+    "--extra-py-files": (
+        "what the pipeline ships is its folder libs/, as one archive",
+        "copy these packages to libs/",
+    ),
+    "--job-bookmark-from": (
+        "it names a run of the old job, which the new one does not know",
+        "pass it to a single run by hand, with ids of runs of the new job",
+    ),
+}
+ARGUMENTS["--job-bookmark-to"] = ARGUMENTS["--job-bookmark-from"]
+NO_VALUE = (
+    "getResolvedOptions takes it for no value",
+    "leave it out, and let the script have a default; or write the value in another form",
+)
+SECRET = (
+    "everybody who may see the job would see it",
+    "put it into Secrets Manager, name it in secrets=, and let the script read it from there; then "
+    "change it, since it was open",
+)
+NOT_A_NAME = (
+    "arguments are named with letters, digits and _, a letter first, and none that Glue passes",
+    "give it another name, here and in the script",
+)

@@ -1,0 +1,78 @@
+"""Translates what `JobOptions` says of a job: pure, on plain data."""
+
+import re
+
+from tidemark.adopt.reading import Reading
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.checks.plain_secrets import shows_secret
+from tidemark.stage.runtime import JobRuntime
+from tidemark.stage.settings import TAG_NAME, TAG_VALUE
+
+# As the constructs check them, which start Node when they are imported.
+DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f]{1,2048}", re.DOTALL)
+MOST_RUNS = 4_000
+OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")
+RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", "--help", "--h"}
+
+
+def options_of(job: Reading, runtime: JobRuntime, *, has_state: bool) -> dict[str, object]:
+    """Return the fields of `JobOptions` that are not the default, and account for them.
+
+    Args:
+        job: the job.
+        runtime: what it will run on.
+        has_state: whether it keeps a bookmark or watermarks, which two runs at once would break.
+    """
+    fields: dict[str, object] = {}
+    description = job.get("Description")
+    if isinstance(description, str) and DESCRIPTION.fullmatch(description):
+        fields["description"] = job.take("Description")
+    tags = {
+        name: job.take("Tags", name)
+        for name, value in (job.get("Tags") or {}).items()
+        if TAG_NAME.fullmatch(name) and TAG_VALUE.fullmatch(str(value))
+    }
+    if tags:
+        fields["tags"] = tags
+    runs = job.get("ExecutionProperty", "MaxConcurrentRuns")
+    if isinstance(runs, int) and (runs == 1 or (1 < runs <= MOST_RUNS and not has_state)):
+        job.take("ExecutionProperty", "MaxConcurrentRuns")
+        fields |= {"max_concurrent_runs": runs} if runs > 1 else {}
+    minutes = job.get("NotificationProperty", "NotifyDelayAfter")
+    half = max(1, runtime.timeout_minutes // 2)
+    if isinstance(minutes, int) and (minutes == half or 1 <= minutes < runtime.timeout_minutes):
+        job.take("NotificationProperty", "NotifyDelayAfter")
+        fields |= {"notify_after_minutes": minutes} if minutes != half else {}
+    return fields
+
+
+def fixed_arguments_of(job: Reading, arguments: dict[str, str]) -> list[str]:
+    """Move arguments that no run may override into those of the script; return their names.
+
+    Args:
+        job: the job.
+        arguments: those of the script, without dashes; what is fixed is added.
+    """
+    names = []
+    for name, value in (job.get("NonOverridableArguments") or {}).items():
+        bare = name.removeprefix("--")
+        is_taken = bare not in arguments and job.get("DefaultArguments", name) is not None
+        is_plain = re.fullmatch(r"--[A-Za-z]\w*", name, re.ASCII) and name not in RESERVED
+        if not is_plain or is_taken or not is_value(name, value):
+            continue
+        if bare in arguments:
+            job.differ(
+                "DefaultArguments",
+                name,
+                why="no run ever sees it: the same argument cannot be overridden",
+                do="nothing",
+            )
+        arguments[bare] = str(job.take("NonOverridableArguments", name))
+        names.append(bare)
+    return names
+
+
+def is_value(name: str, value: object) -> bool:
+    """Return whether `arguments=` takes a value: no secret, and nothing like an option."""
+    is_text = isinstance(value, str) and bool(value) and not OPTION.match(value)
+    return is_text and not shows_secret(name.lstrip("-"), str(value))

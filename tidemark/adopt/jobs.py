@@ -1,0 +1,213 @@
+"""Translates one job as Glue returns it into what `add_job` declares: pure, on plain data."""
+
+import re
+from dataclasses import dataclass, field
+
+from tidemark.adopt.glue_arguments import glue_arguments_of, other_arguments_of
+from tidemark.adopt.job_fields import (
+    ARGUMENTS,
+    FIELDS,
+    NO_VALUE,
+    NOT_A_NAME,
+    SECRET,
+    UNKNOWN,
+)
+from tidemark.adopt.job_options import RESERVED, fixed_arguments_of, is_value, options_of
+from tidemark.adopt.model import Place
+from tidemark.adopt.places import place_of
+from tidemark.adopt.reading import Reading
+from tidemark.adopt.runtimes import runtime_of
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.checks.plain_secrets import shows_secret
+from tidemark.stage.runtime import JobRuntime
+
+DEFAULTS = "DefaultArguments"
+BOOKMARKS = {
+    "job-bookmark-enable": "ENABLE",
+    "job-bookmark-disable": "DISABLE",
+    "job-bookmark-pause": "PAUSE",
+}
+# As the constructs check them, which start Node when they are imported: a test compares.
+NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
+PINNED = re.compile(
+    r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://[\w.-]{1,63}/[\w.+=!/-]+\.whl", re.ASCII
+)
+CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")
+
+
+@dataclass(frozen=True)
+class JobCall:
+    """What `add_job` is called with for one job, before data and triggers are known."""
+
+    runtime: JobRuntime
+    bookmark: str
+    script_location: str | None
+    arguments: dict[str, str] = field(default_factory=dict)
+    temp: Place | None = None
+    python_modules: tuple[str, ...] = ()
+    connections: tuple[str, ...] = ()
+    watermark_table: str | None = None
+    glue: dict[str, object] = field(default_factory=dict)
+    options: dict[str, object] = field(default_factory=dict)
+
+
+def kind_of(job: Reading) -> tuple[str, str] | None:
+    """Return why a job cannot be declared at all, and what to do; None if it can."""
+    command = job.get("Command", "Name") or "glueetl"
+    kinds = {
+        "glueray": ("it is a Ray job", "keep it as it is, or write it again in PySpark"),
+        "gluestreaming": ("it is a streaming job", "keep it as it is, beside the pipeline"),
+        "pythonshell": ("it is a Python shell job", "keep it as it is, or make it a Spark job"),
+    }
+    if command != "glueetl":
+        unknown = (f"its command is {command}, which is unknown here", "keep it as it is")
+        return kinds.get(command, unknown)
+    if job.get(DEFAULTS, "--job-language") == "scala":
+        return "its script is Scala", "keep it as it is, or write it again in Python"
+    if job.get("Command", "PythonVersion") == "2":
+        return "its script is Python 2", "port it to Python 3 first, then adopt it"
+    if job.get("JobMode") == "NOTEBOOK":
+        return (
+            "it is a notebook",
+            "save it as a script (Glue Studio: Actions, Download script), make a job of that, and "
+            "adopt the job",
+        )
+    return None
+
+
+def call_of(job: Reading) -> JobCall:
+    """Return what `add_job` is called with, and account for everything that the job has."""
+    job.differ(
+        "Name",
+        why="CloudFormation cannot import a Glue job, nor make one whose name is taken",
+        do="see the steps: the new job takes over, and then the old one is deleted",
+    )
+    job.take("Command", "Name")
+    if job.get("Command", "PythonVersion") == "3":
+        job.take("Command", "PythonVersion")
+    job.differ(
+        "Command",
+        why="the script is deployed with the app, from its repository, and runs on Python 3",
+        do="from now on change it there",
+    )
+    runtime, bookmark, table = runtime_of(job), _bookmark(job), _watermark_table(job)
+    modules, temp = _modules(job), _temp(job)
+    if job.get(DEFAULTS, "--job-language") == "python":
+        job.take(DEFAULTS, "--job-language")
+    glue = glue_arguments_of(job, runtime)
+    if others := other_arguments_of(job):
+        glue["other"] = others
+    arguments = _arguments(job)
+    options = options_of(job, runtime, has_state=bookmark == "ENABLE" or table is not None)
+    if fixed := fixed_arguments_of(job, arguments):
+        options["non_overridable"] = tuple(fixed)
+    call = JobCall(
+        runtime=runtime,
+        bookmark=bookmark,
+        script_location=job.get("Command", "ScriptLocation"),
+        temp=temp,
+        python_modules=modules,
+        connections=_connections(job),
+        watermark_table=table,
+        arguments=arguments,
+        glue=glue,
+        options=options,
+    )
+    rest(job, FIELDS, UNKNOWN)
+    if job.get("SecurityConfiguration") is None:
+        why, do = FIELDS["SecurityConfiguration"]
+        job.differ("SecurityConfiguration", why=why, do=do)
+    return call
+
+
+def rest(resource: Reading, fields: dict[str, tuple[str, str]], unknown: tuple[str, str]) -> None:
+    """List whatever is left of a resource, each field with its reason."""
+    for field_name in dict.fromkeys(path[0] for path in resource.left()):
+        why, do = fields.get(field_name, unknown)
+        resource.differ(field_name, why=why, do=do)
+
+
+def _bookmark(job: Reading) -> str:
+    path = (DEFAULTS, "--job-bookmark-option")
+    option = job.get(*path)
+    if option in BOOKMARKS:
+        job.take(*path)
+        return BOOKMARKS[option]
+    why = "it was not set, which is job-bookmark-disable; now it is said"
+    if option is not None:
+        why = "Glue knows enable, disable and pause; the job gets DISABLE"
+    job.differ(*path, why=why, do="nothing" if option is None else "say which, in bookmark=")
+    return "DISABLE"
+
+
+def _temp(job: Reading) -> Place | None:
+    path = (DEFAULTS, "--TempDir")
+    text = job.get(*path)
+    if text is None:
+        return None
+    place = place_of(text)
+    if place is None:
+        job.differ(
+            *path,
+            why="temporary files have a folder of a bucket, of letters, digits and _.=-",
+            do="name a folder in temp=",
+        )
+    elif place.uri == text:
+        job.take(*path)
+    else:
+        job.differ(*path, why=f"it is written as {place.uri}", do="nothing")
+    return place
+
+
+def _modules(job: Reading) -> tuple[str, ...]:
+    path = (DEFAULTS, "--additional-python-modules")
+    text = job.get(*path)
+    modules = tuple(str(text).split(",")) if text else ()
+    names = [re.split(r"\[|==", module)[0].lower() for module in modules]
+    if not modules or not all(map(PINNED.fullmatch, modules)) or len(set(names)) < len(names):
+        return ()
+    job.take(*path)
+    return modules
+
+
+def _connections(job: Reading) -> tuple[str, ...]:
+    names = job.get("Connections", "Connections") or []
+    if not names or not all(map(CONNECTION.fullmatch, names)):
+        return ()
+    return tuple(job.take("Connections", "Connections"))
+
+
+def _watermark_table(job: Reading) -> str | None:
+    path = (DEFAULTS, "--watermark_table")
+    table = job.get(*path)
+    if table is None:
+        return None
+    job.take(*path)
+    return str(table)
+
+
+def _arguments(job: Reading) -> dict[str, str]:
+    """Return the arguments of the script; what it cannot get is listed."""
+    found = {}
+    for _, name in [path for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
+        value = job.get(DEFAULTS, name)
+        reason = _why_not(name, value)
+        if reason:
+            why, do = reason
+            job.differ(DEFAULTS, name, why=why, do=do)
+        else:
+            found[name.removeprefix("--")] = str(job.take(DEFAULTS, name))
+    return found
+
+
+def _why_not(name: str, value: object) -> tuple[str, str] | None:
+    """Return why a script cannot get an argument from the constructs, and what to do."""
+    if name in ARGUMENTS:
+        return ARGUMENTS[name]
+    if name in GLUE_ARGUMENTS:
+        return f"Glue reads it; {GLUE_ARGUMENTS[name].instead}", "nothing, unless it mattered"
+    if shows_secret(name.lstrip("-"), str(value)):
+        return SECRET
+    if not is_value(name, value):
+        return NO_VALUE
+    return None if NAME.fullmatch(name) and name not in RESERVED else NOT_A_NAME

@@ -1,0 +1,195 @@
+"""What is found of jobs that exist, and what becomes of it: plain data.
+
+Resources are as boto3 returns them (`get_job`, `get_triggers`, `get_workflow`), whatever they were
+read from, so that there is one translation.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from tidemark.stage.runtime import JobRuntime
+
+Resource: TypeAlias = Mapping[str, Any]
+Path: TypeAlias = tuple[str, ...]
+SCRATCH = "tidemark-adopt"  # folder of what runs write that only make a bookmark
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something of the old that the new one has in another way, or not at all.
+
+    Attributes:
+        of: what has it, as `job nightly_orders`.
+        path: where it stands there; empty for the whole.
+        value: what it is, as people read it; None if it is not there, or a secret.
+        why: why it is not the same.
+        do: what to do about it.
+    """
+
+    of: str
+    path: Path
+    value: str | None
+    why: str
+    do: str
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Something that no definition says, with what it was taken for and how to check that."""
+
+    of: str
+    what: str
+    check: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """Everything that was read of the jobs to adopt.
+
+    Attributes:
+        origin: where it was read, for people.
+        is_terraform: True if it was a state file of Terraform, which also owns it.
+        jobs: jobs by name.
+        triggers: every trigger there is, by name.
+        workflow: the workflow that is adopted as a whole, or None.
+        crawlers: crawlers that the triggers name, by name.
+        bookmarks: bookmark entries by job, None of one that never stored any; absent if not known.
+        scripts: the texts of the scripts, by job; absent if they could not be read.
+        bucket_keys: the KMS key that a bucket encrypts with, by bucket, as far as it is known.
+        unread: what this version does not know of what was read.
+        taken: names of jobs and workflows that exist already.
+    """
+
+    origin: str
+    jobs: Mapping[str, Resource]
+    triggers: Mapping[str, Resource] = field(default_factory=dict)
+    workflow: Resource | None = None
+    crawlers: Mapping[str, Resource] = field(default_factory=dict)
+    bookmarks: Mapping[str, Resource | None] = field(default_factory=dict)
+    scripts: Mapping[str, str] = field(default_factory=dict)
+    bucket_keys: Mapping[str, str] = field(default_factory=dict)
+    unread: tuple[Difference, ...] = ()
+    taken: frozenset[str] = frozenset()
+    is_terraform: bool = False
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A folder of a bucket."""
+
+    bucket: str
+    prefix: str
+
+    @property
+    def uri(self) -> str:
+        """Return its address."""
+        return f"s3://{self.bucket}/{self.prefix}"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What a job waits for: old names of jobs, and the states they must end in."""
+
+    logical: str
+    conditions: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class AdoptedJob:
+    """One job as `add_job` declares it.
+
+    Attributes:
+        old: its name until now, by which its bookmark is kept.
+        name: its name from now on.
+        script: path of its script in the project.
+        script_location: where its script is until now, or None.
+        bookmark: a member of `BookmarkOption`, by name.
+        runtime: what it runs on.
+        arguments: arguments of the script, without dashes.
+        temp: where it keeps temporary files.
+        python_modules: packages, each with its version.
+        connections: names of Glue connections.
+        tables: tables of the catalog, from the text of the script.
+        run_properties: a member of `RunProperties`, by name, or None.
+        watermark_table: the table that its argument `watermark_table` names, or None.
+        reads: arguments to the places that are taken for its input, "" for what the script names.
+        writes: the same of its output.
+        glue: fields of `GlueArguments`.
+        options: fields of `JobOptions`.
+        writes_elsewhere: True if its script writes more than folders that arguments name.
+        wait: what it waits for; None if it starts with the workflow.
+    """
+
+    old: str
+    name: str
+    script: str
+    script_location: str | None
+    bookmark: str
+    runtime: JobRuntime
+    arguments: Mapping[str, str]
+    temp: Place | None = None
+    python_modules: tuple[str, ...] = ()
+    connections: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    run_properties: str | None = None
+    watermark_table: str | None = None
+    reads: tuple[tuple[str, Place], ...] = ()
+    writes: tuple[tuple[str, Place], ...] = ()
+    glue: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    writes_elsewhere: bool = False
+    wait: Wait | None = None
+
+    @property
+    def variable(self) -> str:
+        """Return the name of a variable for it."""
+        return self.name.replace("-", "_")
+
+    @property
+    def scratch(self) -> Place | None:
+        """Return a folder of its own within that of its temporary files."""
+        own = f"{SCRATCH}/{self.name}/"
+        if self.temp is None or self.temp.prefix.endswith(own):
+            return self.temp
+        return Place(self.temp.bucket, self.temp.prefix + own)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A job that the pipeline does not have, why, and what to do with it."""
+
+    job: str
+    why: str
+    do: str
+
+
+@dataclass(frozen=True)
+class Adoption:
+    """A pipeline that does what the old jobs did, and everything that is to be known of that.
+
+    Attributes:
+        name: of the pipeline, and its workflow.
+        old_workflow: name of the old workflow, or None.
+        jobs: in an order in which each waits for earlier ones only.
+        left_out: jobs that cannot be declared.
+        schedules: when it starts, as cron expressions in UTC.
+        run_properties: what every run begins with.
+        start_triggers: old triggers that start something by themselves, by name.
+        other_triggers: the others.
+        differences: what is not the same, in the order of the resources.
+        guesses: what was guessed.
+        acknowledged: job to rules of the graph that its old definition breaks, with the findings.
+    """
+
+    name: str
+    old_workflow: str | None
+    jobs: tuple[AdoptedJob, ...]
+    left_out: tuple[LeftOut, ...]
+    schedules: tuple[str, ...]
+    run_properties: Mapping[str, str]
+    start_triggers: tuple[str, ...]
+    other_triggers: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    guesses: tuple[Guess, ...]
+    acknowledged: Mapping[str, Mapping[str, str]]

@@ -1,0 +1,58 @@
+"""Writes what was made of adopted jobs: all files or none, and none over another."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from tidemark.errors import TidemarkError, UsageError
+
+
+def write_new(folder: Path, files: Mapping[str, str]) -> None:
+    """Write new files, path in the folder to text; what fails halfway leaves nothing behind.
+
+    Raises:
+        UsageError: one of them is there already; nothing was written.
+        TidemarkError: one of them cannot be written.
+    """
+    for path in files:
+        if (folder / path).exists():
+            raise UsageError(
+                f"{folder / path} is there already and stays as it is; nothing was written; take "
+                "another --out or --name"
+            )
+    made: list[Path] = []
+    try:
+        for path, text in files.items():
+            target = folder / path
+            for parent in [p for p in reversed(target.parents) if not p.exists()]:
+                parent.mkdir()
+                made.append(parent)
+            with target.open("x", encoding="utf-8") as file:
+                made.append(target)
+                file.write(text)
+    except OSError as error:
+        for path_made in reversed(made):
+            path_made.rmdir() if path_made.is_dir() else path_made.unlink()
+        raise TidemarkError(
+            f"cannot write {error.filename}: {error.strerror}; nothing of it is left"
+        ) from error
+
+
+def formatted(folder: Path, path: str, text: str) -> str:
+    """Return Python source as the project in a folder formats it; as it is without ruff.
+
+    Raises:
+        TidemarkError: ruff cannot read it.
+    """
+    if find_spec("ruff") is None:
+        return text
+    where = folder if folder.is_dir() else Path.cwd()
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", path, "-"]
+    run = subprocess.run(  # noqa: S603 (a fixed command)
+        command, cwd=where, input=text, capture_output=True, text=True, encoding="utf-8"
+    )
+    if run.returncode != 0:
+        raise TidemarkError(f"ruff cannot format {path}: {run.stderr.strip()}")
+    return run.stdout

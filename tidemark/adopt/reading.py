@@ -1,0 +1,84 @@
+"""Keeps account of a resource that is translated: nothing of it is forgotten."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tidemark.adopt.model import Difference, Path, Resource
+from tidemark.checks.plain_secrets import shows_secret
+
+LONGEST = 160  # characters of a value that a plan shows
+
+
+class Reading:
+    """A resource of which every leaf ends in the code, or in the list of differences.
+
+    Attributes:
+        of: what it is, as `job nightly_orders`.
+        differences: what is listed until now.
+        expressed: paths of what the code says.
+    """
+
+    def __init__(self, of: str, resource: Resource) -> None:
+        self.of = of
+        self.differences: list[Difference] = []
+        self.expressed: set[Path] = set()
+        self._resource = resource
+        self._left = dict(leaves(resource))
+
+    def get(self, *path: str) -> Any:
+        """Return what stands at a path, or None; it stays to be accounted for."""
+        found: Any = self._resource
+        for key in path:
+            if isinstance(found, list):
+                found = found[int(key)]
+            else:
+                found = found.get(key) if isinstance(found, Mapping) else None
+        return found
+
+    def take(self, *path: str) -> Any:
+        """Return what stands at a path, or None; the code says it."""
+        found = self.get(*path)
+        if found is not None:
+            self.expressed.add(path)
+            self._drop(path)
+        return found
+
+    def differ(self, *path: str, why: str, do: str) -> None:
+        """List what stands at a path, or that nothing does."""
+        self.differences.append(
+            Difference(self.of, path, shown(path, self.get(*path)), why=why, do=do)
+        )
+        self._drop(path)
+
+    def left(self) -> list[Path]:
+        """Return the paths of the leaves that are not accounted for."""
+        return list(self._left)
+
+    def _drop(self, path: Path) -> None:
+        for leaf in [leaf for leaf in self._left if leaf[: len(path)] == path]:
+            del self._left[leaf]
+
+
+def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield everything that is set in a resource, with the path to it; lists of texts as one."""
+    if isinstance(value, Mapping) and (value or not path):
+        for key, part in value.items():
+            yield from leaves(part, (*path, str(key)))
+    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        for number, part in enumerate(value):
+            yield from leaves(part, (*path, str(number)))
+    elif value is not None:
+        yield path, value
+
+
+def shown(path: Path, value: Any) -> str | None:
+    """Return a value for people; None if it is not there, or looks like a secret."""
+    if value is None:
+        return None
+    text = str(value)
+    name = path[-1] if path else ""
+    if shows_secret(name.lstrip("-"), text) or any(
+        shows_secret(leaf[-1] if leaf else "", str(part)) for leaf, part in leaves(value)
+    ):
+        return None
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

@@ -1,0 +1,132 @@
+"""The migration plan as Markdown and as JSON: pure."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from tidemark.adopt.migration import Step, has_bookmark, overrides
+from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Found, Path
+
+Row: TypeAlias = tuple[str, ...]
+
+ADDED = (
+    ("a role of its own", "it allows what the job declares, and nothing else"),
+    ("SecurityConfiguration", "logs, bookmarks and data are encrypted with the pipeline's key"),
+    ("--extra-py-files", "the watermark library, and the packages of libs/"),
+    ("--custom-logGroup-prefix", "its own log groups, with a retention"),
+    ("--job-bookmark-option, --job-language", "said, where they were implied"),
+    ("NotificationProperty", "Glue tells of runs longer than half of the timeout"),
+    ("ExecutionClass, ExecutionProperty, JobRunQueuingEnabled, MaxRetries", "said, likewise"),
+    ("Tags", "the stage and the pipeline"),
+)
+
+
+def as_json(adoption: Adoption, found: Found, steps: list[Step]) -> dict[str, Any]:
+    """Return the plan as a document of JSON."""
+    return {
+        "pipeline": adoption.name,
+        "from": found.origin,
+        "jobs": [
+            {"old": job.old, "new": job.name, "script": job.script, "state": _state(job, found)}
+            for job in adoption.jobs
+        ],
+        "notAdopted": [asdict(one) for one in adoption.left_out],
+        "steps": [asdict(step) for step in steps],
+        "guesses": [asdict(guess) for guess in adoption.guesses],
+        "acknowledged": {job: dict(rules) for job, rules in adoption.acknowledged.items()},
+        "differences": [asdict(difference) for difference in adoption.differences],
+        "added": [{"what": what, "why": why} for what, why in ADDED],
+    }
+
+
+def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
+    """Return the plan as Markdown."""
+    parts = [
+        f"# Migration plan: {adoption.name}",
+        f"Written by `tidemark adopt` from {_plain(found.origin)}. CloudFormation cannot import "
+        "Glue jobs, triggers and workflows, and AWS deletes a bookmark with its job, so the new "
+        "jobs have other names, and both stand side by side until the last step. Do the steps in "
+        "their order; go on only when the check of one has passed. Lines with # are done by hand. "
+        "`export STAGE=...` says the stage.",
+        "## Jobs",
+        _table(
+            ("until now", "from now on", "what it has read until now"),
+            [(job.old, job.name, _state(job, found)) for job in adoption.jobs],
+        ),
+    ]
+    if adoption.left_out:
+        rows = [(one.job, one.why, one.do) for one in adoption.left_out]
+        parts += ["## Not adopted", _table(("job", "why", "do"), rows)]
+    parts.append("## Steps")
+    for number, step in enumerate(steps, 1):
+        parts += [f"### {number}. {step.title}", step.why, _block(step.commands)]
+        parts += ["Check:", _block(step.check), "Back:", _block(step.rollback)]
+    parts += ["## What is guessed", "No definition says it. Check each before step Deploy."]
+    rows = [(guess.of, guess.what, guess.check) for guess in adoption.guesses]
+    parts.append(_table(("of", "guess", "check"), rows) if rows else "Nothing.")
+    if adoption.acknowledged:
+        found_rules = [
+            (job, rule, text)
+            for job, rules in adoption.acknowledged.items()
+            for rule, text in rules.items()
+        ]
+        parts += [
+            "## What the graph's rules find in it",
+            "The old jobs do this, so the stack acknowledges it. Correct it, then take the line "
+            "`acknowledge` out.",
+            _table(("job", "rule", "finding"), found_rules),
+        ]
+    parts += ["## What is different", _table(*_differences(adoption.differences))]
+    parts += ["## What every job has in addition", _table(("what", "why"), list(ADDED))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _state(job: AdoptedJob, found: Found) -> str:
+    states = []
+    if job.watermark_table:
+        states.append("watermarks: carried over")
+    if has_bookmark(job, found):
+        is_known = found.bookmarks.get(job.old) is not None
+        kept = "a bookmark" if is_known else "perhaps a bookmark (it could not be read)"
+        how = "made again by a run that writes elsewhere" if overrides(job) else "you decide"
+        states.append(f"{kept}: {how}")
+    elif job.bookmark != "DISABLE":
+        states.append("a bookmark that never stored anything: nothing to carry")
+    return "; ".join(states) or "nothing: every run reads everything"
+
+
+def _differences(differences: tuple[Difference, ...]) -> tuple[tuple[str, ...], list[Row]]:
+    """Return a table in which what is the same of several resources is one row."""
+    alike: dict[tuple[Path, str, str], list[Difference]] = defaultdict(list)
+    for one in differences:
+        alike[one.path, one.why, one.do].append(one)
+    rows: list[Row] = [
+        (
+            ", ".join(one.of for one in same),
+            ".".join(path) or "all of it",
+            ", ".join(dict.fromkeys(_value(one) for one in same)),
+            why,
+            do,
+        )
+        for (path, why, do), same in alike.items()
+    ]
+    return ("of", "what", "value", "why", "do"), rows
+
+
+def _value(difference: Difference) -> str:
+    return "not set, or not shown" if difference.value is None else difference.value
+
+
+def _block(lines: tuple[str, ...]) -> str:
+    return "\n".join(("```sh", *lines, "```"))
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(map(_plain, line))} |" for line in lines)
+
+
+def _plain(text: str) -> str:
+    """Return a text that no table or markup of Markdown breaks."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

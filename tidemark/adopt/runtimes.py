@@ -1,0 +1,127 @@
+"""What a job runs on, as its old definition says, or the nearest that can be declared."""
+
+from tidemark.adopt.reading import Reading
+from tidemark.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.runtime import FLEX_WORKER_TYPES, MOST_MINUTES, WORKER_TYPES, JobRuntime
+
+VERSIONS = "https://docs.aws.amazon.com/glue/latest/dg/release-notes.html"
+MINUTES, MINUTES_OF_OLD = 480, 2880  # that Glue takes where a job says none, from 5.0 and before
+AUTO_SCALING = ("DefaultArguments", "--enable-auto-scaling")
+
+
+def runtime_of(job: Reading) -> JobRuntime:
+    """Return what a job runs on, and account for what says so."""
+    version = _version(job)
+    worker = _worker_type(job)
+    runtime = JobRuntime(
+        worker_type=worker,
+        number_of_workers=_workers(job, worker),
+        auto_scaling=_auto_scaling(job),
+        flex=_flex(job, worker),
+        timeout_minutes=_timeout(job),
+        max_retries=job.take("MaxRetries") or 0,
+        glue_version=version,
+    )
+    _queue(job, runtime)
+    return runtime
+
+
+def _version(job: Reading) -> str:
+    version = job.get("GlueVersion")
+    if version in DECLARABLE:
+        return str(job.take("GlueVersion"))
+    job.differ(
+        "GlueVersion",
+        why=f"the constructs declare Glue {', '.join(DECLARABLE)}; the job gets "
+        f"{DEFAULT_GLUE_VERSION}",
+        do=f"read what changed since ({VERSIONS}), and run the script here: tidemark run",
+    )
+    return DEFAULT_GLUE_VERSION
+
+
+def _worker_type(job: Reading) -> str:
+    worker = job.get("WorkerType")
+    if worker in WORKER_TYPES:
+        return str(job.take("WorkerType"))
+    job.differ(
+        "WorkerType",
+        why=f"allowed are {', '.join(WORKER_TYPES)}; the job gets G.1X",
+        do="compare the memory and the duration of its first run with those of the old job",
+    )
+    return "G.1X"
+
+
+def _workers(job: Reading, worker: str) -> int:
+    number, is_known = job.get("NumberOfWorkers"), worker == job.get("WorkerType")
+    if number is None:
+        is_known = False
+        number = max(2, int(job.get("MaxCapacity") or job.get("AllocatedCapacity") or 10))
+    why, do = "it follows from the workers", "nothing"
+    if not is_known:
+        why = f"jobs are declared by workers; the job gets {number} of {worker}"
+        do = "compare the duration of its first run with that of the old job"
+    for key in ("AllocatedCapacity", "MaxCapacity"):
+        if job.get(key) is not None:
+            job.differ(key, why=why, do=do)
+    try:
+        JobRuntime(worker_type=worker, number_of_workers=number)
+    except JobDefinitionError as error:
+        job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set what it needs")
+        return 2
+    if job.take("NumberOfWorkers") is None:
+        job.differ("NumberOfWorkers", why=f"it was not set; the job gets {number}", do=do)
+    return int(number)
+
+
+def _auto_scaling(job: Reading) -> bool:
+    if job.get(*AUTO_SCALING) is None:
+        return False
+    if job.get(*AUTO_SCALING) == "true":
+        job.take(*AUTO_SCALING)
+        return True
+    job.differ(*AUTO_SCALING, why="without it Glue does not scale either", do="nothing")
+    return False
+
+
+def _flex(job: Reading, worker: str) -> bool:
+    if job.get("ExecutionClass") != "FLEX":
+        if job.get("ExecutionClass") == "STANDARD":
+            job.take("ExecutionClass")
+        return False
+    if worker in FLEX_WORKER_TYPES:
+        job.take("ExecutionClass")
+        return True
+    job.differ(
+        "ExecutionClass",
+        why=f"FLEX has the workers {', '.join(FLEX_WORKER_TYPES)} only; the job gets STANDARD",
+        do="choose other workers to have FLEX",
+    )
+    return False
+
+
+def _timeout(job: Reading) -> int:
+    minutes = job.get("Timeout")
+    if isinstance(minutes, int) and 1 <= minutes <= MOST_MINUTES:
+        return int(job.take("Timeout"))
+    version = str(job.get("GlueVersion") or "0.9")
+    default = MINUTES if version in DECLARABLE or version >= "5" else MINUTES_OF_OLD
+    job.differ(
+        "Timeout",
+        why=f"it has to be from 1 to {MOST_MINUTES:,} minutes; the job gets {default}, Glue's own",
+        do="set what its runs may take at most",
+    )
+    return default
+
+
+def _queue(job: Reading, runtime: JobRuntime) -> None:
+    queues = job.get("JobRunQueuingEnabled")
+    if queues is not None and queues == runtime.queues:
+        job.take("JobRunQueuingEnabled")
+    elif queues is not None:
+        job.differ(
+            "JobRunQueuingEnabled",
+            why=f"the job gets {runtime.queues}: runs wait for capacity where they may, that is, "
+            "STANDARD and without retries",
+            do="nothing, unless a run has to fail rather than wait",
+        )

@@ -1,0 +1,103 @@
+"""What the text of a script tells of what the job uses: pure, nothing is run."""
+
+import re
+from dataclasses import dataclass
+
+from tidemark.adopt.model import Guess, Place
+from tidemark.adopt.places import place_of
+from tidemark.checks.state.script_sources import state_of_script
+from tidemark.errors import UsageError
+
+TABLE = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
+CLIENT = re.compile(r"""\b(?:client|resource)\(\s*["']([a-z0-9-]+)["']""")
+# What writes to tables and databases, whatever folder an argument names.
+WRITES_ELSEWHERE = re.compile(
+    r"saveAsTable|insertInto|\.writeTo\(|from_jdbc_conf|write_dynamic_frame(\.|_)from_catalog|"
+    r"enableUpdateCatalog|setCatalogInfo|\.write\.jdbc\(|(?i:merge\s+into|insert\s+(into|overwrite))"
+)
+ADDRESS = re.compile(r"""["'](s3[an]?://[^"'{}\s]+)["']""")
+
+
+@dataclass(frozen=True)
+class ScriptFacts:
+    """What a script uses, as far as its text tells.
+
+    Attributes:
+        tables: tables of the catalog that it reads, each as `database.table`.
+        reads: folders of S3 that it reads, by addresses in its text.
+        run_properties: a member of `RunProperties`, by name, or None.
+        writes_elsewhere: whether it writes to tables or databases.
+        guesses: what is not certain, and what else to declare.
+    """
+
+    tables: tuple[str, ...] = ()
+    reads: tuple[Place, ...] = ()
+    run_properties: str | None = None
+    writes_elsewhere: bool = False
+    guesses: tuple[Guess, ...] = ()
+
+
+def facts_of(text: str, of: str) -> ScriptFacts:
+    """Return what a script uses.
+
+    Args:
+        text: the script.
+        of: whose it is, for people: `job nightly_orders`.
+    """
+    try:
+        sources = state_of_script(text, of.removeprefix("job ")).sources
+    except UsageError as error:
+        problem = f"its script cannot be read: {error}"
+        return ScriptFacts(guesses=(Guess(of, problem, "correct it before the first run"),))
+    named = [place for source in sources for place in source.places]
+    tables = tuple(dict.fromkeys(one for one in named if TABLE.fullmatch(one)))
+    places = tuple(dict.fromkeys(p for one in named if (p := place_of(one))))
+    properties = None
+    if "get_workflow_run_properties" in text:
+        properties = "READ"
+    if "put_workflow_run_properties" in text:
+        properties = "READ_AND_PUT"
+    found = _guesses(text, of, tables, places)
+    elsewhere = WRITES_ELSEWHERE.search(text)
+    if elsewhere:
+        found.append(
+            Guess(
+                of,
+                f"its script writes to a table or a database ({elsewhere[0]})",
+                "declare what the role needs for that; no run can make its bookmark elsewhere",
+            )
+        )
+    return ScriptFacts(tables, places, properties, elsewhere is not None, tuple(found))
+
+
+def _guesses(text: str, of: str, tables: tuple[str, ...], places: tuple[Place, ...]) -> list[Guess]:
+    found = []
+    if tables or places:
+        names = ", ".join((*tables, *(place.uri for place in places)))
+        found.append(
+            Guess(of, f"its script reads {names}", "see whether it reads more, or writes to one")
+        )
+    known = {place.uri for place in places}
+    others = [
+        uri
+        for uri in dict.fromkeys(ADDRESS.findall(text))
+        if (place := place_of(uri)) is None or place.uri not in known
+    ]
+    found += [
+        Guess(
+            of,
+            f"its script names {uri}, and not what it does there",
+            "declare a Dataset of it in reads= or writes=, or better, pass it as an argument",
+        )
+        for uri in others
+    ]
+    found += [
+        Guess(
+            of,
+            f"its script calls AWS ({service})",
+            "its role allows none of that yet: declare it (secrets=, reads=, run_properties=), or "
+            "add a statement with job.role.add_to_policy(...)",
+        )
+        for service in dict.fromkeys(CLIENT.findall(text))
+    ]
+    return found

@@ -1,0 +1,174 @@
+"""Reads a state file of Terraform (version 4) as what boto3 would return: pure, on its JSON.
+
+Sources: https://developer.hashicorp.com/terraform/internals/json-format,
+https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/glue_job and
+glue_trigger, glue_workflow, glue_crawler beside it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.adopt.model import Difference, Resource
+from tidemark.errors import UsageError
+
+VERSION = 4
+TYPES = ("aws_glue_job", "aws_glue_trigger", "aws_glue_workflow", "aws_glue_crawler")
+OBJECTS = ("aws_s3_object", "aws_s3_bucket_object")
+COMPUTED = {"arn", "id", "region", "tags_all", "timeouts"}  # no part of the definition
+# Attributes whose names in the API are not those in other spelling.
+RENAMED = {
+    "role_arn": "Role",
+    "dynamodb_target": "DynamoDBTargets",
+    "mongodb_target": "MongoDBTargets",
+}
+RENAMED |= {f"{kind}_target": f"{kind.capitalize()}Targets" for kind in ("s3", "jdbc", "catalog")}
+RENAMED |= {f"{kind}_target": f"{kind.capitalize()}Targets" for kind in ("delta", "hudi")}
+RENAMED |= {"iceberg_target": "IcebergTargets"}
+MAPS = {
+    "default_arguments",
+    "non_overridable_arguments",
+    "arguments",
+    "default_run_properties",
+    "tags",
+}
+LISTS = {"actions", "conditions"}  # blocks of which there can be several
+KNOWN: dict[str, set[str]] = {
+    "aws_glue_job": {
+        *("command", "connections", "default_arguments", "description", "execution_class"),
+        *("execution_property", "glue_version", "job_mode", "job_run_queuing_enabled"),
+        *("maintenance_window", "max_capacity", "max_retries", "name"),
+        *("non_overridable_arguments", "notification_property", "number_of_workers", "role_arn"),
+        *("security_configuration", "source_control_details", "tags", "timeout", "worker_type"),
+    },
+    "aws_glue_trigger": {
+        *("actions", "description", "enabled", "event_batching_condition", "name", "predicate"),
+        *("schedule", "start_on_creation", "state", "tags", "type", "workflow_name"),
+    },
+    "aws_glue_workflow": {
+        *("default_run_properties", "description", "max_concurrent_runs", "name", "tags"),
+    },
+}
+
+
+@dataclass
+class TerraformState:
+    """What a state file has, spelt as boto3 spells it.
+
+    Attributes:
+        jobs: jobs by name; likewise triggers, workflows, crawlers.
+        objects: objects of S3 that Terraform uploaded, by URI, with their attributes.
+        unread: attributes that this version does not know.
+    """
+
+    jobs: dict[str, Resource] = field(default_factory=dict)
+    triggers: dict[str, Resource] = field(default_factory=dict)
+    workflows: dict[str, Resource] = field(default_factory=dict)
+    crawlers: dict[str, Resource] = field(default_factory=dict)
+    objects: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    unread: list[Difference] = field(default_factory=list)
+
+
+def read_state(document: object, where: str) -> TerraformState:
+    """Return what a state file has.
+
+    Args:
+        document: its JSON.
+        where: its path, for people.
+
+    Raises:
+        UsageError: it is not a state file of version 4.
+    """
+    version = document.get("version") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or version != VERSION:
+        raise UsageError(
+            f"{where} is not a Terraform state of version {VERSION} (it says {version}); write one "
+            "with: terraform state pull > FILE"
+        )
+    state = TerraformState()
+    try:
+        for kind, values in _instances(document):
+            _add(state, kind, values)
+    except (AttributeError, KeyError, TypeError, IndexError) as error:
+        raise UsageError(
+            f"{where} has a resource that is not as Terraform writes it ({error!r}); write it "
+            "again with: terraform state pull > FILE"
+        ) from error
+    return state
+
+
+def _instances(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for resource in document.get("resources", []):
+        if resource.get("mode") == "managed" and resource["type"] in (*TYPES, *OBJECTS):
+            for instance in resource.get("instances", []):
+                yield resource["type"], instance["attributes"]
+
+
+def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:
+    if kind in OBJECTS:
+        state.objects[f"s3://{values['bucket']}/{values['key']}"] = values
+        return
+    if kind == "aws_glue_job":
+        state.jobs[values["name"]] = _job(values)
+    elif kind == "aws_glue_trigger":
+        state.triggers[values["name"]] = _trigger(values)
+    elif kind == "aws_glue_workflow":
+        state.workflows[values["name"]] = _resource(values)
+    else:
+        state.crawlers[values["name"]] = _resource(values)
+        return
+    of = f"{kind.removeprefix('aws_glue_')} {values['name']}"
+    state.unread += [
+        Difference(
+            of,
+            (attribute,),
+            None,
+            "this version of tidemark does not know this attribute of Terraform",
+            "look it up in the provider's documentation",
+        )
+        for attribute, value in values.items()
+        if attribute not in KNOWN[kind] | COMPUTED and not _is_empty(value)
+    ]
+
+
+def _job(values: Mapping[str, Any]) -> Resource:
+    job = _resource({key: value for key, value in values.items() if key in KNOWN["aws_glue_job"]})
+    if values.get("connections"):
+        job["Connections"] = {"Connections": list(values["connections"])}
+    return job
+
+
+def _trigger(values: Mapping[str, Any]) -> Resource:
+    known = KNOWN["aws_glue_trigger"] - {"enabled", "start_on_creation"}
+    trigger = _resource({key: value for key, value in values.items() if key in known})
+    trigger.setdefault("Actions", [])
+    if "State" not in trigger and values.get("type") != "ON_DEMAND":
+        trigger["State"] = "ACTIVATED" if values.get("enabled", True) else "DEACTIVATED"
+    return trigger
+
+
+def _resource(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes as the API names them, without those that are not set."""
+    return {
+        RENAMED.get(key) or _camel_case(key): _value(key, value)
+        for key, value in values.items()
+        if not _is_empty(value) and key not in COMPUTED
+    }
+
+
+def _value(key: str, value: Any) -> Any:
+    if key in MAPS:
+        return dict(value)
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        blocks = [_resource(one) for one in value]
+        return blocks if key in LISTS or key.endswith("_target") else blocks[0]
+    return value
+
+
+def _camel_case(key: str) -> str:
+    return "".join(word.capitalize() for word in key.split("_"))
+
+
+def _is_empty(value: Any) -> bool:
+    """Return whether Terraform writes a value for what is not set."""
+    return value is None or (value in ("", [], {}, 0) and value is not False)
