@@ -15,13 +15,15 @@ NESTED_STACK = "AWS::CloudFormation::Stack"
 class Stack:
     """One stack: its name, its CloudFormation template, and what the CDK's commands call it.
 
-    `file` is where the template was read.
+    `file` is where the template was read; `environment` is `aws://ACCOUNT/REGION`, as far as the
+    app says it.
     """
 
     name: str
     template: Mapping[str, Any]
     display_name: str = ""
     file: Path = Path()
+    environment: str = ""
 
     def resource_types(self) -> set[str]:
         """Return the types of its resources and of those in nested stacks.
@@ -89,7 +91,8 @@ def read_assembly(folder: Path) -> Assembly:
                 file = folder / properties["templateFile"]
                 name = properties.get("stackName", artifact_id)
                 display_name = artifact.get("displayName", artifact_id)
-                stacks.append(Stack(name, _read_json(file), display_name, file))
+                environment = artifact.get("environment", "")
+                stacks.append(Stack(name, _read_json(file), display_name, file, environment))
             case "cdk:asset-manifest":
                 assets += _file_assets(folder, properties["file"])
             case "cdk:cloud-assembly":  # a cdk.Stage

@@ -10,6 +10,12 @@ from tidemark.assembly.symbolic_names import parts_of_sub
 from tidemark.errors import UsageError
 
 VERSION = "2012-10-17"
+PARTITIONS = {
+    "cn-": "aws-cn",
+    "us-gov-": "aws-us-gov",
+    "us-iso-": "aws-iso",
+    "us-isob-": "aws-iso-b",
+}
 TRUST = {
     "Version": VERSION,
     "Statement": [
@@ -39,8 +45,28 @@ class Grants:
     unknown: tuple[str, ...]
 
 
-def grants_of(templates: Templates, job: str) -> Grants:
+def pseudo_parameters(environment: str) -> dict[str, str]:
+    """Return what AWS's own parameters are in an environment `aws://ACCOUNT/REGION`, if known.
+
+    Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
+    """
+    account, _, region = environment.removeprefix("aws://").partition("/")
+    known = {"AWS::AccountId": account} if account.isdecimal() else {}
+    if not region or region.startswith("unknown"):
+        return known
+    start = next((start for start in PARTITIONS if region.startswith(start)), "")
+    return {**known, "AWS::Region": region, "AWS::Partition": PARTITIONS.get(start, "aws")}
+
+
+def grants_of(
+    templates: Templates, job: str, environments: Mapping[str, str] | None = None
+) -> Grants:
     """Return what the role of a job must allow.
+
+    Args:
+        templates: of the app.
+        job: the job.
+        environments: stack name to `aws://ACCOUNT/REGION`.
 
     Raises:
         UsageError: no template has the job.
@@ -56,14 +82,14 @@ def grants_of(templates: Templates, job: str) -> Grants:
     missing = resource.get("Metadata", {}).get(MISSING_GRANTS)
     given = _given(_Texts(templates), stack, role)
     found = [(stack, one) for one in missing] if missing else list(given)
-    texts = _Texts(templates)  # of what is printed
+    texts = _Texts(templates, environments)  # of what is printed
     statements = []
     for owner, statement in found:
         resolved = texts.resolve(owner, statement)
         if resolved not in statements:
             statements.append(resolved)
     return Grants(
-        role=_Texts(templates).text(stack, role),
+        role=_Texts(templates, environments).text(stack, role),
         statements=tuple(statements),
         is_missing=bool(missing),
         unknown=tuple(sorted(texts.unknown)),
@@ -99,8 +125,12 @@ def _given(texts: "_Texts", stack: str, role: Any) -> Iterator[tuple[str, Any]]:
 class _Texts:
     """Writes values of templates as texts; `unknown` is what they leave open."""
 
-    def __init__(self, templates: Templates) -> None:
+    def __init__(self, templates: Templates, environments: Mapping[str, str] | None = None) -> None:
         self.templates = templates
+        self._known = {
+            stack: pseudo_parameters(environment)
+            for stack, environment in (environments or {}).items()
+        }
         self.unknown: set[str] = set()
         self._exports = {
             json.dumps(output["Export"]["Name"]): (stack, output["Value"])
@@ -125,7 +155,7 @@ class _Texts:
             case str():
                 return value
             case {"Ref": str(id_)} if id_.startswith("AWS::"):
-                return self._open(id_)
+                return self._known.get(stack, {}).get(id_) or self._open(id_)
             case {"Ref": str(id_)}:
                 return self._open(f"{stack}/{id_}")
             case {"Fn::GetAtt": [str(id_), str(attribute)]}:

@@ -27,7 +27,8 @@ def grants(jobs: tuple[str, ...], trust: bool, app: Path | None, context: tuple[
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     assembly = read_assembly(assembly_folder(console, app, context))
     templates = {stack.name: stack.template for stack in assembly.stacks}
-    found = {job: grants_of(templates, job) for job in dict.fromkeys(jobs)}
+    environments = {stack.name: stack.environment for stack in assembly.stacks}
+    found = {job: grants_of(templates, job, environments) for job in dict.fromkeys(jobs)}
     for job, its in found.items():
         state = "not given by the app" if its.is_missing else "given by the app"
         console.print(f"{job} runs with {its.role}: {state}", markup=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.assembly.grants import TRUST, grants_of, policy
+from tidemark.assembly.grants import TRUST, grants_of, policy, pseudo_parameters
 from tidemark.errors import UsageError
 
 READ = {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::lake/in/*"]}
@@ -92,3 +92,40 @@ def test_what_only_a_deployment_knows_stands_in_braces_and_is_named():
 def test_a_job_that_the_app_has_not_is_refused_with_those_it_has():
     with pytest.raises(UsageError, match="no job 'two'; it has: one"):
         grants_of({"app": template(IMPORTED)}, "two")
+
+
+@pytest.mark.parametrize(
+    ("environment", "known"),
+    [
+        (
+            "aws://123456789012/eu-west-1",
+            {"AccountId": "123456789012", "Region": "eu-west-1", "Partition": "aws"},
+        ),
+        ("aws://unknown-account/cn-north-1", {"Region": "cn-north-1", "Partition": "aws-cn"}),
+        (
+            "aws://unknown-account/us-gov-west-1",
+            {"Region": "us-gov-west-1", "Partition": "aws-us-gov"},
+        ),
+        (
+            "aws://unknown-account/us-isob-east-1",
+            {"Region": "us-isob-east-1", "Partition": "aws-iso-b"},
+        ),
+        ("aws://123456789012/unknown-region", {"AccountId": "123456789012"}),
+        ("", {}),
+    ],
+)
+def test_what_the_environment_of_a_stack_says_is_known(environment, known):
+    found = pseudo_parameters(environment)
+
+    assert found == {f"AWS::{name}": value for name, value in known.items()}
+
+
+def test_a_statement_is_complete_where_the_environment_is_known():
+    arn = {"Fn::Sub": "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:x"}
+    app = template(IMPORTED, {"TidemarkMissingGrants": [{**LOG, "Resource": [arn]}]})
+
+    found = grants_of({"app": app}, "one", {"app": "aws://123456789012/eu-west-1"})
+
+    (only,) = found.statements
+    assert only["Resource"] == ["arn:aws:logs:eu-west-1:123456789012:log-group:x"]
+    assert found.unknown == ()
