@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tidemark.adopt.model import Found, Resource
+from tidemark.adopt.model import Difference, Found, Resource
 from tidemark.adopt.places import place_of
 from tidemark.errors import TidemarkError, UsageError, show
 
@@ -43,15 +43,17 @@ class _Account:
         self._session = session
         self._glue: Any = session.client("glue")  # boto3-stubs has no types for it here
         self._s3 = session.client("s3")
+        self._unread: list[Difference] = []
 
     def read(self, names: list[str], workflow_name: str | None) -> Found:
         """Return what there is; see `read_account`."""
-        workflow = self._workflow(workflow_name) if workflow_name else None
         triggers = {
             trigger["Name"]: trigger
             for page in self._glue.get_paginator("get_triggers").paginate()
             for trigger in page["Triggers"]
         }
+        workflows = {str(it["WorkflowName"]) for it in triggers.values() if it.get("WorkflowName")}
+        workflow = self._workflow(workflow_name, workflows) if workflow_name else None
         if workflow_name:
             names = names or jobs_of(triggers.values(), workflow_name)
         jobs = {name: self._job(name) for name in names}
@@ -64,28 +66,39 @@ class _Account:
             bookmarks=self._bookmarks(names),
             scripts=self._scripts(jobs),
             bucket_keys=self._bucket_keys(jobs.values()),
-            taken=frozenset({*names, *self._names("list_jobs", "JobNames")})
-            | frozenset(self._names("list_workflows", "Workflows")),
+            taken=frozenset({*names, *self._job_names(), *workflows}),
+            unread=tuple(self._unread),
         )
 
-    def _workflow(self, name: str) -> Resource:
+    def _workflow(self, name: str, known: Iterable[str]) -> Resource:
         found = self._get("get_workflow", "Workflow", Name=name)
         if found is None:
             raise UsageError(
                 f"there is no workflow {show(name)} in {self._glue.meta.region_name}; allowed: "
-                f"{', '.join(self._names('list_workflows', 'Workflows')) or 'none yet'}"
+                f"{', '.join(sorted(known)) or 'none yet'}"
             )
         return found
 
     def _job(self, name: str) -> Resource:
+        """Return a job, with its tags where they may be read."""
+        from botocore.exceptions import ClientError
+
         found = self._get("get_job", "Job", JobName=name)
         if found is None:
-            known = self._names("list_jobs", "JobNames")
+            known = self._job_names()
             raise UsageError(
                 f"there is no job {show(name)} in {self._glue.meta.region_name}; allowed: "
                 f"{', '.join(known) or 'none yet'}"[:1000]
             )
-        return found
+        try:
+            arn = self._session.client("sts").get_caller_identity()["Arn"].split(":")
+            place = f"arn:{arn[1]}:glue:{self._glue.meta.region_name}:{arn[4]}:job/{name}"
+            tags = self._glue.get_tags(ResourceArn=place)["Tags"]
+        except ClientError as error:
+            why, do = f"AWS refuses to show them ({error})", "compare them by hand"
+            self._unread.append(Difference(f"job {name}", ("Tags",), None, why, do))
+            return found
+        return {**found, **({"Tags": tags} if tags else {})}
 
     def _get(self, operation: str, key: str, **request: str) -> Resource | None:
         """Return a resource; None if there is none."""
@@ -99,15 +112,9 @@ class _Account:
             raise
         return answer
 
-    def _names(self, operation: str, key: str) -> list[str]:
-        """Return all names that an operation lists."""
-        found: list[str] = []
-        answer = getattr(self._glue, operation)()
-        while True:
-            found += answer[key]
-            if not answer.get("NextToken"):
-                return found
-            answer = getattr(self._glue, operation)(NextToken=answer["NextToken"])
+    def _job_names(self) -> list[str]:
+        pages = self._glue.get_paginator("get_jobs").paginate()
+        return [job["Name"] for page in pages for job in page["Jobs"]]
 
     def _crawlers(
         self, triggers: Iterable[Resource], jobs: Iterable[str], workflow: str | None
