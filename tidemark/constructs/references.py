@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
+import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as assets
@@ -60,6 +61,26 @@ def asset_url(asset: assets.Asset) -> str:
 
 
 @read_once
-def asset_arn(asset: assets.Asset) -> str:
-    """Return the ARN of an asset in S3."""
-    return asset.bucket.arn_for_objects(asset.s3_object_key)
+def _partition(stack: cdk.Stack) -> str:
+    return stack.partition
+
+
+def object_arn(stack: cdk.Stack, place: str) -> str:
+    """Return the ARN of an object of S3, whose place is `<bucket>/<key>`."""
+    return f"arn:{_partition(stack)}:s3:::{place}"
+
+
+@read_once
+def asset_place(asset: assets.Asset) -> str:
+    """Return bucket and key of an asset, `<bucket>/<key>`."""
+    return f"{asset.s3_bucket_name}/{asset.s3_object_key}"
+
+
+@read_once
+def _log_arns(stack: cdk.Stack) -> str:
+    return f"arn:{_partition(stack)}:logs:{stack.region}:{stack.account}:log-group:"
+
+
+def log_group_arn(stack: cdk.Stack, name: str) -> str:
+    """Return the ARN of a log group in the account and region of a stack."""
+    return f"{_log_arns(stack)}{name}"

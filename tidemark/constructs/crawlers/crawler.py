@@ -91,7 +91,7 @@ class Crawler(Construct):
         self.reads = data_of(targets)
         tables = tables_of(targets)
         self.role = make_role(
-            self, name, self._statements(shared, tables, options, joined), "crawler"
+            self, name, self._statements(shared, tables, options, joined), shared.stack, "crawler"
         )
         self.log_group = f"{LOGS}/{self.role.role_name}-{shared.security.name}"
         self.resource = glue.CfnCrawler(
@@ -162,7 +162,7 @@ class Crawler(Construct):
         joined: JobConnections,
     ) -> list[permissions.Statement]:
         """Return what the crawler needs: its targets, its tables, its log."""
-        stack = cdk.Stack.of(self)
+        stack = shared.stack
         used = [data.bucket.encryption_key for data in self.reads]
         others = {key.key_arn for key in used if key} - set(shared.security.key_arns)
         names: dict[str, list[str]] = {}  # of the tables it writes, by database

@@ -36,7 +36,13 @@ from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.own_arguments import Cluster, OwnArguments, own_arguments
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.references import asset_arn, asset_url, bucket_arn, bucket_key_arn
+from tidemark.constructs.references import (
+    asset_place,
+    asset_url,
+    bucket_arn,
+    bucket_key_arn,
+    object_arn,
+)
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
@@ -180,8 +186,12 @@ class GlueJob(Construct):
             (*self.reads, *self.writes),
             default_arguments,
         )
-        asset = assets.Asset(self, "Script", path=str(script))
-        found = role_of(self, name, self._statements(asset, shared, uses, kind, own), uses.role)
+        asset = shared.scripts.get(script)
+        if asset is None:
+            asset = shared.scripts[script] = assets.Asset(self, "Script", path=str(script))
+        found = role_of(
+            self, name, self._statements(asset, shared, uses, kind, own), uses.role, shared.stack
+        )
         self.role = found.role
         self.logs = JobLogs(
             self,
@@ -250,7 +260,7 @@ class GlueJob(Construct):
         shipped = [script, shared.libs] if kind.ships_libs else [script]
         may_put = uses.run_properties is RunProperties.READ_AND_PUT
         return [
-            *permissions.read_objects([asset_arn(asset) for asset in shipped]),
+            *permissions.read_objects([object_arn(stack, asset_place(asset)) for asset in shipped]),
             *permissions.write_logs(stack, kind.logs),
             *(
                 statement

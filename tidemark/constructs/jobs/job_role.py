@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
@@ -34,7 +35,11 @@ class JobRole:
 
 
 def role_of(
-    scope: Construct, job: str, statements: Sequence[Statement], given: iam.IRole | None
+    scope: Construct,
+    job: str,
+    statements: Sequence[Statement],
+    given: iam.IRole | None,
+    stack: cdk.Stack,
 ) -> JobRole:
     """Return a role for a job that Glue assumes: a new one, or the given one with what it lacks.
 
@@ -44,13 +49,14 @@ def role_of(
         statements: what the job needs.
         given: a role of the app, which gets a policy more; an imported one, which gets it too where
             it is of the stack's account and may be changed; or None.
+        stack: the stack of the scope.
 
     Raises:
         JobDefinitionError: they are more than IAM attaches to a role, or Glue could not assume it.
     """
     if given is None:
-        return JobRole(make_role(scope, job, statements))
-    check_role(scope, job, given)
+        return JobRole(make_role(scope, job, statements, stack))
+    check_role(stack, job, given)
     granted = [given.add_to_principal_policy(_statement(it)) for it in statements]
     policies = [it.policy_dependable for it in granted if it.policy_dependable is not None]
     if isinstance(given, iam.Role):
@@ -68,11 +74,11 @@ def role_of(
             f"{MOST_INLINE} for all inline policies of a role; give the job a role of its own, or "
             "leave role= out"
         )
-    explain_wildcards(policy, _document(statements))
+    explain_wildcards(stack, policy, _document(statements))
     return JobRole(given, policies=(policy,))
 
 
-def check_role(scope: Construct, job: str, role: object) -> None:
+def check_role(stack: cdk.Stack, job: str, role: object) -> None:
     """Raise unless Glue can run a job with a role, as far as it is known here.
 
     Raises:
@@ -83,7 +89,6 @@ def check_role(scope: Construct, job: str, role: object) -> None:
             f"job '{job}' has role {role!r}; allowed: an iam.Role, or iam.Role.from_role_arn(...) "
             "for one that others made; correct role="
         )
-    stack = cdk.Stack.of(scope)
     account = stack.split_arn(role.role_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME).account
     known = account and not any(map(cdk.Token.is_unresolved, (account, stack.account)))
     if known and account != stack.account:
@@ -103,7 +108,11 @@ def check_role(scope: Construct, job: str, role: object) -> None:
 
 
 def make_role(
-    scope: Construct, job: str, statements: Sequence[Statement], of: str = "job"
+    scope: Construct,
+    job: str,
+    statements: Sequence[Statement],
+    stack: cdk.Stack,
+    of: str = "job",
 ) -> iam.Role:
     """Return a new role that Glue assumes and that allows what statements say.
 
@@ -111,6 +120,7 @@ def make_role(
         scope: the construct that owns the role and its policies.
         job: its name, for the descriptions.
         statements: of an inline policy, and of managed ones where it has no room for all.
+        stack: the stack of the scope.
         of: `job` or `crawler`.
 
     Raises:
@@ -136,14 +146,14 @@ def make_role(
     role = iam.Role(
         scope,
         "Role",
-        assumed_by=iam.ServicePrincipal(GLUE),
+        assumed_by=_glue(),
         description=f"What the Glue {of} {job} may do",
         inline_policies={"job": document},
         managed_policies=policies or None,
     )
-    explain_wildcards(role, document)
+    explain_wildcards(stack, role, document)
     for policy in policies:
-        explain_wildcards(policy, policy.document)
+        explain_wildcards(stack, policy, policy.document)
     return role
 
 
@@ -154,6 +164,11 @@ def _warn(scope: Construct, job: str, role: iam.IRole) -> None:
         f"{job}` prints the policy that it needs, and with --trust whom it must trust; "
         "acknowledge this once it has both",
     )
+
+
+@cache
+def _glue() -> iam.ServicePrincipal:
+    return iam.ServicePrincipal(GLUE)
 
 
 def _document(statements: Sequence[Statement]) -> iam.PolicyDocument:

@@ -5,6 +5,8 @@ from typing import TypeAlias
 
 import aws_cdk as cdk
 
+from tidemark.constructs.references import log_group_arn, object_arn
+
 Statement: TypeAlias = dict[str, object]
 """One statement of an IAM policy, as JSON has it."""
 Place: TypeAlias = tuple[str, str]
@@ -86,12 +88,7 @@ def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
         stack: account and region.
         prefix: how the names of the log groups begin.
     """
-    groups = stack.format_arn(
-        service="logs",
-        resource="log-group",
-        resource_name=f"{prefix}/*",
-        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-    )
+    groups = log_group_arn(stack, f"{prefix}/*")
     return [
         allow(
             [
@@ -123,11 +120,8 @@ def read_wheels(stack: cdk.Stack, modules: Sequence[str]) -> list[Statement]:
         stack: partition.
         modules: `name==version` or `s3://bucket/key.whl`.
     """
-    places = [m.removeprefix("s3://").partition("/") for m in modules if m.startswith("s3://")]
-    arns = [
-        stack.format_arn(service="s3", region="", account="", resource=bucket, resource_name=key)
-        for bucket, _, key in places
-    ]
+    wheels = [module for module in modules if module.startswith("s3://")]
+    arns = [object_arn(stack, wheel.removeprefix("s3://")) for wheel in wheels]
     return read_objects(arns) if arns else []
 
 

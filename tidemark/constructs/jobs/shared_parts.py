@@ -26,6 +26,7 @@ class SharedParts:
         metrics: True publishes Glue's job metrics to CloudWatch.
         network: connections that jobs have by default, and what the stage allows them.
         glue_arguments: Glue's own arguments of every job, unless the job has others.
+        scripts: of the jobs so far, by path; one script of many jobs is one asset.
     """
 
     root: Path
@@ -37,3 +38,4 @@ class SharedParts:
     metrics: bool = False
     network: StageNetwork = field(default_factory=StageNetwork)
     glue_arguments: GlueArguments | None = None
+    scripts: dict[Path, assets.Asset] = field(default_factory=dict)

@@ -9,6 +9,8 @@ import jsii
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IValidation
 
+from tidemark.constructs.references import read_once
+
 CONTEXT_KEY = "tidemark:explain"
 RULE = "AwsSolutions::AwsSolutions-IAM5"
 EXISTING = (
@@ -31,6 +33,11 @@ def skip_checkov(resource: cdk.Resource | cdk.CfnResource, **reasons: str) -> No
     child.add_metadata("checkov", {"skip": skipped})
 
 
+@read_once
+def _asks_for_reasons(stack: cdk.Stack) -> bool:
+    return bool(stack.node.try_get_context(CONTEXT_KEY))
+
+
 def explain(resource: Construct, rule: str, reason: str) -> None:
     """Acknowledge a rule of cdk-nag for a resource, where the context asks for reasons."""
     if resource.node.try_get_context(CONTEXT_KEY):
@@ -38,14 +45,14 @@ def explain(resource: Construct, rule: str, reason: str) -> None:
         cdk.Validations.of(resource).acknowledge(acknowledgment)
 
 
-def explain_wildcards(owner: Construct, document: iam.PolicyDocument) -> None:
+def explain_wildcards(stack: cdk.Stack, owner: Construct, document: iam.PolicyDocument) -> None:
     """Acknowledge cdk-nag's findings about wildcards in a job's role, or a policy of it.
 
     An acknowledgement names the resource as the template spells it, which is known after the
     references between stacks are resolved: in the validation of the tree. It costs time, hence
     only where the context asks for it. tests/infra checks that there are no other wildcards.
     """
-    if owner.node.try_get_context(CONTEXT_KEY):
+    if _asks_for_reasons(stack):
         owner.node.add_validation(_Explanation(owner, document))
 
 
