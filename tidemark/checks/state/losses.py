@@ -22,6 +22,7 @@ class Kind(Enum):
     WATERMARK_GONE = "watermark gone"
     WATERMARK_RENAMED = "watermark left under the old job name"
     WATERMARK_MOVED = "watermark table changed"
+    CHECKPOINT_GONE = "checkpoint gone"
     CURSOR_GONE = "watermark gone for cursor"
     RESOURCE_GONE = "resource gone"
     RESOURCE_REPLACED = "resource replaced"
@@ -64,6 +65,7 @@ def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Lo
     for name, was in sorted(old.jobs.items()):
         job = renamed.get(name, name)
         now = app.jobs.get(job)
+        yield from _of_checkpoint(name if now is None else job, was, app)
         if now is None:
             yield from _gone(name, was, old, app)
             continue
@@ -91,6 +93,19 @@ def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Lo
             )
         ctxs = {e.from_ctx: e.to_ctx for e in plan if isinstance(e, RenameCtx) and e.job == job}
         yield from _of_sources(job, was, now, ctxs)
+
+
+def _of_checkpoint(subject: str, was: JobState, app: Manifest) -> Iterator[Loss]:
+    """Yield a checkpoint that no streaming job uses any more; its job may have another name."""
+    if was.checkpoint and all(now.checkpoint != was.checkpoint for now in app.jobs.values()):
+        remedy = "reread" if subject in app.jobs else "discard"
+        yield Loss(
+            Kind.CHECKPOINT_GONE,
+            subject,
+            f"how far it has come is in {was.checkpoint}, which no job uses any more: it starts "
+            "where its options say, and skips or repeats what is in between",
+            f"keep the checkpoint, or {_add(remedy, job=subject, reason='...')}",
+        )
 
 
 def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Loss]:

@@ -31,6 +31,7 @@ class JobState:
         watermark_table: the table of its watermarks; empty if it keeps none.
         sources: what its script reads through the bookmark; None if the script is not known.
         cursors: the names of its watermarks, as far as its script tells.
+        checkpoint: where a streaming job keeps how far it has come; empty for other jobs.
     """
 
     resource: str
@@ -38,6 +39,7 @@ class JobState:
     watermark_table: str = ""
     sources: tuple[ScriptSource, ...] | None = ()
     cursors: tuple[str, ...] = ()
+    checkpoint: str = ""
 
     @property
     def has_bookmark(self) -> bool:
@@ -169,6 +171,7 @@ def _job_json(job: JobState) -> dict[str, Any]:
         "bookmark": job.bookmark,
         "watermark_table": job.watermark_table or None,
         **({"cursors": list(job.cursors)} if job.cursors else {}),
+        **({"checkpoint": job.checkpoint} if job.checkpoint else {}),
         "sources": None if sources is None else [_source_json(source) for source in sources],
     }
 
@@ -181,6 +184,7 @@ def _job(document: Mapping[str, Any]) -> JobState:
         watermark_table=document["watermark_table"] or "",
         sources=None if sources is None else tuple(_source(source) for source in sources),
         cursors=tuple(document.get("cursors", ())),
+        checkpoint=document.get("checkpoint", ""),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tidemark.assembly.arguments import bookmark_option
 from tidemark.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
+from tidemark.assembly.definitions import STREAMING
 from tidemark.assembly.intrinsics import Scope
 from tidemark.assembly.template import resolve_stacks, stack_resources
 from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
@@ -19,7 +20,7 @@ STATEFUL = ("AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::S3::Bucket")
 NAME_OF = {"AWS::DynamoDB::Table": "TableName", "AWS::S3::Bucket": "BucketName"}
 REGION = "us-east-1"  # no name of an app's own should have one; the CDK's assets bucket does
 STAGE_TAG = "tidemark:stage"  # of everything in a stage
-WATERMARK_ARGUMENT = "--watermark_table"
+WATERMARK_ARGUMENT, CHECKPOINT_ARGUMENT = "--watermark_table", "--checkpoint"
 
 
 def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
@@ -90,6 +91,11 @@ def _job_state(name: str, properties: Mapping[str, Any], assets: Collection[File
         resource="",
         bookmark=bookmark_option(arguments),
         watermark_table=arguments.get(WATERMARK_ARGUMENT, ""),
+        checkpoint=(
+            arguments.get(CHECKPOINT_ARGUMENT, "")
+            if properties["Command"].get("Name") == STREAMING
+            else ""
+        ),
     )
     if not (job.has_bookmark or job.watermark_table):
         return job

@@ -84,6 +84,17 @@ def test_job_with_watermarks_is_read_with_its_cursors(write_app, job_resource):
     assert Manifest.from_text(app.to_text(), "m") == app
 
 
+def test_the_checkpoint_of_a_streaming_job_is_read_and_of_no_other(write_app, job_resource):
+    job = job_resource("a", checkpoint="s3://lake/state/")
+    clicks = job_resource("b", checkpoint="s3://lake/state/")
+    clicks["Properties"]["Command"]["Name"] = "gluestreaming"
+
+    app = read_app_folder(write_app({"app": {"Job": job, "Clicks": clicks}}))
+
+    assert [state.checkpoint for state in app.jobs.values()] == ["", "s3://lake/state/"]
+    assert Manifest.from_text(app.to_text(), "m") == app
+
+
 def test_job_without_a_bookmark_has_no_bookmarked_sources(write_app, job_resource):
     app = read_app_folder(write_app({"app": {"Job": job_resource("a")}}))
 

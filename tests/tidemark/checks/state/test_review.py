@@ -32,6 +32,10 @@ def windows(*cursors):
     return replace(job(table="t", bookmark=DISABLE), cursors=cursors)
 
 
+def stream(checkpoint):
+    return replace(job(bookmark=DISABLE), checkpoint=checkpoint)
+
+
 def kinds(old, app):
     found = losses_of(Manifest(old), Manifest(app))
     return [(loss.kind, loss.subject, loss.ctx) for loss in found]
@@ -69,12 +73,33 @@ A, AB = job("a"), job("a", "b")
         (windows("id"), windows("rev"), [(Kind.CURSOR_GONE, "id")]),
         (windows("id"), windows(), [(Kind.CURSOR_GONE, "id")]),
         (windows(), windows("id"), []),
+        (stream("s3://a/"), stream("s3://a/"), []),
+        (stream("s3://a/"), stream("s3://b/"), [(Kind.CHECKPOINT_GONE, "")]),
+        (stream("s3://a/"), stream(""), [(Kind.CHECKPOINT_GONE, "")]),
+        (stream("s3://a/"), None, [(Kind.CHECKPOINT_GONE, "")]),
+        (stream(""), stream("s3://a/"), []),
     ],
 )
 def test_every_way_to_lose_state_of_a_job_is_found(old, app, found):
     now = {} if app is None else {"ingest": app}
 
     assert kinds({"ingest": old}, now) == [(kind, "ingest", ctx) for kind, ctx in found]
+
+
+def test_a_checkpoint_goes_with_a_job_that_is_renamed():
+    old, now = {"ingest": stream("s3://a/")}, {"load": stream("s3://a/")}
+
+    assert kinds(old, now) == []
+
+
+def test_a_checkpoint_that_is_left_is_acknowledged_by_reread_or_discard():
+    old = {"clicks": stream("s3://a/")}
+    reread = {"reread": {"job": "clicks", "reason": "r"}}
+    discard = {"discard": {"job": "clicks", "reason": "r"}}
+
+    assert reviewed(old, {"clicks": stream("s3://b/")}, reread).is_safe
+    assert reviewed(old, {}, discard).is_safe
+    assert not reviewed(old, {"clicks": stream("s3://b/")}).is_safe
 
 
 def test_loss_says_what_is_lost_and_what_to_do():
