@@ -1,6 +1,11 @@
-"""Measures synthesis: the app, warm, and a set of 1,000 jobs: `python -m benchmarks.synth`."""
+"""Measures synthesis: the app, warm, and a set of 1,000 jobs: `python -m benchmarks.synth`.
+
+Each is measured twice: as `cdk` synthesizes, with the CDK's own validation of the templates, and as
+the commands of `tidemark` do, without it.
+"""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -10,12 +15,14 @@ from benchmarks.measure import PROJECT, Result, time_command
 COMMAND = "python -m benchmarks.synth"
 RUNS = 5
 PIPELINES, JOBS = 25, 40
+HOWS = {"": "true", ", not validated by the CDK": "false"}  # to CDK_VALIDATION
 MANY = f"""
-import json, os, sys, time
+import json, os, resource, sys, time
 from pathlib import Path
 import app
-from tidemark.app import find_node, read_context
+from tidemark.app import find_node, node_options, read_context
 os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
+os.environ["NODE_OPTIONS"] = node_options(os.environ.get("NODE_OPTIONS"))
 begin = time.monotonic()
 import aws_cdk as cdk
 from tidemark.stage.config import StageConfig
@@ -48,30 +55,44 @@ def below(pid):  # jsii starts Node, and that another Node
             yield from (child, *below(child))
 peaks = [Path("/proc", pid, "status").read_text().split("VmHWM:")[1] for pid in below(os.getpid())]
 node = max([int(peak.split()[0]) for peak in peaks], default=0) / 1024
+python = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 templates = [path.read_text() for path in out.glob("*.template.json")]
 most = max(len(json.loads(text)["Resources"]) for text in templates)
-print(json.dumps([seconds, len(templates), most, max(map(len, templates)), node]))
+print(json.dumps([seconds, len(templates), most, max(map(len, templates)), node, python]))
 """
 
 
 def measure() -> list[Result]:
     """Return the seconds of `python app.py` after one run that is not counted, and of many jobs."""
+    return [
+        row
+        for how, validation in HOWS.items()
+        for row in (_app(how, validation), _many(how, validation))
+    ]
+
+
+def _app(how: str, validation: str) -> Result:
     with tempfile.TemporaryDirectory() as output:
-        command, environment = [sys.executable, "app.py"], {"CDK_OUTDIR": output}
+        environment = {"CDK_OUTDIR": output, "CDK_VALIDATION": validation}
+        command = [sys.executable, "app.py"]
         seconds = [time_command(command, PROJECT, environment) for _ in range(RUNS + 1)]
-    return [Result("synth, warm", COMMAND, seconds[1:], "target 5 s"), _many()]
+    return Result(f"synth, warm{how}", COMMAND, seconds[1:], "target 5 s")
 
 
-def _many() -> Result:
+def _many(how: str, validation: str) -> Result:
+    environment = {**os.environ, "CDK_VALIDATION": validation}
     with tempfile.TemporaryDirectory() as output:
         command = [sys.executable, "-c", MANY, output]
-        run = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True)  # noqa: S603 (ourselves)
-    seconds, stacks, most, size, node = json.loads(run.stdout)
+        run = subprocess.run(  # noqa: S603 (ourselves)
+            command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=True
+        )
+    seconds, stacks, most, size, node, python = json.loads(run.stdout)
     note = (
-        f"target 60 s; {stacks} stacks, at most {most} resources and {size / 1024:,.0f} KB each; "
-        f"Node's peak {node:,.0f} MB"
+        f"target 40 s, 600 MB; {stacks} stacks, at most {most} resources and "
+        f"{size / 1024:,.0f} KB each; "
+        f"peak of Node {node:,.0f} MB, of Python {python:,.0f} MB"
     )
-    return Result(f"synth, {PIPELINES * JOBS:,} jobs", COMMAND, [seconds], note)
+    return Result(f"synth, {PIPELINES * JOBS:,} jobs{how}", COMMAND, [seconds], note)
 
 
 if __name__ == "__main__":
