@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.assembly.resources import NAME_PROPERTIES
 from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS, WRITE_OPTIONS
 from tidemark.local_glue.readers.jdbc import DRIVERS
-from tidemark.local_glue.runs.arguments import UNSUPPORTED
 from tidemark.local_glue.unsupported.not_yet import INSTEAD, NOT_YET
 
 PROJECT = Path(__file__).parents[1]
 DOCUMENT = PROJECT / "docs" / "local.md"
+ARGUMENTS = PROJECT / "docs" / "glue-arguments.md"
+TABLE = "<!-- from here on: make local -->\n"
+JOBS = {"glueetl": "Spark", "gluestreaming": "streaming", "pythonshell": "shell"}
 HEAD = """# What runs here
 
 What the Glue of this machine runs of a template and of a script, and what it refuses by name.
@@ -54,10 +57,30 @@ def _template() -> Iterator[str]:
 
 
 def _arguments() -> Iterator[str]:
-    yield "## Arguments of a job that are refused\n"
-    yield "| argument | what to do |\n|---|---|"
-    yield from (f"| `{name}` | {remedy} |" for name, remedy in sorted(UNSUPPORTED.items()))
-    yield "\nThe other arguments of Glue are honoured, or tune, log and measure only.\n"
+    known = GLUE_ARGUMENTS.values()
+    yield "## Glue's own arguments of a job\n"
+    yield "Refused before anything starts:\n\n| argument | what to do |\n|---|---|"
+    yield from (f"| `{one.name}` | {one.remedy} |" for one in known if one.here is Here.REFUSED)
+    yield f"\nHonoured: {_words(one.name for one in known if one.here is Here.HONOURED)}.\n"
+    passed_on = _words(one.name for one in known if one.here is Here.PASSED_ON)
+    yield f"They tune, log or measure only, and have no effect here: {passed_on}.\n"
+    yield "Who sets each, and which versions know it: [glue-arguments.md](glue-arguments.md).\n"
+
+
+def argument_table() -> str:
+    """Return the table of Glue's arguments that ends docs/glue-arguments.md."""
+    lines = ["| argument | what sets it | jobs | versions | on this machine |", "|---" * 5 + "|"]
+    for one in GLUE_ARGUMENTS.values():
+        setter = f"`{one.field}` of `GlueArguments`" if one.field else one.instead
+        jobs = ", ".join(JOBS[command] for command in one.commands)
+        lines.append(f"| `{one.name}` | {setter} | {jobs} | {_span(one)} | {one.here.value} |")
+    return "\n".join(lines) + "\n"
+
+
+def _span(one: GlueArgument) -> str:
+    if one.until:
+        return f"{one.since} to {one.until}" if one.since else f"up to {one.until}"
+    return f"from {one.since}" if one.since else "all"
 
 
 def _sources() -> Iterator[str]:
@@ -91,3 +114,5 @@ def _yes(value: bool) -> str:
 
 if __name__ == "__main__":
     DOCUMENT.write_text(render(), encoding="utf-8")
+    page = ARGUMENTS.read_text(encoding="utf-8").partition(TABLE)[0]
+    ARGUMENTS.write_text(page + TABLE + argument_table(), encoding="utf-8")

@@ -136,7 +136,7 @@ def _graph(jobs: Sequence[AdoptedJob]) -> graph.Graph:
                 has_bookmark=job.bookmark == "ENABLE",
                 reads=tuple(dict.fromkeys(place.uri for _, place in job.reads)),
                 writes=tuple(dict.fromkeys(place.uri for _, place in job.writes)),
-                temp=job.temp.uri if job.temp else None,
+                kept={"temp": job.temp.uri} if job.temp else {},
             )
             for job in jobs
         ),

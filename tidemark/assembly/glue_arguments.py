@@ -121,6 +121,7 @@ _TABLE = (
         "lakeformation_fine_grained_access",
         here=_REFUSED,
         remedy="Lake Formation is not here: leave the argument out; jobs read what they declare",
+        commands=("glueetl",),
         since="5.0",
     ),
     GlueArgument("--enable-metrics", instead="metrics of the stage, StageConfig(metrics=True)"),

@@ -40,6 +40,7 @@ from tidemark.constructs.pipeline_checks import (
     check_default,
     check_run_properties,
     check_security,
+    check_tags,
     check_types,
 )
 from tidemark.constructs.predicates import Predicate, predicate_of
@@ -281,6 +282,7 @@ class Pipeline(Construct):
         """
         check_name("job", name)
         check_age(name, max_watermark_age_hours, watermark=watermark)
+        check_tags(name, self._stage, options)
         id_, waits_for = self._place("job", name, after, script, arguments)
         job = IncrementalJob(
             self,

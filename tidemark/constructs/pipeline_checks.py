@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts
+from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.monitoring.alerting import Alerting, Email
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
+from tidemark.stage.settings import MOST_TAGS
 
 MOST_HOURS = 100 * 366 * 24  # a century
 
@@ -93,6 +95,16 @@ def check_run_properties(pipeline: str, properties: object) -> dict[str, object]
             "strings; write the values in quotes"
         )
     return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
+
+
+def check_tags(job: str, stage: StageConfig, options: object) -> None:
+    """Raise unless AWS takes the tags of a stage and of a job together."""
+    tags = {**stage.tags, **options.tags} if isinstance(options, JobOptions) else {}
+    if len(tags) > MOST_TAGS:
+        raise JobDefinitionError(
+            f"job '{job}' has {len(tags)} tags with those of its stage; allowed: {MOST_TAGS}; "
+            "remove some"
+        )
 
 
 def check_age(name: str, hours: object, *, watermark: bool) -> None:

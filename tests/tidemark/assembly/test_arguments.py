@@ -10,7 +10,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.runs.arguments import (
     UNSUPPORTED,
     command_line,
-    extra_py_files,
+    listed,
     merge_arguments,
     spark_settings,
 )
@@ -153,8 +153,8 @@ def test_malformed_conf_is_refused_with_its_text_and_the_form_that_works(conf):
 
 
 def test_extra_py_files_are_split_at_commas_in_order():
-    assert extra_py_files({"--extra-py-files": "s3://b/2.zip,s3://b/1.py,"}) == [
+    assert listed({"--extra-py-files": "s3://b/2.zip,s3://b/1.py,"}, "--extra-py-files") == [
         "s3://b/2.zip",
         "s3://b/1.py",
     ]
-    assert extra_py_files({}) == []
+    assert listed({}, "--extra-py-files") == []

@@ -15,9 +15,9 @@ class Job:
     Attributes:
         reads: URIs of what it reads, `delivered` those of them that others deliver.
         writes: URIs of what it writes, `published` those of them that others read.
-        temp: URI of where it keeps temporary files.
         tables: tables of the Data Catalog that a job uses, each as `database.table`.
         crawled: tables that a crawler writes, likewise; a `*` at the end stands for any text.
+        kept: URIs of where it keeps what is no data, by the parameter that sets it: `temp`.
         queues: whether a run waits where Glue has no place for it.
     """
 
@@ -29,9 +29,9 @@ class Job:
     delivered: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
-    temp: str | None = None
     tables: tuple[str, ...] = ()
     crawled: tuple[str, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
     queues: bool = False
     is_flex: bool = False
     max_retries: int = 0

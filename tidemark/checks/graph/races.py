@@ -11,6 +11,12 @@ from tidemark.checks.graph.folders import Folders, is_same, overlap
 from tidemark.checks.graph.model import Graph, Job, Problem
 from tidemark.checks.graph.together import Together
 
+# What a job keeps that is no data, by the parameter that says where.
+KEPT = {
+    "temp": "temporary files",
+    "spark_ui": "event logs",
+    "python_virtual_env_cache": "virtual environments",
+}
 ACKNOWLEDGE = 'or say why it is right: job.acknowledge("{}", "...")'
 
 
@@ -22,7 +28,8 @@ def races(graph: Graph) -> Iterator[Problem]:
         written.add(job, job.writes)
     for job in graph.nodes:
         yield from _own_output(job)
-        yield from _temp(job, used)
+        yield from _own_runs(job)
+        yield from _kept(job, used)
     together = Together(graph)
     for one, other in _pairs(graph, written):
         if together.can_run(one.name, other.name):
@@ -62,17 +69,29 @@ def _own_output(job: Job) -> Iterator[Problem]:
         )
 
 
-def _temp(job: Job, used: Folders) -> Iterator[Problem]:
-    if job.temp is None:
-        return
-    for other in used.touching([job.temp]):
-        ((_, data), *_) = overlap([job.temp], other.reads + other.writes)
+def _kept(job: Job, used: Folders) -> Iterator[Problem]:
+    for parameter, uri in job.kept.items():
+        for other in used.touching([uri]):
+            ((_, data), *_) = overlap([uri], other.reads + other.writes)
+            yield Problem(
+                "temp-overlaps",
+                job.at,
+                f"the job '{job.name}' keeps {KEPT[parameter]} where '{other.name}' has data, in "
+                f"{_both(uri, data)} so they would be read as data, or data be deleted with them",
+                f"give {parameter}= a folder that holds nothing else",
+            )
+
+
+def _own_runs(job: Job) -> Iterator[Problem]:
+    """Yield what a job writes whose runs may run at the same time."""
+    if job.max_concurrent_runs > 1 and job.writes:
         yield Problem(
-            "temp-overlaps",
+            "two-writers",
             job.at,
-            f"the job '{job.name}' keeps temporary files where '{other.name}' has data, in "
-            f"{_both(job.temp, data)} so they would be read as data, or data be deleted with them",
-            "give temp= a folder that holds nothing else",
+            f"up to {job.max_concurrent_runs} runs of the job '{job.name}' can write "
+            f"{job.writes[0]} at the same time; each may delete what the other has not committed",
+            "set max_concurrent_runs to 1, or let an argument of each run name a folder of its "
+            "own in it; " + ACKNOWLEDGE.format("two-writers"),
         )
 
 

@@ -10,6 +10,12 @@ from tidemark.checks.graph.model import CRAWLER, Condition, Graph, Job, OpenSecr
 from tidemark.checks.plain_secrets import shows_secret
 
 ENABLED = "job-bookmark-enable"
+# Arguments that name a folder of Glue's own files, and the parameter that sets it.
+KEPT = {
+    "--TempDir": "temp",
+    "--spark-event-logs-path": "spark_ui",
+    "--python-virtual-env-storage-prefix": "python_virtual_env_cache",
+}
 # Where resources, or the actions of a trigger, have texts that everybody sees.
 TEXTS = (
     ("AWS::Glue::Job", "argument", ("DefaultArguments", "NonOverridableArguments")),
@@ -57,8 +63,12 @@ def read_graph(templates: Templates) -> Graph:
 def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> Job:
     properties = resource.get("Properties", {})
     known = resource.get("Metadata", {}).get(METADATA, {})
-    arguments = properties.get("DefaultArguments", {})
-    temp = arguments.get("--TempDir")
+    # The second win over those of a run, and so of a trigger.
+    arguments = {
+        name: value
+        for key in ("DefaultArguments", "NonOverridableArguments")
+        for name, value in (properties.get(key) or {}).items()
+    }
     concurrent = properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
 
     def uris(key: str, flag: str | None = None) -> tuple[str, ...]:
@@ -76,8 +86,12 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         delivered=uris("reads", "delivered"),
         writes=uris("writes"),
         published=uris("writes", "published"),
-        temp=None if temp is None else names.text(stack, temp),
         tables=tuple(names.text(stack, table) for table in known.get("tables", [])),
+        kept={
+            what: names.text(stack, arguments[name])
+            for name, what in KEPT.items()
+            if name in arguments
+        },
         queues=properties.get("JobRunQueuingEnabled") in (True, "true"),
         is_flex=properties.get("ExecutionClass") == "FLEX",
         max_retries=0 if isinstance(retries, Mapping) else int(retries),

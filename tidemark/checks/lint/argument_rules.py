@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.lint.facts import Ask, Facts
 from tidemark.checks.lint.findings import Finding, error, warning
 
@@ -21,18 +22,7 @@ SPECIAL = {
     *NEVER_REQUIRED,
     *PASSED_BY_GLUE,
     *PASSED_BY_WORKFLOWS,
-    *("additional-python-modules", "auto-scale-within-microbatch", "class", "conf", "debug"),
-    *("datalake-formats", "disable-proxy-v2", "enable-auto-scaling", "enable-glue-datacatalog"),
-    *("enable-job-insights", "enable-lakeformation-fine-grained-access", "enable-metrics"),
-    *("enable-observability-metrics", "enable-rename-algorithm-v2", "enable-spark-ui"),
-    *("enable-s3-parquet-optimized-committer", "endpoint", "executor-cores", "extra-files"),
-    *("extra-jars", "extra-py-files", "job-language", "mode", "python-modules-installer-option"),
-    *("python-virtual-env", "python-virtual-env-storage-prefix", "python-virtual-env-version"),
-    *("scriptLocation", "spark-event-logs-path", "use-postgres-driver", "user-jars-first"),
-    *("custom-logGroup-prefix", "custom-logStream-prefix", "customer-driver-env-vars"),
-    *("customer-executor-env-vars", "enable-continuous-cloudwatch-log"),
-    *("enable-continuous-log-filter", "continuous-log-logGroup", "continuous-log-logStreamPrefix"),
-    "continuous-log-conversionPattern",
+    *(name.removeprefix("--") for name in GLUE_ARGUMENTS),
 }
 
 

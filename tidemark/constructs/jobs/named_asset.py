@@ -6,8 +6,8 @@ import aws_cdk as cdk
 from constructs import Construct
 
 
-def named_asset(scope: Construct, id_: str, file: Path) -> str:
-    """Return the address of a file of the project, which a deployment uploads.
+def named_asset(scope: Construct, id_: str, file: Path) -> tuple[str, str]:
+    """Return bucket and key of a file of the project, which a deployment uploads.
 
     The CDK names an asset by its hash; a module is imported, and a file opened, by its name, so the
     name follows the hash: `s3://<bucket of the bootstrap>/<hash>/<name>`.
@@ -28,4 +28,4 @@ def named_asset(scope: Construct, id_: str, file: Path) -> str:
         file_name=staged,
         display_name=f"{scope.node.path}/{id_}",
     )
-    return location.s3_object_url
+    return location.bucket_name, location.object_key

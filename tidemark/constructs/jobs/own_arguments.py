@@ -199,16 +199,16 @@ def _uris(
             own.read.append(value)
             uris.append(value.uri)
             continue
-        uri = value
         if isinstance(value, Path):
             file = _project_file(job, name, root, value)
-            uri = named_asset(scope, f"{name.title().replace('_', '')}{number}", file)
-        uris.append(str(uri))
-        match = OBJECT.fullmatch(str(uri))
-        assert match is not None  # noqa: S101 (checked where it was declared)
+            id_ = f"{name.title().replace('_', '')}{number}"
+            bucket, key = named_asset(scope, id_, file)
+        else:
+            bucket, _, key = value.removeprefix("s3://").partition("/")
+        uris.append(f"s3://{bucket}/{key}")
         own.objects.append(
             cdk.Stack.of(scope).format_arn(
-                service="s3", region="", account="", resource=match[1], resource_name=match[2]
+                service="s3", region="", account="", resource=bucket, resource_name=key
             )
         )
     return uris
@@ -228,6 +228,8 @@ def _project_file(job: str, name: str, root: Path, file: Path) -> Path:
         wrong = "is outside the project; move it there"
     elif not OBJECT.fullmatch(f"s3://bucket/{path.name}"):
         wrong = "has a name with a comma, a space or a wildcard; rename it"
+    elif not path.suffix:
+        wrong = "has a name without an extension, which a deployment would change; rename it"
     if wrong:
         raise JobDefinitionError(
             f"job '{job}' has the file {str(file)!r} in {name}, which {wrong}, or correct the path"

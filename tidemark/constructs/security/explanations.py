@@ -20,8 +20,10 @@ EXISTING = (
 WILDCARDS = (
     "No action has a wildcard. A resource has one below the prefixes that the job declares; in "
     "the names of its log groups, which end in the name of this role; where an action knows no "
-    "resource (PutMetricData, bound to the namespace of Glue, and the descriptions of EC2); and "
-    "for the network interfaces that Glue makes for a connection, in the connection's subnet."
+    "resource (PutMetricData, bound to the namespace of Glue, GetDataAccess, bound to what Lake "
+    "Formation grants, and the descriptions of EC2); in the functions of a database of which the "
+    "job declares tables; and for the network interfaces that Glue makes for a connection, in the "
+    "connection's subnet."
 )
 
 

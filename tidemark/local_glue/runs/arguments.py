@@ -3,28 +3,27 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
 """
 
+import re
 import shlex
 import sys
 from collections.abc import Mapping
 
 from tidemark.assembly.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS, overlaid
 from tidemark.assembly.definitions import SHELL, JobDefinition
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, Here
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.runs.python_modules import missing_modules
 
-# Parameters of the service that change what a job computes and that this machine cannot honour.
+# Arguments that change what a job computes and that this machine cannot honour, and the remedy.
 UNSUPPORTED = {
-    "--python-virtual-env": "name its modules in --additional-python-modules instead",
-    "--class": "only Python scripts run here",
-    "--datalake-formats": "Hudi, Delta and Iceberg jars are not part of open-source Spark",
-    "--enable-glue-datacatalog": (
-        "Spark SQL does not see the tables of the local Data Catalog: leave the argument out and "
-        "read them with create_dynamic_frame.from_catalog or create_data_frame.from_catalog"
-    ),
-    "--extra-files": "read the files from S3 instead",
-    "--extra-jars": "put the jar into Spark's jars folder instead",
-    "--scriptLocation": "set Command.ScriptLocation of the job",
+    argument.name: argument.remedy
+    for argument in GLUE_ARGUMENTS.values()
+    if argument.here is Here.REFUSED
 }
+DRIVER_VARIABLES, EXECUTOR_VARIABLES = "--customer-driver-env-vars", "--customer-executor-env-vars"
+VARIABLE_PREFIX = "CUSTOMER_"
+# One environment variable of a list with commas.
+VARIABLE = re.compile(r'(\w+)=(?:"([^"]*)"|([^",]*))(?:,|$)', re.ASCII)
 
 
 def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dict[str, str]:
@@ -32,7 +31,8 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
 
     Raises:
         UnsupportedError: a parameter this machine cannot honour, or a wrong bookmark option.
-        UsageError: a value is not text, the only type that Glue's arguments have.
+        UsageError: a value is not text, the only type that Glue's arguments have, or one that
+            holds several is malformed.
     """
     merged = overlaid(job, run_arguments)
     for name, value in merged.items():
@@ -54,15 +54,23 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
     language = merged.get("--job-language", "python")
     if language != "python":
         raise UnsupportedError(f"job {job.name} is written in {language}; only python runs locally")
+    _check_values(job.name, merged)
+    return merged
+
+
+def _check_values(job: str, merged: Mapping[str, str]) -> None:
+    """Raise unless this machine understands what the arguments say."""
     for name, allowed in (
         ("--job-bookmark-option", BOOKMARK_OPTIONS),
         ("--continuation-option", tuple(CONTINUATION_OPTIONS)),
     ):
         if merged.get(name, allowed[0]) not in allowed:
             raise UnsupportedError(
-                f"job {job.name} has {name} {merged[name]!r}; allowed are {', '.join(allowed)}"
+                f"job {job} has {name} {merged[name]!r}; allowed are {', '.join(allowed)}"
             )
-    return merged
+    spark_settings(merged)
+    for name in (DRIVER_VARIABLES, EXECUTOR_VARIABLES):
+        variables(merged, name)
 
 
 def command_line(
@@ -103,6 +111,28 @@ def spark_settings(arguments: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def extra_py_files(arguments: Mapping[str, str]) -> list[str]:
-    """Return the S3 URIs of ``--extra-py-files``, in order."""
-    return [uri for uri in arguments.get("--extra-py-files", "").split(",") if uri]
+def listed(arguments: Mapping[str, str], name: str) -> list[str]:
+    """Return the S3 URIs of an argument that lists them, such as ``--extra-jars``, in order."""
+    return [uri for uri in arguments.get(name, "").split(",") if uri]
+
+
+def variables(arguments: Mapping[str, str], name: str) -> dict[str, str]:
+    """Return the environment variables of an argument such as ``--customer-driver-env-vars``.
+
+    Raises:
+        UsageError: it is malformed, or Glue would not set a variable, since the name has another
+            beginning.
+    """
+    text = arguments.get(name, "")
+    found: dict[str, str] = {}
+    place = 0
+    while place < len(text):
+        match = VARIABLE.match(text, place)
+        if match is None or not match[1].startswith(VARIABLE_PREFIX):
+            raise UsageError(
+                f'the argument {name} is {text!r}; write it as CUSTOMER_A=1,CUSTOMER_B="2, 3": '
+                f"Glue sets names that begin with {VARIABLE_PREFIX} only"
+            )
+        found[match[1]] = match[3] if match[2] is None else match[2]
+        place = match.end()
+    return found

@@ -16,16 +16,23 @@ from pathlib import Path
 
 from tidemark.assembly.arguments import bookmark_option
 from tidemark.assembly.definitions import SHELL, JobDefinition
-from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
 from tidemark.local_glue.machine.disk import full_disk_text, has_room
 from tidemark.local_glue.machine.environment import inherited
 from tidemark.local_glue.runs import job_process
 from tidemark.local_glue.runs.arguments import (
+    DRIVER_VARIABLES,
+    EXECUTOR_VARIABLES,
     command_line,
-    extra_py_files,
     merge_arguments,
     spark_settings,
+    variables,
+)
+from tidemark.local_glue.runs.extra_files import (
+    copy_extra_files,
+    existing,
+    jar_settings,
+    python_path,
 )
 from tidemark.local_glue.runs.failures import Failure, Places, with_remedy
 from tidemark.local_glue.runs.job_process import (
@@ -114,18 +121,16 @@ def start_job_run(
     """Start the process of ``run`` in a folder of its own, ``runs/<run id>/``.
 
     Raises:
-        TidemarkError: the script or an extra Python file is not where the job says.
+        TidemarkError: the script or an extra file is not where the job says.
     """
     merged = merge_arguments(job, arguments)
     folder = machine.home.runs / run.run_id
     folder.mkdir(parents=True)
     script = folder / f"{job.name}.py"
-    shutil.copyfile(_existing(machine.home, job, job.script_location), script)
-    libraries = [
-        _library(folder, _existing(machine.home, job, uri)) for uri in extra_py_files(merged)
-    ]
+    shutil.copyfile(existing(machine.home, job, job.script_location), script)
+    libraries = python_path(machine.home, job, merged, folder)
     is_shell = job.command == SHELL
-    engine = _shell_variables() if is_shell else _spark_variables(machine, folder, merged)
+    engine = _shell_variables() if is_shell else _spark_variables(machine, job, folder, merged)
     job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
     with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
         process = subprocess.Popen(  # noqa: S603 (the job script of the template)
@@ -150,11 +155,16 @@ def start_job_run(
 
 
 def _spark_variables(
-    machine: Machine, folder: Path, arguments: Mapping[str, str]
+    machine: Machine, job: JobDefinition, folder: Path, arguments: Mapping[str, str]
 ) -> dict[str, str]:
-    """Write what Spark reads in a run's folder; return the variables that say where it is."""
-    settings = spark_settings(arguments)
+    """Put what a job of Spark reads into its folder; return the variables that it gets."""
+    copy_extra_files(machine.home, job, arguments, folder)
+    settings = {
+        **_of_executors(variables(arguments, EXECUTOR_VARIABLES)),
+        **jar_settings(machine.home, job, arguments, spark_settings(arguments)),
+    }
     return {
+        **variables(arguments, DRIVER_VARIABLES),
         **write_spark_conf(folder, machine.home, machine.java_home, settings),
         **_variables_of_jvm(machine.jvms, settings),
     }
@@ -171,21 +181,9 @@ def _variables_of_jvm(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]
     return {COLD_VARIABLE: why} if why else {POOL_OF_RUN_VARIABLE: str(jvms.pool_file)}
 
 
-def _existing(home: Home, job: JobDefinition, uri: str) -> Path:
-    path = home.local_path(uri)
-    if not path.is_file():
-        raise TidemarkError(f"job {job.name} names {uri}, and there is no such file at {path}")
-    return path
-
-
-def _library(folder: Path, file: Path) -> Path:
-    """Return what to put on the Python path for one extra Python file: a zip, or a folder."""
-    if file.suffix != ".py":
-        return file
-    modules = folder / "modules"
-    modules.mkdir(exist_ok=True)
-    shutil.copy(file, modules)
-    return modules
+def _of_executors(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of Spark that set environment variables of its executors."""
+    return {f"spark.executorEnv.{name}": value for name, value in environment.items()}
 
 
 def _environment(

@@ -127,14 +127,34 @@ def test_a_job_that_merges_into_what_it_writes_does_not_read_it_as_a_source():
 @pytest.mark.parametrize("kind", ["reads", "writes"])
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_temporary_files_where_any_job_has_data_are_found(kind, name):
-    jobs = [Job("s/a", "a", temp="t/x/"), Job("s/b", "b", temp="t/y/")]
+    jobs = [Job("s/a", "a", kept={"temp": "t/x/"}), Job("s/b", "b", kept={"temp": "t/y/"})]
     data = [replace(j, **{kind: ("t/x/part/",)}) if j.name == name else j for j in jobs]
 
     assert found(replace(IN_ORDER, jobs=tuple(data))) == [("temp-overlaps", "s/a", True)]
 
 
 def test_jobs_may_share_a_folder_for_temporary_files():
-    assert found(with_data(SIDE_BY_SIDE, a={"temp": "t/"}, b={"temp": "t/"})) == []
+    temp = {"kept": {"temp": "t/"}}
+
+    assert found(with_data(SIDE_BY_SIDE, a=temp, b=temp)) == []
+
+
+@pytest.mark.parametrize("parameter", ["temp", "spark_ui", "python_virtual_env_cache"])
+def test_what_a_job_keeps_beside_its_data_has_a_folder_of_its_own(parameter):
+    bad = with_data(IN_ORDER, a={"kept": {parameter: "t/"}}, b=write("t/x/"))
+
+    (problem,) = (p for p in problems(bad) if p.rule == "temp-overlaps")
+
+    assert (problem.at, problem.is_error) == ("s/a", True)
+    assert f"{parameter}=" in problem.fix
+
+
+@pytest.mark.parametrize(("runs", "writes"), [(2, ("x/",)), (1, ("x/",)), (2, ())])
+def test_runs_of_one_job_race_if_there_may_be_several_and_it_writes(runs, writes):
+    bad = with_data(IN_ORDER, b={"max_concurrent_runs": runs, "writes": writes})
+
+    expected = [("two-writers", "s/b", True)] if runs > 1 and writes else []
+    assert found(bad) == expected
 
 
 def test_a_race_is_told_once_with_a_way_out_and_a_way_to_give_a_reason():

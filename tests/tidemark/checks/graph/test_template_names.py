@@ -131,3 +131,16 @@ def test_a_schedule_made_by_hand_may_be_of_one_time():
     }
 
     assert rules_of(a=template) == []
+
+
+def test_arguments_that_no_start_can_change_count_too():
+    template = stack("one", "s3://lake/x/")
+    job = template["Resources"]["Job0"]["Properties"]
+    job["DefaultArguments"] = {"--job-bookmark-option": "job-bookmark-disable"}
+    job["NonOverridableArguments"] = {
+        "--job-bookmark-option": "job-bookmark-enable",
+        "--spark-event-logs-path": "s3://lake/x/logs/",
+    }
+    job["ExecutionProperty"] = {"MaxConcurrentRuns": 2}
+
+    assert {"bookmark-concurrent", "temp-overlaps"} <= set(rules_of(stack=template))

@@ -300,10 +300,11 @@ def test_traceback_in_the_log_begins_at_the_script(home):
 def test_job_that_cannot_be_started_says_why(home, definition, error, text):
     put_script(home, "")
     machine = machine_of(home)
-    run = plan_job_run(machine, definition, {}, "jr_1", attempt=0)
 
     with pytest.raises(error, match=text):
-        start_job_run(machine, definition, {}, run)
+        start_job_run(
+            machine, definition, {}, plan_job_run(machine, definition, {}, "jr_1", attempt=0)
+        )
 
 
 def test_run_past_its_timeout_is_ended(home):

@@ -1,0 +1,110 @@
+"""Puts the extra files of a job run where its script, its Python and its JVM look for them.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.errors import TidemarkError
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.arguments import listed
+
+# What stands in the working folder of a run here, and not on AWS.
+OF_THE_RUN = {"stdout.log", "stderr.log", "script-stderr.log", "error.json", "spark.conf"}
+OF_THE_RUN |= {"derby.log", "modules", "spark-events", "tmp"}
+
+
+def existing(home: Home, job: JobDefinition, uri: str) -> Path:
+    """Return the file of this machine that a job names by its address.
+
+    Raises:
+        TidemarkError: there is none.
+    """
+    path = home.local_path(uri)
+    if not path.is_file():
+        raise TidemarkError(f"job {job.name} names {uri}, and there is no such file at {path}")
+    return path
+
+
+def python_path(
+    home: Home, job: JobDefinition, arguments: Mapping[str, str], folder: Path
+) -> list[Path]:
+    """Return what to put on the Python path: each zip, and a folder with the modules.
+
+    Args:
+        home: where the lake is.
+        job: whose files they are.
+        arguments: of the run; ``--extra-py-files`` counts.
+        folder: of the run.
+
+    Raises:
+        TidemarkError: a file is not where the job says.
+    """
+    found = []
+    modules = folder / "modules"
+    for uri in listed(arguments, "--extra-py-files"):
+        file = existing(home, job, uri)
+        if file.suffix == ".py":
+            modules.mkdir(exist_ok=True)
+            shutil.copy(file, modules)
+            file = modules
+        found.append(file)
+    return found
+
+
+def copy_extra_files(
+    home: Home, job: JobDefinition, arguments: Mapping[str, str], folder: Path
+) -> None:
+    """Copy ``--extra-files`` into the working folder of a run; of a folder what is in it.
+
+    Raises:
+        TidemarkError: a file is not where the job says, or its name is taken.
+    """
+    for uri in listed(arguments, "--extra-files"):
+        source = home.local_path(uri)
+        if source.is_dir():
+            files = sorted(path for path in source.rglob("*") if path.is_file())
+        else:
+            files = [existing(home, job, uri)]
+        for file in files:
+            name = file.relative_to(source) if source.is_dir() else Path(file.name)
+            target = folder / name
+            if target.exists() or name.parts[0] in OF_THE_RUN:
+                raise TidemarkError(
+                    f"job {job.name} names {uri} in --extra-files, and a run has a file "
+                    f"{str(name)!r} in its working folder already; rename one"
+                )
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+
+
+def jar_settings(
+    home: Home, job: JobDefinition, arguments: Mapping[str, str], settings: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the settings of Spark of a run, and with them those that add ``--extra-jars``.
+
+    Spark puts `spark.jars` behind its own classes, `spark.driver.extraClassPath` before them;
+    driver and executors are one process here.
+
+    Args:
+        home: where the lake is.
+        job: whose jars they are.
+        arguments: of the run; ``--extra-jars`` and ``--user-jars-first`` count.
+        settings: of ``--conf``.
+
+    Raises:
+        TidemarkError: a jar is not where the job says.
+    """
+    jars = [existing(home, job, uri) for uri in listed(arguments, "--extra-jars")]
+    if not jars:
+        return dict(settings)
+    if arguments.get("--user-jars-first") == "true":
+        name, separator, added = "spark.driver.extraClassPath", os.pathsep, [str(j) for j in jars]
+    else:
+        name, separator, added = "spark.jars", ",", [jar.as_uri() for jar in jars]
+    own = [settings[name]] if settings.get(name) else []
+    return {**settings, name: separator.join([*own, *added])}
