@@ -362,6 +362,7 @@ class Pipeline(Construct):
             JobDefinitionError: as for `add_job`, or it is to keep a watermark.
         """
         refuse_watermark(name, watermark)
+        check_tags(name, self._stage, options)
         id_, waits_for = self._place("job", name, after, script, arguments)
         self.security.encrypt_logs(SHELL_LOGS)
         stage = self._stage.runtime

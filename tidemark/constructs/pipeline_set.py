@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
 
 from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.pipeline import Pipeline
@@ -62,6 +63,7 @@ class PipelineSet:
         alerts: Alerting | None = None,
         security: ExistingSecurity | None = None,
         log_groups: LogGroups = LogGroups.MADE,
+        glue_arguments: GlueArguments | None = None,
     ) -> Pipeline:
         """Return a new, empty pipeline in a stack of its own.
 
@@ -70,6 +72,7 @@ class PipelineSet:
             alerts: as of a `Pipeline`.
             security: likewise.
             log_groups: likewise.
+            glue_arguments: likewise.
 
         Raises:
             JobDefinitionError: the name is not in kebab case, or another stack has it.
@@ -99,6 +102,7 @@ class PipelineSet:
             alerts=alerts,
             security=security,
             log_groups=log_groups,
+            glue_arguments=glue_arguments,
         )
         self.pipelines[name] = pipeline
         return pipeline
