@@ -61,11 +61,11 @@ def pseudo_parameters(environment: str) -> dict[str, str]:
 def grants_of(
     templates: Templates, job: str, environments: Mapping[str, str] | None = None
 ) -> Grants:
-    """Return what the role of a job must allow.
+    """Return what the role of a job, or of a crawler, must allow.
 
     Args:
         templates: of the app.
-        job: the job.
+        job: its name.
         environments: stack name to `aws://ACCOUNT/REGION`.
 
     Raises:
@@ -73,10 +73,13 @@ def grants_of(
     """
     jobs = {
         str(resource["Properties"].get("Name")): (stack, resource)
-        for stack, _, resource in resources_of(templates, "AWS::Glue::Job")
+        for kind in ("AWS::Glue::Job", "AWS::Glue::Crawler")
+        for stack, _, resource in resources_of(templates, kind)
     }
     if job not in jobs:
-        raise UsageError(f"the app has no job {job!r}; it has: {', '.join(jobs) or 'none'}")
+        raise UsageError(
+            f"the app has no job or crawler {job!r}; it has: {', '.join(jobs) or 'none'}"
+        )
     stack, resource = jobs[job]
     role = resource["Properties"]["Role"]
     missing = resource.get("Metadata", {}).get(MISSING_GRANTS)

@@ -12,12 +12,12 @@ TRUST_HELP = "Print whom the role must trust instead."
 
 
 @click.command()
-@click.argument("jobs", metavar="JOB...", nargs=-1, required=True)
+@click.argument("jobs", metavar="NAME...", nargs=-1, required=True)
 @click.option("--trust", is_flag=True, help=TRUST_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 def grants(jobs: tuple[str, ...], trust: bool, app: Path | None, context: tuple[str, ...]) -> None:
-    """Print the IAM policy that the roles of jobs need, for whoever makes roles.
+    """Print the IAM policy that the roles of jobs and crawlers need, for whoever makes roles.
 
     It is what the jobs declare, and no more. What only a deployment knows stands in ${}.
     """

@@ -332,6 +332,7 @@ class Pipeline(Construct):
         run_properties: RunProperties | None = None,
         glue_arguments: GlueArguments | None = None,
         options: JobOptions | None = None,
+        role: iam.IRole | None = None,
     ) -> ShellJob:
         """Create a Python shell job of this pipeline and what starts it: a script without Spark.
 
@@ -354,6 +355,7 @@ class Pipeline(Construct):
             run_properties: as for `add_job`.
             glue_arguments: as for `add_job`; those that Python shell jobs have.
             options: as for `add_job`.
+            role: as for `add_job`.
 
         Returns:
             The job, to be named in `after` of later ones.
@@ -385,6 +387,7 @@ class Pipeline(Construct):
                 run_properties=run_properties,
                 glue_arguments=glue_arguments,
                 options=options,
+                role=role,
             ),
         )
         self.jobs[name] = job
@@ -410,6 +413,7 @@ class Pipeline(Construct):
         secrets: Sequence[str] = (),
         glue_arguments: GlueArguments | None = None,
         options: JobOptions | None = None,
+        role: iam.IRole | None = None,
     ) -> StreamingJob:
         """Create a streaming job: it has logs, a role and alarms as others, and no trigger.
 
@@ -433,6 +437,7 @@ class Pipeline(Construct):
             secrets: as for `add_job`.
             glue_arguments: as for `add_job`; those that streaming jobs have.
             options: as for `add_job`; one run at a time.
+            role: as for `add_job`.
 
         Returns:
             The job.
@@ -464,6 +469,7 @@ class Pipeline(Construct):
                 secrets=secrets,
                 glue_arguments=glue_arguments,
                 options=options,
+                role=role,
             ),
         )
         self.streaming_jobs[name] = job
@@ -478,6 +484,7 @@ class Pipeline(Construct):
         database: str,
         after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
         options: CrawlerOptions | None = None,
+        role: iam.IRole | None = None,
     ) -> Crawler:
         """Create a crawler of this pipeline and what starts it.
 
@@ -489,6 +496,7 @@ class Pipeline(Construct):
             after: as for `add_job`.
             options: what it does with tables that have changed, a prefix for their names, and so
                 on.
+            role: as for `add_job`.
 
         Returns:
             The crawler, to be named in `after` of later jobs and crawlers.
@@ -507,6 +515,7 @@ class Pipeline(Construct):
             database=database,
             shared=self._shared,
             options=options,
+            role=role,
         )
         self.crawlers[name] = crawler
         self._waits[name] = waits_for

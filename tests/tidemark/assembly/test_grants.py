@@ -90,7 +90,7 @@ def test_what_only_a_deployment_knows_stands_in_braces_and_is_named():
 
 
 def test_a_job_that_the_app_has_not_is_refused_with_those_it_has():
-    with pytest.raises(UsageError, match="no job 'two'; it has: one"):
+    with pytest.raises(UsageError, match="no job or crawler 'two'; it has: one"):
         grants_of({"app": template(IMPORTED)}, "two")
 
 

@@ -56,4 +56,4 @@ def test_a_job_that_is_not_there_is_told_in_one_line(app):
     done = CliRunner().invoke(main, ["grants", "three", "--app", app])
 
     assert done.exit_code == 2
-    assert done.stderr == "error: the app has no job 'three'; it has: one, two\n"
+    assert done.stderr == "error: the app has no job or crawler 'three'; it has: one, two\n"

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
-from aws_cdk import aws_logs as logs
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from tidemark.assembly.resources import METADATA
+from tidemark.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.constructs.crawlers.options import CrawlerOptions, MissingData
 from tidemark.constructs.crawlers.permissions import LOGS, locate_buckets, write_catalog
 from tidemark.constructs.crawlers.targets import (
@@ -28,9 +28,9 @@ from tidemark.constructs.jobs.connections import (
     connections_of,
 )
 from tidemark.constructs.jobs.job_checks import check_name, check_reason
-from tidemark.constructs.jobs.job_role import make_role
+from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.security.security import LogGroups
+from tidemark.constructs.security.security import LogGroups, log_group
 from tidemark.errors import JobDefinitionError
 
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
@@ -58,6 +58,7 @@ class Crawler(Construct):
         database: str,
         shared: SharedParts,
         options: CrawlerOptions | None = None,
+        role: iam.IRole | None = None,
     ) -> None:
         """Declare the crawler.
 
@@ -69,6 +70,7 @@ class Crawler(Construct):
             database: the database of the Data Catalog that it writes, which is there already.
             shared: what it has in common with the jobs of its pipeline.
             options: what it does with tables that have changed.
+            role: a role that is there already; None makes one.
 
         Raises:
             JobDefinitionError: something of this cannot be deployed.
@@ -90,9 +92,9 @@ class Crawler(Construct):
         self.database = database
         self.reads = data_of(targets)
         tables = tables_of(targets)
-        self.role = make_role(
-            self, name, self._statements(shared, tables, options, joined), shared.stack, "crawler"
-        )
+        statements = self._statements(shared, tables, options, joined)
+        found = role_of(self, name, statements, role, shared.stack, of="crawler")
+        self.role = found.role
         self.log_group = f"{LOGS}/{self.role.role_name}-{shared.security.name}"
         self.resource = glue.CfnCrawler(
             self,
@@ -114,14 +116,7 @@ class Crawler(Construct):
         )
         if shared.security.log_groups is LogGroups.MADE:
             # Glue would make it itself, to be kept for ever.
-            group = logs.CfnLogGroup(
-                self,
-                "Log",
-                log_group_name=self.log_group,
-                kms_key_id=shared.security.logs_key_arn,
-                retention_in_days=shared.security.log_retention_days,
-            )
-            group.apply_removal_policy(cdk.RemovalPolicy.DESTROY)
+            group = log_group(self, "Log", shared.security, self.log_group)
             self.resource.add_resource_dependency(group)
         self.resource.add_metadata(
             METADATA,
@@ -132,6 +127,10 @@ class Crawler(Construct):
                 ],
             },
         )
+        if found.missing:
+            self.resource.add_metadata(MISSING_GRANTS, list(found.missing))
+        if found.policies:
+            self.resource.node.add_dependency(*found.policies)
         for key, value in options.tags.items():
             cdk.Tags.of(self.resource).add(key, value)
 

@@ -40,6 +40,7 @@ def role_of(
     statements: Sequence[Statement],
     given: iam.IRole | None,
     stack: cdk.Stack,
+    of: str = "job",
 ) -> JobRole:
     """Return a role for a job that Glue assumes: a new one, or the given one with what it lacks.
 
@@ -50,13 +51,14 @@ def role_of(
         given: a role of the app, which gets a policy more; an imported one, which gets it too where
             it is of the stack's account and may be changed; or None.
         stack: the stack of the scope.
+        of: `job` or `crawler`.
 
     Raises:
         JobDefinitionError: they are more than IAM attaches to a role, or Glue could not assume it.
     """
     if given is None:
-        return JobRole(make_role(scope, job, statements, stack))
-    check_role(stack, job, given)
+        return JobRole(make_role(scope, job, statements, stack, of))
+    check_role(stack, job, given, of)
     granted = [given.add_to_principal_policy(_statement(it)) for it in statements]
     policies = [it.policy_dependable for it in granted if it.policy_dependable is not None]
     if isinstance(given, iam.Role):
@@ -64,21 +66,21 @@ def role_of(
     else:  # one that CDK must not change says that it was, and names no policy
         policy = next((it for it in policies if isinstance(it, iam.Policy)), None)
     if not isinstance(policy, iam.Policy):
-        _warn(scope, job, given)
+        _warn(scope, job, given, of)
         return JobRole(given, missing=tuple(statements))
     together = _GIVEN.setdefault(given, [])
     together += [it for it in statements if it not in together]
     if size(together) > MOST_INLINE:
         raise JobDefinitionError(
-            f"job '{job}' makes the policy of its role {size(together)} characters long; IAM takes "
-            f"{MOST_INLINE} for all inline policies of a role; give the job a role of its own, or "
-            "leave role= out"
+            f"{of} '{job}' makes the policy of its role {size(together)} characters long; IAM "
+            f"takes {MOST_INLINE} for all inline policies of a role; give the {of} a role of its "
+            "own, or leave role= out"
         )
     explain_wildcards(stack, policy, _document(statements))
     return JobRole(given, policies=(policy,))
 
 
-def check_role(stack: cdk.Stack, job: str, role: object) -> None:
+def check_role(stack: cdk.Stack, job: str, role: object, of: str = "job") -> None:
     """Raise unless Glue can run a job with a role, as far as it is known here.
 
     Raises:
@@ -86,7 +88,7 @@ def check_role(stack: cdk.Stack, job: str, role: object) -> None:
     """
     if not (hasattr(role, "role_arn") and hasattr(role, "add_to_principal_policy")):
         raise JobDefinitionError(
-            f"job '{job}' has role {role!r}; allowed: an iam.Role, or iam.Role.from_role_arn(...) "
+            f"{of} '{job}' has role {role!r}; allowed: an iam.Role, or iam.Role.from_role_arn(...) "
             "for one that others made; correct role="
         )
     account = stack.split_arn(role.role_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME).account
@@ -94,15 +96,15 @@ def check_role(stack: cdk.Stack, job: str, role: object) -> None:
     if known and account != stack.account:
         # IAM passes no role to a service of another account: iam:PassRole ends at the account.
         raise JobDefinitionError(
-            f"job '{job}' has a role of the account {account}, and Glue runs a job of the account "
-            f"{stack.account} with a role of that account only; make one there, and let it assume "
-            "the other"
+            f"{of} '{job}' has a role of the account {account}, and Glue runs a {of} of the "
+            f"account {stack.account} with a role of that account only; make one there, and let it "
+            "assume the other"
         )
     if isinstance(role, iam.Role) and role.assume_role_policy is not None:
         trust = json.dumps(stack.resolve(role.assume_role_policy))
         if GLUE not in trust:
             raise JobDefinitionError(
-                f"job '{job}' has a role that does not trust Glue; allowed: assumed_by="
+                f"{of} '{job}' has a role that does not trust Glue; allowed: assumed_by="
                 f"iam.ServicePrincipal({GLUE!r}); correct the role"
             )
 
@@ -157,11 +159,11 @@ def make_role(
     return role
 
 
-def _warn(scope: Construct, job: str, role: iam.IRole) -> None:
+def _warn(scope: Construct, job: str, role: iam.IRole, of: str) -> None:
     cdk.Annotations.of(scope).add_warning_v2(
         "tidemark:missing-grants",
-        f"the role {role.role_name} of the job {job} is imported and not changed: `tidemark grants "
-        f"{job}` prints the policy that it needs, and with --trust whom it must trust; "
+        f"the role {role.role_name} of the {of} {job} is imported and not changed: `tidemark "
+        f"grants {job}` prints the policy that it needs, and with --trust whom it must trust; "
         "acknowledge this once it has both",
     )
 

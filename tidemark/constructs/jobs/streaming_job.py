@@ -86,7 +86,7 @@ class StreamingJob(GlueJob):
             )
         self.runtime = runtime
         self.checkpoint = checkpoint
-        prefix = shared.security.log_group_prefix
+        prefix = shared.security.prefix_of(name, role_is_given=uses.role is not None)
         arguments = construct_arguments(
             bookmark="job-bookmark-disable",
             libs_url=asset_url(shared.libs),

@@ -9,7 +9,7 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
@@ -18,6 +18,8 @@ from tidemark.stage.settings import CONNECTION as CONFIGURATION
 _IN_USE: WeakSet[kms.IKey] = WeakSet()  # keys whose policies let the services in
 # Keys whose policies let CloudWatch Logs in, and for which log groups, by how they begin.
 _LOGGED: WeakKeyDictionary[kms.IKey, set[str]] = WeakKeyDictionary()
+# What each app makes: account, region and name to the path of what makes it.
+_GROUPS: WeakKeyDictionary[IConstruct, dict[tuple[str, str, str], str]] = WeakKeyDictionary()
 LOG_GROUPS = "/aws-glue/jobs/"  # before the names of all log groups of Glue
 
 
@@ -188,6 +190,7 @@ class JobSecurity(Construct):
         log_retention_days: how long their logs are kept.
         log_groups: who makes them.
         is_made: False if the security configuration is not of this app.
+        groups: the log groups that the pipeline makes, by name.
     """
 
     def __init__(
@@ -226,6 +229,7 @@ class JobSecurity(Construct):
         if keys[0] is not key and log_groups is LogGroups.MADE:
             let_logs_use(self, keys[0])
         self.is_made = existing is None
+        self.groups: dict[str, logs.CfnLogGroup] = {}
         if existing:
             self.name = self.configuration_name = existing.name
         else:
@@ -311,15 +315,51 @@ class JobLogs(Construct):
         self.error = f"{prefix}/error"
         kinds = ("error", "output") if security.log_groups is LogGroups.MADE else ()
         self.groups = [
-            logs.CfnLogGroup(
-                self,
-                kind.capitalize(),
-                log_group_name=f"{prefix}/{kind}",
-                kms_key_id=security.logs_key_arn,
-                retention_in_days=retention_days or security.log_retention_days,
-            )
+            log_group(self, kind.capitalize(), security, f"{prefix}/{kind}", days=retention_days)
             for kind in kinds
         ]
-        for group in self.groups:
-            # A name can only be taken again after the group is gone.
-            group.apply_removal_policy(cdk.RemovalPolicy.DESTROY)
+
+
+def log_group(
+    scope: Construct, id_: str, security: JobSecurity, name: str, *, days: int | None = None
+) -> logs.CfnLogGroup:
+    """Return a log group of a pipeline: a new one, or that of another job with the same role.
+
+    Args:
+        scope: the construct that owns it, if it is new.
+        id_: construct id.
+        security: encryption, and what the pipeline has made already.
+        name: of the log group.
+        days: how long logs are kept; None: as long as those of the pipeline.
+
+    Raises:
+        JobDefinitionError: another pipeline makes it, or keeps it for another time.
+    """
+    kept = days or security.log_retention_days
+    if name in security.groups:
+        found = security.groups[name]
+        if found.retention_in_days != kept:
+            raise JobDefinitionError(
+                f"two jobs with one role keep the log group {name} for {found.retention_in_days} "
+                f"and {kept} days; allowed: one number; give them the same log_retention_days"
+            )
+        return found
+    if not security.is_made:  # or its name would be in the name of the group
+        stack = cdk.Stack.of(scope)
+        made = _GROUPS.setdefault(scope.node.root, {})
+        owner = made.setdefault((stack.account, stack.region, name), security.node.path)
+        if owner != security.node.path:
+            raise JobDefinitionError(
+                f"the log group {name} is made by {owner} already; allowed: one that makes it; "
+                "pass log_groups=LogGroups.EXISTING to one of the two pipelines"
+            )
+    group = security.groups[name] = logs.CfnLogGroup(
+        scope,
+        id_,
+        log_group_name=name,
+        kms_key_id=security.logs_key_arn,
+        retention_in_days=kept,
+    )
+    # A name can only be taken again after the group is gone.
+    group.apply_removal_policy(cdk.RemovalPolicy.DESTROY)
+    return group

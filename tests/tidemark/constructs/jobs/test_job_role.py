@@ -182,3 +182,60 @@ def test_a_role_for_more_than_its_policies_hold_is_refused(declared):
 
     with pytest.raises(JobDefinitionError, match=r"job 'two' makes the policy .* IAM takes 10240"):
         declared.add(pipeline, "two", role=role, reads=more)
+
+
+def test_every_kind_of_node_takes_a_role_and_jobs_that_share_log_groups_make_them_once(declared):
+    role, pipeline = imported(declared), declared.pipeline()
+    source = data(declared)["reads"][0]
+    for name in ("one", "two"):
+        pipeline.add_shell_job(name, script="job.py", role=role)
+    pipeline.add_streaming_job("three", script="job.py", checkpoint=source, role=role)
+    pipeline.add_crawler("four", targets=[source], database="sales", role=role)
+
+    nodes = declared.resources("AWS::Glue::Job") + declared.resources("AWS::Glue::Crawler")
+    assert [node["Role"] for node in nodes] == [ROLE] * 4
+    assert declared.resources("AWS::IAM::Role") == []
+    names = [group["LogGroupName"] for group in declared.resources("AWS::Logs::LogGroup")]
+    assert len(names) == len(set(names)) == 5  # two of the shells, two of the stream, one
+    waiting = [job.get("DependsOn", []) for job in declared.template("AWS::Glue::Job").values()]
+    assert all(len(found) >= 3 for found in waiting)  # two log groups, and the policy
+
+
+def test_of_a_crawler_it_is_printed_too_what_its_role_lacks(declared):
+    from aws_cdk.assertions import Template
+
+    source = data(declared)["reads"][0]
+    pipeline = declared.pipeline()
+    declared.add(pipeline)
+    pipeline.add_crawler(
+        "four", targets=[source], database="sales", role=imported(declared, mutable=False)
+    )
+
+    lacks = grants_of({"stack": Template.from_stack(declared.stack).to_json()}, "four")
+    assert lacks.is_missing
+    assert ("s3:GetObject", '"arn:aws:s3:::lake/in/*"') in allowed(lacks.statements)
+
+
+def test_jobs_with_one_role_do_not_keep_one_log_group_for_two_times(declared):
+    from tidemark.constructs import JobOptions
+
+    role, pipeline = imported(declared), declared.pipeline()
+    pipeline.add_shell_job("one", script="job.py", role=role)
+
+    with pytest.raises(JobDefinitionError, match=r"keep the log group .* for 30 and 7 days"):
+        pipeline.add_shell_job(
+            "two", script="job.py", role=role, options=JobOptions(log_retention_days=7)
+        )
+
+
+def test_two_pipelines_do_not_make_one_log_group(declared):
+    from tidemark.constructs import ExistingSecurity, LogGroups
+
+    role, security = imported(declared), ExistingSecurity("bank-standard")
+    first, second = (declared.pipeline(name, security=security) for name in ("orders", "returns"))
+    third = declared.pipeline("claims", security=security, log_groups=LogGroups.EXISTING)
+    first.add_shell_job("one", script="job.py", role=role)
+
+    with pytest.raises(JobDefinitionError, match=r"is made by stack/Orders.* already"):
+        second.add_shell_job("two", script="job.py", role=role)
+    third.add_shell_job("three", script="job.py", role=role)
