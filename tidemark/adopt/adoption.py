@@ -264,8 +264,8 @@ def _of_crawlers(crawlers: Mapping[str, Resource]) -> list[Difference]:
             f"crawler {name}",
             (),
             None,
-            "pipelines have no crawlers",
-            "it stays as it is: give it a schedule of its own, or a trigger",
+            "crawlers are not adopted, only jobs are",
+            "declare it with pipeline.add_crawler(...), or give it a schedule of its own",
         )
         for name in crawlers
     ]

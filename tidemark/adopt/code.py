@@ -8,15 +8,17 @@ from tidemark.adopt.data import flags_of
 from tidemark.adopt.model import AdoptedJob, Adoption, Place, Wait
 from tidemark.adopt.names import Variables
 from tidemark.stage.runtime import JobRuntime
+from tidemark.stage.shell_runtime import ShellCapacity, ShellRuntime
 
 OWN_VARIABLES = ("cdk", "env", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
-ALWAYS = ("worker_type", "number_of_workers", "timeout_minutes", "glue_version")
+ALWAYS = ("capacity", "worker_type", "number_of_workers", "timeout_minutes", "glue_version")
 WIDTH = 100
 STACK = '''"""The pipeline `{name}`.
 
 It was adopted from older jobs: {plan} says how it takes over.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -25,6 +27,9 @@ from aws_cdk import aws_kms as kms
 from tidemark.constructs import (
 {imports}
 )
+
+# When it starts by itself, in UTC: a step of the plan sets it, once nothing starts the old jobs.
+SCHEDULE: str | None = None
 
 
 class {title}Stack(cdk.Stack):
@@ -46,7 +51,7 @@ class {title}Stack(cdk.Stack):
             "Pipeline",
             name={quoted},
             root=root,
-            stage=stage,
+            stage=replace(stage, schedule=SCHEDULE, time_zone="UTC"),
             watermarks={watermarks},
             key=key
             or kms.Key(
@@ -68,9 +73,10 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
     variables = Variables((*OWN_VARIABLES, *(job.variable for job in adoption.jobs)))
     datasets, data = _data(adoption, keys, variables)
     jobs = "".join(_job(job, adoption, datasets, plan) for job in adoption.jobs)
-    names = {"BookmarkOption", "JobRuntime", "Pipeline", "StageConfig"}
-    names |= {word for word in ("Dataset", "RunProperties", "JobState") if f"{word}." in jobs}
-    calls = ("all_of", "any_of", "GlueArguments", "JobOptions")
+    names = {"Pipeline", "StageConfig"}
+    members = ("BookmarkOption", "JobState", "RunProperties", "ShellCapacity")
+    names |= {word for word in members if f"{word}." in jobs}
+    calls = ("all_of", "any_of", "GlueArguments", "JobOptions", "JobRuntime", "ShellRuntime")
     names |= {word for word in calls if f"{word}(" in jobs}
     names |= {"Dataset"} if datasets else set()
     names |= {"WatermarkTable"} if _watermarks(adoption) != "None" else set()
@@ -160,9 +166,10 @@ def _job(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str], pla
     is_used = bool(rules) or any(
         old == job.old for other in adoption.jobs if other.wait for old, _ in other.wait.conditions
     )
+    method = "add_shell_job" if isinstance(job.runtime, ShellRuntime) else "add_job"
     lines = [
         f"# until now: {' '.join(job.old.split())}",
-        f"{f'{job.variable} = ' if is_used else ''}self.pipeline.add_job(",
+        f"{f'{job.variable} = ' if is_used else ''}self.pipeline.{method}(",
         *(f"    {part}," for part in given),
         ")",
     ]
@@ -181,7 +188,7 @@ def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]
     )
     keywords = {
         "script": quoted(job.script),
-        "bookmark": f"BookmarkOption.{job.bookmark}",
+        "bookmark": f"BookmarkOption.{job.bookmark}" if _is_spark(job) else "",
         "after": _after(job.wait, adoption.jobs) if job.wait else "",
         "watermark": "True" if job.watermark_table else "",
         "reads": reads if job.reads else "",
@@ -224,15 +231,21 @@ def _arguments(job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
     return "{" + ", ".join(f"{quoted(name)}: {value}" for name, value in values.items()) + "}"
 
 
-def _runtime(runtime: JobRuntime) -> str:
-    default = JobRuntime()
+def _is_spark(job: AdoptedJob) -> bool:
+    return isinstance(job.runtime, JobRuntime)
+
+
+def _runtime(runtime: JobRuntime | ShellRuntime) -> str:
+    """Return the call that makes a runtime: what differs from the default, and what matters."""
+    default = type(runtime)()
     given = {
         field.name: getattr(runtime, field.name)
-        for field in fields(JobRuntime)
+        for field in fields(runtime)
         if field.name in ALWAYS or getattr(runtime, field.name) != getattr(default, field.name)
     }
-    texts = [f"{k}={quoted(v) if isinstance(v, str) else v}" for k, v in given.items()]
-    return f"JobRuntime({', '.join(texts)})"
+    return (
+        f"{type(runtime).__name__}({', '.join(f'{k}={_literal(v, {})}' for k, v in given.items())})"
+    )
 
 
 def _fields(kind: str, given: Mapping[str, object], datasets: Mapping[Place, str]) -> str:
@@ -245,6 +258,8 @@ def _literal(value: object, datasets: Mapping[Place, str]) -> str:
     match value:
         case Place():
             return datasets[value]
+        case ShellCapacity():
+            return f"ShellCapacity.{value.name}"
         case str():
             return quoted(value)
         case Mapping():

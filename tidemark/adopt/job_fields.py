@@ -56,6 +56,9 @@ FIELDS: dict[str, tuple[str, str]] = {
     ),
     "Tags": ("AWS, or the pipeline, sets tags that begin so", "nothing"),
 }
+FIELDS |= dict.fromkeys(
+    ("NumberOfWorkers", "WorkerType"), ("Python shell jobs have a capacity instead", "nothing")
+)
 UNKNOWN = (
     "this version of tidemark does not know it",
     "look it up in AWS's guide, and set it on job.resource if it matters",

@@ -5,7 +5,6 @@ import re
 from tidemark.adopt.reading import Reading
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import shows_secret
-from tidemark.stage.runtime import JobRuntime
 from tidemark.stage.settings import TAG_NAME, TAG_VALUE
 
 # As the constructs check them, which start Node when they are imported.
@@ -15,12 +14,12 @@ OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")
 RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", "--help", "--h"}
 
 
-def options_of(job: Reading, runtime: JobRuntime, *, has_state: bool) -> dict[str, object]:
+def options_of(job: Reading, timeout_minutes: int, *, has_state: bool) -> dict[str, object]:
     """Return the fields of `JobOptions` that are not the default, and account for them.
 
     Args:
         job: the job.
-        runtime: what it will run on.
+        timeout_minutes: after which Glue will stop a run.
         has_state: whether it keeps a bookmark or watermarks, which two runs at once would break.
     """
     fields: dict[str, object] = {}
@@ -39,8 +38,8 @@ def options_of(job: Reading, runtime: JobRuntime, *, has_state: bool) -> dict[st
         job.take("ExecutionProperty", "MaxConcurrentRuns")
         fields |= {"max_concurrent_runs": runs} if runs > 1 else {}
     minutes = job.get("NotificationProperty", "NotifyDelayAfter")
-    half = max(1, runtime.timeout_minutes // 2)
-    if isinstance(minutes, int) and (minutes == half or 1 <= minutes < runtime.timeout_minutes):
+    half = max(1, timeout_minutes // 2)
+    if isinstance(minutes, int) and (minutes == half or 1 <= minutes < timeout_minutes):
         job.take("NotificationProperty", "NotifyDelayAfter")
         fields |= {"notify_after_minutes": minutes} if minutes != half else {}
     return fields

@@ -17,11 +17,14 @@ from tidemark.adopt.model import Place
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.runtimes import runtime_of
+from tidemark.adopt.shell_runtimes import PYTHON_OF_SHELL, shell_runtime_of
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import shows_secret
 from tidemark.stage.runtime import JobRuntime
+from tidemark.stage.shell_runtime import ShellRuntime
 
 DEFAULTS = "DefaultArguments"
+SHELL = "pythonshell"
 BOOKMARKS = {
     "job-bookmark-enable": "ENABLE",
     "job-bookmark-disable": "DISABLE",
@@ -39,7 +42,7 @@ CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")
 class JobCall:
     """What `add_job` is called with for one job, before data and triggers are known."""
 
-    runtime: JobRuntime
+    runtime: JobRuntime | ShellRuntime
     bookmark: str
     script_location: str | None
     arguments: dict[str, str] = field(default_factory=dict)
@@ -56,10 +59,13 @@ def kind_of(job: Reading) -> tuple[str, str] | None:
     command = job.get("Command", "Name") or "glueetl"
     kinds = {
         "glueray": ("it is a Ray job", "keep it as it is, or write it again in PySpark"),
-        "gluestreaming": ("it is a streaming job", "keep it as it is, beside the pipeline"),
-        "pythonshell": ("it is a Python shell job", "keep it as it is, or make it a Spark job"),
+        "gluestreaming": (
+            "it is a streaming job, whose sources and checkpoint only its script names",
+            "declare it with pipeline.add_streaming_job(...); it continues from the checkpoint of "
+            "the old one, which has to be stopped first",
+        ),
     }
-    if command != "glueetl":
+    if command not in ("glueetl", SHELL):
         unknown = (f"its command is {command}, which is unknown here", "keep it as it is")
         return kinds.get(command, unknown)
     if job.get(DEFAULTS, "--job-language") == "scala":
@@ -82,23 +88,28 @@ def call_of(job: Reading) -> JobCall:
         why="CloudFormation cannot import a Glue job, nor make one whose name is taken",
         do="see the steps: the new job takes over, and then the old one is deleted",
     )
-    job.take("Command", "Name")
-    if job.get("Command", "PythonVersion") == "3":
+    is_shell = job.take("Command", "Name") == SHELL
+    python = PYTHON_OF_SHELL if is_shell else "3"
+    if job.get("Command", "PythonVersion") == python:
         job.take("Command", "PythonVersion")
     job.differ(
         "Command",
-        why="the script is deployed with the app, from its repository, and runs on Python 3",
+        why=f"the script is deployed with the app, from its repository, on Python {python}",
         do="from now on change it there",
     )
-    runtime, bookmark, table = runtime_of(job), _bookmark(job), _watermark_table(job)
-    modules, temp = _modules(job), _temp(job)
+    runtime = shell_runtime_of(job) if is_shell else runtime_of(job)
+    bookmark = "DISABLE" if is_shell else _bookmark(job)
+    table = None if is_shell else _watermark_table(job)
+    modules, temp = _modules(job), None if is_shell else _temp(job)
     if job.get(DEFAULTS, "--job-language") == "python":
         job.take(DEFAULTS, "--job-language")
-    glue = glue_arguments_of(job, runtime)
+    glue = glue_arguments_of(job, runtime) if isinstance(runtime, JobRuntime) else {}
     if others := other_arguments_of(job):
         glue["other"] = others
     arguments = _arguments(job)
-    options = options_of(job, runtime, has_state=bookmark == "ENABLE" or table is not None)
+    options = options_of(
+        job, runtime.timeout_minutes, has_state=bookmark == "ENABLE" or table is not None
+    )
     if fixed := fixed_arguments_of(job, arguments):
         options["non_overridable"] = tuple(fixed)
     call = JobCall(

@@ -12,31 +12,18 @@ imported, as of 2024: https://github.com/aws-cloudformation/cloudformation-cover
 import json
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from tidemark.adopt.data import flags_of
-from tidemark.adopt.model import AdoptedJob, Adoption, Found
+from tidemark.adopt.carrying import (
+    decision,
+    has_bookmark,
+    late_objects,
+    overrides,
+    rename_watermarks,
+    scratch_run,
+)
+from tidemark.adopt.model import AdoptedJob, Adoption, Found, Step
 
 BEFORE = "before"  # the folder in which the old state is recorded
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of a migration.
-
-    Attributes:
-        title: what is done.
-        why: why, and why now.
-        commands: what to run, or to do by hand where a line begins with `#`.
-        check: what shows that it worked; go on only then.
-        rollback: how to undo it.
-    """
-
-    title: str
-    why: str
-    commands: tuple[str, ...]
-    check: tuple[str, ...]
-    rollback: tuple[str, ...]
 
 
 def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
@@ -57,28 +44,12 @@ def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
         *(_hold(adoption, stateful) if stateful else ()),
         _last_run(adoption, stateful),
         _stop(adoption, found),
-        *(_scratch(adoption, job) for job in scratched),
-        *(_decide(job) for job in stateful if job not in scratched),
-        *(_watermarks(job) for job in adoption.jobs if job.watermark_table),
-        _start(adoption),
+        *(scratch_run(adoption, job) for job in scratched),
+        *(decision(job) for job in stateful if job not in scratched),
+        *(rename_watermarks(job) for job in adoption.jobs if job.watermark_table),
+        _start(adoption, stack_file),
         _delete(adoption, found),
     ]
-
-
-def has_bookmark(job: AdoptedJob, found: Found) -> bool:
-    """Return whether a job has, or may have, a bookmark that the new one has to get."""
-    return job.bookmark != "DISABLE" and found.bookmarks.get(job.old, {}) is not None
-
-
-def overrides(job: AdoptedJob) -> dict[str, str]:
-    """Return the arguments of a run that makes a bookmark and writes elsewhere; none if unknown."""
-    outputs = [name for name, _ in job.writes if name]
-    if not job.scratch or not outputs or job.writes_elsewhere:
-        return {}
-    changed = {f"--{name}": f"{job.scratch.uri}{name}/" for name in outputs}
-    if job.bookmark == "PAUSE":
-        changed["--job-bookmark-option"] = "job-bookmark-enable"
-    return changed
 
 
 def reached(adoption: Adoption) -> list[AdoptedJob]:
@@ -167,11 +138,9 @@ def _record(adoption: Adoption, found: Found) -> Step:
 def _deploy(adoption: Adoption) -> Step:
     return Step(
         "Deploy the new pipeline; nothing starts it",
-        "The jobs have other names, so both exist. The start trigger of a pipeline is ON_DEMAND.",
-        (
-            '# in cdk.json, let "schedule" of the stage be null, if no other pipeline needs it',
-            f"npx cdk deploy {stack_name(adoption)}",
-        ),
+        "The jobs have other names, so both exist; the start trigger of a pipeline is ON_DEMAND, "
+        "and SCHEDULE of its stack is None, whatever the stage says.",
+        (f"npx cdk deploy {stack_name(adoption)}",),
         (
             f"aws glue get-workflow --name {adoption.name} --query Workflow.LastRun",
             "# null: it never ran",
@@ -189,20 +158,9 @@ def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Step]:
             f"# stop what writes to the sources of {', '.join(job.old for job in stateful)}",
             "date -u +%Y-%m-%dT%H:%M:%SZ | tee held-since",
         ),
-        (*_late(adoption, stateful), "# null, and no new rows in databases"),
+        (*late_objects(adoption, stateful), "# null, and no new rows in databases"),
         ("# let deliveries go on", "rm held-since"),
     )
-
-
-def _late(adoption: Adoption, jobs: Sequence[AdoptedJob]) -> list[str]:
-    """Return what lists the objects that others delivered to jobs since deliveries are held."""
-    flags = flags_of(adoption.jobs)
-    places = dict.fromkeys(place for job in jobs for _, place in job.reads if flags[place][0])
-    return [
-        f"aws s3api list-objects-v2 --bucket {place.bucket} --prefix {place.prefix} "
-        "--query \"Contents[?LastModified>='$(cat held-since)'].Key\""
-        for place in places
-    ]
 
 
 def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
@@ -284,91 +242,18 @@ def _remaining(adoption: Adoption) -> str:
     )
 
 
-def _scratch(adoption: Adoption, job: AdoptedJob) -> Step:
-    place = job.scratch.uri if job.scratch else ""
-    outputs = ", ".join(name for name, _ in job.writes)
-    arguments = shlex.quote(json.dumps(overrides(job)))
-    run = f"aws glue start-job-run --job-name {job.name} --arguments {arguments}"
-    reset = f"aws glue reset-job-bookmark --job-name {job.name}"
-    late = _late(adoption, [job])
-    if late:
-        late.append(
-            "# null; what came all the same is read by the next run once it is copied onto itself: "
-            "aws s3 cp URI URI --metadata-directive REPLACE"
-        )
-    aside = ""
-    if job.bookmark == "PAUSE":
-        aside = " The job pauses its bookmark, so this one run enables it."
-    return Step(
-        f"Make the bookmark of {job.name}, writing elsewhere",
-        f"One run reads everything that {job.old} has read until now and writes it to {place}; "
-        "its commit stores how far it has read. --job-bookmark-from and -to cannot do this: they "
-        f"take ids of runs of the job itself. It costs one full read.{aside}",
-        (
-            f"# read {job.script}: unless it writes below {outputs} only, do not run this; let it "
-            "take its other targets as arguments too, or decide that it reads everything again",
-            run,
-        ),
-        (
-            f"aws glue get-job-runs --job-name {job.name} --max-items 1 --query "
-            "'JobRuns[0].[StartedOn,JobRunState]'",
-            f"aws glue get-job-bookmark --job-name {job.name} --query JobBookmarkEntry.JobBookmark",
-            f"aws s3 ls --recursive --summarize {place} | tail -2",
-            "# SUCCEEDED; a bookmark; as much as the old job wrote in all, if it appends",
-            *late,
-        ),
-        (reset, f"aws s3 rm --recursive {place}"),
-    )
-
-
-def _decide(job: AdoptedJob) -> Step:
-    return Step(
-        f"Decide how {job.name} begins",
-        f"{job.old} may have a bookmark, and it writes to what no argument names, so no run can "
-        "make the new bookmark elsewhere. Its first run reads everything again.",
-        (
-            "# if it replaces or merges into its target: nothing to do",
-            "# if it appends: stop here. Let the script take its target as an argument, deploy, "
-            "and make the bookmark with a run that writes to a folder of temp=: "
-            f"aws glue start-job-run --job-name {job.name} --arguments "
-            '\'{"--target_path": "s3://..."}\'',
-        ),
-        ("# the target holds nothing twice after its first run (step Start)",),
-        (f"aws glue reset-job-bookmark --job-name {job.name}",),
-    )
-
-
-def _watermarks(job: AdoptedJob) -> Step:
-    table = json.dumps(job.watermark_table)
-
-    def rename(old: str, new: str) -> str:
-        code = (
-            "from watermarks import WatermarkAdmin; "
-            f"print(WatermarkAdmin({table}).rename_job({json.dumps(old)}, {json.dumps(new)}))"
-        )
-        return f"python -c {shlex.quote(code)}"
-
-    return Step(
-        f"Carry the watermarks over to {job.name}",
-        "Watermarks are kept by the name of the job. They move in one transaction; from then on "
-        "the old name is refused.",
-        (rename(job.old, job.name),),
-        (f"tidemark watermark show {job.name} --deployed --table {job.watermark_table}",),
-        (rename(job.name, job.old),),
-    )
-
-
-def _start(adoption: Adoption) -> Step:
+def _start(adoption: Adoption, stack_file: str) -> Step:
+    deploy = f"npx cdk deploy {stack_name(adoption)}"
     commands = [f"aws glue start-workflow-run --name {adoption.name}", "# let deliveries go on"]
+    back = []
     if adoption.schedules:
-        crons = ", ".join(adoption.schedules)
-        commands.append(f'# after that run, set "schedule" of the stage in cdk.json: {crons} (UTC)')
-        commands.append(f"npx cdk deploy {stack_name(adoption)}")
-    back = [
-        f'# stop the new pipeline: set "schedule" to null, npx cdk deploy {stack_name(adoption)}',
-        "# what the new jobs processed the old bookmarks do not know: before the old triggers "
-        "start again, let each old job with a bookmark run once with its target elsewhere",
-    ]
+        commands.append("# once that run has passed the check, let the schedule begin:")
+        commands += [_set_schedule(f'"{adoption.schedules[0]}"', stack_file), deploy]
+        back = [_set_schedule("None", stack_file), deploy]
+    back.append(
+        "# what the new jobs processed the old bookmarks do not know: hold deliveries, and before "
+        "anything starts the old jobs again, let each with a bookmark run once, writing elsewhere"
+    )
     back += [
         f"aws glue start-job-run --job-name {shlex.quote(job.old)} --arguments "
         + shlex.quote(json.dumps(overrides(job)))
@@ -381,11 +266,16 @@ def _start(adoption: Adoption) -> Step:
         tuple(commands),
         (
             f"aws glue get-workflow --name {adoption.name} "
-            "--query Workflow.LastRun.[Status,Statistics]",
+            "--query 'Workflow.LastRun.[Status,Statistics]'",
             "# COMPLETED, no failed action; the targets hold what is new, and nothing twice",
         ),
         tuple(back),
     )
+
+
+def _set_schedule(value: str, stack_file: str) -> str:
+    line = f"SCHEDULE: str | None = {value}"
+    return f"sed -i {shlex.quote(f's#^SCHEDULE: .*#{line}#')} {stack_file}"
 
 
 def _delete(adoption: Adoption, found: Found) -> Step:

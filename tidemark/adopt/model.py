@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tidemark.stage.runtime import JobRuntime
+from tidemark.stage.shell_runtime import ShellRuntime
 
 Resource: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str, ...]
@@ -105,7 +106,7 @@ class AdoptedJob:
         script: path of its script in the project.
         script_location: where its script is until now, or None.
         bookmark: a member of `BookmarkOption`, by name.
-        runtime: what it runs on.
+        runtime: what it runs on; a `ShellRuntime` makes it a Python shell job.
         arguments: arguments of the script, without dashes.
         temp: where it keeps temporary files.
         python_modules: packages, each with its version.
@@ -126,7 +127,7 @@ class AdoptedJob:
     script: str
     script_location: str | None
     bookmark: str
-    runtime: JobRuntime
+    runtime: JobRuntime | ShellRuntime
     arguments: Mapping[str, str]
     temp: Place | None = None
     python_modules: tuple[str, ...] = ()
@@ -193,3 +194,22 @@ class Adoption:
     differences: tuple[Difference, ...]
     guesses: tuple[Guess, ...]
     acknowledged: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a migration.
+
+    Attributes:
+        title: what is done.
+        why: why, and why now.
+        commands: what to run, or to do by hand where a line begins with `#`.
+        check: what shows that it worked; go on only then.
+        rollback: how to undo it.
+    """
+
+    title: str
+    why: str
+    commands: tuple[str, ...]
+    check: tuple[str, ...]
+    rollback: tuple[str, ...]

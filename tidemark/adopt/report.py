@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from tidemark.adopt.migration import Step, has_bookmark, overrides
-from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Found, Path
+from tidemark.adopt.carrying import has_bookmark, overrides
+from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Found, Path, Step
 
 Row: TypeAlias = tuple[str, ...]
 
@@ -18,6 +18,7 @@ ADDED = (
     ("--job-bookmark-option, --job-language", "said, where they were implied"),
     ("NotificationProperty", "Glue tells of runs longer than half of the timeout"),
     ("ExecutionClass, ExecutionProperty, JobRunQueuingEnabled, MaxRetries", "said, likewise"),
+    ("Connections", "those of the stage, if it has some and the job names none"),
     ("Tags", "the stage and the pipeline"),
 )
 

@@ -19,11 +19,11 @@ def runtime_of(job: Reading) -> JobRuntime:
         number_of_workers=_workers(job, worker),
         auto_scaling=_auto_scaling(job),
         flex=_flex(job, worker),
-        timeout_minutes=_timeout(job),
+        timeout_minutes=timeout_of(job),
         max_retries=job.take("MaxRetries") or 0,
         glue_version=version,
     )
-    _queue(job, runtime)
+    queue(job, is_queued=runtime.queues)
     return runtime
 
 
@@ -100,7 +100,8 @@ def _flex(job: Reading, worker: str) -> bool:
     return False
 
 
-def _timeout(job: Reading) -> int:
+def timeout_of(job: Reading) -> int:
+    """Return after how many minutes Glue stops a run, and account for what says so."""
     minutes = job.get("Timeout")
     if isinstance(minutes, int) and 1 <= minutes <= MOST_MINUTES:
         return int(job.take("Timeout"))
@@ -114,14 +115,15 @@ def _timeout(job: Reading) -> int:
     return default
 
 
-def _queue(job: Reading, runtime: JobRuntime) -> None:
-    queues = job.get("JobRunQueuingEnabled")
-    if queues is not None and queues == runtime.queues:
+def queue(job: Reading, *, is_queued: bool) -> None:
+    """Account for whether runs wait for capacity."""
+    old = job.get("JobRunQueuingEnabled")
+    if old is not None and old == is_queued:
         job.take("JobRunQueuingEnabled")
-    elif queues is not None:
+    elif old is not None:
         job.differ(
             "JobRunQueuingEnabled",
-            why=f"the job gets {runtime.queues}: runs wait for capacity where they may, that is, "
+            why=f"the job gets {is_queued}: runs wait for capacity where they may, that is, "
             "STANDARD and without retries",
             do="nothing, unless a run has to fail rather than wait",
         )

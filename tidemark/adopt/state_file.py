@@ -92,7 +92,7 @@ def _scripts(state: TerraformState, jobs: Mapping[str, Resource], folder: Path) 
         source = uploaded.get("source")
         try:
             text = uploaded.get("content") or (
-                (folder / source).read_text(encoding="utf-8") if source else None
+                (folder / source).read_bytes().decode("utf-8") if source else None
             )
         except (OSError, UnicodeDecodeError):
             continue

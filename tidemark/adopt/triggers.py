@@ -102,8 +102,8 @@ def _why_not(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
     crawlers = [c["CrawlerName"] for c in conditions if c.get("CrawlerName")]
     if crawlers:
         return (
-            f"it waits for the crawler {crawlers[0]}, and pipelines have no crawlers",
-            "keep the job, or let the job before it write the catalog itself",
+            f"it waits for the crawler {crawlers[0]}, and crawlers are not adopted",
+            "declare the crawler with pipeline.add_crawler(...), and then the job with after= it",
         )
     if not conditions:
         return f"its trigger {name} has no condition", "correct the trigger"
@@ -166,9 +166,8 @@ def _account_for_action(reading: Reading, number: str, action: Resource, starts:
             "Actions",
             number,
             "CrawlerName",
-            why="pipelines start no crawlers",
-            do="keep a trigger for the crawler, give it a schedule, or let the job that writes "
-            "the data write the catalog",
+            why="crawlers are not adopted",
+            do="declare it with pipeline.add_crawler(...)",
         )
     for key in OF_A_RUN:
         if action.get(key) is not None:
@@ -206,5 +205,9 @@ def _account_for_schedule(reading: Reading, expression: str, starts: Starts) -> 
         reading.differ("Schedule", why=str(error), do="set another in the stage in cdk.json")
         return
     reading.take("Type")
+    if starts.schedules and expression not in starts.schedules:
+        why = f"the pipeline has one schedule, {starts.schedules[0]}"
+        reading.differ("Schedule", why=why, do="start it at these times too, with a schedule more")
+        return
     reading.take("Schedule")
     starts.schedules.append(expression)

@@ -30,6 +30,7 @@ ARGUMENTS = {
     "--password": ["hunter2"],
     "--my-name": ["x"],
     "plain": ["x"],
+    "library-set": ["analytics", "none", "all"],
 }
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "GlueVersion": st.sampled_from(["0.9", "2.0", "4.0", "5.0", "5.1", "6.0"]),

@@ -49,20 +49,20 @@ def put_into_app(project: Path, title: str, name: str) -> None:
     app.write_text(insert_before(text, "    from infra.web_shop_stack", block), encoding="utf-8")
 
 
-def synthesized(project: Path, name: str) -> Mapping[str, Any]:
-    """Return the template of a pipeline's stack in the stage dev."""
-    out = project / "cdk.out"
+def synthesized(project: Path, name: str, stage: str = "dev") -> Mapping[str, Any]:
+    """Return the template of a pipeline's stack in a stage."""
+    out = project / f"cdk.{stage}"
     run = subprocess.run(
         [sys.executable, "app.py"],
         cwd=project,
-        env=os.environ | {"CDK_OUTDIR": str(out), "CDK_CONTEXT_JSON": '{"stage": "dev"}'},
+        env=os.environ | {"CDK_OUTDIR": str(out), "CDK_CONTEXT_JSON": json.dumps({"stage": stage})},
         capture_output=True,
         text=True,
         check=False,
     )
     assert run.returncode == 0, run.stderr
     template: Mapping[str, Any] = json.loads(
-        (out / f"web-shop-dev-{name}.template.json").read_text(encoding="utf-8")
+        (out / f"web-shop-{stage}-{name}.template.json").read_text(encoding="utf-8")
     )
     return template
 

@@ -31,7 +31,7 @@ def run(*arguments):
         (["a", "--terraform", "absent.tfstate"], "absent.tfstate"),
         ([*NIGHTLY, "--name", "Bad Name"], "Bad Name"),
         ([*NIGHTLY, "--name", "Nightly"], "kebab case"),
-        (["orders_export", "--terraform", str(STATE)], "Python shell"),
+        (["orders_forecast", "--terraform", str(STATE)], "Ray"),
         (["orders_merge", "--terraform", str(STATE)], "orders_ingest, which is not adopted"),
         (["a", "--from-account", "--profile", "no-such-profile"], "no-such-profile"),
     ],
@@ -83,7 +83,7 @@ def test_scripts_that_terraform_uploaded_are_copied(tmp_path):
     result = run(*NIGHTLY, "--out", str(tmp_path))
 
     assert result.exit_code == 0
-    for name in ("ingest", "merge", "report", "alert"):
+    for name in ("ingest", "merge", "report", "alert", "export"):
         copied = tmp_path / "glue_jobs" / f"orders_{name}.py"
         assert copied.read_bytes() == (STATE.parent / "jobs" / copied.name).read_bytes()
 
@@ -98,7 +98,8 @@ def test_the_plan_as_json_says_what_became_of_every_job(tmp_path):
         "orders_merge": "orders-merge",
         "orders_report": "orders-report",
         "orders_alert": "orders-alert",
+        "orders_export": "orders-export",
     }
-    assert [left["job"] for left in plan["notAdopted"]] == ["orders_export"]
+    assert [left["job"] for left in plan["notAdopted"]] == ["orders_forecast"]
     assert all(step["check"] and step["rollback"] for step in plan["steps"])
     assert "abc123def" not in json.dumps(plan)  # the token of orders_report

@@ -26,6 +26,7 @@ from tests.tidemark.adopt.apps import (
 )
 from tidemark.adopt.adoption import adopt as make_pipeline
 from tidemark.adopt.code import stack_of
+from tidemark.adopt.migration import steps_of
 from tidemark.adopt.model import Difference, Found
 from tidemark.adopt.output import formatted, write_new
 from tidemark.adopt.reading import leaves
@@ -84,7 +85,7 @@ def test_the_jobs_are_what_they_were_except_for_what_is_listed(template):
     adoption = make_pipeline(found)
     new = {job["Name"]: job for job in resources(template, "AWS::Glue::Job")}
 
-    assert len(new) == 4
+    assert len(new) == 5
     for job in adoption.jobs:
         own = [one for one in adoption.differences if one.of == f"job {job.old}"]
         assert unlisted(found.jobs[job.old], new[job.name], own) == []
@@ -108,6 +109,7 @@ def test_the_triggers_wait_for_what_they_waited_for(template):
 
     assert waits == {
         json.dumps(names["orders-merge"]): ("AND", [(names["orders-ingest"], "SUCCEEDED")]),
+        json.dumps(names["orders-export"]): ("AND", [(names["orders-merge"], "SUCCEEDED")]),
         json.dumps(names["orders-report"]): ("AND", [(names["orders-merge"], "SUCCEEDED")]),
         json.dumps(names["orders-alert"]): (
             "ANY",
@@ -122,6 +124,25 @@ def test_the_workflow_begins_with_the_same_run_properties(template):
     (workflow,) = resources(template, "AWS::Glue::Workflow")
 
     assert workflow["DefaultRunProperties"] == {"region": "emea"}
+
+
+def test_nothing_starts_the_pipeline_until_its_step_whatever_the_stage_says(project):
+    """The stage prod of a new project has a schedule."""
+    found = read_state_file(STATE, [], "Nightly Orders")
+    steps = steps_of(make_pipeline(found), found, "infra/nightly_orders_stack.py")
+    lines = [line for step in steps for line in (*step.commands, *step.rollback)]
+    begin, end = (line for line in lines if line.startswith("sed "))
+    kind = "AWS::Scheduler::Schedule"
+
+    before = resources(synthesized(project, "nightly-orders", "prod"), kind)
+    subprocess.run(begin, shell=True, cwd=project, check=True)  # noqa: S602 (a line of the plan)
+    begun = resources(synthesized(project, "nightly-orders", "prod"), kind)
+    subprocess.run(end, shell=True, cwd=project, check=True)  # noqa: S602 (likewise)
+
+    assert before == []
+    assert [schedule["ScheduleExpression"] for schedule in begun] == ["cron(0 3 * * ? *)"]
+    stack = (project / "infra" / "nightly_orders_stack.py").read_text(encoding="utf-8")
+    assert "SCHEDULE: str | None = None\n" in stack
 
 
 @pytest.mark.parametrize(
@@ -171,7 +192,10 @@ def test_jobs_of_any_form_synthesize_with_no_difference_that_is_not_listed(tmp_p
 def _examples(names: list[str]) -> dict[str, dict[str, Any]]:
     """Return a job of any form for each name, the same ones in every run."""
     found: list[dict[str, Any]] = []
-    command = {"Name": "glueetl", "ScriptLocation": "s3://code/any.py", "PythonVersion": "3"}
+    commands = [
+        {"Name": name, "ScriptLocation": "s3://code/any.py", "PythonVersion": python}
+        for name, python in (("glueetl", "3"), ("pythonshell", "3.9"))
+    ]
 
     @settings(
         max_examples=len(names),
@@ -180,7 +204,7 @@ def _examples(names: list[str]) -> dict[str, dict[str, Any]]:
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.one_of(answers("Job", Command=command)))
+    @given(st.one_of([answers("Job", Command=command) for command in commands]))
     def collect(job: dict[str, Any]) -> None:
         found.append(job)
 

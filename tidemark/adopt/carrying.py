@@ -1,0 +1,116 @@
+"""How the state of old jobs is carried to new ones: pure, on plain data.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html (a bookmark is kept
+by the name of its job, and deleted with it; a range of --job-bookmark-from names runs of the job).
+"""
+
+import json
+import shlex
+from collections.abc import Sequence
+
+from tidemark.adopt.data import flags_of
+from tidemark.adopt.model import AdoptedJob, Adoption, Found, Step
+
+
+def has_bookmark(job: AdoptedJob, found: Found) -> bool:
+    """Return whether a job has, or may have, a bookmark that the new one has to get."""
+    return job.bookmark != "DISABLE" and found.bookmarks.get(job.old, {}) is not None
+
+
+def overrides(job: AdoptedJob) -> dict[str, str]:
+    """Return the arguments of a run that makes a bookmark and writes elsewhere; none if unknown."""
+    outputs = [name for name, _ in job.writes if name]
+    if not job.scratch or not outputs or job.writes_elsewhere:
+        return {}
+    changed = {f"--{name}": f"{job.scratch.uri}{name}/" for name in outputs}
+    if job.bookmark == "PAUSE":
+        changed["--job-bookmark-option"] = "job-bookmark-enable"
+    return changed
+
+
+def late_objects(adoption: Adoption, jobs: Sequence[AdoptedJob]) -> list[str]:
+    """Return what lists the objects that others delivered to jobs since deliveries are held."""
+    flags = flags_of(adoption.jobs)
+    places = dict.fromkeys(place for job in jobs for _, place in job.reads if flags[place][0])
+    return [
+        f"aws s3api list-objects-v2 --bucket {place.bucket} --prefix {place.prefix} "
+        "--query \"Contents[?LastModified>='$(cat held-since)'].Key\""
+        for place in places
+    ]
+
+
+def scratch_run(adoption: Adoption, job: AdoptedJob) -> Step:
+    """Return the step that makes a bookmark by a run whose output nobody reads."""
+    place = job.scratch.uri if job.scratch else ""
+    outputs = ", ".join(name for name, _ in job.writes)
+    arguments = shlex.quote(json.dumps(overrides(job)))
+    run = f"aws glue start-job-run --job-name {job.name} --arguments {arguments}"
+    reset = f"aws glue reset-job-bookmark --job-name {job.name}"
+    late = late_objects(adoption, [job])
+    if late:
+        late.append(
+            "# null; what came all the same is read by the next run once it is copied onto itself: "
+            "aws s3 cp URI URI --metadata-directive REPLACE"
+        )
+    aside = ""
+    if job.bookmark == "PAUSE":
+        aside = " The job pauses its bookmark, so this one run enables it."
+    return Step(
+        f"Make the bookmark of {job.name}, writing elsewhere",
+        f"One run reads everything that {job.old} has read until now and writes it to {place}; "
+        "its commit stores how far it has read. --job-bookmark-from and -to cannot do this: they "
+        f"take ids of runs of the job itself. It costs one full read.{aside}",
+        (
+            f"# read {job.script}: unless it writes below {outputs} only, do not run this; let it "
+            "take its other targets as arguments too, or decide that it reads everything again",
+            run,
+        ),
+        (
+            f"aws glue get-job-runs --job-name {job.name} --max-items 1 --query "
+            "'JobRuns[0].[StartedOn,JobRunState]'",
+            f"aws glue get-job-bookmark --job-name {job.name} --query JobBookmarkEntry.JobBookmark",
+            f"aws s3 ls --recursive --summarize {place} | tail -2",
+            "# SUCCEEDED; a bookmark; as much as the old job wrote in all, if it appends",
+            *late,
+        ),
+        (reset, f"aws s3 rm --recursive {place}"),
+    )
+
+
+def decision(job: AdoptedJob) -> Step:
+    """Return the step for a bookmark that no run can make elsewhere."""
+    return Step(
+        f"Decide how {job.name} begins",
+        f"{job.old} may have a bookmark, and it writes to what no argument names, so no run can "
+        "make the new bookmark elsewhere. Its first run reads everything again.",
+        (
+            "# if it replaces or merges into its target: nothing to do",
+            "# if it appends: stop here. Let the script take its target as an argument, deploy, "
+            "and make the bookmark with a run that writes to a folder of temp=: "
+            f"aws glue start-job-run --job-name {job.name} --arguments "
+            '\'{"--target_path": "s3://..."}\'',
+        ),
+        ("# the target holds nothing twice after its first run (step Start)",),
+        (f"aws glue reset-job-bookmark --job-name {job.name}",),
+    )
+
+
+def rename_watermarks(job: AdoptedJob) -> Step:
+    """Return the step that gives watermarks to the new name of a job."""
+    table = json.dumps(job.watermark_table)
+
+    def rename(old: str, new: str) -> str:
+        code = (
+            "from watermarks import WatermarkAdmin; "
+            f"print(WatermarkAdmin({table}).rename_job({json.dumps(old)}, {json.dumps(new)}))"
+        )
+        return f"python -c {shlex.quote(code)}"
+
+    return Step(
+        f"Carry the watermarks over to {job.name}",
+        "Watermarks are kept by the name of the job. They move in one transaction; from then on "
+        "the old name is refused.",
+        (rename(job.old, job.name),),
+        (f"tidemark watermark show {job.name} --deployed --table {job.watermark_table}",),
+        (rename(job.name, job.old),),
+    )

@@ -1,0 +1,54 @@
+"""What a Python shell job runs on, as its old definition says, or the nearest to it."""
+
+from tidemark.adopt.reading import Reading
+from tidemark.adopt.runtimes import queue, timeout_of
+from tidemark.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellCapacity, ShellRuntime
+
+PYTHON_OF_SHELL = ".".join(map(str, PYTHON))
+LIBRARIES = ("DefaultArguments", "library-set")
+
+
+def shell_runtime_of(job: Reading) -> ShellRuntime:
+    """Return what a Python shell job runs on, and account for what says so."""
+    if job.get("GlueVersion") == GLUE_VERSION:
+        job.take("GlueVersion")
+    else:
+        job.differ(
+            "GlueVersion",
+            why=f"Python shell jobs get Glue {GLUE_VERSION}, the one with Python {PYTHON_OF_SHELL}",
+            do="see that the script runs on that Python",
+        )
+    runtime = ShellRuntime(
+        capacity=_capacity(job),
+        timeout_minutes=timeout_of(job),
+        max_retries=job.take("MaxRetries") or 0,
+        analytics_libraries=_libraries(job),
+    )
+    queue(job, is_queued=runtime.max_retries == 0)
+    return runtime
+
+
+def _capacity(job: Reading) -> ShellCapacity:
+    sizes = {size.value: size for size in ShellCapacity}
+    capacity = job.get("MaxCapacity")
+    if capacity in sizes:
+        job.take("MaxCapacity")
+        return sizes[capacity]
+    job.differ(
+        "MaxCapacity",
+        why=f"allowed are {', '.join(map(str, sizes))}; the job gets {ShellCapacity.LARGE.value}",
+        do="compare the memory that it takes; a sixteenth may do",
+    )
+    return ShellCapacity.LARGE
+
+
+def _libraries(job: Reading) -> bool:
+    found = job.get(*LIBRARIES)
+    if found in ("analytics", "none"):
+        return str(job.take(*LIBRARIES)) == "analytics"
+    job.differ(
+        *LIBRARIES,
+        why="it is analytics or none; the job gets analytics, which has what either has",
+        do="set analytics_libraries=False, if the script needs none of them",
+    )
+    return True
