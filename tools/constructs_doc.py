@@ -30,6 +30,7 @@ PUBLIC = (
         "JobState",
     ),
     *("all_of", "any_of", "Dataset", "NotSecret", "JobRuntime", "GlueArguments", "JobOptions"),
+    "ActionOptions",
     *("StageConfig", "Schedule"),
     *(
         "WatermarkTable",

@@ -41,10 +41,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class Action:
-    """One job or crawler that a trigger starts, with the arguments the trigger adds."""
+    """What a trigger starts, a job or a crawler: arguments it adds, a timeout before the job's."""
 
     job_name: str
     arguments: Mapping[str, str] = field(default_factory=dict)
+    timeout_minutes: int | None = None
 
 
 @dataclass(frozen=True)

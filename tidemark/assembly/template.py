@@ -28,7 +28,8 @@ from tidemark.assembly.resources import NAME_PROPERTIES, STARTS_WORKFLOW, stated
 from tidemark.errors import UnsupportedError, UsageError
 
 OF_SSM = "AWS::SSM::Parameter::"  # types of parameters whose default names where the value is
-ACTION_PROPERTIES = {"JobName", "Arguments"}
+# NotificationProperty only says when Glue tells EventBridge, which is not here.
+ACTION_PROPERTIES = {"JobName", "Arguments", "Timeout", "NotificationProperty"}
 TABLE_REQUEST_PROPERTIES = (
     "AttributeDefinitions",
     "BillingMode",
@@ -259,7 +260,12 @@ def _trigger(name: str, properties: Mapping[str, Any]) -> TriggerDefinition:
         name=name,
         type=kind,
         actions=tuple(
-            Action(_node(action), action.get("Arguments", {})) for action in properties["Actions"]
+            Action(
+                _node(action),
+                action.get("Arguments", {}),
+                None if action.get("Timeout") is None else int(action["Timeout"]),
+            )
+            for action in properties["Actions"]
         ),
         workflow_name=properties.get("WorkflowName"),
         logical=predicate.get("Logical", "AND"),

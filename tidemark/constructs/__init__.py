@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from tidemark.constructs.crawlers.targets import CrawledData, CrawledDatabase, CrawledTable
     from tidemark.constructs.dataset import Dataset
+    from tidemark.constructs.jobs.action_options import ActionOptions
     from tidemark.constructs.jobs.conditions import Condition, CrawlState, JobState
     from tidemark.constructs.jobs.glue_arguments import GlueArguments
     from tidemark.constructs.jobs.glue_job import Argument, GlueJob, RunProperties
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _HERE = "tidemark.constructs"
 _MODULES = {
+    "ActionOptions": f"{_HERE}.jobs.action_options",
     "Alerting": f"{_HERE}.monitoring.alerting",
     "Argument": f"{_HERE}.jobs.glue_job",
     "BookmarkOption": f"{_HERE}.jobs.incremental_job",
@@ -97,6 +99,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "ActionOptions",
     "Alerting",
     "Argument",
     "BookmarkOption",

@@ -1,6 +1,6 @@
 """A Glue workflow and its jobs: one call per job."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +19,7 @@ from tidemark.constructs.crawlers.targets import Target
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.graph_check import check_graph_at_synth
+from tidemark.constructs.jobs.action_options import ActionOptions
 from tidemark.constructs.jobs.conditions import Condition
 from tidemark.constructs.jobs.connections import Connection, StageNetwork
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
@@ -51,7 +52,7 @@ from tidemark.constructs.security.security import (
     let_services_use,
 )
 from tidemark.constructs.start_schedule import StartSchedule, group_name
-from tidemark.constructs.triggers import Triggers
+from tidemark.constructs.triggers import NOTHING, Extra, Triggers
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
@@ -235,6 +236,7 @@ class Pipeline(Construct):
         role: iam.IRole | None = None,
         glue_arguments: GlueArguments | None = None,
         options: JobOptions | None = None,
+        started: ActionOptions | None = None,
     ) -> IncrementalJob:
         """Create a job of this pipeline and what starts it.
 
@@ -272,6 +274,7 @@ class Pipeline(Construct):
             glue_arguments: Glue's own arguments: `GlueArguments(conf={...})`; what it does not
                 name, the pipeline may.
             options: description, tags, log retention, concurrent runs and the like.
+            started: what the trigger that starts the job adds to it, in runs of the workflow only.
 
         Returns:
             The job, to be named in `after` of later ones.
@@ -283,7 +286,7 @@ class Pipeline(Construct):
         check_name("job", name)
         check_age(name, max_watermark_age_hours, watermark=watermark)
         check_tags(name, self._stage, options)
-        id_, waits_for = self._place("job", name, after, script, arguments)
+        id_, waits_for = self._place("job", name, after, script, arguments, started)
         job = IncrementalJob(
             self,
             id_,
@@ -311,7 +314,7 @@ class Pipeline(Construct):
         self.jobs[name] = job
         self._waits[name] = waits_for
         self.monitoring.watch(job, max_watermark_age_hours)
-        self._triggers.add(id_, job, waits_for)
+        self._triggers.add(id_, job, waits_for, _extra(job, job.runtime.timeout_minutes, started))
         return job
 
     def add_shell_job(
@@ -333,6 +336,7 @@ class Pipeline(Construct):
         glue_arguments: GlueArguments | None = None,
         options: JobOptions | None = None,
         role: iam.IRole | None = None,
+        started: ActionOptions | None = None,
     ) -> ShellJob:
         """Create a Python shell job of this pipeline and what starts it: a script without Spark.
 
@@ -356,6 +360,7 @@ class Pipeline(Construct):
             glue_arguments: as for `add_job`; those that Python shell jobs have.
             options: as for `add_job`.
             role: as for `add_job`.
+            started: as for `add_job`.
 
         Returns:
             The job, to be named in `after` of later ones.
@@ -365,7 +370,7 @@ class Pipeline(Construct):
         """
         refuse_watermark(name, watermark)
         check_tags(name, self._stage, options)
-        id_, waits_for = self._place("job", name, after, script, arguments)
+        id_, waits_for = self._place("job", name, after, script, arguments, started)
         self.security.encrypt_logs(SHELL_LOGS)
         stage = self._stage.runtime
         limits = ShellRuntime(timeout_minutes=stage.timeout_minutes, max_retries=stage.max_retries)
@@ -392,7 +397,9 @@ class Pipeline(Construct):
         )
         self.jobs[name] = job
         self._waits[name] = waits_for
-        self._triggers.add(id_, job, waits_for)
+        self._triggers.add(
+            id_, job, waits_for, _extra(job, job.runtime.timeout_minutes, started)
+        )
         return job
 
     def add_streaming_job(
@@ -530,14 +537,17 @@ class Pipeline(Construct):
         after: object,
         script: object = "",
         arguments: Mapping[str, Argument] | None = None,
+        started: ActionOptions | None = None,
     ) -> tuple[str, Predicate | None]:
         """Return the construct id of a node, and what it waits for, if there is a place for it."""
         check_name(of, name)
         check_type(name, "script", script, str, "the path of a Python file in the project")
         check_type(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        check_type(name, "started", started, ActionOptions | None, "ActionOptions(...)")
         waits_for = predicate_of(after)
         id_ = construct_id(name)
-        self._check_place(of, name, id_, waits_for, arguments or {})
+        passed = [*(arguments or {}).items(), *(started.arguments.items() if started else ())]
+        self._check_place(of, name, id_, waits_for, passed)
         return id_, waits_for
 
     def _check_free(self, of: str, name: str, id_: str) -> None:
@@ -559,7 +569,7 @@ class Pipeline(Construct):
         name: str,
         id_: str,
         after: Predicate | None,
-        arguments: Mapping[str, Argument],
+        arguments: Iterable[tuple[str, Argument]],
     ) -> None:
         """Raise unless the name is free and all that is waited for is in this pipeline."""
         self._check_free(of, name, id_)
@@ -572,9 +582,22 @@ class Pipeline(Construct):
                     f"starts; allowed: {', '.join(known) or 'none yet'}; pass what "
                     "add_job returned, of a job added before this one"
                 )
-        for key, value in arguments.items():
+        for key, value in arguments:
             if isinstance(value, GlueJob) and value not in waited_for:
                 raise JobDefinitionError(
                     f"job '{name}' takes its argument {key!r} from '{value.name}', which it does "
                     "not wait for; add that job to after="
                 )
+
+
+def _extra(job: GlueJob, timeout_minutes: int, started: ActionOptions | None) -> Extra:
+    """Return what a trigger adds to the runs of a job, as Glue wants it."""
+    if started is None:
+        return NOTHING
+    started.check_against(job.name, timeout_minutes)
+    return Extra(
+        arguments=job.run_arguments(started.arguments),
+        not_secret=reasons({f"--{key}": value for key, value in started.arguments.items()}),
+        timeout_minutes=started.timeout_minutes,
+        notify_after_minutes=started.notify_after_minutes,
+    )

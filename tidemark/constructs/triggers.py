@@ -1,16 +1,53 @@
 """The triggers of one workflow: what starts its jobs, and in which order Glue gets to know them."""
 
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TypeAlias
+
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from constructs import Construct
 
+from tidemark.assembly.resources import METADATA
+from tidemark.checks.graph.trigger_rules import MAX_CRAWLERS_OF_TRIGGER, MAX_JOBS_OF_TRIGGER
 from tidemark.constructs.jobs.conditions import Condition, Job
 from tidemark.constructs.predicates import Predicate
 from tidemark.constructs.references import job_ref
 
+_Action: TypeAlias = glue.CfnTrigger.ActionProperty
+_Key: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
+MOST_CHARACTERS = 200  # of a logical id's beginning; it may have 255
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What a trigger adds to one run, as Glue wants it.
+
+    Attributes:
+        arguments: dashed name to text.
+        not_secret: dashed name of an argument to the reason why everybody may see it.
+        timeout_minutes: of the run.
+        notify_after_minutes: after which Glue tells of the run.
+    """
+
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    not_secret: Mapping[str, str] = field(default_factory=dict)
+    timeout_minutes: int | None = None
+    notify_after_minutes: int | None = None
+
+
+NOTHING = Extra()
+
 
 class Triggers:
-    """Creates the start trigger of a workflow, and one conditional trigger per job that waits.
+    """Creates the start trigger of a workflow, and conditional triggers for the nodes that wait.
+
+    Nodes that wait for the same share a trigger, as far as Glue lets one start so many: a workflow
+    has 100 nodes, and triggers are among them. A trigger of one node has the logical id of that
+    node; a shared one has an id that is made of what is waited for, so that it stays while nodes
+    come and go. From one node to two, and back, Glue gets a new trigger and loses the old one.
 
     The triggers are created one after the other, since Glue refuses concurrent changes of one
     workflow, and the start trigger last, so that no run begins in half a graph.
@@ -30,31 +67,46 @@ class Triggers:
         self._scope = scope
         self._workflow_name = workflow.ref
         self._last: glue.CfnTrigger | None = None
-        self._start_actions: list[cdk.IResolvable | glue.CfnTrigger.ActionProperty] = []
+        self._waiting: defaultdict[_Key, list[_Started]] = defaultdict(list)
         self.start = glue.CfnTrigger(
             scope,
             "Start",
             type="ON_DEMAND",
             description=f"Starts {name} when StartWorkflowRun is called",
             workflow_name=self._workflow_name,
-            actions=self._start_actions,
+            actions=[],
         )
+        self._first = _Started(self.start)
 
-    def add(self, id_: str, node: Job, after: Predicate | None) -> None:
+    def add(self, id_: str, node: Job, after: Predicate | None, extra: Extra = NOTHING) -> None:
         """Start a node when what it waits for has happened; None: when the workflow starts.
 
         Args:
-            id_: construct id of the node, of which that of its trigger is made.
+            id_: construct id of the node, of which that of a trigger of its own is made.
             node: what is started.
             after: what must have happened first.
+            extra: what the trigger adds to its runs.
         """
+        action = _action(node, extra)
         if after is None:
-            self._start_actions.append(_action(node))
-            self.start.actions = self._start_actions
+            self._first.add(action, extra)
             return
+        key = _key(after)
+        sharing = self._waiting[key]
+        started = next((one for one in sharing if one.has_room_for(action)), None)
+        if started is None:
+            started = _Started(self._conditional(f"{id_}Trigger", after))
+            sharing.append(started)
+        started.add(action, extra)
+        number = sharing.index(started)
+        if len(started.actions) == (1 if number else 2):
+            started.trigger.override_logical_id(self._shared_id(key, number))
+
+    def _conditional(self, id_: str, after: Predicate) -> glue.CfnTrigger:
+        """Create a trigger that fires when what is waited for has happened."""
         trigger = glue.CfnTrigger(
             self._scope,
-            f"{id_}Trigger",
+            id_,
             type="CONDITIONAL",
             start_on_creation=True,
             workflow_name=self._workflow_name,
@@ -62,20 +114,72 @@ class Triggers:
                 logical=after.logical,
                 conditions=[_condition(ended) for ended in after.conditions],
             ),
-            actions=[_action(node)],
+            actions=[],
         )
         if self._last is not None:
             trigger.add_resource_dependency(self._last)
             self.start.remove_resource_dependency(self._last)
         self.start.add_resource_dependency(trigger)
         self._last = trigger
+        return trigger
+
+    def _shared_id(self, key: _Key, number: int) -> str:
+        """Return the logical id of a trigger by what it waits for, not by what it starts."""
+        owner = cdk.Names.unique_resource_name(self._scope, max_length=MOST_CHARACTERS)
+        digest = sha256(repr(key).encode()).hexdigest()[:16]
+        return f"{owner}After{digest}Trigger{number + 1 if number else ''}"
 
 
-def _action(node: Job) -> glue.CfnTrigger.ActionProperty:
+class _Started:
+    """One trigger and what it starts."""
+
+    def __init__(self, trigger: glue.CfnTrigger) -> None:
+        self.trigger = trigger
+        self.actions: list[cdk.IResolvable | _Action] = []
+        self._crawlers = 0
+        self._not_secret: dict[str, str] = {}
+
+    def has_room_for(self, action: _Action) -> bool:
+        """Return whether Glue lets the trigger start one more.
+
+        Source: https://docs.aws.amazon.com/general/latest/gr/glue.html (jobs per trigger),
+        https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html (crawlers)
+        """
+        if action.crawler_name is None:
+            return len(self.actions) - self._crawlers < MAX_JOBS_OF_TRIGGER
+        return self._crawlers < MAX_CRAWLERS_OF_TRIGGER
+
+    def add(self, action: _Action, extra: Extra) -> None:
+        """Let the trigger start one more."""
+        self.actions.append(action)
+        self._crawlers += action.crawler_name is not None
+        self.trigger.actions = self.actions
+        if extra.not_secret:
+            self._not_secret |= extra.not_secret
+            self.trigger.add_metadata(METADATA, {"notSecret": self._not_secret})
+
+
+def _key(after: Predicate) -> _Key:
+    """Return what a predicate means: the order of its conditions does not matter."""
+    logical = after.logical if len(after.conditions) > 1 else "AND"
+    return logical, tuple(sorted((ended.job.name, ended.state.value) for ended in after.conditions))
+
+
+def _action(node: Job, extra: Extra) -> _Action:
     """Return what a trigger starts."""
     if isinstance(node.resource, glue.CfnCrawler):
-        return glue.CfnTrigger.ActionProperty(crawler_name=node.resource.ref)
-    return glue.CfnTrigger.ActionProperty(job_name=job_ref(node.resource))
+        return _Action(crawler_name=node.resource.ref)
+    delay = extra.notify_after_minutes
+    return _Action(
+        job_name=job_ref(node.resource),
+        arguments=dict(extra.arguments) or None,
+        timeout=extra.timeout_minutes,
+        notification_property=(
+            glue.CfnTrigger.NotificationPropertyProperty(notify_delay_after=delay)
+            if delay
+            else None
+        ),
+    )
 
 
 def _condition(ended: Condition) -> glue.CfnTrigger.ConditionProperty:

@@ -308,11 +308,25 @@ def test_job_of_a_glue_version_with_another_spark_is_refused():
         read_resources(Other={"Type": "AWS::Glue::Job", "Properties": other})
 
 
-def test_what_a_trigger_sets_for_a_job_and_cannot_be_honoured_is_refused():
-    actions = [{"JobName": "ingest", "Timeout": 5}]
+def test_a_trigger_of_several_jobs_keeps_what_it_sets_for_each():
+    actions = [
+        {"JobName": "ingest", "Timeout": "5", "NotificationProperty": {"NotifyDelayAfter": 2}},
+        {"JobName": "other", "Arguments": {"--day": "7"}},
+    ]
     trigger = {"Name": "t", "Type": "ON_DEMAND", "Actions": actions}
 
-    with pytest.raises(UnsupportedError, match="trigger t sets Timeout for the job ingest"):
+    (read,) = read_resources(Trigger={"Type": "AWS::Glue::Trigger", "Properties": trigger}).triggers
+
+    assert read.actions == (Action("ingest", {}, 5), Action("other", {"--day": "7"}))
+
+
+def test_what_a_trigger_sets_for_a_job_and_cannot_be_honoured_is_refused():
+    actions = [{"JobName": "ingest", "SecurityConfiguration": "s"}]
+    trigger = {"Name": "t", "Type": "ON_DEMAND", "Actions": actions}
+
+    with pytest.raises(
+        UnsupportedError, match="trigger t sets SecurityConfiguration for the job ingest"
+    ):
         read_resources(Trigger={"Type": "AWS::Glue::Trigger", "Properties": trigger})
 
 

@@ -37,11 +37,12 @@ def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
     """
     jobs: dict[str, JobState] = {}
     resources: dict[str, StatefulResource] = {}
+    passed = _passed_by_triggers(assembly)
     for stack, scope in resolve_stacks(assembly, REGION, may_guess=True):
-        for logical_id, name, properties in _jobs(stack, scope):
+        for logical_id, name, properties in _resources(stack, scope, "AWS::Glue::Job"):
             if name in jobs:
                 raise UsageError(assembly.with_stage_named(f"the app has two jobs named {name!r}"))
-            job = _job_state(name, properties, assembly.assets)
+            job = _job_state(name, properties, passed.get(name, {}), assembly.assets)
             jobs[name] = replace(job, resource=f"{stack.name}/{logical_id}")
         for logical_id, resource in stack.template.get("Resources", {}).items():
             if resource["Type"] in STATEFUL:
@@ -76,15 +77,35 @@ def read_app_folder(folder: Path, stages: Collection[str] = ()) -> Manifest:
         ) from error
 
 
-def _jobs(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _resources(
+    stack: Stack, scope: Scope, wanted: str
+) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     for logical_id, kind, name, properties in stack_resources(stack, scope):
-        if kind == "AWS::Glue::Job":
+        if kind == wanted:
             yield logical_id, name, properties
 
 
-def _job_state(name: str, properties: Mapping[str, Any], assets: Collection[FileAsset]) -> JobState:
+def _passed_by_triggers(assembly: Assembly) -> dict[str, dict[str, str]]:
+    """Return the arguments that every trigger of a job passes to it alike, by job."""
+    passed: dict[str, dict[str, str]] = {}
+    for stack, scope in resolve_stacks(assembly, REGION, may_guess=True):
+        for _, _, properties in _resources(stack, scope, "AWS::Glue::Trigger"):
+            for action in properties.get("Actions", []):
+                name, arguments = action.get("JobName", ""), action.get("Arguments", {})
+                common = passed.get(name, arguments)
+                passed[name] = {k: v for k, v in arguments.items() if common.get(k) == v}
+    return passed
+
+
+def _job_state(
+    name: str,
+    properties: Mapping[str, Any],
+    passed: Mapping[str, str],
+    assets: Collection[FileAsset],
+) -> JobState:
     arguments = {
         **properties.get("DefaultArguments", {}),
+        **passed,
         **properties.get("NonOverridableArguments", {}),
     }
     job = JobState(

@@ -177,6 +177,7 @@ class GlueJob(Construct):
             shared.network,
             own.texts.get("--python-modules-installer-option"),
         )
+        self._taken = dict(default_arguments)
         default_arguments |= render_arguments(
             name,
             {
@@ -247,6 +248,24 @@ class GlueJob(Construct):
             )
         return self.writes[0]
 
+    def run_arguments(self, arguments: "Mapping[str, Argument]") -> dict[str, str]:
+        """Return what a trigger passes to a run of this job, dashed name to text.
+
+        Raises:
+            JobDefinitionError: an argument is none that the job itself may have, or data that it
+                neither reads nor writes.
+        """
+        opened = check_open_texts(f"job '{self.name}' is started with the argument", arguments)
+        return render_arguments(
+            self.name,
+            {
+                key: value.output if isinstance(value, GlueJob) else value
+                for key, value in opened.items()
+            },
+            (*self.reads, *self.writes),
+            self._taken,
+        )
+
     def _statements(
         self,
         script: assets.Asset,
@@ -312,6 +331,7 @@ class GlueJob(Construct):
         command, python_version = kind.command
         options = uses.options or JobOptions()
         fixed = fixed_arguments(self.name, options.non_overridable, arguments)
+        self._taken |= fixed  # no trigger can change them
         properties = {
             "execution_property": glue.CfnJob.ExecutionPropertyProperty(
                 max_concurrent_runs=options.max_concurrent_runs

@@ -164,6 +164,8 @@ class WorkflowRun:
                 self._final[action.job_name] = "SUCCEEDED"
                 continue
             job = self._deployment.jobs[action.job_name]
+            if action.timeout_minutes is not None:
+                job = replace(job, timeout_minutes=action.timeout_minutes)
             workflow_arguments = {
                 "--WORKFLOW_NAME": self._name,
                 "--WORKFLOW_RUN_ID": self._run_id,

@@ -34,6 +34,27 @@ def test_job_is_read_with_the_places_that_its_arguments_name(write_app, job_reso
     }
 
 
+def test_what_triggers_pass_alike_counts_over_the_defaults_of_the_job(write_app, job_resource):
+    def trigger(**passed):
+        actions = [{"JobName": "ingest", "Arguments": passed}]
+        properties = {"Type": "ON_DEMAND", "Actions": actions}
+        return {"Type": "AWS::Glue::Trigger", "Properties": properties}
+
+    job = job_resource("ingest", source_path="s3://landing/in/", **ENABLE)
+    to_other = trigger(**{"--source_path": "s3://landing/other/"})
+    places = [
+        read_app_folder(
+            write_app({"app": {"Ingest": job, **dict(zip("ST", triggers, strict=False))}})
+        )
+        .jobs["ingest"]
+        .sources[0]
+        .places
+        for triggers in ([to_other], [to_other, to_other], [to_other, trigger()])
+    ]
+
+    assert places == [("s3://landing/other/",)] * 2 + [("s3://landing/in/",)]
+
+
 def test_names_are_the_same_for_every_stage(write_app, job_resource):
     apps = []
     for stage in ("dev", "prod"):

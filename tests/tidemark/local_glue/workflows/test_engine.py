@@ -290,6 +290,15 @@ def test_timeout_is_not_retried_and_fires_its_watcher(workflow):
     assert outcome(run.execute()) == [("one", "TIMEOUT"), ("two", "SUCCEEDED")]
 
 
+@pytest.mark.rule("Triggers and workflows", source="TRA")
+def test_timeout_of_an_action_is_that_of_its_run_only(workflow):
+    start = replace(START, actions=(Action("one", timeout_minutes=0), Action("two")))
+
+    result = workflow({"one": SLEEP, "two": ""}, start).execute()
+
+    assert sorted(outcome(result)) == [("one", "TIMEOUT"), ("two", "SUCCEEDED")]
+
+
 @pytest.mark.rule("Triggers and workflows", source="STAT")
 def test_start_beyond_max_concurrent_runs_is_shown_as_a_failed_run(workflow, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
