@@ -46,7 +46,7 @@ def _template() -> Iterator[str]:
     yield "Resources that are made here; others are left to AWS:\n"
     yield _words(name for name in NAME_PROPERTIES if name not in NOT_MADE)
     yield (
-        "\nJobs of the commands `glueetl` and `pythonshell` in Python. Triggers of every type, with "
+        "\nJobs of the commands `glueetl` and `pythonshell` in Python. Triggers of every type with "
         "the arguments and timeouts of their actions. Schedules and events start a workflow on AWS "
         "only; here `tidemark run` does.\n\n"
         "A Python shell job runs as a plain Python process, on the Python of this machine, 3.11, "

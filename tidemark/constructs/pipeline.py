@@ -397,9 +397,7 @@ class Pipeline(Construct):
         )
         self.jobs[name] = job
         self._waits[name] = waits_for
-        self._triggers.add(
-            id_, job, waits_for, _extra(job, job.runtime.timeout_minutes, started)
-        )
+        self._triggers.add(id_, job, waits_for, _extra(job, job.runtime.timeout_minutes, started))
         return job
 
     def add_streaming_job(
