@@ -8,10 +8,13 @@ import pytest
 
 from tests.e2e.simulation import is_allowed
 from tests.fixtures.synthesis import as_list
+from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import NotSecret
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.errors import JobDefinitionError
+from tidemark.local_glue.deployment.publish import publish
+from tidemark.local_glue.home import Home
 from tidemark.stage.runtime import JobRuntime
 
 pytestmark = pytest.mark.synth
@@ -189,6 +192,20 @@ def test_files_of_the_project_are_uploaded_under_their_own_names(add, as_text):
         for arn in statement["Resource"]
     ]
     assert len([arn for arn in read if re.search(r"[0-9a-f]{64}/\w", arn)]) == 4
+
+
+def test_what_is_uploaded_is_what_a_local_run_finds_by_its_name(add, as_text, tmp_path):
+    (add.root / "rates.json").write_text('{"EUR": 1}')
+    add("one", glue_arguments=GlueArguments(extra_files=[Path("rates.json")]))
+    assembly = read_assembly(Path(add.stack.node.root.synth().directory))
+    home = Home.open(tmp_path / "home")
+
+    (asset,) = (one for one in assembly.assets if one.key.endswith("/rates.json"))
+    published = publish(asset, "assets", home)
+
+    assert as_text(arguments_of(add)["--extra-files"]).endswith(f"/{asset.key}")
+    assert published.name == "rates.json"
+    assert published.read_text() == '{"EUR": 1}'
 
 
 def test_a_job_has_what_its_pipeline_has_and_may_say_otherwise(declare):
