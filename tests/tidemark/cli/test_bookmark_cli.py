@@ -97,7 +97,7 @@ def test_submitted_script_that_fails_shows_error_log_and_exit_code(script, put):
         ((None, "word"), "'word' is no argument of a Glue job"),
         ((None, "--job-bookmark-option", "on"), "has --job-bookmark-option 'on'; allowed are job"),
         ((None, "--continuation-option", "on"), "has --continuation-option 'on'; allowed are con"),
-        ((None, "--extra-jars", "s3://a/b.jar"), "--extra-jars, which does not work locally"),
+        ((None, "--class", "a.B"), "--class, which does not work locally"),
     ],
 )
 def test_wrong_submission_is_one_clear_line_and_starts_nothing(script, home, arguments, message):
