@@ -72,6 +72,11 @@ def _(clients: Clients, it: Deployed) -> Properties:
     return {**trigger, "StartOnCreation": trigger["State"] == "ACTIVATED"}
 
 
+@reads("AWS::Glue::Crawler")
+def _(clients: Clients, it: Deployed) -> Properties:
+    return dict(clients("glue").get_crawler(Name=it.id)["Crawler"])
+
+
 @reads("AWS::Glue::Workflow")
 def _(clients: Clients, it: Deployed) -> Properties:
     return dict(clients("glue").get_workflow(Name=it.id)["Workflow"])

@@ -1,6 +1,8 @@
 """The pipeline of docs/job-kinds.md is synthesized."""
 
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,22 +11,27 @@ from tests.projects import PROJECT
 
 pytestmark = pytest.mark.synth
 TEXT = (PROJECT / "docs" / "job-kinds.md").read_text(encoding="utf-8")
+STREAM = "arn:aws:kinesis:eu-west-1:123456789012:stream/clicks"
 
 
-def test_the_kinds_of_the_page_are_declared_and_pass_the_rules_of_the_graph(cdk, tmp_path):
+def declare_kinds(cdk: Any, folder: Path, **settings: Any) -> Declared:
+    """Return an app of the page's pipeline, whose scripts are in a folder."""
     from aws_cdk import aws_s3 as s3
 
     (snippet,) = re.findall(r"<!-- test: kinds -->\n```python\n(.*?)```", TEXT, re.DOTALL)
-    defined: dict[str, object] = {}
+    defined: dict[str, Any] = {}
     exec(compile(snippet, "job-kinds.md", "exec"), defined)  # noqa: S102 (our own page)
-    (tmp_path / "jobs").mkdir()
+    (folder / "jobs").mkdir()
     for script in re.findall(r'script="(jobs/\w+\.py)"', snippet):
-        (tmp_path / script).write_text("print('hello')\n")
-    declared = Declared(cdk, tmp_path)
+        (folder / script).write_text("print('hello')\n")
+    declared = Declared(cdk, folder, **settings)
     bucket = s3.Bucket.from_bucket_name(declared.stack, "Bucket", "lake")
+    defined["declare"](declared.pipeline(), bucket, "lake", STREAM)
+    return declared
 
-    stream = "arn:aws:kinesis:eu-west-1:123456789012:stream/clicks"
-    defined["declare"](declared.pipeline(), bucket, "lake", stream)
+
+def test_the_kinds_of_the_page_are_declared_and_pass_the_rules_of_the_graph(cdk, tmp_path):
+    declared = declare_kinds(cdk, tmp_path)
     declared.app.synth()
 
     commands = {job["Command"]["Name"] for job in declared.resources("AWS::Glue::Job")}

@@ -23,6 +23,7 @@ MAKING = {
 }
 # Those that other settings, or a wide job, add to the sample.
 MORE = {"AWS::Budgets::Budget", "AWS::SNS::Subscription", "AWS::IAM::ManagedPolicy"}
+MORE |= {"AWS::Glue::Crawler"}
 
 
 @pytest.mark.synth

@@ -23,7 +23,8 @@ WILDCARDS = (
     "resource (PutMetricData, bound to the namespace of Glue, GetDataAccess, bound to what Lake "
     "Formation grants, and the descriptions of EC2); in the functions of a database of which the "
     "job declares tables; and for the network interfaces that Glue makes for a connection, in the "
-    "connection's subnet."
+    "connection's subnet. A crawler makes tables whose names only a crawl knows, below its prefix, "
+    "and lists the others of its database; Spark makes up the names of its consumer groups of Kafka."
 )
 
 
