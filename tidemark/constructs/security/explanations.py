@@ -24,7 +24,7 @@ WILDCARDS = (
     "Formation grants, and the descriptions of EC2); in the functions of a database of which the "
     "job declares tables; and for the network interfaces that Glue makes for a connection, in the "
     "connection's subnet. A crawler makes tables whose names only a crawl knows, below its prefix, "
-    "and lists the others of its database; Spark makes up the names of its consumer groups of Kafka."
+    "and lists the others of its database; Spark makes up names of its consumer groups of Kafka."
 )
 
 
