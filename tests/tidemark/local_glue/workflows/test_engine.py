@@ -434,9 +434,9 @@ def test_trigger_of_an_unknown_job_is_refused_before_anything_starts(home, workf
 
 def test_job_that_cannot_run_here_is_refused_before_anything_starts(home, workflow):
     last = after()
-    last = replace(last, actions=(Action("two", {"--extra-jars": "s3://b/x.jar"}),))
+    last = replace(last, actions=(Action("two", {"--python-virtual-env": "s3://b/x.tar.gz"}),))
 
-    with pytest.raises(UnsupportedError, match="job two has the argument --extra-jars"):
+    with pytest.raises(UnsupportedError, match="job two has the argument --python-virtual-env"):
         workflow({"one": "", "two": ""}, START, last).execute()
 
     assert list(home.runs.iterdir()) == []
