@@ -99,12 +99,13 @@ def test_the_triggers_wait_for_what_they_waited_for(template):
     }
     triggers = resources(template, "AWS::Glue::Trigger")
     waits = {
-        json.dumps(trigger["Actions"][0]["JobName"]): (
+        json.dumps(action["JobName"]): (
             trigger["Predicate"]["Logical"],
             [(c["JobName"], c["State"]) for c in trigger["Predicate"]["Conditions"]],
         )
         for trigger in triggers
         if trigger["Type"] == "CONDITIONAL"
+        for action in trigger["Actions"]
     }
 
     assert waits == {
