@@ -175,8 +175,8 @@ def _account_for_action(reading: Reading, number: str, action: Resource, starts:
                 "Actions",
                 number,
                 key,
-                why="triggers of a pipeline start jobs as they are declared",
-                do=f"declare it for the job {job}: arguments=, timeout_minutes of runtime=",
+                why="what a trigger adds to its job is not adopted",
+                do=f"say it in started=ActionOptions(...) of the job {job}",
             )
 
 
