@@ -197,7 +197,7 @@ def test_second_rename_goes_on_and_the_first_can_be_repeated(watermarks, job, re
 def test_backfill_goes_on_under_the_new_name(watermarks, job, renamed):
     request = {"backfill_id": "b", "cursor": "id", "low": 0, "high": 10, "parts": 2}
     first = watermarks.backfill(job, run_id="jr_1", **request)
-    next(first)
+    assert next(first).attempt == 1
     next(first)  # part 1 is done
     run(watermarks, job, "jr_2", 10)
     watermarks.rename_job(job, renamed)
