@@ -76,6 +76,22 @@ class RunWarning(Enum):
         "{} without a value in their bookmark keys are read by no run with bookmarks: fill the "
         "column, or take another key"
     )
+    FIELD_MISSING = (
+        "there is no field {} in the frame, so the step does nothing about it: compare its "
+        "spelling, and put a name with dots into backticks"
+    )
+    MAPPING_SOURCE = (
+        "a mapping has the source {}, which is not in the frame: its target is left out, as on "
+        "AWS; compare the spelling, and put a name with dots into backticks"
+    )
+    MAPPING_TYPE = (
+        "a mapping has another source type than its field: {}; the value is converted from what it "
+        "is, and AWS may leave it out"
+    )
+    FILTER_LEFT_OUT = (
+        "the function of a filter raised {}: such rows are left out, as on AWS, and are not "
+        "counted as errors"
+    )
     TABLE_CHANGED = (
         "the source {} now reads another table under the same transformation_ctx: its rows with "
         "keys that the bookmark has passed are skipped; rename the ctx or reset the bookmark to "

@@ -37,15 +37,7 @@ NOT_YET: dict[str, dict[str, str]] = {
         "": "ExecutionProperty Command Connections Job GlueJobUtils",
     },
     "awsglue.dynamicframe": {
-        "": "ResolveOption",
-        "DynamicFrame": (
-            "with_frame_schema filter mapPartitions map mapPartitionsWithIndex unbox "
-            "drop_fields select_fields split_fields split_rows rename_field write spigot join "
-            "unnest applyMapping apply_mapping unnest_ddb_json simplify_ddb_json "
-            "resolveChoice mergeDynamicFrame union errorsAsDynamicFrame errorsCount "
-            "stageErrorsCount assertErrorThreshold"
-        ),
-        "DynamicFrameCollection": "map flatmap",
+        "DynamicFrame": "write",
         "DynamicFrameReader": "from_rdd",
         "DynamicFrameWriter": "from_catalog from_jdbc_conf",
     },
@@ -54,14 +46,6 @@ NOT_YET: dict[str, dict[str, str]] = {
     },
     "awsglue.glue_shell": {
         "": "sc glueContext welcome_msg",
-    },
-    "awsglue.gluetypes": {
-        "": (
-            "DataType AtomicType BinaryType BooleanType ByteType DateType DecimalType "
-            "DoubleType EnumType FloatType IntegerType LongType NullType ShortType StringType "
-            "TimestampType TimestampNTZType UnknownType ArrayType SetType ChoiceType MapType "
-            "Field StructType EntityType mergeDataTypes DynamicRecord"
-        ),
     },
     "awsglue.job": {
         "Job": (
@@ -106,62 +90,6 @@ NOT_YET: dict[str, dict[str, str]] = {
             "DEFAULT_REGION write_backup nest_data_frame write_df_to_catalog catalog_dict "
             "read_from_catalog write_df_to_s3 read_from_s3"
         ),
-    },
-    "awsglue.transforms": {
-        "": (
-            "Unbox UnnestFrame RenameField DropFields SelectFields SplitFields SplitRows Join "
-            "Spigot MapToCollection FlatMap DropNullFields ApplyMapping Repartition "
-            "ResolveChoice ErrorsAsDynamicFrame Filter Map Coalesce Union ALL_TRANSFORMS "
-            "get_transforms get_transform describe_transform"
-        ),
-    },
-    "awsglue.transforms.apply_mapping": {
-        "": "ApplyMapping",
-    },
-    "awsglue.transforms.coalesce": {
-        "": "Coalesce",
-    },
-    "awsglue.transforms.collection_transforms": {
-        "SelectFromCollection": ("describeArgs describeTransform describeErrors describeReturn"),
-        "": "MapToCollection FlatMap",
-    },
-    "awsglue.transforms.drop_nulls": {
-        "": "DropNullFields",
-    },
-    "awsglue.transforms.dynamicframe_filter": {
-        "": "Filter",
-    },
-    "awsglue.transforms.dynamicframe_map": {
-        "": "Map",
-    },
-    "awsglue.transforms.errors_as_dynamicframe": {
-        "": "ErrorsAsDynamicFrame",
-    },
-    "awsglue.transforms.field_transforms": {
-        "": "RenameField DropFields SelectFields SplitFields SplitRows Join Spigot",
-    },
-    "awsglue.transforms.relationalize": {
-        "Relationalize": "describeArgs describeTransform describeErrors describeReturn",
-    },
-    "awsglue.transforms.repartition": {
-        "": "Repartition",
-    },
-    "awsglue.transforms.resolve_choice": {
-        "": "ResolveChoice",
-    },
-    "awsglue.transforms.transform": {
-        "GlueTransform": (
-            "name describeArgs describeReturn describeTransform describeErrors describe"
-        ),
-    },
-    "awsglue.transforms.unbox": {
-        "": "Unbox",
-    },
-    "awsglue.transforms.union": {
-        "": "Union",
-    },
-    "awsglue.transforms.unnest_frame": {
-        "": "UnnestFrame",
     },
     "awsgluedq.transforms": {
         "": "EvaluateDataQuality",

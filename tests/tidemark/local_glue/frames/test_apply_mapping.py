@@ -1,0 +1,263 @@
+"""apply_mapping: paths, types, what is not there; and that it, as toDF, changes nothing else."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import types as T  # noqa: N812 (as in PySpark's own documents)
+
+from tidemark.errors import UnsupportedError, UsageError
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.rule("Frames", source="DYF")
+def test_mapping_renames_converts_and_leaves_out(rows_of, printed):
+    """The example of the page."""
+    persons = rows_of(
+        "family_name string, name string, birth_date string, gender string",
+        ("Collins", "Michael", "1944-10-15", "male"),
+    )
+
+    mapped = persons.apply_mapping(
+        [
+            ("family_name", "String", "last_name", "String"),
+            ("name", "String", "first_name", "String"),
+            ("birth_date", "String", "date_of_birth", "Date"),
+        ]
+    )
+
+    assert (
+        printed(mapped) == "|-- last_name: string\n|-- first_name: string\n|-- date_of_birth: date"
+    )
+    assert mapped.toDF().collect() == [("Collins", "Michael", date(1944, 10, 15))]
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "value"),
+    [
+        *[(word, "bigint", 7) for word in ("long", "Long", "bigint")],
+        *[(word, "int", 7) for word in ("int", "integer", "Integer")],
+        *[(word, "smallint", 7) for word in ("short", "smallint")],
+        *[(word, "tinyint", 7) for word in ("byte", "tinyint")],
+        *[(word, "string", "7") for word in ("string", "String", "varchar", "char(3)")],
+        *[("float", "float", 7.0), ("double", "double", 7.0), ("date", "date", None)],
+        *[("decimal", "decimal(10,2)", Decimal("7.00")), ("boolean", "boolean", None)],
+        *[("decimal(5,1)", "decimal(5,1)", Decimal("7.0")), ("timestamp", "timestamp", None)],
+        ("binary", "binary", bytearray(b"7")),
+    ],
+)
+def test_the_words_of_types_in_any_case(rows_of, word, kind, value):
+    mapped = rows_of("a string", ("7",)).apply_mapping([("a", "string", "a", word)])
+
+    assert mapped.toDF().dtypes == [("a", kind)]
+    assert mapped.toDF().collect() == [(value,)]
+
+
+@pytest.mark.rule("Frames", source="SILENT", choice="null; the row is no error")
+def test_a_value_that_cannot_be_converted_is_null(rows_of):
+    mapped = rows_of("a string", ("x",), ("2",)).apply_mapping(("a", "string", "b", "int"))
+
+    assert mapped.toDF().collect() == [(None,), (2,)]
+    assert mapped.errorsCount() == 0
+
+
+def test_nested_paths_of_sources_and_targets(rows_of, printed):
+    frame = rows_of(
+        "id int, s struct<x: string, `y.z`: int>, l array<struct<v: int>>",
+        (1, ("a", 2), [(3,), (4,)]),
+        (5, None, None),
+    )
+
+    mapped = frame.apply_mapping(
+        [
+            ("s.x", "string", "t.x", "string"),
+            ("id", "int", "t.u.id", "long"),
+            ("s.`y.z`", "int", "`y.z`", "string"),
+            ("l.v", "array", "v", "array"),
+        ]
+    )
+
+    assert printed(mapped) == (
+        "|-- t: struct\n"
+        "|    |-- x: string\n"
+        "|    |-- u: struct\n"
+        "|    |    |-- id: long\n"
+        "|-- y.z: string\n"
+        "|-- v: array\n"
+        "|    |-- element: int"
+    )
+    assert mapped.toDF().collect() == [(("a", (1,)), "2", [3, 4]), ((None, (5,)), None, None)]
+
+
+@pytest.mark.rule("Frames", source="SILENT", choice="a struct of which nothing is there is null")
+def test_a_nested_target_without_any_value_is_null(rows_of):
+    frame = rows_of("a int, b int", (None, None), (1, None))
+
+    mapped = frame.apply_mapping([("a", "int", "s.a", "int"), ("b", "int", "s.b", "int")])
+
+    assert mapped.toDF().collect() == [(None,), ((1, None),)]
+
+
+@pytest.mark.rule("Frames", source="APM")
+def test_names_of_sources_are_compared_without_case_unless_asked_for(rows_of, warned):
+    frame = rows_of("CustId int", (1,))
+    mapping = [("custid", "int", "id", "int")]
+
+    assert frame.apply_mapping(mapping).toDF().collect() == [(1,)]
+    assert frame.apply_mapping(mapping, case_sensitive=True).toDF().columns == []
+    assert warned() == [("MAPPING_SOURCE", "custid")]
+
+
+@pytest.mark.rule("Frames", source="SILENT", choice="its target is left out, with a warning")
+def test_a_source_that_is_not_there_is_left_out_and_warned_of(rows_of, warned):
+    frame = rows_of("a int, `b.c` int", (1, 2))
+
+    mapped = frame.apply_mapping([("a", "int", "a", "int"), ("b.c", "int", "c", "int")])
+
+    assert mapped.toDF().collect() == [(1,)]
+    assert warned() == [("MAPPING_SOURCE", "b.c")]
+
+
+@pytest.mark.rule("Frames", source="SILENT", choice="converted from what it is, with a warning")
+def test_a_wrong_source_type_is_warned_of_with_the_column(rows_of, medicare, warned):
+    frame = rows_of("a string, b int", ("1", 2))
+
+    mapped = frame.apply_mapping([("a", "int", "a", "int"), ("b", "long", "b", "string")])
+    chosen = medicare.apply_mapping([("provider id", "long", "id", "string")])
+
+    assert mapped.toDF().collect() == [(1, "2")]
+    assert {row.id for row in chosen.toDF().collect()} == {"10001", "10005", "n/a", "10006"}
+    assert warned() == [
+        ("MAPPING_TYPE", "a (string, in the mapping int)"),
+        ("MAPPING_TYPE", "provider id (struct<long:bigint,string:string>, in the mapping long)"),
+    ]
+
+
+def test_of_two_mappings_to_one_target_the_last_one_wins(rows_of):
+    frame = rows_of("a int, b int", (1, 2))
+
+    mapped = frame.apply_mapping([("a", "int", "x", "int"), ("b", "int", "x", "int")])
+
+    assert mapped.toDF().collect() == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "text"),
+    [
+        (("a", "string", "a", "src-col-1-datatype"), "'src-col-1-datatype', which is not a type"),
+        (("a", "string", "a", "struct"), "is to be a struct, and it is string"),
+        (("s", "struct", "a", "int"), r"is struct .* and cannot be made int"),
+        (("a", "string", "a", "decimal(40,2)"), "allowed are 1 to 38 digits"),
+        (("a", "string", "b"), "must be a tuple of four texts"),
+        ("astr", "must be a list of tuples"),
+        (("a", "string", "a", None), "must be a tuple of four texts"),
+    ],
+)
+def test_an_impossible_mapping_is_an_error_that_names_it(rows_of, mapping, text):
+    frame = rows_of("a string, s struct<x: int>", ("1", (2,)))
+
+    with pytest.raises(UsageError, match=text):
+        frame.apply_mapping(mapping)
+
+
+def test_a_target_inside_of_an_array_is_refused(rows_of):
+    with pytest.raises(UnsupportedError, match=r"'l\[\]\.x' .* map the whole array"):
+        rows_of("a int", (1,)).apply_mapping([("a", "int", "l[].x", "int")])
+
+
+def test_what_has_parts_becomes_json_as_text(rows_of):
+    frame = rows_of("s struct<x: int>, l array<int>", ((1,), [2]))
+
+    mapped = frame.apply_mapping([("s", "struct", "s", "string"), ("l", "array", "l", "string")])
+
+    assert mapped.toDF().collect() == [('{"x":1}', "[2]")]
+
+
+def test_applyMapping_takes_its_mappings_after_another_argument(rows_of):  # noqa: N802
+    """As AWS's library has it."""
+    frame = rows_of("a int", (1,))
+
+    mapped = frame.applyMapping(None, [("a", "int", "b", "int")])
+
+    assert mapped.toDF().collect() == [(1,)]
+
+
+def test_of_no_columns_nothing_is_mapped_and_nothing_is_warned_of(glue_context, warned):
+    from awsglue.dynamicframe import DynamicFrame
+
+    empty = glue_context.spark_session.createDataFrame([], T.StructType([]))
+    frame = DynamicFrame.fromDF(empty, glue_context, "empty")
+
+    assert frame.apply_mapping([("a", "int", "a", "int")]).toDF().columns == []
+    assert warned() == []
+
+
+ATOMIC = st.sampled_from(
+    [
+        *[T.StringType(), T.IntegerType(), T.LongType(), T.ShortType(), T.ByteType()],
+        *[T.DoubleType(), T.FloatType(), T.BooleanType(), T.DateType(), T.TimestampType()],
+        *[T.BinaryType(), T.DecimalType(12, 3), T.TimestampNTZType()],
+    ]
+)
+NAMES = st.text(alphabet="abZ.`[]() $é", min_size=1, max_size=6).filter(lambda name: name.strip())
+
+
+def structs(kinds):
+    fields = st.lists(st.tuples(NAMES, kinds, st.booleans()), min_size=1, max_size=4)
+    unique = fields.filter(lambda ones: len({name.lower() for name, *_ in ones}) == len(ones))
+    return unique.map(lambda ones: T.StructType([T.StructField(*one) for one in ones]))
+
+
+KINDS = st.recursive(
+    ATOMIC,
+    lambda kinds: st.one_of(
+        structs(kinds),
+        kinds.map(T.ArrayType),
+        kinds.map(lambda kind: T.MapType(T.StringType(), kind)),
+    ),
+    max_leaves=5,
+)
+
+
+@given(schema=structs(KINDS))
+@settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_from_and_to_a_data_frame_and_the_identity_mapping_change_no_schema(glue_context, schema):
+    from awsglue.dynamicframe import DynamicFrame
+
+    frame = glue_context.spark_session.createDataFrame([], schema)
+    dynamic = DynamicFrame.fromDF(frame, glue_context, "any")
+    words = {one.name: one.dataType for one in dynamic.schema()}
+    mappings = [
+        (path, word, path, word)
+        for name, kind in words.items()
+        for path in [f"`{name.replace('`', '``')}`"]
+        for word in [kind.typeName()]
+    ]
+
+    assert dynamic.toDF() is frame
+    assert dynamic.apply_mapping(mappings).toDF().schema == frame.schema
+
+
+def test_the_identity_mapping_keeps_the_values(rows_of):
+    moment = datetime(2024, 5, 1, 12, 30)  # noqa: DTZ001 (Spark's own)
+    frame = rows_of(
+        "a int, `b.c` struct<x: array<map<string, decimal(5,2)>>>, t timestamp, d date",
+        (1, ([{"k": Decimal("1.50")}, {}],), moment, date(2024, 5, 1)),
+        (None, None, None, None),
+    )
+    kinds = {"a": "int", "`b.c`": "struct", "t": "timestamp", "d": "date"}
+
+    mapped = frame.apply_mapping([(name, kind, name, kind) for name, kind in kinds.items()])
+
+    assert mapped.toDF().schema == frame.toDF().schema
+    assert mapped.toDF().collect() == frame.toDF().collect()

@@ -1,0 +1,142 @@
+"""Fields by path: drop, select, rename, split off.
+
+Golden outputs are of AWS's page of the class DynamicFrame.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.errors import UnsupportedError, UsageError
+
+pytestmark = pytest.mark.spark
+
+FRIENDS = (
+    "name string, age int, location struct<state: string, county: string>, "
+    "friends array<struct<name: string, age: int>>"
+)
+ROWS = (
+    ("Sally", 23, ("WY", "Fremont"), []),
+    ("Varun", 34, ("NE", "Douglas"), [("Arjun", 3)]),
+    ("Haruki", 21, None, None),
+)
+
+
+@pytest.mark.rule("Frames", source="DYF")
+def test_drop_fields_drops_at_any_depth_also_in_arrays(rows_of, printed):
+    friends = rows_of(FRIENDS, *ROWS)
+
+    dropped = friends.drop_fields(paths=["age", "location.county", "friends.age"])
+
+    assert printed(dropped) == (
+        "|-- name: string\n"
+        "|-- location: struct\n"
+        "|    |-- state: string\n"
+        "|-- friends: array\n"
+        "|    |-- element: struct\n"
+        "|    |    |-- name: string"
+    )
+    assert dropped.toDF().collect() == [
+        ("Sally", ("WY",), []),
+        ("Varun", ("NE",), [("Arjun",)]),
+        ("Haruki", None, None),
+    ]
+
+
+def test_a_struct_goes_with_its_last_field(rows_of):
+    frame = rows_of("a int, s struct<x: int>", (1, (2,)))
+
+    assert frame.drop_fields("s.x").toDF().columns == ["a"]
+
+
+def test_a_field_that_is_not_there_can_be_dropped(rows_of):
+    assert rows_of("a int", (1,)).drop_fields(["b", "a.b"]).toDF().collect() == [(1,)]
+
+
+@pytest.mark.rule("Frames", source="DYF", choice="in the order of the paths")
+def test_select_fields_keeps_fields_and_of_structs_what_is_asked_for(rows_of, warned):
+    friends = rows_of(FRIENDS, *ROWS)
+
+    assert friends.select_fields(["location", "name"]).toDF().columns == ["location", "name"]
+    assert friends.select_fields("friends.age").toDF().collect() == [([],), ([(3,)],), (None,)]
+    assert friends.select_fields(paths=["nme"]).toDF().columns == []
+    assert warned() == [("FIELD_MISSING", "nme")]
+
+
+@pytest.mark.rule("Frames", source="DYF")
+def test_rename_field_renames_in_place(rows_of, printed):
+    orgs = rows_of("id string, name string, links array<struct<note: string, url: string>>")
+
+    renamed = orgs.rename_field("id", "org_id").rename_field("links[].url", "links[].address")
+
+    assert printed(renamed) == (
+        "|-- org_id: string\n"
+        "|-- name: string\n"
+        "|-- links: array\n"
+        "|    |-- element: struct\n"
+        "|    |    |-- note: string\n"
+        "|    |    |-- address: string"
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "path"),
+    [
+        ("this.old.name", "`this.old.name`"),
+        ("with space", "with space"),
+        ("$amount (usd)", "$amount (usd)"),
+        ("a:b/c", "a:b/c"),
+        (".id", "`.id`"),
+        ("tick`ed", "`tick``ed`"),
+        ("[id]", "`[id]`"),
+        ("a[0]", "a[0]"),
+    ],
+)
+def test_odd_names_are_fields_like_others(rows_of, column, path):
+    escaped = column.replace("`", "``")
+    frame = rows_of(f"`{escaped}` string, other int", ("x", 1))
+
+    assert frame.rename_field(path, "new").toDF().columns == ["new", "other"]
+    assert frame.select_fields([path]).toDF().collect() == [("x",)]
+    assert frame.drop_fields([path]).toDF().columns == ["other"]
+    mapped = frame.apply_mapping([(path, "string", path, "string")])
+    assert (mapped.toDF().columns, mapped.toDF().collect()) == ([column], [("x",)])
+
+
+def test_columns_that_differ_in_case_only_are_two(glue_context):
+    from awsglue.dynamicframe import DynamicFrame
+
+    frame = DynamicFrame.fromDF(glue_context.sql("SELECT 1 AS id, 2 AS ID, 3 AS x"), glue_context)
+
+    assert frame.drop_fields("id").toDF().collect() == [(2, 3)]
+    assert frame.rename_field("ID", "other").toDF().columns == ["id", "other", "x"]
+
+
+@pytest.mark.rule("Frames", source="SILENT", choice="a field that has the new name is replaced")
+def test_a_rename_to_a_name_that_is_there_replaces_the_field(rows_of, warned):
+    frame = rows_of("a int, b int, s struct<x: int>", (1, 2, (3,)))
+
+    assert frame.rename_field("a", "b").toDF().collect() == [(1, (3,))]
+    assert frame.rename_field("s.x", "x").toDF().collect() == [(1, 2, 3)]
+    assert frame.rename_field("c", "d").toDF().columns == ["a", "b", "s"]
+    assert warned() == [("FIELD_MISSING", "c")]
+    with pytest.raises(UnsupportedError, match="moves the field into another struct"):
+        frame.rename_field("a", "s.a")
+
+
+@pytest.mark.rule("Frames", source="DYF")
+def test_split_fields_makes_two_frames(rows_of):
+    frame = rows_of("id bigint, index int, `val.type` string", (1, 0, "fax"))
+
+    parts = frame.split_fields(["id", "index"], "left", "right")
+
+    assert list(parts.keys()) == ["left", "right"]
+    assert [part.name for part in parts.values()] == ["left", "right"]
+    assert parts["left"].toDF().collect() == [(1, 0)]
+    assert parts["right"].toDF().columns == ["val.type"]
+
+
+@pytest.mark.parametrize("paths", [None, 1, ["a", 2], [""], ["`a"]])
+def test_wrong_paths_are_an_error(rows_of, paths):
+    with pytest.raises(UsageError, match="path"):
+        rows_of("a int", (1,)).drop_fields(paths)

@@ -1,0 +1,200 @@
+"""Nested fields as columns, text as records, and fields without values.
+
+Golden schemas are of AWS's page of the class DynamicFrame.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tidemark.errors import UnsupportedError, UsageError
+
+pytestmark = pytest.mark.spark
+
+ADDRESS = (
+    "`Provider Id` string, "
+    "Address struct<`Zip.Code`: string, City: string, Array: array<string>, State: string>"
+)
+
+
+@pytest.mark.rule("Frames", source="DYF")
+def test_unnest_makes_columns_of_structs_and_leaves_arrays(rows_of, printed):
+    unnested = rows_of(ADDRESS, ("1", ("36301", "DOTHAN", ["a"], "AL")), ("2", None)).unnest()
+
+    assert printed(unnested) == (
+        "|-- Provider Id: string\n"
+        "|-- Address.Zip.Code: string\n"
+        "|-- Address.City: string\n"
+        "|-- Address.Array: array\n"
+        "|    |-- element: string\n"
+        "|-- Address.State: string"
+    )
+    assert unnested.toDF().collect() == [
+        ("1", "36301", "DOTHAN", ["a"], "AL"),
+        ("2", None, None, None, None),
+    ]
+
+
+ITEM = "Item struct<ColA: struct<S: string>, ColC: struct<N: string>, ColD: struct<L: array<void>>>"
+
+
+@pytest.mark.rule("Frames", source="DYF")
+def test_unnest_ddb_json_takes_the_descriptors_away(rows_of, printed):
+    unnested = rows_of(ITEM, ((("a",), ("1",), ([],)),)).unnest_ddb_json()
+
+    assert printed(unnested) == (
+        "|-- ColA: string\n|-- ColC: string\n|-- ColD: array\n|    |-- element: null"
+    )
+    assert unnested.toDF().collect() == [("a", "1", [])]
+
+
+MAPS = (
+    "Item struct<"
+    "parentMap: struct<M: struct<childMap: struct<M: struct<"
+    "appName: struct<S: string>, packageName: struct<S: string>, updatedAt: struct<N: string>>>>>, "
+    "strings: struct<SS: array<string>>, numbers: struct<NS: array<string>>, "
+    "binaries: struct<BS: array<string>>, isDDBJson: struct<BOOL: boolean>, "
+    "nullValue: struct<NULL: boolean>>"
+)
+
+
+@pytest.mark.rule("Frames", source="DYF")
+def test_simplify_ddb_json_makes_structs_of_maps(rows_of, printed):
+    item = (((((("a",), ("p",), ("7",)),),),), (["s"],), (["1"],), (["b"],), (True,), (True,))
+
+    simple = rows_of(MAPS, (item,)).simplify_ddb_json()
+
+    assert printed(simple) == (
+        "|-- parentMap: struct\n"
+        "|    |-- childMap: struct\n"
+        "|    |    |-- appName: string\n"
+        "|    |    |-- packageName: string\n"
+        "|    |    |-- updatedAt: string\n"
+        "|-- strings: array\n"
+        "|    |-- element: string\n"
+        "|-- numbers: array\n"
+        "|    |-- element: string\n"
+        "|-- binaries: array\n"
+        "|    |-- element: string\n"
+        "|-- isDDBJson: boolean\n"
+        "|-- nullValue: null"
+    )
+    assert simple.toDF().collect() == [((("a", "p", "7"),), ["s"], ["1"], ["b"], True, None)]
+
+
+@pytest.mark.rule("Frames", source="DYF", choice="an attribute of several types is a choice")
+def test_lists_of_one_type_are_simplified_others_not(rows_of):
+    item = (
+        "Item struct<one: struct<L: array<struct<S: string>>>, "
+        "two: struct<L: array<struct<S: string, N: string>>>, several: struct<S: string, BOOL: "
+        "boolean>>"
+    )
+    rows = rows_of(item, ((([("a",)],), ([("b", None)],), (None, True)),)).simplify_ddb_json()
+
+    assert rows.toDF().collect() == [(["a"], [("b", None)], (True, None))]
+
+
+@pytest.mark.rule("Frames", source="DNF", choice="a frame without rows keeps its fields")
+def test_fields_that_are_null_in_every_row_are_dropped_at_any_depth(rows_of, printed):
+    from awsglue.transforms import DropNullFields
+
+    schema = (
+        "a int, s struct<x: int, y: string>, l array<struct<p: int, q: string>>, z string, v void, "
+        "m map<string, string>, all struct<n: int>"
+    )
+    frame = rows_of(schema, (1, (None, "b"), [(None, "x")], None, None, {"k": None}, (None,)))
+
+    dropped = DropNullFields.apply(frame, transformation_ctx="nulls")
+
+    assert printed(dropped) == (
+        "|-- a: int\n"
+        "|-- s: struct\n"
+        "|    |-- y: string\n"
+        "|-- l: array\n"
+        "|    |-- element: struct\n"
+        "|    |    |-- q: string\n"
+        "|-- m: map\n"
+        "|    |-- keyType: string\n"
+        "|    |-- valueType: string"
+    )
+    assert DropNullFields.apply(rows_of("a int, b string")).toDF().columns == ["a", "b"]
+
+
+@pytest.mark.rule("Frames", source="DYF", choice="text that is no JSON makes an error record")
+def test_unbox_makes_a_record_of_text(rows_of, printed):
+    """The example of the page: a field of JSON."""
+    address = {"Street": "1108 ROSS", "Zip.Code": "36301", "Array": ["1108 ROSS", "DOTHAN"]}
+    frame = rows_of("id int, a string", (1, json.dumps(address)), (2, "{bad"), (3, None))
+
+    unboxed = frame.unbox("a", "json")
+
+    assert printed(unboxed) == (
+        "|-- id: int\n"
+        "|-- a: struct\n"
+        "|    |-- Array: array\n"
+        "|    |    |-- element: string\n"
+        "|    |-- Street: string\n"
+        "|    |-- Zip.Code: string"
+    )
+    assert unboxed.toDF().collect() == [
+        (1, (["1108 ROSS", "DOTHAN"], "1108 ROSS", "36301")),
+        (3, None),
+    ]
+    (row,) = unboxed.errorsAsDynamicFrame().toDF().collect()
+    assert row.error.msg == "the text cannot be unboxed: {bad"
+    assert row.error.dynamicRecord == (2, "{bad")
+
+
+def test_unbox_takes_a_schema_and_reads_csv(rows_of):
+    from awsglue.gluetypes import Field, IntegerType, StringType, StructType
+
+    schema = json.dumps(StructType([Field("x", IntegerType())]).jsonValue())
+    two = json.dumps(StructType([Field("n", IntegerType()), Field("t", StringType())]).jsonValue())
+    frame = rows_of("s struct<t: string>, c string", (('{"x": 1, "y": 2}',), "1|b"))
+
+    unboxed = frame.unbox("s.t", "json", withSchema=schema)
+
+    assert unboxed.toDF().collect() == [(((1,),), "1|b")]
+    assert frame.unbox("c", "csv", separator="|").toDF().select("c").collect() == [(("1", "b"),)]
+    typed = frame.unbox("c", "csv", separator="|", withSchema=two)
+    assert typed.toDF().select("c.*").collect() == [(1, "b")]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (("a", "avro"), UnsupportedError, "unbox of 'avro' is not supported; allowed are json"),
+        (("b", "json"), UsageError, "the field 'b' to unbox is not there"),
+        (("n", "json"), UsageError, "the field 'n' to unbox is int; it must be a string"),
+    ],
+)
+def test_what_cannot_be_unboxed_is_an_error(rows_of, call, error, text):
+    with pytest.raises(error, match=text):
+        rows_of("a string, n int", ("{}", 1)).unbox(*call)
+
+
+def test_a_frame_gets_a_schema(rows_of):
+    from awsglue.gluetypes import Field, LongType, StringType, StructType
+
+    schema = StructType([Field("b", StringType()), Field("a", LongType()), Field("c", LongType())])
+
+    frame = rows_of("a int, b int", (1, 2)).with_frame_schema(schema)
+
+    assert frame.toDF().dtypes == [("b", "string"), ("a", "bigint"), ("c", "bigint")]
+    assert frame.toDF().collect() == [("2", 1, None)]
+
+
+@pytest.mark.rule("Frames", source="DYF, SPI", choice="written where it is called, as one file")
+def test_spigot_writes_a_sample_and_returns_all_rows(rows_of, s3, spark):
+    frame = rows_of("a int, b string", *[(n, "x") for n in range(5)])
+
+    same = frame.spigot(path=s3.uri, options={"topk": 2})
+
+    assert same.count() == 5
+    assert spark.read.json(s3.uri).count() == 2
+    with pytest.raises(UsageError, match="allowed: topk, prob"):
+        frame.spigot(s3.uri, {"top": 2})
+    with pytest.raises(UsageError, match="prob"):
+        frame.spigot(s3.uri, {"prob": "x"})

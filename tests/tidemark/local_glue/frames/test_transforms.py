@@ -1,0 +1,125 @@
+"""The classes of transforms: called as scripts call them, by position and by keyword."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import awsglue.transforms as transforms
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def frame(rows_of):
+    return rows_of("id int, name string, s struct<x: string>", (1, "a", ('{"k": 2}',)), name="f")
+
+
+def columns(found):
+    return found.toDF().columns
+
+
+CALLS = {
+    "ApplyMapping": lambda t, f: t.apply(frame=f, mappings=[("id", "int", "n", "long")]),
+    "Coalesce": lambda t, f: t.apply(f, 1),
+    "DropFields": lambda t, f: t.apply(f, ["name"]),
+    "DropNullFields": lambda t, f: t.apply(frame=f, transformation_ctx="x"),
+    "ErrorsAsDynamicFrame": lambda t, f: t.apply(f),
+    "Filter": lambda t, f: t.apply(frame=f, f=lambda row: row["id"] == 1),
+    "Join": lambda t, f: t.apply(f, f, "id", "id"),
+    "Map": lambda t, f: t.apply(frame=f, f=lambda row: row),
+    "RenameField": lambda t, f: t.apply(f, "id", "n"),
+    "Repartition": lambda t, f: t.apply(frame=f, num_partitions=2),
+    "ResolveChoice": lambda t, f: t.apply(frame=f, choice="make_struct", transformation_ctx="x"),
+    "SelectFields": lambda t, f: t.apply(frame=f, paths=["id"], transformation_ctx="x"),
+    "Unbox": lambda t, f: t.apply(f, "s.x", "json"),
+    "Union": lambda t, f: t.apply(f, f),
+    "UnnestFrame": lambda t, f: t.apply(f),
+}
+FOUND = {
+    "ApplyMapping": ["n"],
+    "DropFields": ["id", "s"],
+    "ErrorsAsDynamicFrame": ["error"],
+    "Join": [".id", ".name", ".s", "id", "name", "s"],
+    "RenameField": ["n", "name", "s"],
+    "SelectFields": ["id"],
+    "UnnestFrame": ["id", "name", "s.x"],
+}
+OF_COLLECTIONS = {"FlatMap", "MapToCollection", "SelectFromCollection"}
+TO_COLLECTIONS = {"Relationalize", "SplitFields", "SplitRows"}
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_a_transform_is_applied_to_a_frame(frame, name):
+    found = CALLS[name](getattr(transforms, name), frame)
+
+    assert columns(found) == FOUND.get(name, ["id", "name", "s"])
+
+
+def test_every_transform_is_tried():
+    names = {one.__name__ for one in transforms.ALL_TRANSFORMS}
+
+    assert names - CALLS.keys() - OF_COLLECTIONS - TO_COLLECTIONS == {"Spigot"}
+
+
+def test_transforms_that_make_collections(frame):
+    fields = transforms.SplitFields.apply(frame=frame, paths=["id"])
+    rows = transforms.SplitRows.apply(frame, {"id": {">": 0}})
+    tables = transforms.Relationalize.apply(frame, None, "root")
+
+    assert list(fields.keys()) == ["f1", "f2"]
+    assert list(rows.keys()) == ["frame1", "frame2"]
+    assert columns(tables["root"]) == ["id", "name", "s.x"]
+
+
+def test_transforms_of_collections(frame):
+    fields = transforms.SplitFields.apply(frame, ["id"], "one", "two")
+
+    picked = transforms.SelectFromCollection.apply(dfc=fields, key=next(iter(fields.keys())))
+    contexts = []
+
+    def renamed(one, context):
+        contexts.append(context)
+        return one.rename_field("id", "n")
+
+    mapped = transforms.MapToCollection.apply(fields, renamed, "ctx")
+    flat = transforms.FlatMap.apply(
+        fields, transforms.SplitFields, "frame", transformation_ctx="c", paths=["id", "name"]
+    )
+
+    assert columns(picked) == ["id"]
+    assert [columns(one) for one in mapped.values()] == [["n"], ["name", "s"]]
+    assert contexts == ["ctx:one", "ctx:two"]
+    assert list(flat.keys()) == ["one1", "one2", "two1", "two2"]
+    with pytest.raises(TypeError, match="callable must return a DynamicFrame"):
+        fields.map(lambda one, _: one.toDF())
+    with pytest.raises(TypeError, match="DynamicFrame or DynamicFrameCollection"):
+        fields.flatmap(lambda one, _: one.toDF())
+
+
+def test_a_transform_of_the_script_is_one_like_others(frame):
+    class Upper(transforms.GlueTransform):
+        def __call__(self, frame, field):
+            return frame.rename_field(field, field.upper())
+
+    assert columns(Upper.apply(frame, field="id")) == ["ID", "name", "s"]
+    assert Upper.name() == "Upper"
+    assert repr(Upper()) == "<Transform: Upper>"
+    assert Upper() == Upper()
+    with pytest.raises(NotImplementedError, match="describeArgs method not implemented"):
+        Upper.describe()
+
+
+def test_transforms_describe_themselves():
+    described = json.loads(transforms.describe_transform("join"))["transform"]
+
+    assert described["name"] == "Join"
+    assert [one["name"] for one in described["args"]] == [
+        *("frame1", "frame2", "keys1", "keys2", "transformation_ctx")
+    ]
+    assert [one["optional"] for one in described["args"]] == [False, False, False, False, True]
+    assert described["returns"]["type"] == "DynamicFrame"
+    assert transforms.get_transform("other") is None
+    assert transforms.describe_transform("other") == "{}"
+    assert all(one.describe() for one in transforms.ALL_TRANSFORMS)

@@ -1,0 +1,95 @@
+"""Records that a step could not process: kept apart, counted against thresholds.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tidemark.errors import TidemarkError
+from tidemark.local_glue.frames.joins import union
+
+# What Glue's error record has; source, input and bytesread are of a reader of files.
+SHAPE = (
+    "struct<callsite: struct<site: string, info: string>, msg: string, stackTrace: string, "
+    "input: string, bytesread: bigint, source: string>"
+)
+
+
+class ErrorThresholdError(TidemarkError):
+    """A step has as many errors as its threshold, or with the steps before it the total."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The records that one step could not process.
+
+    Attributes:
+        make: returns them: columns ``msg``, ``stackTrace`` and ``dynamicRecord``.
+        step: the name of the step.
+        info: what the script gave as info.
+    """
+
+    make: Callable[[], DataFrame]
+    step: str
+    info: str
+
+    @cached_property
+    def count(self) -> int:
+        """The number of records; they are computed when it is first asked for."""
+        return self.make().count()
+
+    def frame(self) -> DataFrame:
+        """Return the error records in Glue's shape."""
+        error = F.struct(
+            F.struct(F.lit(self.step).alias("site"), F.lit(self.info).alias("info")).alias(
+                "callsite"
+            ),
+            F.col("msg"),
+            F.col("stackTrace"),
+            F.lit("").alias("input"),
+            F.lit(0).cast("bigint").alias("bytesread"),
+            F.lit("").alias("source"),
+            F.col("dynamicRecord"),
+        )
+        return self.make().select(error.alias("error"))
+
+
+def count_errors(failed: Sequence[Failed]) -> int:
+    """Return the number of error records of some steps."""
+    return sum(one.count for one in failed)
+
+
+def errors_frame(spark: SparkSession, failed: Sequence[Failed]) -> DataFrame:
+    """Return the error records of some steps, in a column ``error``."""
+    if not failed:
+        return spark.createDataFrame([], f"error {SHAPE}")
+    return reduce(union, [one.frame() for one in failed])
+
+
+def check_thresholds(
+    failed: Sequence[Failed], own: Sequence[Failed], stage: int, total: int
+) -> None:
+    """Count errors where a threshold is set.
+
+    Args:
+        failed: of all steps so far.
+        own: of the last one.
+        stage: how many of the last one are too many; 0 for any number.
+        total: how many of all are too many; 0 for any number.
+
+    Raises:
+        ErrorThresholdError: there are as many.
+    """
+    for which, threshold, steps in (("stage", stage, own), ("total", total, failed)):
+        if threshold > 0 and (count := count_errors(steps)) >= threshold:
+            first = next(one for one in steps if one.count).make().first()
+            text = first["msg"] if first else ""
+            raise ErrorThresholdError(
+                f"{count} records have errors and {which}Threshold is {threshold}; the first one "
+                f"is: {text}"
+            )

@@ -1,0 +1,246 @@
+"""Functions of the script over records: filter, map and whole partitions.
+
+A record is a dict, with the structs in it as dicts; what a field holds of a choice is its value.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+import os
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from pyspark import RDD, AccumulatorParam, StorageLevel
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, NullType, StringType, StructField, StructType
+
+from tidemark.local_glue.frames.choices import (
+    Choice,
+    built,
+    plain_type,
+    schema_of,
+    values_of,
+    with_marks,
+)
+from tidemark.local_glue.frames.records import converter, kind_of, widened, writer
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
+
+Wrap = Callable[[Mapping[str, Any]], Any]
+Item = tuple[bool, Any, str, str]
+"""Whether a record is one, the record or else the row, the error, and where it was raised."""
+Run = Callable[[int, Iterable[Row]], Iterator[Item]]
+KEPT = "\x00"  # no message of an error
+LEFT_OUT = (KeyError, ValueError, TypeError)
+
+
+def wrapped(wrap: Wrap, record: Mapping[str, Any]) -> Any:
+    """Return a record whose structs are records too."""
+    return wrap({k: wrapped(wrap, v) if type(v) is dict else v for k, v in record.items()})
+
+
+class _Reasons(AccumulatorParam[frozenset[str]]):
+    """Why rows were left out: the first reason is warned of in the process of the script."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+
+    def zero(self, value: frozenset[str]) -> frozenset[str]:
+        return frozenset()
+
+    def addInPlace(  # noqa: N802 (Spark's name)
+        self, value1: frozenset[str], value2: frozenset[str]
+    ) -> frozenset[str]:
+        if value2 and not value1 and os.getpid() == self._process:
+            note(RunWarning.FILTER_LEFT_OUT, min(value2))
+        return value1 or value2
+
+
+def filtered(
+    frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap
+) -> tuple[DataFrame, Callable[[], DataFrame]]:
+    """Return the rows for which a function is true, and a maker of those for which it failed.
+
+    As on AWS a KeyError, ValueError or TypeError means no: the row is left out. The first one is
+    warned of. Any other error makes an error record of the row.
+    """
+    source, values = values_of(frame)
+    record_of = converter(schema_of(frame))
+    assert record_of is not None  # noqa: S101 (a row is a struct)
+    spark = frame.sparkSession
+    reasons = spark.sparkContext.accumulator(frozenset[str](), _Reasons())
+
+    def outcome(row: Row) -> str | None:
+        try:
+            return KEPT if function(wrapped(wrap, record_of(row))) else None
+        except LEFT_OUT as error:
+            reasons.add(frozenset([_message(error)]))
+            return None
+        except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
+            return f"{_message(error)}{KEPT}{traceback.format_exc()}"
+
+    ask = F.udf(outcome, StringType()).asNondeterministic()
+    answer = ask(F.struct(*[value.column for value in values]))
+
+    def failed() -> DataFrame:
+        asked = source.withColumn("answer of tidemark", answer)
+        parts = F.split(F.col("`answer of tidemark`"), KEPT)
+        record = F.struct(*[v.column.alias(v.name) for v in values])
+        return asked.filter((F.size(parts) == 2) & (parts[0] != "")).select(
+            parts[0].alias("msg"), parts[1].alias("stackTrace"), record.alias("dynamicRecord")
+        )
+
+    return built(source.filter(answer == KEPT), values), failed
+
+
+def _message(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+class Mapped:
+    """What a function makes of records; computed once, when it is first asked for."""
+
+    def __init__(self, frame: DataFrame, run: Run) -> None:
+        """Keep what is to be run: a function of the number of a partition and its rows."""
+        self._spark = frame.sparkSession
+        self._schema = schema_of(frame)
+        self._items: RDD[Item] = frame.rdd.mapPartitionsWithIndex(run)
+        self._items.persist(StorageLevel.MEMORY_AND_DISK)
+
+    def frame(self) -> DataFrame:
+        """Return the records, with the schema of all of them."""
+        records = self._items.filter(_is_record).map(_record)
+        hints = {one.name: one.dataType for one in self._schema}
+        kinds = records.mapPartitions(partial(_kinds, self._schema)).collect()
+        kind: DataType = StructType([])
+        for one in kinds:
+            kind = widened(kind, one)
+        schema = StructType(
+            [
+                StructField(one.name, _of_nothing(one.dataType, hints.get(one.name)))
+                for one in (kind if isinstance(kind, StructType) else StructType([]))
+            ]
+        )
+        write = writer(schema)
+        assert write is not None  # noqa: S101 (of a struct)
+        return self._spark.createDataFrame(
+            records.map(write), with_marks(schema), verifySchema=False
+        )
+
+    def failed(self) -> DataFrame:
+        """Return the rows for which the function failed."""
+        schema = StructType(
+            [
+                StructField("msg", StringType()),
+                StructField("stackTrace", StringType()),
+                StructField("dynamicRecord", plain_type(self._schema)),
+            ]
+        )
+        rows = self._items.filter(lambda item: not item[0]).map(_failure)
+        return self._spark.createDataFrame(rows, schema, verifySchema=False)
+
+
+def _is_record(item: Item) -> bool:
+    return item[0]
+
+
+def _record(item: Item) -> Any:
+    return item[1]
+
+
+def _failure(item: Item) -> tuple[Any, ...]:
+    return item[2], item[3], item[1]
+
+
+def mapped(frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap) -> Mapped:
+    """Return what a function returns for each record; where it fails, an error record."""
+    record_of = converter(schema_of(frame))
+    assert record_of is not None  # noqa: S101 (a row is a struct)
+
+    def run(_: int, rows: Iterable[Row]) -> Iterator[Item]:
+        for row in rows:
+            try:
+                found = function(wrapped(wrap, record_of(row)))
+            except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
+                yield False, row, _message(error), traceback.format_exc()
+                continue
+            if found and isinstance(found, Mapping):
+                yield True, _plain(found), "", ""
+            else:
+                kind = type(found).__name__ if found is not None else None
+                text = f"User-specified function returned {kind} instead of DynamicRecord"
+                yield False, row, text, ""
+
+    return Mapped(frame, run)
+
+
+def mapped_partitions(
+    frame: DataFrame, function: Callable[[int, Iterator[dict[str, Any]]], Iterable[dict[str, Any]]]
+) -> Mapped:
+    """Return what a function makes of the records of each partition.
+
+    As on AWS it gets and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
+    """
+    record_of = converter(schema_of(frame))
+    assert record_of is not None  # noqa: S101 (a row is a struct)
+
+    def given(row: Row) -> dict[str, Any]:
+        return {"record": record_of(row), "isError": False, "errorMessage": ""}
+
+    def run(number: int, rows: Iterable[Row]) -> Iterator[Item]:
+        for item in function(number, map(given, rows)):
+            yield not item.get("isError"), _plain(item["record"]), item.get("errorMessage", ""), ""
+
+    return Mapped(frame, run)
+
+
+def _plain(value: Any) -> Any:
+    """Return a record as plain dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple | set) else value
+
+
+def _kinds(schema: StructType, records: Iterator[Any]) -> Iterator[DataType]:
+    """Yield the type of all records of a partition."""
+    known = dict[tuple[Any, ...], None]()
+    kind: DataType | None = None
+    for record in records:
+        shape = _shape(record)
+        if shape is not None and shape in known:
+            continue
+        found = kind_of(record, schema)
+        kind = found if kind is None else widened(kind, found)
+        if shape is not None:
+            known[shape] = None
+    if kind is not None:
+        yield kind
+
+
+def _shape(record: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Return what tells the type of a record; None if it has parts, or numbers of any size."""
+    shape = tuple((name, type(value)) for name, value in record.items())
+    return shape if all(kind in _SIMPLE for _, kind in shape) else None
+
+
+_SIMPLE = (str, bool, float, type(None), bytes)
+
+
+def _of_nothing(kind: DataType, hint: DataType | None) -> DataType:
+    """Return a type with the one before, or else text, for what has no value anywhere."""
+    match kind:
+        case NullType():
+            return hint if hint is not None and not isinstance(hint, NullType) else StringType()
+        case Choice():
+            return kind
+        case StructType():
+            hints = {f.name: f.dataType for f in hint} if isinstance(hint, StructType) else {}
+            fields = [
+                StructField(one.name, _of_nothing(one.dataType, hints.get(one.name)))
+                for one in kind
+            ]
+            return StructType(fields)
+        case ArrayType():
+            inner = hint.elementType if isinstance(hint, ArrayType) else None
+            return ArrayType(_of_nothing(kind.elementType, inner))
+    return kind

@@ -1,0 +1,39 @@
+"""Spigot: a sample of the rows as JSON, to look at.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-transforms-spigot.html
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.frames.choices import unmarked
+
+ALL_OPTIONS = {"topk", "prob"}
+
+
+def write_sample(frame: DataFrame, path: str, options: Mapping[str, Any]) -> None:
+    """Write some rows of a frame as lines of JSON to a path, now.
+
+    Args:
+        frame: any rows.
+        path: a folder; files that are there stay.
+        options: ``prob`` is the chance of a row to be taken, ``topk`` how many are at most.
+
+    Raises:
+        UsageError: an option is not known, or has a wrong value.
+    """
+    if unknown := sorted(set(options) - ALL_OPTIONS):
+        raise UsageError(f"the options {unknown} of spigot are not known; allowed: topk, prob")
+    sample = unmarked(frame)
+    try:
+        if "prob" in options:
+            sample = sample.sample(withReplacement=False, fraction=float(options["prob"]))
+        if "topk" in options:
+            sample = sample.limit(int(options["topk"]))
+    except ValueError as error:
+        raise UsageError(f"the options of spigot are {dict(options)}: {error}") from error
+    if sample.columns:
+        sample.coalesce(1).write.mode("append").json(path)

@@ -1,0 +1,136 @@
+"""Unbox: text in a field as the record that it holds.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, StringType, StructField, StructType
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.frames.choices import (
+    ELEMENT,
+    Steps,
+    Value,
+    built,
+    quoted,
+    schema_of,
+    values_of,
+)
+from tidemark.local_glue.frames.fields import edited, value_at
+from tidemark.local_glue.frames.paths import find_path, parse_path
+from tidemark.local_glue.readers.glue_schema import spark_schema
+
+OPTIONS = {"json": {"withSchema"}, "csv": {"withSchema", "separator", "escaper", "quoteChar"}}
+BOX, BAD = "box of tidemark", "bad text of tidemark"
+
+
+def unbox(
+    frame: DataFrame, path: str, format: str, options: Mapping[str, Any]
+) -> tuple[DataFrame, Callable[[], DataFrame]]:
+    """Return a frame with a field of text as what it holds, and a maker of the rows that failed.
+
+    JSON without a schema is read once more, for its type; CSV becomes fields col0, col1 and so on.
+
+    Args:
+        frame: any rows.
+        path: of the field, in no array.
+        format: json or csv.
+        options: withSchema; for csv also separator, escaper and quoteChar.
+
+    Raises:
+        UsageError: the field is not there, or is no text, or the schema is none.
+        UnsupportedError: a format or an option that this machine does not run.
+    """
+    if format not in OPTIONS:
+        raise UnsupportedError(f"unbox of {format!r} is not supported; allowed are json and csv")
+    if unknown := sorted(set(options) - OPTIONS[format]):
+        raise UnsupportedError(f"the options {unknown} of unbox are not supported for {format}")
+    found = find_path(schema_of(frame), parse_path(path))
+    if found is None or not isinstance(found[1], StringType):
+        what = "is not there" if found is None else f"is {found[1].simpleString()}"
+        raise UsageError(f"the field {path!r} to unbox {what}; it must be a string")
+    if ELEMENT in found[0]:
+        raise UnsupportedError(
+            f"the field {path!r} to unbox is in an array, which is not supported"
+        )
+    source, values = values_of(frame)
+    text = value_at(values, found[0])[0]
+    kind = _given(options.get("withSchema")) or _inferred(source, text, format, options)
+    parsed = _parsed(text, kind, format, options)
+    return _replaced(source, values, found[0], parsed, kind)
+
+
+def _replaced(
+    source: DataFrame, values: list[Value], steps: Steps, parsed: Column, kind: DataType
+) -> tuple[DataFrame, Callable[[], DataFrame]]:
+    with_box = source.withColumn(BOX, parsed)
+    bad = F.col(f"`{BOX}`.`{BAD}`")
+
+    def failed() -> DataFrame:
+        record = F.struct(*[value.column.alias(value.name) for value in values])
+        return with_box.filter(bad.isNotNull()).select(
+            F.concat(F.lit("the text cannot be unboxed: "), bad).alias("msg"),
+            F.lit("").alias("stackTrace"),
+            record.alias("dynamicRecord"),
+        )
+
+    box = Value(BOX, F.col(f"`{BOX}`.`{BOX}`"), kind)
+    good = built(with_box.filter(bad.isNull()), [*values, box])
+    unboxed = edited(good, {steps: lambda value: [Value(value.name, F.col(f"`{BOX}`"), kind)]})
+    return unboxed.drop(BOX), failed
+
+
+def _given(text: object) -> StructType | None:
+    if not text:
+        return None
+    try:
+        return spark_schema(json.loads(str(text)))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"the option withSchema of unbox is {text!r}; it must be the JSON of a "
+            f"awsglue.gluetypes.StructType ({error})"
+        ) from error
+
+
+def _inferred(source: DataFrame, text: Column, format: str, options: Mapping[str, Any]) -> DataType:
+    """Return the type of all texts; one pass over them."""
+    texts = source.select(text.alias("text")).filter("text IS NOT NULL")
+    if format == "csv":
+        parts = F.split("text", f"[{_separator(options)}]")
+        count = texts.agg(F.max(F.size(parts))).collect()[0][0] or 1
+        return StructType([StructField(f"col{n}", StringType()) for n in range(count)])
+    lines = texts.rdd.map(lambda row: f'{{"{BOX}":{row[0]}}}')
+    reader = source.sparkSession.read.option("mode", "DROPMALFORMED")
+    schema = reader.json(lines).schema
+    return schema[BOX].dataType if BOX in schema.names else StringType()
+
+
+def _separator(options: Mapping[str, Any]) -> str:
+    separator = str(options.get("separator", ","))
+    return f"\\{separator}" if separator in "\\]^-" else separator
+
+
+def _parsed(text: Column, kind: DataType, format: str, options: Mapping[str, Any]) -> Column:
+    """Return a struct of what a text holds and of the text itself where that is nothing."""
+    if format == "json":
+        shape = StructType([StructField(BOX, kind), StructField(BAD, StringType())])
+        boxed = F.concat(F.lit(f'{{"{BOX}":'), text, F.lit("}"))
+        found = F.from_json(boxed, shape, {"columnNameOfCorruptRecord": BAD})
+        bad = F.when(found[BAD].isNotNull(), text)
+        return F.when(text.isNotNull(), F.struct(found[BOX].alias(BOX), bad.alias(BAD)))
+    given = {"sep": str(options.get("separator", ","))}
+    if "quoteChar" in options:
+        given["quote"] = str(options["quoteChar"])
+    if options.get("escaper"):
+        given["escape"] = str(options["escaper"])
+    if not isinstance(kind, StructType):
+        raise UsageError(f"the option withSchema of unbox is {kind.simpleString()}, not a struct")
+    fields = [f"{quoted(one.name)} {one.dataType.simpleString()}" for one in kind]
+    found = F.from_csv(text, ", ".join(fields), given)
+    nothing = F.lit(None).cast("string")
+    return F.when(text.isNotNull(), F.struct(found.alias(BOX), nothing.alias(BAD)))

@@ -1,0 +1,61 @@
+"""ResolveChoice: one type for columns of several."""
+
+from typing import Any
+
+from awsglue.dynamicframe import DynamicFrame
+from awsglue.transforms.transform import GlueTransform
+from tidemark.local_glue.frames.descriptions import arguments, result, summary
+from tidemark.local_glue.unsupported.refusals import install
+
+
+class ResolveChoice(GlueTransform):
+    """Resolves the choices of a frame."""
+
+    def __call__(
+        self,
+        frame: DynamicFrame,
+        specs: Any = None,
+        choice: str = "",
+        database: str | None = None,
+        table_name: str | None = None,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+        catalog_id: str | None = None,
+    ) -> DynamicFrame:
+        """Return the frame; see `DynamicFrame.resolveChoice`."""
+        return frame.resolveChoice(
+            specs,
+            choice,
+            database,
+            table_name,
+            transformation_ctx,
+            info,
+            stageThreshold,
+            totalThreshold,
+            catalog_id,
+        )
+
+    @classmethod
+    def describeArgs(cls) -> list[dict[str, Any]]:
+        """Return the arguments."""
+        return arguments(cls)
+
+    @classmethod
+    def describeTransform(cls) -> str:
+        """Return what the transform does."""
+        return summary(cls)
+
+    @classmethod
+    def describeErrors(cls) -> list[dict[str, Any]]:
+        """Return no errors, as on AWS."""
+        return []
+
+    @classmethod
+    def describeReturn(cls) -> dict[str, Any]:
+        """Return the type and the description of the result."""
+        return result(cls)
+
+
+install(__name__)

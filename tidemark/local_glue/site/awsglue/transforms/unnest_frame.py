@@ -1,0 +1,46 @@
+"""UnnestFrame: nested fields as columns."""
+
+from typing import Any
+
+from awsglue.dynamicframe import DynamicFrame
+from awsglue.transforms.transform import GlueTransform
+from tidemark.local_glue.frames.descriptions import arguments, result, summary
+from tidemark.local_glue.unsupported.refusals import install
+
+
+class UnnestFrame(GlueTransform):
+    """Makes columns of the fields of structs."""
+
+    def __call__(
+        self,
+        frame: DynamicFrame,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Return the frame; see `DynamicFrame.unnest`."""
+        return frame.unnest(transformation_ctx, info, stageThreshold, totalThreshold)
+
+    @classmethod
+    def describeArgs(cls) -> list[dict[str, Any]]:
+        """Return the arguments."""
+        return arguments(cls)
+
+    @classmethod
+    def describeTransform(cls) -> str:
+        """Return what the transform does."""
+        return summary(cls)
+
+    @classmethod
+    def describeErrors(cls) -> list[dict[str, Any]]:
+        """Return no errors, as on AWS."""
+        return []
+
+    @classmethod
+    def describeReturn(cls) -> dict[str, Any]:
+        """Return the type and the description of the result."""
+        return result(cls)
+
+
+install(__name__)
