@@ -29,7 +29,9 @@ PUBLIC = (
         "RunProperties",
         "JobState",
     ),
-    *("all_of", "any_of", "Dataset", "NotSecret", "JobRuntime", "GlueArguments", "JobOptions"),
+    *("all_of", "any_of", "Dataset", "Table", "Column", "TableFormat", "Projection"),
+    *("DateProjection", "DateUnit", "IntegerProjection", "EnumProjection", "InjectedProjection"),
+    *("TableUse", "DataQualityRuleset", "NotSecret", "JobRuntime", "GlueArguments", "JobOptions"),
     "ActionOptions",
     *("StageConfig", "Schedule"),
     *(
@@ -51,6 +53,7 @@ PUBLIC = (
 )
 METHODS = {
     *("from_table", "from_table_arn", "from_table_name", "name_of"),
+    *("parquet", "orc", "json", "csv", "avro"),
     *(
         "__init__",
         "add_job",

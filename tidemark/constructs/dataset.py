@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aws_cdk import aws_s3 as s3
 
+from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
 
@@ -26,15 +27,19 @@ class Dataset:
         prefix: one or more folder names, each closed by a slash: `flights/`.
         delivered: True if others than the app's jobs write it.
         published: True if others than the app's jobs read it.
+        table: the table of the Data Catalog by which Athena, Glue and Spark find the data; the
+            pipeline that writes them creates it.
 
     Raises:
-        JobDefinitionError: the bucket is none, the prefix is no folder, or a flag is no truth.
+        JobDefinitionError: the bucket is none, the prefix is no folder, a flag is no truth, or the
+            table is none.
     """
 
     bucket: s3.IBucket
     prefix: str
     delivered: bool = False
     published: bool = False
+    table: Table | None = None
 
     def __post_init__(self) -> None:
         prefix: object = self.prefix
@@ -50,6 +55,11 @@ class Dataset:
                     f"dataset {prefix!r} has {key} {getattr(self, key)!r}; allowed: True, False; "
                     "pass one"
                 )
+        if not isinstance(self.table, Table | None):
+            raise JobDefinitionError(
+                f"dataset {prefix!r} has table {self.table!r}; allowed: a Table, or None; correct "
+                "table="
+            )
         if not hasattr(type(self.bucket), "bucket_arn"):  # of the type: it asks no Node
             raise JobDefinitionError(
                 f"dataset {self.prefix!r} has the bucket {self.bucket!r}; allowed: a bucket; write "

@@ -12,6 +12,8 @@ from constructs import Construct
 
 from tidemark.assembly.resources import METADATA
 from tidemark.checks.plain_secrets import NotSecret, reasons
+from tidemark.constructs.catalog.published_tables import create_tables
+from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.crawlers.options import CrawlerOptions
 from tidemark.constructs.crawlers.permissions import LOGS as CRAWLER_LOGS
@@ -226,7 +228,7 @@ class Pipeline(Construct):
         writes: Sequence[Dataset] = (),
         arguments: Mapping[str, Argument] | None = None,
         runtime: JobRuntime | None = None,
-        tables: Sequence[str] = (),
+        tables: Sequence[str | TableUse] = (),
         temp: Dataset | None = None,
         python_modules: Sequence[str] = (),
         connections: Sequence[Connection] | None = None,
@@ -255,8 +257,9 @@ class Pipeline(Construct):
                 URI of a dataset, or the URI of what a job of `after` writes. `NotSecret(text,
                 reason)` is a text that would be refused as a secret in the open.
             runtime: what the job runs on instead of what the stage says.
-            tables: tables of the Data Catalog that the job may read, each as `database.table`;
-                their data is declared in `reads`.
+            tables: tables of the Data Catalog, beside those of `reads` and `writes`: those that
+                the job may read, each as `database.table`, or as a `TableUse`, which says more;
+                their data is declared in `reads` or `writes`.
             temp: data the job may write while it runs; the script gets it as `TempDir`.
             python_modules: packages that Glue installs, each with its version,
                 `pyarrow==21.0.0`, or wheels in S3, which the job may read.
@@ -311,6 +314,7 @@ class Pipeline(Construct):
                 options=options,
             ),
         )
+        create_tables(self, job)
         self.jobs[name] = job
         self._waits[name] = waits_for
         self.monitoring.watch(job, max_watermark_age_hours)
@@ -328,7 +332,7 @@ class Pipeline(Construct):
         writes: Sequence[Dataset] = (),
         arguments: Mapping[str, Argument] | None = None,
         runtime: ShellRuntime | None = None,
-        tables: Sequence[str] = (),
+        tables: Sequence[str | TableUse] = (),
         python_modules: Sequence[str] = (),
         connections: Sequence[Connection] | None = None,
         secrets: Sequence[str] = (),
@@ -395,6 +399,7 @@ class Pipeline(Construct):
                 role=role,
             ),
         )
+        create_tables(self, job)
         self.jobs[name] = job
         self._waits[name] = waits_for
         self._triggers.add(id_, job, waits_for, _extra(job, job.runtime.timeout_minutes, started))
@@ -411,7 +416,7 @@ class Pipeline(Construct):
         writes: Sequence[Dataset] = (),
         arguments: Mapping[str, Argument] | None = None,
         runtime: StreamingRuntime | None = None,
-        tables: Sequence[str] = (),
+        tables: Sequence[str | TableUse] = (),
         temp: Dataset | None = None,
         python_modules: Sequence[str] = (),
         connections: Sequence[Connection] | None = None,
@@ -477,6 +482,7 @@ class Pipeline(Construct):
                 role=role,
             ),
         )
+        create_tables(self, job)
         self.streaming_jobs[name] = job
         self.monitoring.alarms.on_not_running(name)
         return job

@@ -17,6 +17,7 @@ class Job:
         writes: URIs of what it writes, `published` those of them that others read.
         tables: tables of the Data Catalog that a job uses, each as `database.table`.
         crawled: tables that a crawler writes, likewise; a `*` at the end stands for any text.
+        described: those of them that a dataset of the job describes, and the app is to create.
         kept: URIs of where it keeps what is no data, by the parameter that sets it: `temp`.
         queues: whether a run waits where Glue has no place for it.
     """
@@ -30,6 +31,7 @@ class Job:
     writes: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    described: tuple[str, ...] = ()
     crawled: tuple[str, ...] = ()
     kept: Mapping[str, str] = field(default_factory=dict)
     queues: bool = False

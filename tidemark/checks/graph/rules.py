@@ -43,6 +43,7 @@ RULES: Mapping[str, str] = {
     "temp-overlaps": "Temporary files, event logs or virtual environments are where data is.",
     "reads-without-waiting": "A job or crawler reads what a job of its workflow may be writing.",
     "table-without-waiting": "A job uses a table that a crawler of its workflow may be changing.",
+    "table-not-created": "A dataset has a table, and no job that writes the dataset has it too.",
     "output-never-read": "No job or crawler reads what a job writes (a warning).",
     "input-nobody-writes": "No job writes what a job or crawler reads (a warning).",
 }
@@ -59,6 +60,7 @@ def problems(graph: Graph) -> list[Problem]:
         *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
         *_secrets(graph),
         *races(graph),
+        *_tables(graph),
         *_data(graph),
     ]
     order = list(RULES)
@@ -206,6 +208,19 @@ def _secrets(graph: Graph) -> Iterator[Problem]:
             f"the {secret.of} {secret.name!r} has a value that looks like a secret",
             f"{ADVICE}; or acknowledge it with a reason",
         )
+
+
+def _tables(graph: Graph) -> Iterator[Problem]:
+    for job in graph.jobs:
+        for table in dict.fromkeys(job.described):
+            if table not in graph.tables:
+                yield Problem(
+                    "table-not-created",
+                    job.at,
+                    f"the job '{job.name}' uses data of the table '{table}', which nothing creates",
+                    "name the dataset with its table= in writes= of the job that writes it, or "
+                    "declare it with delivered=True if others fill it",
+                )
 
 
 def _data(graph: Graph) -> Iterator[Problem]:

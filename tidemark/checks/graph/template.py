@@ -87,6 +87,11 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         writes=uris("writes"),
         published=uris("writes", "published"),
         tables=tuple(names.text(stack, table) for table in known.get("tables", [])),
+        described=tuple(
+            names.text(stack, item["table"])
+            for item in (*known.get("reads", []), *known.get("writes", []))
+            if "table" in item
+        ),
         kept={
             what: names.text(stack, arguments[name])
             for name, what in KEPT.items()

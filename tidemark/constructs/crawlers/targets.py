@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 from aws_cdk import aws_glue as glue
 
+from tidemark.constructs.catalog.table_use import NAME
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection
-from tidemark.constructs.jobs.job_checks import TABLE
 from tidemark.errors import JobDefinitionError
 
 MOST_SAMPLED = 249
@@ -71,7 +71,7 @@ class CrawledTable:
 
     def __post_init__(self) -> None:
         table: object = self.table
-        if not (isinstance(table, str) and TABLE.fullmatch(table)):
+        if not (isinstance(table, str) and NAME.fullmatch(table)):
             raise JobDefinitionError(
                 f"CrawledTable has table {table!r}; allowed: database.table, of lower case "
                 "letters, digits, _ and -; correct it"

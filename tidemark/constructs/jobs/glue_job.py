@@ -14,6 +14,9 @@ from constructs import Construct
 
 from tidemark.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
+from tidemark.constructs.catalog import lake_formation
+from tidemark.constructs.catalog.permissions import use_tables
+from tidemark.constructs.catalog.table_use import TableUse, table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.conditions import Condition, JobState
@@ -65,7 +68,7 @@ class JobUses:
     reads: Sequence[Dataset] = ()
     writes: Sequence[Dataset] = ()
     arguments: "Mapping[str, Argument] | None" = None
-    tables: Sequence[str] = ()
+    tables: Sequence[str | TableUse] = ()
     temp: Dataset | None = None
     python_modules: Sequence[str] = ()
     connections: Sequence[Connection] | None = None
@@ -119,6 +122,8 @@ class GlueJob(Construct):
         resource: the job itself.
         reads: data the job reads.
         writes: data the job writes.
+        tables: what the job may do with tables of the Data Catalog.
+        lake_formation: what the job is granted in Lake Formation.
         has_watermarks: whether the job keeps watermarks.
     """
 
@@ -160,6 +165,13 @@ class GlueJob(Construct):
         taken_over = [job.output for job in arguments.values() if isinstance(job, GlueJob)]
         self.reads = tuple(dict.fromkeys((*uses.reads, *taken_over)))
         self.writes = tuple(uses.writes)
+        self.tables = (
+            *table_uses(name, uses.tables),
+            *uses_of_data(
+                [data.table for data in self.reads if data.table],
+                [data.table for data in self.writes if data.table],
+            ),
+        )
         options = uses.options or JobOptions()
         own = own_arguments(
             self,
@@ -168,7 +180,7 @@ class GlueJob(Construct):
             root=shared.root,
             command=kind.command[0],
             cluster=kind.cluster,
-            tables=uses.tables,
+            tables=self._table_names,
         )
         default_arguments = with_own(name, kind.arguments, own)
         default_arguments |= installer_arguments(
@@ -212,6 +224,13 @@ class GlueJob(Construct):
         if found.policies:
             self.resource.node.add_dependency(*found.policies)
         self._add_metadata(kind, uses, reasons(_dashed(arguments)) | own.not_secret)
+        self.lake_formation = lake_formation.grant(
+            self,
+            self.role.role_arn,
+            lake_formation.grants_of(self.tables, [_location(data) for data in self.writes]),
+        )
+        for granted in self.lake_formation.values():
+            self.resource.add_resource_dependency(granted)
         for tag, value in options.tags.items():
             cdk.Tags.of(self).add(tag, value)
 
@@ -266,6 +285,11 @@ class GlueJob(Construct):
             self._taken,
         )
 
+    @property
+    def _table_names(self) -> list[str]:
+        """The tables of the account's own catalog that the job uses, each as `database.table`."""
+        return list(dict.fromkeys(use.table for use in self.tables if not use.catalog_id))
+
     def _statements(
         self,
         script: assets.Asset,
@@ -296,7 +320,7 @@ class GlueJob(Construct):
             *own.statements,
             *permissions.read_wheels(stack, uses.python_modules),
             *(permissions.put_metrics() if kind.metrics else []),
-            *permissions.read_tables(stack, uses.tables),
+            *use_tables(stack, self.tables),
             *permissions.use_connections(stack, self._connections),
             *permissions.read_secrets(stack, uses.secrets),
             *(
@@ -367,19 +391,29 @@ class GlueJob(Construct):
             METADATA,
             {
                 "reads": [
-                    {"uri": d.uri, **({"delivered": True} if d.delivered else {})}
+                    {"uri": d.uri, **({"delivered": True} if d.delivered else {}), **_table(d)}
                     for d in self.reads
                 ],
                 "writes": [
-                    {"uri": d.uri, **({"published": True} if d.published else {})}
+                    {"uri": d.uri, **({"published": True} if d.published else {}), **_table(d)}
                     for d in self.writes
                 ]
                 + [{"uri": d.uri, "published": True} for d in kind.keeps],  # none reads it
-                **({"tables": list(uses.tables)} if uses.tables else {}),
+                **({"tables": tables} if (tables := self._table_names) else {}),
                 **(kind.metadata or {}),
                 **({"notSecret": not_secret} if not_secret else {}),
             },
         )
+
+
+def _table(data: Dataset) -> dict[str, str]:
+    return {"table": data.table.full_name} if data.table else {}
+
+
+def _location(data: Dataset) -> lake_formation.Location:
+    """Return where data are, as Lake Formation wants it."""
+    arn = f"{bucket_arn(data.bucket)}/{data.prefix.rstrip('/')}"
+    return lake_formation.Location(f"{data.bucket.node.id}/{data.prefix}", arn)
 
 
 def _dashed(arguments: Mapping[str, object]) -> dict[str, object]:
@@ -408,9 +442,9 @@ def check_job(name: str, script: object, uses: JobUses) -> None:
     check_type(name, "glue_arguments", uses.glue_arguments, GlueArguments | None, "GlueArguments")
     check_type(name, "options", uses.options, JobOptions | None, "JobOptions")
     check_type(name, "run_properties", uses.run_properties, RunProperties | None, permitted)
+    table_uses(name, uses.tables)
     check_uses(
         name,
-        tables=uses.tables,
         python_modules=uses.python_modules,
         secrets=uses.secrets,
     )

@@ -24,7 +24,6 @@ MOST_CHARACTERS = {
 }  # Glue's; and room in names with the stage
 MOST_CHARACTERS_OF_FILE = 255  # of a file's name; longer ones no system looks for
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-TABLE = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
 # An address becomes a part of an ARN, where * and ? are wildcards, and of a list with commas.
 PINNED_MODULE = re.compile(
     r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://[\w.-]{1,63}/[\w.+=!/-]+\.whl", re.ASCII
@@ -136,7 +135,6 @@ def _wrong_with(script: Path, python: tuple[int, int]) -> str | None:
 def check_uses(
     name: str,
     *,
-    tables: Sequence[str],
     python_modules: Sequence[str],
     secrets: Sequence[str],
 ) -> None:
@@ -145,9 +143,6 @@ def check_uses(
     Raises:
         JobDefinitionError: something is named in another form.
     """
-    _check_strings(
-        name, "tables", tables, TABLE, "each database.table, of lower case letters, digits, _ and -"
-    )
     _check_strings(
         name,
         "python_modules",

@@ -194,43 +194,6 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
     ]
 
 
-def read_tables(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
-    """Return the permission to read tables of the Data Catalog with their partitions, if any.
-
-    Glue wants it on the catalog, the database and the table.
-
-    Args:
-        stack: account and region.
-        tables: each as `database.table`.
-    """
-    if not tables:
-        return []
-    databases = sorted({table.partition(".")[0] for table in tables})
-    arns = [
-        stack.format_arn(service="glue", resource="catalog"),
-        *(
-            stack.format_arn(service="glue", resource="database", resource_name=name)
-            for name in databases
-        ),
-        *(
-            stack.format_arn(service="glue", resource="table", resource_name=t.replace(".", "/"))
-            for t in tables
-        ),
-    ]
-    return [
-        allow(
-            [
-                "glue:BatchGetPartition",
-                "glue:GetDatabase",
-                "glue:GetPartition",
-                "glue:GetPartitions",
-                "glue:GetTable",
-            ],
-            arns,
-        )
-    ]
-
-
 def read_secrets(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
     """Return the permission to read secrets, whose ARNs end in six random characters, if any."""
     arns = [

@@ -590,6 +590,12 @@ def a_job_uses_what_is_crawled_beside_it(template, start, trigger):
     start["Actions"].append({"CrawlerName": "crawled"})
 
 
+def a_job_uses_a_table_that_nothing_creates(template, start, trigger):
+    known = jobs_of(template)[0].setdefault("Metadata", {}).setdefault("Tidemark", {})
+    data = {"uri": "s3://lake/x/", "delivered": True, "table": "lake.orders"}
+    known["reads"] = [*known.get("reads", []), data]
+
+
 SCHEDULED = {"Type": "SCHEDULED", "StartOnCreation": True}
 # What a hand can do to a valid template: the rule that must find it, given template, start trigger
 # and one conditional trigger.
@@ -634,6 +640,7 @@ BROKEN = {
     "temp-overlaps": temporary_files_are_where_data_is,
     "reads-without-waiting": a_job_reads_what_starts_beside_it,
     "table-without-waiting": a_job_uses_what_is_crawled_beside_it,
+    "table-not-created": a_job_uses_a_table_that_nothing_creates,
 }
 
 

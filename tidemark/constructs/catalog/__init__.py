@@ -1,0 +1,1 @@
+"""Tables of the Data Catalog: declared with their data, used by jobs."""

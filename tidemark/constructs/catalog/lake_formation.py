@@ -1,0 +1,123 @@
+"""Grants of Lake Formation: what a job may do with tables that Lake Formation governs.
+
+Lake Formation wants a grant to the role beside its IAM policy. Who deploys has to be a data lake
+administrator, and the folders of the data have to be registered there.
+Sources: https://docs.aws.amazon.com/lake-formation/latest/dg/lf-permissions-reference.html,
+https://docs.aws.amazon.com/lake-formation/latest/dg/granting-location-permissions-local.html
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from aws_cdk import aws_lakeformation as lakeformation
+from constructs import Construct
+
+from tidemark.constructs.catalog.table_use import TableUse
+
+# CloudFormation replaces a grant whose permissions change, and revokes the old ones after it has
+# granted the new: hence grants of one resource have no permission in common, and never change.
+READ = ("DESCRIBE", "SELECT")
+WRITE = ("ALTER", "DELETE", "INSERT")
+DESCRIBE = ("DESCRIBE",)
+CREATE = ("CREATE_TABLE",)
+LOCATION = ("DATA_LOCATION_ACCESS",)
+Permissions = lakeformation.CfnPrincipalPermissions
+
+
+@dataclass(frozen=True)
+class Location:
+    """A folder of S3.
+
+    Attributes:
+        name: tells it from other folders that a job writes.
+        arn: its ARN.
+    """
+
+    name: str
+    arn: str
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Permissions on one resource of Lake Formation.
+
+    Attributes:
+        permissions: as Lake Formation names them.
+        resource: a folder, a database, or a table as database and name.
+    """
+
+    permissions: tuple[str, ...]
+    resource: Location | str | tuple[str, str]
+
+    @property
+    def id(self) -> str:
+        """The construct id of the grant: the same as long as it means the same."""
+        match self.resource:
+            case Location(name=name):
+                parts = name
+            case (database, table):
+                parts = f"{'' if cdk.Token.is_unresolved(database) else database}/{table}"
+            case database:
+                parts = "Database" if cdk.Token.is_unresolved(database) else database
+        words = [word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", parts)]
+        return f"LakeFormation{''.join(words)}{self.permissions[0].title().replace('_', '')}"
+
+
+def grants_of(uses: Sequence[TableUse], locations: Sequence[Location]) -> list[Grant]:
+    """Return what a role has to be granted for the tables that Lake Formation governs.
+
+    Args:
+        uses: what the job does with tables; those without `lake_formation` get no grant.
+        locations: folders that the tables and partitions which the job makes may lie in.
+    """
+    grants: dict[Grant, None] = {}
+    for use in uses:
+        if not use.lake_formation:
+            continue
+        grants[Grant(DESCRIBE, use.database)] = None
+        if use.create:  # whoever creates a table has all of it
+            grants[Grant(CREATE, use.database)] = None
+        else:
+            grants[Grant(READ, (use.database, use.name))] = None
+        if use.write and not use.create:
+            grants[Grant(WRITE, (use.database, use.name))] = None
+        if use.write:
+            grants |= {Grant(LOCATION, location): None for location in locations}
+    return list(grants)
+
+
+def grant(scope: Construct, role_arn: str, grants: Sequence[Grant]) -> dict[Grant, cdk.CfnResource]:
+    """Create the grants of one role, and return their resources."""
+    account = cdk.Stack.of(scope).account
+    return {
+        one: Permissions(
+            scope,
+            one.id,
+            permissions=list(one.permissions),
+            permissions_with_grant_option=[],
+            principal=Permissions.DataLakePrincipalProperty(
+                data_lake_principal_identifier=role_arn
+            ),
+            resource=_resource(account, one),
+        )
+        for one in grants
+    }
+
+
+def _resource(account: str, one: Grant) -> Permissions.ResourceProperty:
+    match one.resource:
+        case Location(arn=arn):
+            location = Permissions.DataLocationResourceProperty(
+                catalog_id=account, resource_arn=arn
+            )
+            return Permissions.ResourceProperty(data_location=location)
+        case (database, table):
+            of_table = Permissions.TableResourceProperty(
+                catalog_id=account, database_name=database, name=table
+            )
+            return Permissions.ResourceProperty(table=of_table)
+        case database:
+            of_database = Permissions.DatabaseResourceProperty(catalog_id=account, name=database)
+            return Permissions.ResourceProperty(database=of_database)

@@ -1,0 +1,86 @@
+"""What a job may do in the Data Catalog: IAM statements derived from the tables that it uses.
+
+Glue wants an action on a table allowed on the catalog, the database and the table.
+Sources: https://docs.aws.amazon.com/glue/latest/dg/glue-specifying-resource-arns.html,
+https://docs.aws.amazon.com/glue/latest/dg/data-quality-authorization.html,
+https://docs.aws.amazon.com/lake-formation/latest/dg/lf-permissions-reference.html
+"""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+
+from tidemark.constructs.catalog.table_use import TableUse
+from tidemark.constructs.jobs.permissions import Statement, allow, get_lake_formation_data
+
+READ = [
+    "glue:BatchGetPartition",
+    "glue:GetDatabase",
+    "glue:GetPartition",
+    "glue:GetPartitions",
+    "glue:GetTable",
+]
+# Spark's insertInto, by AWS's Hive client, registers partitions in batches, takes back those that
+# it registered before a failure, updates or drops a partition that is overwritten, and updates the
+# table with its statistics. A sink of Glue with enableUpdateCatalog registers single ones, too.
+# Source: https://github.com/awslabs/aws-glue-data-catalog-client-for-apache-hive-metastore, in
+# DefaultAWSGlueMetastore and BatchDeletePartitionsHelper;
+# https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html
+WRITE = [
+    "glue:BatchCreatePartition",
+    "glue:BatchDeletePartition",
+    "glue:CreatePartition",
+    "glue:DeletePartition",
+    "glue:UpdatePartition",
+    "glue:UpdateTable",
+]
+CREATE = ["glue:CreateTable"]
+EVALUATE = ["glue:GetDataQualityRuleset", "glue:PublishDataQuality"]
+
+
+def use_tables(stack: cdk.Stack, uses: Sequence[TableUse]) -> list[Statement]:
+    """Return the permission to use tables of Data Catalogs as declared, if any.
+
+    Args:
+        stack: region, and account of the tables that name none.
+        uses: what is done with which table.
+    """
+    statements: list[Statement] = []
+    for catalog in dict.fromkeys(use.catalog_id for use in uses):
+        of_catalog = [use for use in uses if use.catalog_id == catalog]
+        for actions, used in (
+            (READ, of_catalog),
+            (WRITE, [use for use in of_catalog if use.write]),
+            (CREATE, [use for use in of_catalog if use.create]),
+        ):
+            if used:
+                statements.append(allow(actions, table_arns(stack, used)))
+    if rulesets := sorted({use.ruleset for use in uses if use.ruleset}):
+        arns = [
+            stack.format_arn(service="glue", resource="dataQualityRuleset", resource_name=name)
+            for name in rulesets
+        ]
+        statements.append(allow(EVALUATE, arns))
+    if any(use.lake_formation for use in uses):
+        statements += get_lake_formation_data()
+    return statements
+
+
+def table_arns(stack: cdk.Stack, uses: Sequence[TableUse]) -> list[str]:
+    """Return the ARNs of tables of one catalog, after those of the catalog and the databases."""
+    account = uses[0].catalog_id or None
+    databases = sorted({use.database for use in uses})
+    names = dict.fromkeys(f"{use.database}/{use.name}" for use in uses)
+    return [
+        stack.format_arn(service="glue", account=account, resource="catalog"),
+        *(
+            stack.format_arn(
+                service="glue", account=account, resource="database", resource_name=name
+            )
+            for name in databases
+        ),
+        *(
+            stack.format_arn(service="glue", account=account, resource="table", resource_name=name)
+            for name in names
+        ),
+    ]

@@ -1,0 +1,295 @@
+"""Partition projection: Athena works out the partitions of a table and looks none up.
+
+Only Athena does; Glue and Spark read the partitions that are registered, which are none.
+Sources: https://docs.aws.amazon.com/athena/latest/ug/partition-projection-supported-types.html,
+https://docs.aws.amazon.com/athena/latest/ug/partition-projection.html
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import TypeAlias
+
+from tidemark.errors import JobDefinitionError
+
+MOST_INTEGER = 2**63 - 1  # projected integers are of Java's long
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+TEXTS = ("string", "char", "varchar")
+NOW = re.compile(r"NOW(?:\s*[+-]\s*\d+\s*(?:YEAR|MONTH|WEEK|DAY|HOUR|MINUTE|SECOND)S?)?", re.ASCII)
+# Java's letters for a date, and Python's; others, such as YYYY (the year of a week), mislead.
+LETTERS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
+PART = re.compile(r"[A-Za-z]+|'[^']*'|[^A-Za-z']+")
+PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+FOLDERS = re.compile(
+    r"(?:[A-Za-z0-9_.=-]|\$\{[a-z0-9_]+\})+(?:/(?:[A-Za-z0-9_.=-]|\$\{[a-z0-9_]+\})+)*/"
+)
+
+
+class DateUnit(Enum):
+    """What the steps of a projected date are counted in."""
+
+    YEARS = "YEARS"
+    MONTHS = "MONTHS"
+    WEEKS = "WEEKS"
+    DAYS = "DAYS"
+    HOURS = "HOURS"
+    MINUTES = "MINUTES"
+    SECONDS = "SECONDS"
+
+
+# The finest field of a format -> the units that it can tell apart.
+UNITS_OF = {
+    letters: tuple(DateUnit)[:count]
+    for letters, count in {"yyyy": 1, "MM": 2, "dd": 4, "HH": 5, "mm": 6, "ss": 7}.items()
+}
+
+
+@dataclass(frozen=True)
+class EnumProjection:
+    """Values of a list.
+
+    Attributes:
+        values: each as it stands in the name of the folder; a comma separates them in Athena.
+
+    Raises:
+        JobDefinitionError: there is none, or one is empty, there twice or has a comma.
+    """
+
+    values: Sequence[str]
+
+    def __post_init__(self) -> None:
+        values: object = self.values
+        if not isinstance(values, list | tuple) or not all(
+            isinstance(value, str) and value and "," not in value for value in values
+        ):
+            raise _wrong("values", values, "a list of strings, none empty or with a comma")
+        if not values or len(set(values)) < len(values):
+            raise _wrong("values", values, "at least one value, each of them once")
+        object.__setattr__(self, "values", tuple(values))
+
+    def properties(self) -> dict[str, str]:
+        """Return the table properties, without the name of the key."""
+        return {"type": "enum", "values": ",".join(self.values)}
+
+    def wrong_type(self, kind: str) -> str:
+        """Return which types a key may have, empty if `kind` is one of them."""
+        return "" if kind in (*TEXTS, *INTEGERS) else "string, char, varchar or an integer type"
+
+
+@dataclass(frozen=True)
+class IntegerProjection:
+    """Integers of a range, both ends in it.
+
+    Attributes:
+        least: the first.
+        most: the last.
+        interval: from one to the next.
+        digits: how many digits each has in the name of the folder, with zeros before it; None: no
+            zeros.
+
+    Raises:
+        JobDefinitionError: the range is empty or too large, or a number has more digits.
+    """
+
+    least: int
+    most: int
+    interval: int = 1
+    digits: int | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("least", "most", "interval"):
+            value = getattr(self, key)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise _wrong(key, value, "an integer")
+        if not -MOST_INTEGER - 1 <= self.least <= self.most <= MOST_INTEGER:
+            raise _wrong(
+                "range", (self.least, self.most), "least <= most, both in the range of a bigint"
+            )
+        if not 1 <= self.interval <= MOST_INTEGER:
+            raise _wrong("interval", self.interval, "a number of 1 or more")
+        digits: object = self.digits
+        if digits is not None:
+            if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
+                raise _wrong("digits", digits, "None, or a number of 1 or more")
+            if self.least < 0 or len(str(self.most)) > digits:
+                raise _wrong("digits", digits, f"enough for {self.most}, and no negative numbers")
+
+    def properties(self) -> dict[str, str]:
+        """Return the table properties, without the name of the key."""
+        return {
+            "type": "integer",
+            "range": f"{self.least},{self.most}",
+            "interval": str(self.interval),
+            **({"digits": str(self.digits)} if self.digits is not None else {}),
+        }
+
+    def wrong_type(self, kind: str) -> str:
+        """Return which types a key may have, empty if `kind` is one of them."""
+        return "" if kind in ("string", *INTEGERS) else "string or an integer type"
+
+
+@dataclass(frozen=True)
+class DateProjection:
+    """Dates of a range, in UTC, both ends in it.
+
+    Attributes:
+        start: the first, in `format`, or `NOW-3YEARS`.
+        end: the last, likewise; `NOW` is today.
+        format: Java's letters: yyyy, MM, dd, HH, mm, ss, and what stands between them.
+        interval: from one to the next, in `unit`.
+        unit: years, months, weeks, days, hours, minutes or seconds.
+
+    Raises:
+        JobDefinitionError: the format has other letters, an end is not in the format, the range is
+            empty, or the format cannot tell two steps apart.
+    """
+
+    start: str
+    end: str = "NOW"
+    format: str = "yyyy-MM-dd"
+    interval: int = 1
+    unit: DateUnit = DateUnit.DAYS
+
+    def __post_init__(self) -> None:
+        python, finest = _read_format(self.format)
+        if not isinstance(self.unit, DateUnit):
+            raise _wrong("unit", self.unit, "a DateUnit")
+        if isinstance(self.interval, bool) or not isinstance(self.interval, int):
+            raise _wrong("interval", self.interval, "an integer")
+        if self.interval < 1:
+            raise _wrong("interval", self.interval, "a number of 1 or more")
+        if self.unit not in UNITS_OF[finest]:
+            units = ", ".join(f"DateUnit.{unit.name}" for unit in UNITS_OF[finest])
+            raise _wrong("unit", self.unit, f"{units}, of which {self.format!r} shows every step")
+        first, last = (
+            _date(key, getattr(self, key), python, self.format) for key in ("start", "end")
+        )
+        if first and last and first > last:
+            raise _wrong("range", (self.start, self.end), "start <= end")
+
+    def properties(self) -> dict[str, str]:
+        """Return the table properties, without the name of the key."""
+        return {
+            "type": "date",
+            "range": f"{self.start},{self.end}",
+            "format": self.format,
+            "interval": str(self.interval),
+            "interval.unit": self.unit.value,
+        }
+
+    def wrong_type(self, kind: str) -> str:
+        """Return which types a key may have, empty if `kind` is one of them."""
+        if kind in TEXTS or (kind == "date" and self.format == "yyyy-MM-dd"):
+            return ""
+        return "string, or date with the format yyyy-MM-dd"
+
+
+@dataclass(frozen=True)
+class InjectedProjection:
+    """Any value: each query of Athena has to name those that it wants."""
+
+    def properties(self) -> dict[str, str]:
+        """Return the table properties, without the name of the key."""
+        return {"type": "injected"}
+
+    def wrong_type(self, kind: str) -> str:
+        """Return which types a key may have, empty if `kind` is one of them."""
+        return "" if kind == "string" else "string"
+
+
+KeyProjection: TypeAlias = EnumProjection | IntegerProjection | DateProjection | InjectedProjection
+
+
+@dataclass(frozen=True)
+class Projection:
+    """How Athena works out the partitions of a table.
+
+    Attributes:
+        keys: name of a partition key to its values; every key of the table is in it.
+        folders: where a partition is below the data, such as `${year}/${month}/`, each key once;
+            empty: folders `key=value/` in the order of the keys, as Spark and Glue write them.
+
+    Raises:
+        JobDefinitionError: a value is of another kind, or `folders` is not such a text.
+    """
+
+    keys: Mapping[str, KeyProjection] = field(hash=False)
+    folders: str = ""
+
+    def __post_init__(self) -> None:
+        keys: object = self.keys
+        if not isinstance(keys, Mapping) or not all(
+            isinstance(value, KeyProjection) for value in keys.values()
+        ):
+            raise _wrong(
+                "keys",
+                keys,
+                "a dict of partition keys to EnumProjection, IntegerProjection, DateProjection or "
+                "InjectedProjection",
+            )
+        folders: object = self.folders
+        if not isinstance(folders, str) or (folders and not FOLDERS.fullmatch(folders)):
+            raise _wrong("folders", folders, "'' or folders below the data, as '${year}/${month}/'")
+        named = PLACEHOLDER.findall(self.folders)
+        if self.folders and sorted(named) != sorted(self.keys):
+            raise _wrong("folders", folders, f"each of {', '.join(self.keys)} once, and no other")
+
+    def parameters(self, uri: str) -> dict[str, str]:
+        """Return the table properties.
+
+        Args:
+            uri: where the data of the table are, ending with a slash.
+        """
+        properties = {
+            f"projection.{key}.{name}": value
+            for key, projection in self.keys.items()
+            for name, value in projection.properties().items()
+        }
+        template = {"storage.location.template": f"{uri}{self.folders}"} if self.folders else {}
+        return {"projection.enabled": "true", **properties, **template}
+
+
+def _read_format(text: object) -> tuple[str, str]:
+    """Return a format for Python, and the letters of its finest field."""
+    allowed = f"{', '.join(LETTERS)}, each once, coarser ones too, as in 'yyyy-MM-dd'"
+    if not isinstance(text, str) or not text or "".join(PART.findall(text)) != text:
+        raise _wrong("format", text, allowed)
+    python, used = "", []
+    for part in PART.findall(text):
+        if part.startswith("'"):
+            python += part[1:-1].replace("%", "%%")
+            continue
+        if not part[0].isalpha():
+            python += part.replace("%", "%%")
+            continue
+        for letters in re.findall(r"y+|M+|d+|H+|m+|s+|.", part):
+            if letters not in LETTERS or letters in used:
+                raise _wrong("format", text, allowed)
+            used.append(letters)
+            python += LETTERS[letters]
+    ordered = [letters for letters in LETTERS if letters in used]
+    if not ordered or ordered != list(LETTERS)[: len(ordered)] or "," in text:
+        raise _wrong("format", text, f"{allowed}, without a comma")
+    return python, ordered[-1]
+
+
+def _date(key: str, text: object, python: str, java: str) -> datetime | None:
+    """Return the date that a text is; None if Athena works it out from today."""
+    if isinstance(text, str) and NOW.fullmatch(text):
+        return None
+    try:
+        found = datetime.strptime(str(text), python)  # noqa: DTZ007 (compared with its like only)
+    except ValueError:
+        found = None
+    # Of years before 1000 strftime leaves out zeros.
+    if found is None or found.strftime(python.replace("%Y", f"{found.year:04}")) != text:
+        raise _wrong(key, text, f"a date in the format {java}, or NOW, NOW-3YEARS, NOW+1DAY")
+    return found
+
+
+def _wrong(key: str, value: object, allowed: str) -> JobDefinitionError:
+    return JobDefinitionError(
+        f"a partition projection has {key} {value!r}; allowed: {allowed}; correct {key}="
+    )

@@ -1,0 +1,155 @@
+"""Creates the tables of datasets, each once in an app.
+
+The first job that writes the data creates the table, in its pipeline; of data that others deliver,
+the first job that reads them. Synthesis refuses a table that no job creates: the rule
+`table-not-created`.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
+from constructs import Construct, IConstruct
+
+from tidemark.constructs.catalog.table import Column, Table
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.jobs.glue_job import GlueJob
+from tidemark.errors import JobDefinitionError
+
+
+@dataclass
+class _Tables:
+    """The tables of an app by their full names, and the grants that wait for them."""
+
+    created: dict[str, tuple[Dataset, glue.CfnTable]] = field(default_factory=dict)
+    granted: dict[str, list[cdk.CfnResource]] = field(default_factory=lambda: defaultdict(list))
+
+
+_OF_APP: WeakKeyDictionary[IConstruct, _Tables] = WeakKeyDictionary()
+
+
+def create_tables(scope: Construct, job: GlueJob) -> None:
+    """Create the tables of what a job writes, and of what is delivered to it.
+
+    Args:
+        scope: the pipeline of the job.
+        job: it waits for what it uses.
+
+    Raises:
+        JobDefinitionError: a table of this name is declared otherwise in the app.
+    """
+    tables = _OF_APP.setdefault(scope.node.root, _Tables())
+    for data in (*job.writes, *job.reads):
+        table = data.table
+        if table is None:
+            continue
+        if table.full_name in tables.created:
+            _check_same(data, tables.created[table.full_name][0], job.name)
+        elif data in job.writes or data.delivered:
+            resource = _create(scope, table, data.uri)
+            tables.created[table.full_name] = data, resource
+            job.resource.add_resource_dependency(resource)
+    _let_grants_wait(job, tables)
+
+
+def _let_grants_wait(job: GlueJob, tables: _Tables) -> None:
+    """Let the grants of Lake Formation be created after the tables that they are about."""
+    for one, granted in job.lake_formation.items():
+        match one.resource:
+            case (database, name):
+                tables.granted[f"{database}.{name}"].append(granted)
+    for full_name in tables.created.keys() & tables.granted.keys():
+        for granted in tables.granted.pop(full_name):
+            granted.add_resource_dependency(tables.created[full_name][1])
+
+
+def _check_same(data: Dataset, other: Dataset, job: str) -> None:
+    table = data.table
+    if table is not None and (table != other.table or data.uri != other.uri):
+        raise JobDefinitionError(
+            f"job '{job}' declares the table '{table.full_name}' for {data.prefix!r} otherwise "
+            f"than another job does for {other.prefix!r}; allowed: one declaration of a table; "
+            "share the Dataset, or rename one of the tables"
+        )
+
+
+def _create(scope: Construct, table: Table, uri: str) -> glue.CfnTable:
+    """Create a table, and its ruleset if it has one."""
+    resource = glue.CfnTable(
+        scope,
+        _free_id(scope, table),
+        catalog_id=cdk.Stack.of(scope).account,
+        database_name=table.database_name,
+        table_input=table_input(table, uri),
+    )
+    # Partitions that jobs have registered are in no template; a declaration alone is made again.
+    policy = cdk.RemovalPolicy.RETAIN if table.registers_partitions else cdk.RemovalPolicy.DESTROY
+    resource.apply_removal_policy(policy)
+    if not isinstance(table.database, str):
+        resource.add_resource_dependency(table.database)
+    if table.quality is not None:
+        ruleset = glue.CfnDataQualityRuleset(
+            scope,
+            f"{resource.node.id}Quality",
+            name=table.ruleset_name,
+            description=table.quality.description or None,
+            ruleset=table.quality.rules,
+            target_table=glue.CfnDataQualityRuleset.DataQualityTargetTableProperty(
+                database_name=table.database_name, table_name=table.name
+            ),
+        )
+        ruleset.add_resource_dependency(resource)
+    return resource
+
+
+def _free_id(scope: Construct, table: Table) -> str:
+    """Return an id without the database, whose name has the stage in it, if that is not taken."""
+    id_ = f"{_camel(table.name)}Table"
+    return id_ if scope.node.try_find_child(id_) is None else f"{_camel(table.full_name)}Table"
+
+
+def _camel(name: str) -> str:
+    return "".join(
+        part.capitalize() for part in name.replace(".", "_").replace("-", "_").split("_")
+    )
+
+
+def table_input(table: Table, uri: str) -> glue.CfnTable.TableInputProperty:
+    """Return a table as Glue's CreateTable takes it.
+
+    Args:
+        table: the table.
+        uri: where its data are, ending with a slash.
+    """
+    projection = table.projection.parameters(uri) if table.projection else {}
+    return glue.CfnTable.TableInputProperty(
+        name=table.name,
+        description=table.description or None,
+        table_type="EXTERNAL_TABLE",
+        parameters={
+            "EXTERNAL": "TRUE",
+            "classification": table.format.name,
+            **table.format.parameters,
+            **projection,
+            **table.parameters,
+        },
+        partition_keys=[_column(key) for key in table.partition_keys],  # Athena wants a list
+        storage_descriptor=glue.CfnTable.StorageDescriptorProperty(
+            columns=[_column(column) for column in table.columns],
+            location=uri,
+            input_format=table.format.input_format,
+            output_format=table.format.output_format,
+            serde_info=glue.CfnTable.SerdeInfoProperty(
+                serialization_library=table.format.serde,
+                parameters=dict(table.format.serde_parameters) or None,
+            ),
+        ),
+    )
+
+
+def _column(column: Column) -> glue.CfnTable.ColumnProperty:
+    return glue.CfnTable.ColumnProperty(
+        name=column.name, type=column.type, comment=column.comment or None
+    )

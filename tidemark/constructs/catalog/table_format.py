@@ -1,0 +1,150 @@
+"""Formats of the files of a table: the classes of Hive that Athena, Glue and Spark know them by.
+
+Source: https://docs.aws.amazon.com/athena/latest/ug/supported-serdes.html
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tidemark.errors import JobDefinitionError
+
+HIVE = "org.apache.hadoop.hive"
+TEXT_CLASSES = (
+    "org.apache.hadoop.mapred.TextInputFormat",
+    f"{HIVE}.ql.io.HiveIgnoreKeyTextOutputFormat",
+)
+# OpenCSVSerDe hands out other types wrongly: dates and times only as numbers, decimals not at all.
+# Source: https://docs.aws.amazon.com/athena/latest/ug/csv-serde.html
+QUOTED_TYPES = ("string", "boolean", "bigint", "int", "double")
+
+
+@dataclass(frozen=True)
+class TableFormat:
+    """One format; made by `TableFormat.parquet()` and its like.
+
+    Attributes:
+        name: as Glue's classification has it.
+        serde: class of the SerDe.
+        input_format: class that reads files.
+        output_format: class that writes files.
+        serde_parameters: parameters of the SerDe.
+        parameters: table properties.
+    """
+
+    name: str
+    serde: str
+    input_format: str
+    output_format: str
+    serde_parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
+    parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def parquet(cls) -> "TableFormat":
+        """Return Parquet."""
+        return cls(
+            "parquet",
+            f"{HIVE}.ql.io.parquet.serde.ParquetHiveSerDe",
+            f"{HIVE}.ql.io.parquet.MapredParquetInputFormat",
+            f"{HIVE}.ql.io.parquet.MapredParquetOutputFormat",
+            {"serialization.format": "1"},
+        )
+
+    @classmethod
+    def orc(cls) -> "TableFormat":
+        """Return ORC."""
+        return cls(
+            "orc",
+            f"{HIVE}.ql.io.orc.OrcSerde",
+            f"{HIVE}.ql.io.orc.OrcInputFormat",
+            f"{HIVE}.ql.io.orc.OrcOutputFormat",
+            {"serialization.format": "1"},
+        )
+
+    @classmethod
+    def json(cls) -> "TableFormat":
+        """Return JSON, one object a line."""
+        return cls("json", "org.openx.data.jsonserde.JsonSerDe", *TEXT_CLASSES)
+
+    @classmethod
+    def csv(
+        cls, *, delimiter: str = ",", header: bool = False, quote: str = "", escape: str = "\\"
+    ) -> "TableFormat":
+        """Return CSV.
+
+        Args:
+            delimiter: the character between two values.
+            header: whether the first line of each file has the names of the columns.
+            quote: the character around values, of which OpenCSVSerDe knows few types; empty: none.
+            escape: the character before one that is meant as it stands.
+
+        Raises:
+            JobDefinitionError: one of them is no character, or two are the same.
+        """
+        given: tuple[tuple[str, object, bool], ...] = (
+            ("delimiter", delimiter, False),
+            ("quote", quote, True),
+            ("escape", escape, False),
+        )
+        for key, text, may_be_empty in given:
+            if not isinstance(text, str) or not (len(text) == 1 or (may_be_empty and not text)):
+                allowed = "one character, or ''" if may_be_empty else "one character"
+                raise JobDefinitionError(
+                    f"a csv table has {key} {text!r}; allowed: {allowed}; correct {key}="
+                )
+        has_header: object = header
+        if not isinstance(has_header, bool):
+            raise JobDefinitionError(
+                f"a csv table has header {header!r}; allowed: True, False; pass one"
+            )
+        used = [text for text in (delimiter, quote, escape) if text]
+        if len(set(used)) < len(used):
+            raise JobDefinitionError(
+                f"a csv table has {delimiter!r}, {quote!r} and {escape!r} for delimiter, quote and "
+                "escape; allowed: characters that differ; change one"
+            )
+        parameters = {"skip.header.line.count": "1"} if header else {}
+        if quote:
+            serde = {"separatorChar": delimiter, "quoteChar": quote, "escapeChar": escape}
+            return cls("csv", f"{HIVE}.serde2.OpenCSVSerde", *TEXT_CLASSES, serde, parameters)
+        serde = {
+            "field.delim": delimiter,
+            "serialization.format": delimiter,
+            "escape.delim": escape,
+        }
+        return cls("csv", f"{HIVE}.serde2.lazy.LazySimpleSerDe", *TEXT_CLASSES, serde, parameters)
+
+    @classmethod
+    def avro(cls, schema: str) -> "TableFormat":
+        """Return Avro.
+
+        Args:
+            schema: what the writer of the files has for a schema, as JSON: Athena wants it.
+
+        Raises:
+            JobDefinitionError: it is not the schema of a record.
+        """
+        try:
+            read = json.loads(schema)
+            fields = [column["name"] for column in read["fields"]]
+            is_record = read["type"] == "record" and bool(fields)
+        except (KeyError, TypeError, ValueError):
+            is_record = False
+        if not is_record:
+            raise JobDefinitionError(
+                f"an avro table has the schema {schema!r}; allowed: an Avro schema as JSON, of a "
+                "record with fields; correct schema="
+            )
+        return cls(
+            "avro",
+            f"{HIVE}.serde2.avro.AvroSerDe",
+            f"{HIVE}.ql.io.avro.AvroContainerInputFormat",
+            f"{HIVE}.ql.io.avro.AvroContainerOutputFormat",
+            {"avro.schema.literal": schema},
+        )
+
+    @property
+    def fields(self) -> list[str] | None:
+        """The names of the columns, where the format states them itself; None elsewhere."""
+        schema = self.serde_parameters.get("avro.schema.literal")
+        return None if schema is None else [f["name"] for f in json.loads(schema)["fields"]]

@@ -1,0 +1,135 @@
+"""What a job does with a table of the Data Catalog."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+
+from tidemark.constructs.catalog.table import Table
+from tidemark.errors import JobDefinitionError
+
+NAME = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
+ACCOUNT = re.compile(r"\d{12}", re.ASCII)
+RULESET = re.compile(r"[A-Za-z0-9_-]{1,255}")
+ALLOWED = "each database.table, of lower case letters, digits, _ and -"
+
+
+@dataclass(frozen=True)
+class TableUse:
+    """A table that a job reads, and may write; its data is declared in `reads` or `writes`.
+
+    Attributes:
+        table: `database.table`.
+        write: True lets the job change the table and register partitions.
+        create: True lets the job create the table, as Spark's `CREATE TABLE` does for Iceberg.
+        catalog_id: the account whose Data Catalog has the table; empty: that of the job. The other
+            account has to let the job in, by a policy of its catalog and of its bucket.
+        ruleset: name of a ruleset of Glue Data Quality that the job reads, and whose results it
+            publishes; empty: none.
+        lake_formation: True grants the job its part of the table in Lake Formation too.
+
+    Raises:
+        JobDefinitionError: a name is none, or the flags contradict each other.
+    """
+
+    table: str
+    write: bool = False
+    create: bool = False
+    catalog_id: str = ""
+    ruleset: str = ""
+    lake_formation: bool = False
+
+    def __post_init__(self) -> None:
+        check_table_name("a TableUse", self.table)
+        for key in ("write", "create", "lake_formation"):
+            if not isinstance(getattr(self, key), bool):
+                raise self._wrong(key, "True, False")
+        if self.create and not self.write:
+            raise self._wrong("create", "True with write=True")
+        for key, pattern, allowed in (
+            ("catalog_id", ACCOUNT, "'', or the 12 digits of an account"),
+            ("ruleset", RULESET, "'', or the name of a ruleset, of letters, digits, _ and -"),
+        ):
+            text = getattr(self, key)
+            is_known = isinstance(text, str) and not cdk.Token.is_unresolved(text)
+            if not isinstance(text, str) or (is_known and text and not pattern.fullmatch(text)):
+                raise self._wrong(key, allowed)
+        if self.catalog_id and self.ruleset:
+            raise self._wrong("ruleset", "'' with catalog_id=, since rulesets are of one account")
+        if self.catalog_id and self.lake_formation:
+            raise self._wrong(
+                "lake_formation", "False with catalog_id=, since that account grants its tables"
+            )
+
+    @property
+    def database(self) -> str:
+        """Return the name of the database."""
+        return self.table.rpartition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the table, without its database."""
+        return self.table.rpartition(".")[2]
+
+    def _wrong(self, key: str, allowed: str) -> JobDefinitionError:
+        return JobDefinitionError(
+            f"the TableUse of {self.table!r} has {key} {getattr(self, key)!r}; allowed: {allowed}; "
+            f"correct {key}="
+        )
+
+
+def check_table_name(of: str, name: object) -> None:
+    """Raise unless a name is `database.table`, or is known at deployment only.
+
+    Raises:
+        JobDefinitionError: it is not.
+    """
+    if not isinstance(name, str) or not (
+        NAME.fullmatch(name) or (cdk.Token.is_unresolved(name) and "." in name)
+    ):
+        raise JobDefinitionError(f"{of} has {name!r} in tables; allowed: {ALLOWED}; correct it")
+
+
+def table_uses(job: str, tables: object) -> list[TableUse]:
+    """Return what a job declares in `tables`; a name alone is read.
+
+    Raises:
+        JobDefinitionError: an entry is neither, or a table is there twice.
+    """
+    if not isinstance(tables, list | tuple) or not all(
+        isinstance(entry, str | TableUse) for entry in tables
+    ):
+        raise JobDefinitionError(
+            f"job '{job}' has tables {tables!r}; allowed: a list of strings, {ALLOWED}, and of "
+            "TableUse; correct tables="
+        )
+    uses: list[TableUse] = []
+    for entry in tables:
+        if isinstance(entry, str):
+            check_table_name(f"job '{job}'", entry)
+        use = entry if isinstance(entry, TableUse) else TableUse(entry)
+        if any((use.table, use.catalog_id) == (o.table, o.catalog_id) for o in uses):
+            raise JobDefinitionError(
+                f"job '{job}' has {use.table!r} in tables twice; allowed: each table once; remove "
+                "one"
+            )
+        uses.append(use)
+    return uses
+
+
+def uses_of_data(read: Sequence[Table], written: Sequence[Table]) -> list[TableUse]:
+    """Return what a job does with the tables of its data.
+
+    Whoever writes the data of a table whose partitions Athena works out changes nothing in the
+    catalog, and reads nothing there.
+    """
+    uses: dict[str, TableUse] = {}
+    for table in read:
+        uses[table.full_name] = TableUse(table.full_name, lake_formation=table.lake_formation)
+    for table in written:
+        if table.projection is None:
+            uses[table.full_name] = TableUse(
+                table.full_name, write=True, lake_formation=table.lake_formation
+            )
+    return list(uses.values())
