@@ -9,6 +9,8 @@ Templates = Mapping[str, Mapping[str, Any]]
 METADATA = "Tidemark"  # key of a job's metadata: what the constructs know and Glue does not
 MISSING_GRANTS = "TidemarkMissingGrants"  # likewise: the statements that a job's role lacks
 STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
+# The event by which a schedule, or a hand, starts a pipeline that events start.
+REQUEST_SOURCE, REQUEST_TYPE = "tidemark", "Pipeline Start Requested"
 # Where a resource has its name, which is also what a reference to it returns.
 NAME_PROPERTIES = {
     "AWS::DynamoDB::Table": "TableName",

@@ -24,7 +24,12 @@ from tidemark.assembly.definitions import (
 )
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION, RUN_HERE
 from tidemark.assembly.intrinsics import Scope
-from tidemark.assembly.resources import NAME_PROPERTIES, STARTS_WORKFLOW, stated_name
+from tidemark.assembly.resources import (
+    NAME_PROPERTIES,
+    REQUEST_SOURCE,
+    STARTS_WORKFLOW,
+    stated_name,
+)
 from tidemark.errors import UnsupportedError, UsageError
 
 OF_SSM = "AWS::SSM::Parameter::"  # types of parameters whose default names where the value is
@@ -183,10 +188,15 @@ def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
             continue
         target = properties.get("Target", {})
         try:
-            if not str(scope.resolve(target.get("Arn"))).endswith(STARTS_WORKFLOW):
+            request = target.get("EventBridgeParameters", {})
+            by_event = scope.resolve(request.get("Source")) == REQUEST_SOURCE
+            arn = str(scope.resolve(target.get("Arn")))
+            if not (by_event or arn.endswith(STARTS_WORKFLOW)):
                 continue
             yield ScheduleDefinition(
-                workflow_name=json.loads(scope.resolve(target["Input"]))["Name"],
+                workflow_name=json.loads(scope.resolve(target["Input"]))[
+                    "pipeline" if by_event else "Name"
+                ],
                 expression=scope.resolve(properties["ScheduleExpression"]),
                 time_zone=scope.resolve(properties.get("ScheduleExpressionTimezone", "UTC")),
             )

@@ -134,7 +134,11 @@ def step(console: Console, text: str) -> Iterator[None]:
 
 
 def print_outcome(console: Console, result: WorkflowResult) -> None:
-    """Print which jobs failures held back, and which were deleted."""
+    """Print which jobs failures held back, and which were deleted, and who started the run."""
+    if result.begun_by == "EVENT":
+        console.print(
+            "On AWS, events start this workflow; this run was started by hand.", soft_wrap=True
+        )
     for job_name in result.deleted_jobs:
         console.print(
             f"[yellow]{job_name} is gone from its stack[/]: its bookmark was deleted, as AWS "

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from tidemark.constructs.pipeline_set import PipelineSet
     from tidemark.constructs.predicates import Predicate, all_of, any_of
     from tidemark.constructs.security.security import ExistingSecurity, LogGroups, StageKey
+    from tidemark.constructs.starts.events import OnEvent, OnObjects
     from tidemark.constructs.watermark_table import WatermarkTable
     from tidemark.stage.config import StageConfig
     from tidemark.stage.runtime import JobRuntime
@@ -96,6 +97,8 @@ _MODULES = {
     "MissingData": f"{_HERE}.crawlers.options",
     "MskTopics": f"{_HERE}.jobs.stream_sources",
     "NotSecret": "tidemark.checks.plain_secrets",
+    "OnEvent": f"{_HERE}.starts.events",
+    "OnObjects": f"{_HERE}.starts.events",
     "Pipeline": f"{_HERE}.pipeline",
     "PipelineSet": f"{_HERE}.pipeline_set",
     "Predicate": f"{_HERE}.predicates",
@@ -158,6 +161,8 @@ __all__ = [
     "MissingData",
     "MskTopics",
     "NotSecret",
+    "OnEvent",
+    "OnObjects",
     "Pipeline",
     "PipelineSet",
     "Predicate",

@@ -53,7 +53,15 @@ from tidemark.constructs.security.security import (
     LogGroups,
     let_services_use,
 )
-from tidemark.constructs.start_schedule import StartSchedule, group_name
+from tidemark.constructs.starts.declared import (
+    Start,
+    described,
+    events_of,
+    schedules_of,
+    starts_of,
+)
+from tidemark.constructs.starts.event_start import EventStart
+from tidemark.constructs.starts.start_schedule import StartSchedule, group_name
 from tidemark.constructs.triggers import NOTHING, Extra, Triggers
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
@@ -77,9 +85,9 @@ class Pipeline(Construct):
     last, so that no run begins in half a graph. Synthesis checks the graph by the rules of
     `tidemark.checks.graph.rules`.
 
-    The start trigger is ON_DEMAND in every stage: `StartWorkflowRun` starts it. A schedule is a
-    resource of EventBridge Scheduler that calls StartWorkflowRun, so turning one on or off changes
-    no trigger: `tidemark.constructs.start_schedule`.
+    The start trigger is ON_DEMAND: `StartWorkflowRun` starts it. A schedule is a resource of
+    EventBridge Scheduler that calls StartWorkflowRun, so turning one on or off changes no trigger.
+    Only where events start the pipeline is the trigger of the type EVENT: docs/start-a-pipeline.md.
 
     Attributes:
         workflow: the Glue workflow.
@@ -105,6 +113,7 @@ class Pipeline(Construct):
         security: ExistingSecurity | None = None,
         log_groups: LogGroups = LogGroups.MADE,
         glue_arguments: GlueArguments | None = None,
+        starts: Sequence[Start] | None = None,
     ) -> None:
         """Declare the workflow.
 
@@ -127,6 +136,10 @@ class Pipeline(Construct):
                 not there yet.
             glue_arguments: Glue's own arguments of every job, as far as jobs of its kind have
                 them; a job's own count before them.
+            starts: `Schedule`, `OnObjects` and `OnEvent`, as many as wanted; an empty list: runs
+                are started by hand only; None: by the schedule of the stage, if it has one.
+                Changing between a list with events and one without needs a step by hand:
+                docs/start-a-pipeline.md.
 
         Raises:
             JobDefinitionError: the name cannot be part of other names, the project is no folder, a
@@ -137,6 +150,7 @@ class Pipeline(Construct):
         check_security(name, security, log_groups)
         check_alerts(name, alerts, stage)
         check_default(name, "glue_arguments", glue_arguments, GlueArguments)
+        begun_by = starts_of(name, starts, stage)
         super().__init__(scope, id_)
         stack = cdk.Stack.of(self)
         if stack.nested_stack_parent is not None:
@@ -187,7 +201,9 @@ class Pipeline(Construct):
             ),
             glue_arguments=glue_arguments,
         )
-        self._triggers = Triggers(self, workflow=self.workflow, name=name)
+        events = events_of(begun_by)
+        batch = events[0].batch if events else None
+        self._triggers = Triggers(self, workflow=self.workflow, name=name, batch=batch)
         self._waits: dict[str, Predicate | None] = {}
         self.monitoring = Monitoring(
             self,
@@ -200,21 +216,40 @@ class Pipeline(Construct):
             crawlers=self.crawlers,
             streaming_jobs=self.streaming_jobs,
             waits=self._waits,
+            starts=[described(one) for one in begun_by],
         )
-        if schedule := stage.starts:
-            group = group_name(stage.name_of(name))
+        self._start_by(begun_by)
+        cdk.Tags.of(self).add(PIPELINE_TAG, name)
+        check_graph_at_synth(self)
+
+    def _start_by(self, starts: Sequence[Start]) -> None:
+        """Create what starts the workflow; no run begins in half a graph."""
+        name, events, schedules = (
+            self._stage.name_of(self.name),
+            events_of(starts),
+            schedules_of(starts),
+        )
+        waiting: list[cdk.CfnResource] = []
+        if schedules:
+            group = group_name(name)
             timer = StartSchedule(
                 self,
                 "Start-Schedule",  # no job has a dash in its id
                 group_name=group,
-                workflow_name=name,
-                schedule=schedule,
+                workflow_name=self.name,
+                schedules=schedules,
+                by_event=bool(events),
             )
-            # No run begins in half a graph.
-            timer.resource.add_resource_dependency(self._triggers.start)
-            self.monitoring.alarms.on_missed_start(timer.missed.queue_name, group)
-        cdk.Tags.of(self).add(PIPELINE_TAG, name)
-        check_graph_at_synth(self)
+            waiting += timer.resources
+            self.monitoring.alarms.on_missed_start(timer.missed.queue_name, group, bool(events))
+        if events:
+            by_event = EventStart(
+                self, "Start-Events", name=name, workflow_name=self.name, starts=events
+            )
+            waiting += by_event.rules
+            self.monitoring.alarms.on_missed_event(by_event.missed.queue_name)
+        for resource in waiting:
+            resource.add_resource_dependency(self._triggers.start)
 
     def add_job(
         self,

@@ -1,5 +1,6 @@
 """Many pipelines: each in a stack of its own, so that none moves when another grows."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -11,6 +12,7 @@ from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.pipeline import Pipeline
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
+from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
@@ -64,6 +66,7 @@ class PipelineSet:
         security: ExistingSecurity | None = None,
         log_groups: LogGroups = LogGroups.MADE,
         glue_arguments: GlueArguments | None = None,
+        starts: Sequence[Start] | None = None,
     ) -> Pipeline:
         """Return a new, empty pipeline in a stack of its own.
 
@@ -73,6 +76,7 @@ class PipelineSet:
             security: likewise.
             log_groups: likewise.
             glue_arguments: likewise.
+            starts: likewise.
 
         Raises:
             JobDefinitionError: the name is not in kebab case, or another stack has it.
@@ -103,6 +107,7 @@ class PipelineSet:
             security=security,
             log_groups=log_groups,
             glue_arguments=glue_arguments,
+            starts=starts,
         )
         self.pipelines[name] = pipeline
         return pipeline

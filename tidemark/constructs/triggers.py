@@ -15,6 +15,7 @@ from tidemark.checks.graph.trigger_rules import MAX_CRAWLERS_OF_TRIGGER, MAX_JOB
 from tidemark.constructs.jobs.conditions import Condition, Job
 from tidemark.constructs.predicates import Predicate
 from tidemark.constructs.references import job_ref
+from tidemark.constructs.starts.events import Batch
 
 _Action: TypeAlias = glue.CfnTrigger.ActionProperty
 _Key: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
@@ -56,13 +57,21 @@ class Triggers:
         start: the start trigger.
     """
 
-    def __init__(self, scope: Construct, *, workflow: glue.CfnWorkflow, name: str) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        workflow: glue.CfnWorkflow,
+        name: str,
+        batch: Batch | None = None,
+    ) -> None:
         """Declare the start trigger, which starts nothing yet.
 
         Args:
             scope: the construct that owns the triggers.
             workflow: the workflow.
             name: its name.
+            batch: how many events start a run; None: StartWorkflowRun does.
         """
         self._scope = scope
         self._workflow_name = workflow.ref
@@ -71,8 +80,16 @@ class Triggers:
         self.start = glue.CfnTrigger(
             scope,
             "Start",
-            type="ON_DEMAND",
-            description=f"Starts {name} when StartWorkflowRun is called",
+            type="EVENT" if batch else "ON_DEMAND",
+            description=f"Starts {name} when "
+            + ("events have come" if batch else "StartWorkflowRun is called"),
+            event_batching_condition=(
+                glue.CfnTrigger.EventBatchingConditionProperty(
+                    batch_size=batch.size, batch_window=60 * batch.window_minutes
+                )
+                if batch
+                else None
+            ),
             workflow_name=self._workflow_name,
             actions=[],
         )

@@ -197,6 +197,20 @@ def test_schedule_of_a_workflow_is_read_and_any_other_is_not_for_this_machine():
         Daily=schedule(ScheduleExpressionTimezone="Europe/Berlin"),
         Utc=schedule(),
         Off=schedule(State="DISABLED"),
+        ByEvent=schedule(
+            Target={
+                "Arn": {"Fn::Sub": "arn:aws:events:${AWS::Region}:1:event-bus/default"},
+                "EventBridgeParameters": {"Source": "tidemark", "DetailType": "any"},
+                "Input": '{"pipeline": "flow"}',
+            }
+        ),
+        ToABus=schedule(
+            Target={
+                "Arn": "arn:aws:events:eu-west-1:1:event-bus/default",
+                "EventBridgeParameters": {"Source": "acme", "DetailType": "any"},
+                "Input": '{"pipeline": "flow"}',
+            }
+        ),
         OfAQueue=schedule(Target={"Arn": {"Fn::GetAtt": ["Queue", "Arn"]}, "Input": "{}"}),
         OfAnotherApi=schedule(Target={"Arn": "arn:aws:scheduler:::aws-sdk:glue:startJobRun"}),
         Broken=schedule(
@@ -206,6 +220,7 @@ def test_schedule_of_a_workflow_is_read_and_any_other_is_not_for_this_machine():
 
     assert deployment.schedules == (
         ScheduleDefinition("flow", "cron(0 6 * * ? *)", "Europe/Berlin"),
+        ScheduleDefinition("flow", "cron(0 6 * * ? *)"),
         ScheduleDefinition("flow", "cron(0 6 * * ? *)"),
     )
 

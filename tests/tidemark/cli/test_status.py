@@ -5,7 +5,13 @@ import pytest
 from rich.console import Console
 
 from tests.fixtures.commands import TABLE
-from tidemark.assembly.definitions import Deployment, JobDefinition, ScheduleDefinition
+from tidemark.assembly.definitions import (
+    Action,
+    Deployment,
+    JobDefinition,
+    ScheduleDefinition,
+    TriggerDefinition,
+)
 from tidemark.cli.views.status import bookmark_text, read_watermarks, schedule_lines, status_table
 from tidemark.local_glue.bookmarks.versions import (
     Bookmark,
@@ -144,6 +150,15 @@ def test_a_terminal_of_80_columns_shows_the_whole_status() -> None:
         "  bookmark         v31 to 1970-01-01 00:01Z",
         "  watermark        updated_at=2013-01-15T04:00:00.016000+00:00",
     ]
+
+
+def test_the_status_says_that_events_start_a_workflow_on_aws() -> None:
+    trigger = TriggerDefinition("t", "EVENT", (Action("a"),), "flights")
+
+    (line,) = schedule_lines(replace(deployment("a"), triggers=(trigger,)))
+
+    for fact in ("events", "flights", "tidemark run"):
+        assert fact in line
 
 
 def test_the_status_says_what_starts_a_workflow_on_aws_and_here() -> None:

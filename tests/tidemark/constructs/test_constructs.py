@@ -129,7 +129,7 @@ def test_a_pipeline_bounds_its_roles_and_carries_its_tags_wherever_it_stands(
 def test_a_group_of_schedules_is_named_and_tagged_as_eventbridge_takes_it(
     cdk, stack, add_pipeline, enable
 ):
-    from tidemark.constructs.start_schedule import group_name
+    from tidemark.constructs.starts.start_schedule import group_name
 
     names = {group_name("a" * 16 + "p" * 63 + last) for last in "pq"}
     pipeline = add_pipeline("p" * 64, schedule="rate(1 day)", tags={"empty": "", "team": "x"})

@@ -59,6 +59,7 @@ class Trigger:
 
     Attributes:
         schedule: cron fields, None without a schedule, empty if only a deployment knows it.
+        batch: events and seconds of its EventBatchingCondition; None has the defaults of Glue.
     """
 
     at: str
@@ -70,6 +71,21 @@ class Trigger:
     conditions: tuple[Condition, ...] = ()
     is_active: bool = True
     schedule: str | None = None
+    batch: tuple[object, object] | None = None
+
+
+@dataclass(frozen=True)
+class EventRule:
+    """One rule of EventBridge that sends events to a workflow; `at` is where it stands.
+
+    Attributes:
+        workflow: its name.
+        folders: URIs below which an object that arrives is such an event.
+    """
+
+    at: str
+    workflow: str
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,6 +125,7 @@ class Graph:
     workflows: Mapping[str, str] = field(default_factory=dict)
     open_secrets: tuple[OpenSecret, ...] = ()
     timers: tuple[Timer, ...] = ()
+    event_rules: tuple[EventRule, ...] = ()
     crawlers: tuple[Job, ...] = ()
     tables: frozenset[str] = frozenset()
 

@@ -10,6 +10,7 @@ from tidemark.checks.graph.folders import Folders
 from tidemark.checks.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
 from tidemark.checks.graph.paths import cycle_of, paths_to_start
 from tidemark.checks.graph.races import races
+from tidemark.checks.graph.start_rules import problems_of_starts
 from tidemark.checks.graph.trigger_rules import problems_of_timer, problems_of_trigger
 from tidemark.checks.plain_secrets import ADVICE
 
@@ -30,6 +31,11 @@ RULES: Mapping[str, str] = {
     "trigger-limit": "A trigger starts more than Glue allows.",
     "bad-schedule": "AWS does not document a schedule, or it never fires.",
     "schedule-too-fine": "A schedule is finer than five minutes.",
+    "bad-batch": "Glue refuses how many events a trigger waits for.",
+    "event-not-heard": "A rule sends events to a workflow that no event starts.",
+    "event-not-sent": "No rule sends events to a workflow that events start (a warning).",
+    "starts-itself": "A job writes where objects that arrive start its own workflow.",
+    "schedules-too-close": "Two schedules of a workflow fire within five minutes (a warning).",
     "unknown-workflow": "A schedule starts a workflow that this stage does not define (a warning).",
     "trigger-in-two-workflows": "A trigger belongs to two workflows.",
     "two-starts": "A workflow has more than one start trigger.",
@@ -56,6 +62,7 @@ def problems(graph: Graph) -> list[Problem]:
         *_of_crawlers(graph),
         *(problem for trigger in graph.triggers for problem in problems_of_trigger(graph, trigger)),
         *(problem for timer in graph.timers for problem in problems_of_timer(graph, timer)),
+        *problems_of_starts(graph),
         *_shared_triggers(graph),
         *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
         *_secrets(graph),

@@ -4,9 +4,24 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tidemark.assembly.resources import METADATA, STARTS_WORKFLOW, Templates, resources_of
+from tidemark.assembly.resources import (
+    METADATA,
+    REQUEST_SOURCE,
+    STARTS_WORKFLOW,
+    Templates,
+    resources_of,
+)
 from tidemark.assembly.symbolic_names import SymbolicNames, chosen, is_intrinsic
-from tidemark.checks.graph.model import CRAWLER, Condition, Graph, Job, OpenSecret, Timer, Trigger
+from tidemark.checks.graph.model import (
+    CRAWLER,
+    Condition,
+    EventRule,
+    Graph,
+    Job,
+    OpenSecret,
+    Timer,
+    Trigger,
+)
 from tidemark.checks.plain_secrets import shows_secret
 
 ENABLED = "job-bookmark-enable"
@@ -57,6 +72,7 @@ def read_graph(templates: Templates) -> Graph:
             for stack, id_, resource in resources_of(templates, "AWS::Scheduler::Schedule")
             if _starts_workflow(names, stack, resource.get("Properties", {}).get("Target"))
         ),
+        event_rules=tuple(_event_rules(names, templates)),
     )
 
 
@@ -178,19 +194,53 @@ def _trigger(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str
         ),
         is_active=properties.get("StartOnCreation") is True,
         schedule="" if isinstance(schedule, Mapping) else schedule,
+        batch=(
+            (batch.get("BatchSize"), batch.get("BatchWindow"))
+            if (batch := properties.get("EventBatchingCondition"))
+            else None
+        ),
     )
+
+
+def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRule]:
+    """Yield the rules of EventBridge that send events to workflows."""
+    for stack, id_, resource in resources_of(templates, "AWS::Events::Rule"):
+        properties = resource.get("Properties", {})
+        for target in properties.get("Targets", []):
+            arn = names.text(stack, target.get("Arn", "")) if isinstance(target, Mapping) else ""
+            _, glue, workflow = arn.partition(":workflow/")
+            if glue and ":glue:" in arn:
+                folders = tuple(_arrivals(names, stack, properties.get("EventPattern")))
+                yield EventRule(f"{stack}/{id_}", workflow, folders)
+
+
+def _arrivals(names: SymbolicNames, stack: str, pattern: object) -> Iterator[str]:
+    """Yield the URIs below which an object that arrives matches a pattern of S3's events."""
+    match pattern:
+        case {
+            "source": ["aws.s3"],
+            "detail": {"bucket": {"name": list(buckets)}, "object": {"key": list(keys)}},
+        }:
+            for bucket in buckets:
+                for key in keys:
+                    if isinstance(key, Mapping) and isinstance(key.get("prefix"), str):
+                        yield f"s3://{names.text(stack, bucket)}/{key['prefix']}"
 
 
 def _starts_workflow(names: SymbolicNames, stack: str, target: object) -> bool:
-    return isinstance(target, Mapping) and names.text(stack, target.get("Arn")).endswith(
-        STARTS_WORKFLOW
-    )
+    if not isinstance(target, Mapping):
+        return False
+    request = target.get("EventBridgeParameters")
+    if isinstance(request, Mapping):
+        return request.get("Source") == REQUEST_SOURCE
+    return names.text(stack, target.get("Arn")).endswith(STARTS_WORKFLOW)
 
 
 def _timer(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str, Any]) -> Timer:
     try:
         request = json.loads(names.text(stack, properties["Target"].get("Input")))
-        workflow = request.get("Name") if isinstance(request, Mapping) else None
+        named = "pipeline" if "EventBridgeParameters" in properties["Target"] else "Name"
+        workflow = request.get(named) if isinstance(request, Mapping) else None
     except ValueError:
         workflow = None
     expression = properties.get("ScheduleExpression", "")

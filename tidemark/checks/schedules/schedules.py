@@ -4,9 +4,12 @@ Source: https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.ht
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from difflib import get_close_matches
+from heapq import merge
+from itertools import islice, pairwise, repeat
 from zoneinfo import ZoneInfo, available_timezones
 
 from tidemark.checks.schedules import cron
@@ -16,6 +19,7 @@ from tidemark.errors import ScheduleError, TooFineError, show
 FORM = f"{cron.FORM}, or rate(value unit), such as rate(1 hour)"
 FINEST_MINUTES = 5
 MOST_DAYS = 366  # of a rate
+MOST_FIRINGS = 2_000  # of two schedules that are compared
 NO_PLACES = {"Factory", "localtime"}  # that a time zone database may list
 _RATE = re.compile(r"rate\(([1-9]\d{0,9}) (minute|hour|day)(s?)\)", re.ASCII)
 _UNIT_MINUTES = {"minute": 1, "hour": 60, "day": cron.DAY_MINUTES}
@@ -67,15 +71,20 @@ class Schedule:
 
     def next_after(self, time: datetime) -> datetime | None:
         """Return the first time after another at which it fires; None if there is none."""
+        return next(self.times_after(time), None)
+
+    def times_after(self, time: datetime) -> Iterator[datetime]:
+        """Yield the times after another at which it fires, in their order."""
         meant, zone = parse(self.expression), zone_of(self.time_zone)
         if isinstance(meant, Rate):
-            return time + timedelta(minutes=meant.finest_minutes)
+            while True:
+                time += timedelta(minutes=meant.finest_minutes)
+                yield time
         for wall_clock in meant.times_after(time.astimezone(zone).replace(tzinfo=None)):
             fires = wall_clock.replace(tzinfo=zone).astimezone(UTC)
             is_skipped = fires.astimezone(zone).replace(tzinfo=None) != wall_clock
             if fires > time and not is_skipped:  # what an hour repeats in autumn has come
-                return fires
-        return None
+                yield fires
 
 
 def parse(expression: str) -> Cron | Rate:
@@ -104,6 +113,27 @@ def parse(expression: str) -> Cron | Rate:
             f"the rate {value} {right}; allowed: up to {MOST_DAYS} days; write less"
         )
     return Rate(minutes)
+
+
+def first_clash(one: Schedule, other: Schedule, *, since: datetime) -> datetime | None:
+    """Return when two schedules first fire less than five minutes apart; None if it is not seen.
+
+    Their next `MOST_FIRINGS` firings are looked at. When a rate first fires only AWS knows.
+
+    Args:
+        one: a schedule of cron fields; with a rate nothing is found.
+        other: likewise.
+        since: when to begin.
+    """
+    if any(isinstance(parse(it.expression), Rate) for it in (one, other)):
+        return None
+    firings = merge(
+        zip(one.times_after(since), repeat(1)), zip(other.times_after(since), repeat(2))
+    )
+    for (time, which), (later, by) in islice(pairwise(firings), MOST_FIRINGS):
+        if which != by and later - time < timedelta(minutes=FINEST_MINUTES):
+            return time
+    return None
 
 
 def check_string(given: object) -> None:

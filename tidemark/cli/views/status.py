@@ -77,10 +77,15 @@ def _jvm(run: JobRun) -> str:
 
 
 def schedule_lines(deployment: Deployment) -> list[str]:
-    """Return, for each schedule of the template, what it starts on AWS and who does so here."""
+    """Return, for each schedule or events, what they start on AWS and who does so here."""
+    by_event = [t.workflow_name for t in deployment.triggers if t.type == "EVENT"]
     return [
-        f"On AWS, {it.expression} in {it.time_zone} starts {it.workflow_name}; here, tidemark run."
-        for it in deployment.schedules
+        *(f"On AWS, events start {name}; here, tidemark run." for name in by_event),
+        *(
+            f"On AWS, {it.expression} in {it.time_zone} starts {it.workflow_name}; here, tidemark "
+            "run."
+            for it in deployment.schedules
+        ),
     ]
 
 

@@ -1,11 +1,13 @@
 """Alarms of a pipeline: not started, stalled, stale, reading nothing or everything, expensive."""
 
+import json
 import math
 from collections.abc import Sequence
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
+from tidemark.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 from tidemark.constructs.monitoring.metrics import (
     REPORTED_EVERY_S,
     Metric,
@@ -66,14 +68,38 @@ class Alarms(Construct):
             missing="breaching",
         )
 
-    def on_missed_start(self, queue_name: str, group: str) -> None:
-        """Alarm while a queue holds a start that failed, of a schedule in a group."""
+    def on_missed_start(self, queue_name: str, group: str, by_event: bool = False) -> None:
+        """Alarm while a queue holds a start that failed, of a schedule in a group.
+
+        Args:
+            queue_name: the queue.
+            group: the group of schedules.
+            by_event: whether the workflow has an EVENT start trigger.
+        """
+        start = (
+            start_by_event(self._pipeline)
+            if by_event
+            else f"aws glue start-workflow-run --name {self._pipeline}"
+        )
         self._alarm(
             "MissedStart",
             f"The schedule of {self._pipeline} could not start a run, as when the run before is "
             "not over. Why, is in the queue of its DeadLetterConfig: aws scheduler get-schedule "
-            f"--group-name {group} --name {self._pipeline}. Start it: aws glue start-workflow-run "
-            f"--name {self._pipeline}. Then purge the queue",
+            f"--group-name {group} --name {self._pipeline}. Start it: {start}. Then purge "
+            "the queue",
+            [_query(messages(queue_name), "messages", HOUR_S)],
+            operator="GreaterThanThreshold",
+            threshold=0,
+            missing="notBreaching",
+        )
+
+    def on_missed_event(self, queue_name: str) -> None:
+        """Alarm while a queue holds an event that did not reach the workflow."""
+        self._alarm(
+            "MissedEvent",
+            f"An event did not reach {self._pipeline}, so no run may have started for it. Which, "
+            f"and why, is in the queue {queue_name}. Start a run: "
+            f"{start_by_event(self._pipeline)}. Then purge the queue",
             [_query(messages(queue_name), "messages", HOUR_S)],
             operator="GreaterThanThreshold",
             threshold=0,
@@ -184,6 +210,16 @@ class Alarms(Construct):
             ok_actions=self._topic_arns,
         )
         self.arns.append(alarm.attr_arn)
+
+
+def start_by_event(pipeline: str) -> str:
+    """Return the command that starts a pipeline which events start."""
+    entry = {
+        "Source": REQUEST_SOURCE,
+        "DetailType": REQUEST_TYPE,
+        "Detail": json.dumps({"pipeline": pipeline}),
+    }
+    return f"aws events put-events --entries '[{json.dumps(entry)}]'"
 
 
 def _runs_of(job_name: str) -> str:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tidemark.checks.schedules.schedules import Schedule
 from tidemark.constructs.monitoring.metrics import (
     Metric,
     bytes_read,
@@ -34,7 +33,7 @@ class Shown:
         alarms: ARNs.
         error_logs: log groups of errors.
         has_metrics: whether Glue publishes metrics of the jobs.
-        starts: expression and time zone of its schedule, or None.
+        starts: what starts runs, for people; empty if only a hand does.
     """
 
     pipeline: str
@@ -46,13 +45,13 @@ class Shown:
     alarms: Sequence[str]
     error_logs: Sequence[str]
     has_metrics: bool
-    starts: Schedule | None = None
+    starts: Sequence[str] = ()
     failed_crawl_rule: str | None = None
 
 
 def dashboard_body(shown: Shown) -> str:
     """Return the JSON text of a dashboard, two widgets to a row."""
-    starts = f"`{shown.starts.expression}` in {shown.starts.time_zone}" if shown.starts else "hand"
+    starts = ", ".join(shown.starts) or "hand"
     text = (
         f"# {shown.pipeline}\nStarts by {starts}. Runs: `aws glue get-workflow-runs --name "
         f"{shown.pipeline}`. Set a bookmark back: `aws glue reset-job-bookmark --job-name JOB "

@@ -1,6 +1,6 @@
 """What a pipeline tells the people who keep it running: alerts, alarms, dashboard, budget."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 import jsii
@@ -44,6 +44,7 @@ class Monitoring(Construct):
         crawlers: Mapping[str, Crawler],
         streaming_jobs: Mapping[str, StreamingJob],
         waits: Mapping[str, Predicate | None],
+        starts: Sequence[str],
     ) -> None:
         """Declare them.
 
@@ -58,9 +59,11 @@ class Monitoring(Construct):
             crawlers: by name; likewise.
             streaming_jobs: by name; likewise.
             waits: what each job and crawler waits for, by name; likewise.
+            starts: what starts runs, for people.
         """
         super().__init__(scope, id_)
         self._stage = stage
+        self._starts = starts
         self._jobs = jobs
         self._crawlers = crawlers
         self._streaming_jobs = streaming_jobs
@@ -123,7 +126,7 @@ class Monitoring(Construct):
                 *(crawler.log_group for crawler in self._crawlers.values()),
             ],
             has_metrics=self._stage.metrics,
-            starts=self._stage.starts,
+            starts=self._starts,
         )
 
     def _budget(self, usd: int, email: str) -> None:

@@ -45,7 +45,7 @@ class WorkflowResult:
     """How a workflow run ended.
 
     `blocked` maps a job never started to the conditions not met; `deleted_jobs` are those that had
-    a bookmark and that the template no longer defines.
+    a bookmark and that the template no longer defines; `begun_by` is the type of the start trigger.
     """
 
     run_id: str
@@ -53,6 +53,7 @@ class WorkflowResult:
     job_runs: tuple[JobRun, ...]
     blocked: Mapping[str, tuple[str, ...]]
     deleted_jobs: tuple[str, ...] = ()
+    begun_by: str = "ON_DEMAND"
 
     @property
     def is_success(self) -> bool:
@@ -136,6 +137,7 @@ class WorkflowRun:
             self._deployment.jobs,
             tuple(self._store.job_runs_of(self._run_id)),
             self._blocked(),
+            begun_by=start.type,
         )
 
     def _record(self, status: str) -> None:

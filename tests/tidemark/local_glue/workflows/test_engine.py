@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from tidemark.assembly.definitions import (
     Action,
@@ -21,6 +23,7 @@ from tidemark.assembly.definitions import (
     JobDefinition,
     TriggerDefinition,
 )
+from tidemark.cli.progress import print_outcome
 from tidemark.errors import EntityNotFoundError, TidemarkError, UnsupportedError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.runs.job_runs import Machine
@@ -297,6 +300,16 @@ def test_timeout_of_an_action_is_that_of_its_run_only(workflow):
     result = workflow({"one": SLEEP, "two": ""}, start).execute()
 
     assert sorted(outcome(result)) == [("one", "TIMEOUT"), ("two", "SUCCEEDED")]
+
+
+@pytest.mark.rule("Triggers and workflows", source="WF", choice="no event fires on this machine")
+def test_a_workflow_that_events_start_is_started_by_hand_and_says_so(workflow):
+    result = workflow({"one": ""}, replace(START, type="EVENT", is_active=False)).execute()
+    console = Console(file=io.StringIO())
+    print_outcome(console, result)
+
+    assert outcome(result) == [("one", "SUCCEEDED")]
+    assert "started by hand" in console.file.getvalue()
 
 
 @pytest.mark.rule("Triggers and workflows", source="STAT")

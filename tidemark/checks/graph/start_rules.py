@@ -1,0 +1,112 @@
+"""Finds what is wrong with what starts a workflow: schedules together, events, batches."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import combinations
+
+from tidemark.checks.graph.folders import overlap
+from tidemark.checks.graph.model import EventRule, Graph, Problem, Timer, Trigger
+from tidemark.checks.schedules.schedules import FINEST_MINUTES, Schedule, first_clash
+from tidemark.errors import ScheduleError
+
+EVENT = "EVENT"
+MOST_EVENTS, MOST_SECONDS = 100, 900  # of a batch
+
+
+def problems_of_starts(graph: Graph) -> Iterator[Problem]:
+    """Yield what keeps starts from beginning a run, or lets them begin too many."""
+    for trigger in graph.triggers:
+        yield from _batch(trigger)
+        if trigger.kind == EVENT and trigger.workflow is not None:
+            yield from _unheard(graph, trigger)
+    for rule in graph.event_rules:
+        yield from _undelivered(graph, rule)
+        yield from _starts_itself(graph, rule)
+    for workflow in graph.workflows:
+        yield from _too_close([timer for timer in graph.timers if timer.workflow == workflow])
+
+
+def _batch(trigger: Trigger) -> Iterator[Problem]:
+    """Yield what Glue refuses of an EventBatchingCondition.
+
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
+    """
+    if trigger.batch is None:
+        return
+    size, seconds = trigger.batch
+    numbers = (("BatchSize", size, MOST_EVENTS), ("BatchWindow", seconds, MOST_SECONDS))
+    wrong = [
+        f"{name} {value!r}, and Glue allows 1 to {most}"
+        for name, value, most in numbers
+        if isinstance(value, int) and not 1 <= value <= most
+    ]
+    if size is None:
+        wrong.append("no BatchSize")
+    if trigger.kind != EVENT:
+        wrong.append(f"the type {trigger.kind}, and only EVENT triggers wait for events")
+    if wrong:
+        yield Problem(
+            "bad-batch",
+            trigger.at,
+            f"the trigger has an EventBatchingCondition with {', '.join(wrong)}",
+            "correct EventBatchingCondition, or leave it out",
+        )
+
+
+def _unheard(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
+    if not any(rule.workflow == trigger.workflow for rule in graph.event_rules):
+        yield Problem(
+            "event-not-sent",
+            trigger.at,
+            f"events start the workflow '{trigger.workflow}', and no rule of this stage sends any",
+            "add an AWS::Events::Rule whose target is the workflow, or acknowledge that another "
+            "app defines it",
+            is_error=False,
+        )
+
+
+def _undelivered(graph: Graph, rule: EventRule) -> Iterator[Problem]:
+    kinds = {trigger.kind for trigger in graph.triggers_of(rule.workflow)}
+    if rule.workflow in graph.workflows and EVENT not in kinds:
+        yield Problem(
+            "event-not-heard",
+            rule.at,
+            f"the rule sends events to the workflow '{rule.workflow}', whose start trigger is not "
+            "of the type EVENT, so that they start nothing",
+            "give the workflow an EVENT start trigger, or remove the rule",
+        )
+
+
+def _starts_itself(graph: Graph, rule: EventRule) -> Iterator[Problem]:
+    started = {name for t in graph.triggers_of(rule.workflow) for name in t.starts}
+    for job in graph.jobs:
+        written = (*job.writes, *job.kept.values())
+        if job.name in started and (both := overlap(rule.folders, written)):
+            yield Problem(
+                "starts-itself",
+                job.at,
+                f"the job '{job.name}' writes {both[0][1]}, where objects that arrive start its "
+                f"workflow '{rule.workflow}' again, without end",
+                "start the workflow by objects that others deliver, or write to another folder",
+            )
+
+
+def _too_close(timers: list[Timer]) -> Iterator[Problem]:
+    """Yield the schedules of one workflow that fire when another of them has just begun a run."""
+    for one, other in combinations(timers, 2):
+        try:
+            schedules = [Schedule(it.expression, it.time_zone) for it in (one, other)]
+        except ScheduleError:
+            continue  # another rule tells
+        clash = first_clash(*schedules, since=datetime.now(UTC))
+        if clash:
+            yield Problem(
+                "schedules-too-close",
+                other.at,
+                f"the schedules {one.expression} in {one.time_zone} and {other.expression} in "
+                f"{other.time_zone} of the workflow '{other.workflow}' both fire around "
+                f"{clash:%Y-%m-%d %H:%M} UTC, within {FINEST_MINUTES} minutes; it runs once at a "
+                "time, so one of the two waits or is missed",
+                "move one of them, leave its time out of the other, or acknowledge it",
+                is_error=False,
+            )

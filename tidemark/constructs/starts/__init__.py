@@ -1,0 +1,1 @@
+"""What starts a pipeline: schedules, arriving objects, events."""

@@ -1,0 +1,68 @@
+"""Refuses what a pipeline cannot be started by, before anything is created."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from tidemark.checks.schedules.schedules import Schedule
+from tidemark.constructs.starts.events import OnEvent, OnObjects
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.config import StageConfig
+
+Start: TypeAlias = Schedule | OnObjects | OnEvent
+MOST_RULES = 20  # events of one pipeline; a bus has 300 rules for all
+
+
+def starts_of(pipeline: str, starts: object, stage: StageConfig) -> tuple[Start, ...]:
+    """Return what starts a pipeline; None is what the stage says.
+
+    Raises:
+        JobDefinitionError: it is no list of starts, one is in it twice, or events differ in their
+            batch, of which a workflow has one.
+    """
+    if starts is None:
+        return (stage.starts,) if stage.starts else ()
+    if not isinstance(starts, list | tuple) or not all(
+        isinstance(one, Schedule | OnObjects | OnEvent) for one in starts
+    ):
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' has starts {starts!r}; allowed: a list of Schedule(...), "
+            "OnObjects(...) and OnEvent(...), an empty one to start it by hand, or None for the "
+            "schedule of the stage; correct starts="
+        )
+    for one in starts:
+        if starts.count(one) > 1:
+            raise JobDefinitionError(
+                f"pipeline '{pipeline}' has the start {one!r} twice; allowed: each once; remove one"
+            )
+    events = events_of(starts)
+    if len(events) > MOST_RULES:
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' is started by {len(events)} kinds of events; allowed: up to "
+            f"{MOST_RULES}; match several with one pattern"
+        )
+    batches = list(dict.fromkeys(one.batch for one in events))
+    if len(batches) > 1:
+        shown = " and ".join(f"{b.size} in {b.window_minutes} min" for b in batches)
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' is started by batches of {shown}, and a Glue workflow has one "
+            "start trigger, with one batch; allowed: the same batch_size and batch_window_minutes "
+            "for all; make them equal"
+        )
+    return tuple(starts)
+
+
+def events_of(starts: Sequence[Start]) -> list[OnObjects | OnEvent]:
+    """Return the events among what starts a pipeline."""
+    return [one for one in starts if not isinstance(one, Schedule)]
+
+
+def schedules_of(starts: Sequence[Start]) -> list[Schedule]:
+    """Return the schedules among what starts a pipeline."""
+    return [one for one in starts if isinstance(one, Schedule)]
+
+
+def described(start: Start) -> str:
+    """Return what starts a run, for people."""
+    if isinstance(start, Schedule):
+        return f"`{start.expression}` in {start.time_zone}"
+    return start.described

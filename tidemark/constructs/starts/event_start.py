@@ -1,0 +1,155 @@
+"""Starts a workflow by events: rules of EventBridge send them to its EVENT trigger.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/starting-workflow-eventbridge.html,
+https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html,
+https://docs.aws.amazon.com/eventbridge/latest/userguide/cross-service-confused-deputy-prevention.html
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_events as events
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from tidemark.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
+from tidemark.constructs.starts.events import OnEvent, OnObjects
+from tidemark.constructs.starts.missed import missed_queue
+from tidemark.constructs.starts.start_schedule import MOST_ATTEMPTS, group_name
+
+LONGEST_WAIT_HOURS = 24  # that EventBridge tries for
+
+
+class EventStart(Construct):
+    """Creates a rule per kind of event, their role, and a queue for what was not delivered.
+
+    One more rule starts the workflow by hand or on schedule: an event of the source `tidemark`.
+    Glue does not count an event again whose run it refused, as while the run before is not over.
+
+    Attributes:
+        rules: the rules.
+        missed: the queue, for an alarm.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        name: str,
+        workflow_name: str,
+        starts: Sequence[OnObjects | OnEvent],
+    ) -> None:
+        """Declare them.
+
+        Args:
+            scope: the construct that owns them.
+            id_: construct id.
+            name: how the names of the rules begin.
+            workflow_name: the Glue workflow, whose start trigger is of the type EVENT.
+            starts: which events.
+        """
+        super().__init__(scope, id_)
+        stack = cdk.Stack.of(self)
+        self.missed = missed_queue(self, "addresses of objects, or what an event says,")
+        patterns = {
+            "start-by-hand": {
+                "source": [REQUEST_SOURCE],
+                "detail-type": [REQUEST_TYPE],
+                "detail": {"pipeline": [workflow_name]},
+            },
+            **{f"start-{n}": one.event_pattern for n, one in enumerate(starts, start=1)},
+        }
+        # The role trusts the rules, which name the role: hence names instead of references.
+        named = {id_: group_name(f"{name}-{id_}") for id_ in patterns}
+        rule_arns = [
+            stack.format_arn(service="events", resource="rule", resource_name=rule)
+            for rule in named.values()
+        ]
+        workflow_arn = stack.format_arn(
+            service="glue", resource="workflow", resource_name=workflow_name
+        )
+        role = iam.Role(
+            self,
+            "Role",
+            description=f"Starts the Glue workflow {workflow_name} by events",
+            assumed_by=iam.ServicePrincipal(
+                "events.amazonaws.com",
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": stack.account, "aws:SourceArn": rule_arns}
+                },
+            ),
+            inline_policies={
+                "start": iam.PolicyDocument(
+                    statements=[
+                        iam.PolicyStatement(actions=["glue:notifyEvent"], resources=[workflow_arn])
+                    ]
+                )
+            },
+        )
+        self.missed.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal("events.amazonaws.com")],
+                actions=["sqs:SendMessage"],
+                resources=[self.missed.queue_arn],
+                conditions={"ArnEquals": {"aws:SourceArn": rule_arns}},
+            )
+        )
+        target = events.CfnRule.TargetProperty(
+            arn=workflow_arn,
+            id="Workflow",
+            role_arn=role.role_arn,
+            dead_letter_config=events.CfnRule.DeadLetterConfigProperty(arn=self.missed.queue_arn),
+            retry_policy=events.CfnRule.RetryPolicyProperty(
+                maximum_event_age_in_seconds=3_600 * LONGEST_WAIT_HOURS,
+                maximum_retry_attempts=MOST_ATTEMPTS,
+            ),
+        )
+        self.rules = [
+            self._rule(id_, named[id_], workflow_name, pattern, target)
+            for id_, pattern in patterns.items()
+        ]
+        for one in starts:
+            if isinstance(one, OnObjects):
+                let_send_events(self, one.dataset.bucket)
+
+    def _rule(
+        self,
+        id_: str,
+        name: str,
+        workflow_name: str,
+        pattern: Mapping[str, Any],
+        target: events.CfnRule.TargetProperty,
+    ) -> events.CfnRule:
+        return events.CfnRule(
+            self,
+            id_,
+            name=name,
+            description=f"Starts the Glue workflow {workflow_name}",
+            event_pattern=pattern,
+            targets=[target],
+        )
+
+
+def let_send_events(scope: Construct, bucket: s3.IBucket) -> None:
+    """Let a bucket of the app send its events to EventBridge; warn where only its owner can."""
+    resource = bucket.node.default_child
+    if isinstance(resource, s3.CfnBucket):
+        sends = s3.CfnBucket.NotificationConfigurationProperty(
+            event_bridge_configuration=s3.CfnBucket.EventBridgeConfigurationProperty(
+                event_bridge_enabled=True
+            )
+        )
+        if resource.notification_configuration is None:
+            resource.notification_configuration = sends
+            return
+        if resource.notification_configuration == sends:
+            return
+    cdk.Annotations.of(scope).add_warning_v2(
+        f"tidemark:bucket-events:{bucket.node.path}",
+        f"the bucket {bucket.node.path} is imported, or has notifications already: it must send "
+        "its events to EventBridge in this account and region, as docs/start-a-pipeline.md shows, "
+        "or nothing starts; acknowledge this once it does",
+    )

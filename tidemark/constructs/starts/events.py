@@ -1,0 +1,178 @@
+"""Events that start a pipeline: objects that arrive, and any others of EventBridge.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/workflows_overview.html (EventBridge event)
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.references import bucket_name
+from tidemark.errors import JobDefinitionError
+
+MOST_EVENTS = 100  # of a batch
+MOST_WINDOW_MINUTES = 15
+MOST_CHARACTERS = 2_048  # of an event pattern
+
+
+@dataclass(frozen=True)
+class Batch:
+    """How many events start one run.
+
+    Attributes:
+        size: a run starts when so many have come.
+        window_minutes: or when so long has passed since the first of them.
+    """
+
+    size: int
+    window_minutes: int
+
+
+@dataclass(frozen=True)
+class OnObjects:
+    """A start when objects of a dataset have arrived: S3 tells EventBridge of each.
+
+    A bucket of the app is made to send its events; one that is imported must do so already.
+    What arrives while a run is under way starts no other: docs/start-a-pipeline.md.
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/EventBridge.html
+
+    Attributes:
+        dataset: where they arrive.
+        batch_size: how many of them start a run, 1 to 100.
+        batch_window_minutes: after so long, 1 to 15 minutes, fewer do, too; None: 15, Glue's own.
+            Events of one pipeline share one batch.
+
+    Raises:
+        JobDefinitionError: it is no dataset, or Glue does not allow a number.
+    """
+
+    dataset: Dataset
+    batch_size: int = 1
+    batch_window_minutes: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.dataset, Dataset):
+            raise JobDefinitionError(
+                f"OnObjects has dataset {self.dataset!r}; allowed: a Dataset; pass where the "
+                "objects arrive"
+            )
+        _check_batch(self)
+
+    @property
+    def batch(self) -> Batch:
+        """Return how many events start one run."""
+        return Batch(self.batch_size, self.batch_window_minutes or MOST_WINDOW_MINUTES)
+
+    @property
+    def event_pattern(self) -> Mapping[str, Any]:
+        """Return which events start a run."""
+        return {
+            "source": ["aws.s3"],
+            "detail-type": ["Object Created"],
+            "detail": {
+                "bucket": {"name": [bucket_name(self.dataset.bucket)]},
+                "object": {"key": [{"prefix": self.dataset.prefix}]},
+            },
+        }
+
+    @property
+    def described(self) -> str:
+        """Return what starts a run, for people."""
+        return f"objects in `{self.dataset.uri}`"
+
+
+@dataclass(frozen=True)
+class OnEvent:
+    """A start when an event of the default event bus matches a pattern.
+
+    Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-event-patterns.html
+
+    Attributes:
+        pattern: as EventBridge has it: `{"source": ["acme.shop"], "detail-type": ["Closed"]}`.
+        batch_size: as of `OnObjects`.
+        batch_window_minutes: as of `OnObjects`.
+
+    Raises:
+        JobDefinitionError: it is no pattern, names no source or is too long, or Glue does not allow
+            a number.
+    """
+
+    pattern: Mapping[str, Any] = field(hash=False)
+    batch_size: int = 1
+    batch_window_minutes: int | None = None
+
+    def __post_init__(self) -> None:
+        problem = _wrong_with(self.pattern)
+        if problem:
+            raise JobDefinitionError(
+                f"OnEvent has pattern {self.pattern!r}, {problem}; allowed: a dict of fields to "
+                "lists of values or to further dicts, source among them, up to "
+                f"{MOST_CHARACTERS:,} characters; write "
+                '{"source": ["acme.shop"], "detail-type": ["..."]}'
+            )
+        _check_batch(self)
+
+    @property
+    def batch(self) -> Batch:
+        """Return how many events start one run."""
+        return Batch(self.batch_size, self.batch_window_minutes or MOST_WINDOW_MINUTES)
+
+    @property
+    def event_pattern(self) -> Mapping[str, Any]:
+        """Return which events start a run."""
+        return self.pattern
+
+    @property
+    def described(self) -> str:
+        """Return what starts a run, for people."""
+        return f"events of {', '.join(map(str, self.pattern['source']))}"
+
+
+def _check_batch(event: OnObjects | OnEvent) -> None:
+    """Raise unless Glue allows a batch.
+
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
+    """
+    name, size, window = type(event).__name__, event.batch_size, event.batch_window_minutes
+    if type(size) is not int or not 1 <= size <= MOST_EVENTS:
+        raise JobDefinitionError(
+            f"{name} has batch_size {size!r}; allowed: an integer from 1 to {MOST_EVENTS}; pass one"
+        )
+    if window is None:
+        return
+    if type(window) is not int or not 1 <= window <= MOST_WINDOW_MINUTES:
+        raise JobDefinitionError(
+            f"{name} has batch_window_minutes {window!r}; allowed: an integer, minutes from 1 to "
+            f"{MOST_WINDOW_MINUTES}, or None; pass one"
+        )
+    if size == 1:
+        raise JobDefinitionError(
+            f"{name} has batch_window_minutes {window} and batch_size 1, which never waits; "
+            "allowed: a window for a batch_size from 2; raise batch_size, or leave the window out"
+        )
+
+
+def _wrong_with(pattern: object) -> str | None:
+    """Return what keeps EventBridge from taking a pattern, or us; None if nothing."""
+    if not isinstance(pattern, Mapping) or not _is_pattern(pattern):
+        return "which is no event pattern"
+    if not pattern.get("source"):
+        return "which names no source, so that events of any service match"
+    try:
+        length = len(json.dumps(pattern, separators=(",", ":")))
+    except (TypeError, ValueError):
+        return "which is no JSON"
+    return f"which has {length:,} characters" if length > MOST_CHARACTERS else None
+
+
+def _is_pattern(pattern: Mapping[Any, Any]) -> bool:
+    return all(
+        isinstance(key, str)
+        and (
+            (isinstance(value, list) and bool(value))
+            or (isinstance(value, Mapping) and bool(value) and _is_pattern(value))
+        )
+        for key, value in pattern.items()
+    )

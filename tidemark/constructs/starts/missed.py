@@ -1,0 +1,26 @@
+"""The queue for starts that failed."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from tidemark.constructs.security.explanations import explain, skip_checkov
+
+KEPT_DAYS = 14  # the longest that SQS keeps a message
+
+
+def missed_queue(scope: Construct, holds: str) -> sqs.Queue:
+    """Create the queue that starts go to which failed: encrypted, kept for two weeks."""
+    queue = sqs.Queue(
+        scope,
+        "Missed",
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        enforce_ssl=True,
+        retention_period=cdk.Duration.days(KEPT_DAYS),
+    )
+    explain(queue, "AwsSolutions-SQS3", "it is itself the queue for what failed")
+    skip_checkov(
+        queue,
+        CKV_AWS_27=f"encrypted with SQS's own key: it holds {holds} and no data",
+    )
+    return queue

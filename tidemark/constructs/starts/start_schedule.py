@@ -1,0 +1,164 @@
+"""Starts a workflow on schedule: EventBridge Scheduler calls Glue's StartWorkflowRun.
+
+AWS documents that call for workflows with an on-demand start trigger. Where events start a
+workflow, a schedule puts one more event instead, which waits for its batch as the others do.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/running_monitoring_workflow.html,
+https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html,
+https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html,
+https://docs.aws.amazon.com/scheduler/latest/UserGuide/configuring-schedule-dlq.html,
+https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-templated.html
+"""
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_scheduler as scheduler
+from constructs import Construct
+
+from tidemark.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE, STARTS_WORKFLOW
+from tidemark.checks.schedules.schedules import Schedule
+from tidemark.constructs.security.explanations import skip_checkov
+from tidemark.constructs.starts.missed import missed_queue
+
+LONGEST_WAIT_MINUTES = 60
+MOST_ATTEMPTS = 185  # that EventBridge Scheduler allows; the wait ends before
+MOST_CHARACTERS = 64  # of the name of a schedule, a group of them, or a rule
+
+
+def group_name(name: str) -> str:
+    """Return the name of a group of schedules, cut where EventBridge has no room.
+
+    Source: https://docs.aws.amazon.com/scheduler/latest/APIReference/API_CreateScheduleGroup.html
+    """
+    if len(name) <= MOST_CHARACTERS:
+        return name
+    digest = sha256(name.encode()).hexdigest()[:8]  # names that begin alike stay different
+    return f"{name[: MOST_CHARACTERS - 9]}-{digest}"
+
+
+class StartSchedule(Construct):
+    """Creates the schedules of a pipeline, their role, and a queue for starts that failed.
+
+    Nothing of it is there without a schedule: turning one on or off adds or removes these
+    resources and touches no job and no trigger.
+
+    A start that Glue refuses, as while the run before is not over, is tried again until an hour
+    has passed, or a schedule fires again if that is sooner; then it is a message in the queue.
+
+    Attributes:
+        resources: the schedules.
+        missed: the queue, for an alarm.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        group_name: str,
+        workflow_name: str,
+        schedules: Sequence[Schedule],
+        by_event: bool = False,
+    ) -> None:
+        """Declare them.
+
+        Args:
+            scope: the construct that owns them.
+            id_: construct id.
+            group_name: the group of schedules, unique in the account and region.
+            workflow_name: the Glue workflow to start, also the name of the first schedule.
+            schedules: when; at least one.
+            by_event: whether the workflow has an EVENT start trigger.
+        """
+        super().__init__(scope, id_)
+        stack = cdk.Stack.of(self)
+        self.missed = missed_queue(self, "the name of a workflow")
+        # AWS wants no single schedule as the source of a role, but a group.
+        group = scheduler.CfnScheduleGroup(self, "Group", name=group_name)
+        if by_event:
+            arn = stack.format_arn(service="events", resource="event-bus", resource_name="default")
+            role = self._role(workflow_name, "events:PutEvents", arn, group.attr_arn)
+        else:
+            workflow_arn = stack.format_arn(
+                service="glue", resource="workflow", resource_name=workflow_name
+            )
+            role = self._role(workflow_name, "glue:StartWorkflowRun", workflow_arn, group.attr_arn)
+            arn = f"arn:{stack.partition}:scheduler::{STARTS_WORKFLOW}"
+        finest = min(schedule.finest_minutes for schedule in schedules)
+        request = scheduler.CfnSchedule.EventBridgeParametersProperty(
+            source=REQUEST_SOURCE, detail_type=REQUEST_TYPE
+        )
+        target = scheduler.CfnSchedule.TargetProperty(
+            arn=arn,
+            role_arn=role.role_arn,
+            input=json.dumps({"pipeline" if by_event else "Name": workflow_name}),
+            event_bridge_parameters=request if by_event else None,
+            dead_letter_config=scheduler.CfnSchedule.DeadLetterConfigProperty(
+                arn=self.missed.queue_arn
+            ),
+            retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(
+                maximum_event_age_in_seconds=60 * min(finest, LONGEST_WAIT_MINUTES),
+                maximum_retry_attempts=MOST_ATTEMPTS,
+            ),
+        )
+        self.resources = [
+            self._schedule(number, workflow_name, group.ref, schedule, target)
+            for number, schedule in enumerate(schedules, start=1)
+        ]
+
+    def _schedule(
+        self,
+        number: int,
+        workflow_name: str,
+        group: str,
+        schedule: Schedule,
+        target: scheduler.CfnSchedule.TargetProperty,
+    ) -> scheduler.CfnSchedule:
+        """Create one schedule; the first has the id and the name of the only one there was."""
+        suffix = "" if number == 1 else f"-{number}"
+        resource = scheduler.CfnSchedule(
+            self,
+            f"Resource{suffix}",
+            name=group_name(workflow_name + suffix),
+            group_name=group,
+            description=f"Starts the Glue workflow {workflow_name}",
+            schedule_expression=schedule.expression,
+            schedule_expression_timezone=schedule.time_zone,
+            flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
+            state="ENABLED",
+            target=target,
+        )
+        skip_checkov(
+            resource,
+            CKV_AWS_297="a schedule holds the name of a workflow and no data; AWS encrypts it",
+        )
+        return resource
+
+    def _role(self, workflow_name: str, action: str, resource: str, group_arn: str) -> iam.Role:
+        """Return a role that may start the workflow, for the schedules of one group only."""
+        account = cdk.Stack.of(self).account
+        return iam.Role(
+            self,
+            "Role",
+            description=f"Starts the Glue workflow {workflow_name} on schedule",
+            assumed_by=iam.ServicePrincipal(
+                "scheduler.amazonaws.com",
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": account, "aws:SourceArn": group_arn}
+                },
+            ),
+            inline_policies={
+                "start": iam.PolicyDocument(
+                    statements=[
+                        iam.PolicyStatement(actions=[action], resources=[resource]),
+                        iam.PolicyStatement(
+                            actions=["sqs:SendMessage"], resources=[self.missed.queue_arn]
+                        ),
+                    ]
+                )
+            },
+        )
