@@ -70,6 +70,11 @@ def schema_of(frame: DataFrame) -> StructType:
     return StructType(fields)
 
 
+def has_choices(frame: DataFrame) -> bool:
+    """Return whether a column is, or has inside of it, a choice."""
+    return any(MARK in one.metadata for one in frame.schema)
+
+
 def values_of(frame: DataFrame) -> tuple[DataFrame, list[Value]]:
     """Return a frame and its columns; one with names that Spark would confuse gets other names."""
     schema = schema_of(frame)
@@ -90,7 +95,7 @@ def built(frame: DataFrame, values: Iterable[Value]) -> DataFrame:
 
 def unmarked(frame: DataFrame) -> DataFrame:
     """Return a frame in which choices are plain structs, as Glue's toDF shows them."""
-    if not any(MARK in one.metadata for one in frame.schema):
+    if not has_choices(frame):
         return frame
     frame, values = values_of(frame)
     return built(frame, [as_struct(value) for value in values])

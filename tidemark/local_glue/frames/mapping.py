@@ -112,6 +112,31 @@ def checked_mappings(mappings: object) -> list[tuple[str, str, str, str]]:
     return found
 
 
+def full_mappings(frame: DataFrame, mappings: object) -> list[tuple[str, str, str, str]]:
+    """Return mappings of a DataFrame as tuples of four texts.
+
+    Those of two are source and target; those of three source, target and target type. What is not
+    said is as in the frame.
+
+    Raises:
+        UsageError: a mapping is no such tuple.
+    """
+    given = [mappings] if isinstance(mappings, tuple) else mappings
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise UsageError(f"the mappings are {mappings!r}; they must be a list of tuples")
+    full = []
+    for one in given:
+        if not isinstance(one, tuple):
+            raise UsageError(f"the mapping {one!r} must be a tuple")
+        if len(one) not in (2, 3):
+            full.append(one)
+            continue
+        found = find_path(schema_of(frame), parse_path(one[0]), is_case_sensitive=False)
+        kind = found[1].simpleString() if found else "string"
+        full.append((one[0], kind, one[1], one[2] if len(one) == 3 else kind))
+    return checked_mappings(full)
+
+
 def _place(root: Target, path: str, value: Value) -> None:
     steps = parse_path(path)
     if ELEMENT in steps:

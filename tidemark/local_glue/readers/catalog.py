@@ -18,6 +18,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.catalog.connections import find_connection
 from tidemark.local_glue.catalog.tables import find_table
+from tidemark.local_glue.frames.choices import Choice, schema_of
 from tidemark.local_glue.readers.declared_columns import Names
 from tidemark.local_glue.readers.formats import Format, read_format
 from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
@@ -51,6 +52,8 @@ def read_catalog(
     push_down_predicate: str,
     additional_options: Mapping[str, Any],
     catalog_id: str | None,
+    *,
+    is_dynamic: bool = False,
 ) -> DataFrame:
     """Return the rows of a table's new files: its declared columns, then its partition keys.
 
@@ -61,6 +64,8 @@ def read_catalog(
         push_down_predicate: a condition on partition keys.
         additional_options: connection options; they win over table properties.
         catalog_id: this account, or None.
+        is_dynamic: whether a column of CSV whose texts are not all of its type becomes a choice,
+            marked as one; else such a text fails the action.
 
     Raises:
         EntityNotFoundError: there is no such table.
@@ -79,7 +84,10 @@ def read_catalog(
         return _read_database(
             spark, table, transformation_ctx, push_down_predicate, additional_options
         )
-    return _read_files(spark, table, transformation_ctx, push_down_predicate, additional_options)
+    file_format = replace(_format(table, _schema(table.columns)), is_dynamic=is_dynamic)
+    return _read_files(
+        spark, table, transformation_ctx, push_down_predicate, additional_options, file_format
+    )
 
 
 def _read_database(
@@ -134,10 +142,10 @@ def _read_files(
     transformation_ctx: str,
     push_down_predicate: str,
     additional_options: Mapping[str, Any],
+    file_format: Format,
 ) -> DataFrame:
     options = {name: table.parameters[name] for name in TABLE_OPTIONS if name in table.parameters}
     schema, keys = _schema(table.columns), dict(table.partition_keys)
-    file_format = _format(table, schema)
     request = s3_request(
         {"paths": [table.location], **_without_twin_bounds(options, additional_options)},
         file_format.name,
@@ -226,8 +234,11 @@ def _declared(
     present = {name.lower() for name in frame.columns}
     if not present:
         return empty_frame(spark, StructType(declared))
-    columns = [
-        (F.col(f"`{f.name}`") if f.name.lower() in present else F.lit(None)).cast(f.dataType)
-        for f in declared
-    ]
-    return frame.select(*[c.alias(f.name) for c, f in zip(columns, declared, strict=True)])
+    choices = {one.name.lower() for one in schema_of(frame) if isinstance(one.dataType, Choice)}
+    columns = [F.col(f"`{f.name}`") if f.name.lower() in present else F.lit(None) for f in declared]
+    return frame.select(
+        *[
+            (column if f.name.lower() in choices else column.cast(f.dataType)).alias(f.name)
+            for column, f in zip(columns, declared, strict=True)
+        ]
+    )

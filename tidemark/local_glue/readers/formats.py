@@ -51,6 +51,7 @@ class Format:
         names: how the schema names what is in the files; None where it names it exactly.
         partitions: the declared types of partition columns, by lower-case name.
         is_grouped: whether a task reads many files as one, without telling them apart.
+        is_dynamic: whether a column of several types becomes a choice, marked as one.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Format:
     names: Names | None = None
     partitions: Mapping[str, DataType] = field(default_factory=dict)
     is_grouped: bool = False
+    is_dynamic: bool = False
 
     def is_on(self, *names: str) -> bool:
         """Return whether any of these options is switched on."""

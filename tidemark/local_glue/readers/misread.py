@@ -18,13 +18,13 @@ SHOWN = 200  # characters of a bad record
 
 def csv_reason(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
     """Return why a line of CSV was misread."""
-    return F.coalesce(first_misfit_of_csv(schema, line, options), _does_not_parse(line, "csv"))
+    return F.coalesce(first_misfit_of_csv(schema, line, options), does_not_parse(line, "csv"))
 
 
 def json_reason(schema: StructType, struct: Column, record: Column) -> Column:
     """Return why a record of JSON was misread; see `first_misfit_of_json`."""
     misfit = first_misfit_of_json(schema, struct, record)
-    return F.coalesce(misfit, _does_not_parse(record, "json"))
+    return F.coalesce(misfit, does_not_parse(record, "json"))
 
 
 def refusing(frame: DataFrame, bad: Column, reason: Column) -> DataFrame:
@@ -33,7 +33,8 @@ def refusing(frame: DataFrame, bad: Column, reason: Column) -> DataFrame:
     return frame.filter(F.when(bad.isNull(), F.lit(True)).otherwise(failure))
 
 
-def _does_not_parse(record: Column, format_name: str) -> Column:
+def does_not_parse(record: Column, format_name: str) -> Column:
+    """Return the text of the error for a record that is not of its format."""
     return F.concat(
         F.lit("UnreadableFileError: cannot read "),
         file_of_row(),

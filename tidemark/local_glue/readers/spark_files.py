@@ -1,13 +1,17 @@
 """Reads chosen files with Spark's own readers: CSV, Parquet and ORC; for JSON see `json_files`."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError
+from tidemark.local_glue.frames.choices import has_choices
+from tidemark.local_glue.frames.joins import union as union_of_types
 from tidemark.local_glue.readers.conformed import conformed_rows, data_schema, note_missing
+from tidemark.local_glue.readers.csv_choices import with_choices
 from tidemark.local_glue.readers.csv_heads import column_names
 from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.misread import csv_reason, refusing
@@ -34,6 +38,8 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
 
     def read(group: Sequence[str], schema: StructType) -> DataFrame:
         columns = with_folders(schema, layout, csv)
+        if csv.is_dynamic:
+            return with_choices(_and_bad(reader, group, columns), schema, CORRUPT, options)
         return strict(reader, group, columns, "csv", lambda line: csv_reason(schema, line, options))
 
     if csv.schema is not None:
@@ -65,13 +71,20 @@ def strict(
         format_name: json or csv.
         reason: given the text of a bad record, returns the text of the error.
     """
-    reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
-    with_corrupt = StructType([*schema, StructField(CORRUPT, StringType())])
-    frame = load(reader.schema(with_corrupt), files, format_name)
+    frame = _and_bad(reader, files, schema, format_name)
     corrupt = F.col(f"`{CORRUPT}`")
     # Spark refuses to ask for the corrupt records alone.
     nothing = F.substring(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 1, 0)
     return refusing(frame, corrupt, F.concat(reason(corrupt), nothing)).drop(CORRUPT)
+
+
+def _and_bad(
+    reader: DataFrameReader, files: Sequence[str], schema: StructType, format_name: str = "csv"
+) -> DataFrame:
+    """Return rows of a schema, and the text of those that do not fit in a column `CORRUPT`."""
+    reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
+    with_corrupt = StructType([*schema, StructField(CORRUPT, StringType())])
+    return load(reader.schema(with_corrupt), files, format_name)
 
 
 def read_columns(
@@ -130,6 +143,8 @@ def with_folders(schema: StructType, layout: Layout, file_format: Format) -> Str
 def union(frames: Iterable[DataFrame]) -> DataFrame:
     """Return the rows of all frames; where one lacks a column it is null."""
     first, *others = frames
+    if any(has_choices(one) for one in (first, *others)):
+        return reduce(union_of_types, others, first)
     for other in others:
         first = first.unionByName(other, allowMissingColumns=True)
     return first

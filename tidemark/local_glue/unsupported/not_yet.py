@@ -41,9 +41,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "DynamicFrameReader": "from_rdd",
         "DynamicFrameWriter": "from_catalog from_jdbc_conf",
     },
-    "awsglue.functions": {
-        "": "replaceArrayElement namedStruct explodeWithIndex",
-    },
     "awsglue.glue_shell": {
         "": "sc glueContext welcome_msg",
     },
@@ -58,12 +55,6 @@ NOT_YET: dict[str, dict[str, str]] = {
     },
     "awsglue.utils": {
         "": "makeOptions callsite iteritems iterkeys itervalues",
-    },
-    "awsglue.dataframe_transforms": {
-        "": "ApplyMapping ALL_TRANSFORMS",
-    },
-    "awsglue.dataframe_transforms.apply_mapping": {
-        "": "ApplyMapping",
     },
     "awsglue.scripts.activate_etl_connector": {
         "": (

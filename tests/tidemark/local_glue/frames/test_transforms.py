@@ -123,3 +123,29 @@ def test_transforms_describe_themselves():
     assert transforms.get_transform("other") is None
     assert transforms.describe_transform("other") == "{}"
     assert all(one.describe() for one in transforms.ALL_TRANSFORMS)
+
+
+def test_a_data_frame_is_mapped_by_tuples_of_two_three_or_four(glue_context):
+    from awsglue.dataframe_transforms import ApplyMapping
+
+    frame = glue_context.sql("SELECT 1 AS a, 'x' AS b, '3' AS c")
+
+    mapped = ApplyMapping.apply(
+        frame, [("a", "n"), ("b", "t", "string"), ("c", "string", "c", "int")]
+    )
+
+    assert mapped.dtypes == [("n", "int"), ("t", "string"), ("c", "int")]
+    assert mapped.collect() == [(1, "x", 3)]
+    assert ApplyMapping.apply(frame, ("a", "n")).collect() == [(1,)]
+    with pytest.raises(Exception, match="must be a tuple"):
+        ApplyMapping.apply(frame, [["a", "n"]])
+
+
+def test_functions_of_columns(glue_context):
+    from awsglue.functions import explodeWithIndex, namedStruct, replaceArrayElement
+
+    frame = glue_context.sql("SELECT array(1, 2) AS a, 9 AS b")
+
+    assert frame.select(replaceArrayElement("a", "b", 1)).collect() == [([1, 9],)]
+    assert frame.select(namedStruct(["a", "b"]).alias("s")).collect() == [(([1, 2], 9),)]
+    assert frame.select(explodeWithIndex("a")).collect() == [(0, 1), (1, 2)]

@@ -186,7 +186,6 @@ MIXED = [{"Name": "n", "Type": "bigint"}, {"Name": "s", "Type": "struct<a:int>"}
     [
         ("json", '{"n": "one"}\n', "n"),
         ("json", '{"n": 1, "s": {"A": "one"}}\n', r"s\.A"),
-        ("csv", "2,x\none,EWR\n", "n"),
         ("xml", "<r><row><n>one</n></row></r>", "n"),
         ("orc", "SELECT 'one' AS N", "n"),
         ("parquet", "SELECT 'one' AS N", "n"),
@@ -195,8 +194,7 @@ MIXED = [{"Name": "n", "Type": "bigint"}, {"Name": "s", "Type": "struct<a:int>"}
 def test_a_value_that_is_not_of_the_declared_type_is_named_with_its_column(
     spark, read, define, s3, kind, text, column
 ):
-    columns = [MIXED[0], {"Name": "s", "Type": "string"}] if kind == "csv" else MIXED
-    define(columns, classification=kind, rowTag="row")
+    define(MIXED, classification=kind, rowTag="row")
     if kind in ("orc", "parquet"):
         spark.sql(text).write.format(kind).mode("append").save(s3.uri)
     else:
@@ -209,6 +207,60 @@ def test_a_value_that_is_not_of_the_declared_type_is_named_with_its_column(
     assert f"holds 'one' in {s3.uri}" in text
     assert "choice<" in text
     assert "repair or delete" not in text
+
+
+PROVIDERS = [{"Name": "provider id", "Type": "bigint"}, {"Name": "city", "Type": "string"}]
+CSV = {"classification": "csv", "skip.header.line.count": "1"}
+
+
+@pytest.mark.rule("Formats", source="RCS, DYF", choice="of CSV; another format is an error")
+def test_a_column_of_csv_with_texts_that_are_not_of_its_type_is_a_choice(
+    glue_context, define, s3, capsys
+):
+    define([*PROVIDERS, {"Name": "n", "Type": "int"}], keys=[("day", "date")], **CSV)
+    s3.put("day=2024-05-01/a.csv", "id,city,n\n10001,DOTHAN,1\n")
+    s3.put("day=2024-05-02/b.csv", 'id,city,n\nn/a,"BO,AZ",\n10006,,3\n')
+
+    frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
+    frame.printSchema()
+
+    assert capsys.readouterr().out == (
+        "root\n"
+        "|-- provider id: choice\n"
+        "|    |-- long\n"
+        "|    |-- string\n"
+        "|-- city: string\n"
+        "|-- n: int\n"
+        "|-- day: date\n\n"
+    )
+    rows = frame.drop_fields("day").toDF().orderBy("city").collect()
+    assert rows == [
+        ((10006, None), None, 3),
+        ((None, "n/a"), "BO,AZ", None),
+        ((10001, None), "DOTHAN", 1),
+    ]
+    cast = frame.resolveChoice(specs=[("provider id", "cast:long")])
+    assert sorted(row[0] or 0 for row in cast.toDF().collect()) == [0, 10001, 10006]
+
+
+def test_a_data_frame_of_such_a_column_fails_by_column_and_value(glue_context, define, s3):
+    define(PROVIDERS, **CSV)
+    s3.put("a.csv", "id,city\none,EWR\n")
+
+    frame = glue_context.create_data_frame.from_catalog("lake", s3.folder.name)
+
+    with pytest.raises(
+        Exception, match="the column 'provider id' is declared bigint and holds 'one'"
+    ):
+        frame.collect()
+
+
+def test_a_line_of_another_length_fails_also_where_choices_are_made(read, define, s3):
+    define(PROVIDERS, **CSV)
+    s3.put("a.csv", "id,city\n1,EWR\n2,JFK,3\n")
+
+    with pytest.raises(Exception, match="'2,JFK,3' does not parse"):
+        read().collect()
 
 
 def test_a_wider_or_a_narrower_number_is_read_if_it_fits(spark, read, define, s3):

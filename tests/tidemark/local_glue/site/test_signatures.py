@@ -19,6 +19,7 @@ EVERY = json.loads(
 )
 MODULES = (
     *("awsglue.context", "awsglue.data_source", "awsglue.dataframereader"),
+    *("awsglue.dataframe_transforms.apply_mapping", "awsglue.functions"),
     *("awsglue.dynamicframe", "awsglue.gluetypes", "awsglue.job", "awsglue.utils"),
     *("awsglue.transforms.apply_mapping", "awsglue.transforms.coalesce"),
     *("awsglue.transforms.collection_transforms", "awsglue.transforms.drop_nulls"),

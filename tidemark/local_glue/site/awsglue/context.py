@@ -169,16 +169,18 @@ class GlueContext(SQLContext):
         catalog_id: str | None = None,
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Read a table; see `create_data_frame_from_catalog` for arguments and errors."""
-        frame = self.create_data_frame_from_catalog(
-            database,
-            table_name,
-            redshift_tmp_dir,
+        """Read a table; see `create_data_frame_from_catalog` for arguments and errors.
+
+        A column of CSV whose texts are not all of its declared type is a choice of it and string.
+        """
+        frame = read_catalog(
+            self.spark_session,
+            (database, table_name, kwargs),
             transformation_ctx,
             push_down_predicate,
-            additional_options,
+            dict(additional_options or {}),
             catalog_id,
-            **kwargs,
+            is_dynamic=True,
         )
         return DynamicFrame(frame, self, table_name or "")
 
