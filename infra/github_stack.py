@@ -8,6 +8,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from tidemark.constructs import StageConfig
+from tidemark.constructs.security.explanations import INLINE, explain_to_standards
 
 ISSUER = "token.actions.githubusercontent.com"
 AUDIENCE = "sts.amazonaws.com"
@@ -67,6 +68,7 @@ class GithubStack(cdk.Stack):
                 )
             },
         )
+        explain_to_standards(self, role, IAMNoInlinePolicy=INLINE)
         cdk.CfnOutput(self, f"{id_}RoleArn", value=role.role_arn)
 
     def _iam_arn(self, resource: str, name: str) -> str:

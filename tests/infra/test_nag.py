@@ -1,38 +1,75 @@
-"""cdk-nag's rules of AWS solutions: every finding has a written reason."""
+"""cdk-nag's packs, over the sample and over all constructs: every finding has a written reason."""
 
 import json
 import os
+import re
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
 
 from tests.fixtures.synthesis import DATABASE, ROOT
+from tidemark.constructs.security.explanations import STANDARDS
 
 pytestmark = pytest.mark.synth
 
-# The app itself, with cdk-nag as one more validation plugin.
-PROGRAM = """
+PACKS = ("AwsSolutions", *STANDARDS)
+NAG = """
 import os, sys
-import app
+from pathlib import Path
 from tidemark.app import find_node
 os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
 import aws_cdk as cdk
-from cdk_nag import AwsSolutionsChecks
+import cdk_nag as nag
+def check(app):
+    packs = nag.AwsSolutionsChecks, nag.HIPAASecurityChecks
+    packs += nag.NIST80053R5Checks, nag.PCIDSS321Checks
+    cdk.Validations.of(app).add_plugins(*(pack(app, verbose=True) for pack in packs))
+    return app
+"""
+# The app itself, with cdk-nag as further validation plugins.
+SAMPLE = """
+import app
 make = cdk.App
-def with_nag(**settings):
-    made = make(**settings)
-    cdk.Validations.of(made).add_plugins(AwsSolutionsChecks(made, verbose=True))
-    return made
-cdk.App = with_nag
+cdk.App = lambda **settings: check(make(**settings))
 sys.exit(app.main())
 """
+# The app of docs/existing-resources.md.
+EXISTING = """
+from tests.docs.test_existing_resources_doc import make_app
+check(make_app(cdk, os.environ["CDK_OUTDIR"])).synth()
+"""
+EVERYTHING = """
+from tests.fixtures.everything import declare_everything
+project = Path(os.environ["CDK_OUTDIR"]) / "project"
+project.mkdir()
+check(declare_everything(cdk, project, os.environ["CDK_OUTDIR"])).synth()
+"""
+APPS = {
+    "dev": SAMPLE,
+    "prod": SAMPLE,
+    "prod with all options": SAMPLE,
+    "what is there already": EXISTING,
+    "all constructs": EVERYTHING,
+}
 
 
-@pytest.fixture(scope="module")
-def everything():
-    """Return the context of a stage that asks for all there is."""
+@dataclass(frozen=True)
+class Report:
+    """How an app ended, the findings without a reason, and those with: pack, rule and reason."""
+
+    done: subprocess.CompletedProcess[str]
+    packs: list[str]
+    findings: list[str]
+    explained: set[tuple[str, str, str]]
+
+
+def context_of(app):
+    """Return the stage of the sample: as it is, or one that asks for all there is."""
     stages = json.loads((ROOT / "cdk.json").read_text())["context"]["tidemark:stages"]
+    if app != "prod with all options":
+        return {"stage": app, "tidemark:explain": True}
     stages["prod"] |= {
         "alertEmail": "oncall@example.com",
         "monthlyBudgetUsd": 100,
@@ -40,90 +77,68 @@ def everything():
         "permissionsBoundary": "bounds",
         "flightsSource": DATABASE,
     }
-    return {"stage": "prod", "tidemark:stages": stages}
+    return {"stage": "prod", "tidemark:stages": stages, "tidemark:explain": True}
 
 
-@pytest.fixture(scope="module", params=["dev", "prod", "everything"])
-def report(request, everything, tmp_path_factory):
-    """Return how the app ended with cdk-nag, and the findings that no one gave a reason for."""
-    out = tmp_path_factory.mktemp("nag")
-    asked = everything if request.param == "everything" else {"stage": request.param}
-    context = {**asked, "tidemark:explain": True}
+def run(app, out):
+    """Return the report of one app; all packs look at one synthesis."""
+    context = {"CDK_CONTEXT_JSON": json.dumps(context_of(app))} if APPS[app] is SAMPLE else {}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", NAG + APPS[app]],
         cwd=ROOT,
-        env={**os.environ, "CDK_OUTDIR": str(out), "CDK_CONTEXT_JSON": json.dumps(context)},
+        env={**os.environ, "CDK_OUTDIR": str(out), **context},
         capture_output=True,
         text=True,
         check=False,
     )
     path = out / "validation-report.json"
-    plugins = json.loads(path.read_text())["pluginReports"] if path.exists() else []
+    assert path.exists(), done.stderr
+    plugins = json.loads(path.read_text())["pluginReports"]
     findings = [
         f"{violation['ruleName']} at {construct['constructPath']}"
         for plugin in plugins
         for violation in plugin["violations"]
         for construct in violation["violatingConstructs"]
     ]
-    return done, findings
-
-
-def test_cdk_nag_finds_nothing_without_a_reason(report):
-    done, findings = report
-
-    assert findings == []
-    assert done.returncode == 0, done.stderr
-
-
-# The app of docs/existing-resources.md, with cdk-nag as one more validation plugin.
-EXISTING = """
-import os, sys
-from tidemark.app import find_node
-os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
-import aws_cdk as cdk
-from cdk_nag import AwsSolutionsChecks
-from tests.docs.test_existing_resources_doc import make_app
-app = make_app(cdk, sys.argv[1])
-cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
-app.synth()
-"""
-
-
-# The pipeline of docs/job-kinds.md: a crawler, Python shell jobs and a streaming job.
-KINDS = """
-import os, sys
-from pathlib import Path
-from tidemark.app import find_node
-os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
-import aws_cdk as cdk
-from cdk_nag import AwsSolutionsChecks
-from tests.docs.test_job_kinds_doc import declare_kinds
-scripts = Path(sys.argv[1]) / "scripts"
-scripts.mkdir()
-explained = {"tidemark:explain": True}
-app = declare_kinds(cdk, scripts, out=sys.argv[1], context=explained).app
-cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
-app.synth()
-"""
-
-
-@pytest.mark.parametrize("program", [EXISTING, KINDS], ids=["what is there", "kinds of jobs"])
-def test_cdk_nag_finds_nothing_in_an_app_of_a_page(tmp_path, program):
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)],
-        cwd=ROOT,
-        env=dict(os.environ),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    plugins = json.loads((tmp_path / "validation-report.json").read_text())["pluginReports"]
-    findings = [
-        f"{violation['ruleName']} at {construct['constructPath']}"
+    explained = {
+        (plugin["pluginName"], rule_of(plugin["pluginName"], one["ruleName"]), one["reason"])
         for plugin in plugins
-        for violation in plugin["violations"]
-        for construct in violation["violatingConstructs"]
+        if plugin["pluginName"] in PACKS
+        for one in plugin.get("suppressedViolations", ())
+    }
+    return Report(done, [plugin["pluginName"] for plugin in plugins], findings, explained)
+
+
+def rule_of(pack, name):
+    """Return the name of a rule without its pack, and without the resource it is about."""
+    return name.removeprefix(f"{pack}-").partition("[")[0]
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    return {app: run(app, tmp_path_factory.mktemp("nag")) for app in APPS}
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_cdk_nag_finds_nothing_without_a_reason(reports, app):
+    report = reports[app]
+
+    assert set(report.packs) >= set(PACKS)
+    assert report.findings == []
+    assert report.done.returncode == 0, report.done.stderr
+
+
+def test_the_document_lists_what_is_explained_and_why(reports):
+    """Put what this prints into docs/security.md."""
+    packs = {}
+    for report in reports.values():
+        for pack, rule, reason in report.explained:
+            packs.setdefault((rule, reason), set()).add(pack)
+    rows = [
+        f"| {rule} | {', '.join(sorted(found))} | {reason[0].upper()}{reason[1:].rstrip('.')} |"
+        for (rule, reason), found in sorted(packs.items())
     ]
-    assert findings == []
-    assert done.returncode == 0, done.stderr
+    text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"<!-- explained -->\n\| rule.*\n\|[-|]+\n((?:\|.*\n)*)", text)
+
+    assert table == "\n".join(rows) + "\n", "\n".join(rows)

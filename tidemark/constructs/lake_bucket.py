@@ -5,9 +5,28 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from tidemark.constructs.security.explanations import skip_checkov
+from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
 
 ACCESS_LOG_DAYS = 365
+# Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html
+ONLY_OWN_KEYS = (
+    "S3 delivers access logs to no bucket whose default encryption is by KMS; it encrypts them "
+    "with its own keys"
+)
+ONLY_ADDED = "S3 only adds to it, and what is in it is deleted after a year"
+LOGS_IN_ONE_REGION = (
+    "access logs are a help for a year; where they are evidence, the trail of the organization "
+    "holds data events of S3 in an account of its own"
+)
+MADE_AGAIN = (
+    "jobs make again what is in it from what was delivered; who keeps it as the record of a source "
+    "that forgets passes a bucket with versions and replication, ExistingBuckets(raw=...)"
+)
+DELIVERED_IN_ONE_REGION = (
+    "what was delivered is kept in three zones, and for a while what was replaced; a copy in "
+    "another Region is a decision on where data may be: who wants one passes a bucket with "
+    "replication, ExistingBuckets(landing=...)"
+)
 UNVERSIONED = (
     "jobs replace what they wrote, which can be made again from what was delivered; versions would "
     "keep every replaced file"
@@ -31,7 +50,14 @@ class AccessLogBucket(s3.Bucket):
         skip_checkov(
             self,
             CKV_AWS_18="a log of the log would need a log",
-            CKV_AWS_21="S3 only adds to it, and what is in it is deleted after a year",
+            CKV_AWS_21=ONLY_ADDED,
+        )
+        explain_to_standards(
+            cdk.Stack.of(self),
+            self,
+            S3BucketReplicationEnabled=LOGS_IN_ONE_REGION,
+            S3BucketVersioningEnabled=ONLY_ADDED,
+            S3DefaultEncryptionKMS=ONLY_OWN_KEYS,
         )
 
 
@@ -74,3 +100,10 @@ class LakeBucket(s3.Bucket):
         )
         if not keep_replaced_days:
             skip_checkov(self, CKV_AWS_21=UNVERSIONED)
+        reasons = {"S3BucketReplicationEnabled": DELIVERED_IN_ONE_REGION}
+        if not keep_replaced_days:
+            reasons = {
+                "S3BucketReplicationEnabled": MADE_AGAIN,
+                "S3BucketVersioningEnabled": UNVERSIONED,
+            }
+        explain_to_standards(cdk.Stack.of(self), self, **reasons)

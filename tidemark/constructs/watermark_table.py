@@ -11,10 +11,15 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from tidemark.constructs.jobs.permissions import use_watermarks
-from tidemark.constructs.security.explanations import skip_checkov
+from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
 from tidemark.errors import JobDefinitionError
 from watermarks import EXPIRES_AT, TABLE_NAME, create_table_request
 
+RESTORED = (
+    "its point-in-time recovery has every second of the last 35 days, and it is protected from "
+    "deletion; older watermarks are worth nothing, since the newest decides what is read next. A "
+    "backup plan of the account can select it by its tags"
+)
 ALLOWED_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 TABLE_ARN = re.compile(
     r"arn:aws[a-z-]*:dynamodb:([a-z0-9-]+):(\d{12}):table/([a-zA-Z0-9_.-]{3,255})"
@@ -184,6 +189,7 @@ class WatermarkTable(Construct):
             table,
             CKV_AWS_119="encrypted with DynamoDB's own key: watermarks outlive every key of ours",
         )
+        explain_to_standards(cdk.Stack.of(self), table, DynamoDBInBackupPlan=RESTORED)
         return table
 
 

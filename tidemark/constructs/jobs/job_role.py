@@ -12,7 +12,11 @@ from constructs import Construct, IDependable
 
 from tidemark.constructs.jobs.permissions import Statement
 from tidemark.constructs.jobs.policies import MOST_INLINE, MOST_POLICIES, fit, size
-from tidemark.constructs.security.explanations import explain_wildcards
+from tidemark.constructs.security.explanations import (
+    INLINE,
+    explain_to_standards,
+    explain_wildcards,
+)
 from tidemark.errors import JobDefinitionError
 
 GLUE = "glue.amazonaws.com"
@@ -77,6 +81,7 @@ def role_of(
             "own, or leave role= out"
         )
     explain_wildcards(stack, policy, _document(statements))
+    explain_to_standards(stack, policy, IAMNoInlinePolicy=INLINE)
     return JobRole(given, policies=(policy,))
 
 
@@ -154,6 +159,7 @@ def make_role(
         managed_policies=policies or None,
     )
     explain_wildcards(stack, role, document)
+    explain_to_standards(stack, role, IAMNoInlinePolicy=INLINE)
     for policy in policies:
         explain_wildcards(stack, policy, policy.document)
     return role

@@ -13,9 +13,17 @@ from tidemark.constructs.references import read_once
 
 CONTEXT_KEY = "tidemark:explain"
 RULE = "AwsSolutions::AwsSolutions-IAM5"
+STANDARDS = ("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321")
+"""The packs of cdk-nag that share names of rules, beside AwsSolutions."""
 EXISTING = (
     "The security configuration is not of this app: ExistingSecurity is for one that encrypts logs "
     "with SSE-KMS and bookmarks with CSE-KMS."
+)
+# Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_managed-vs-inline.html
+INLINE = (
+    "The policy is of this one role: it follows from what is declared, is reviewed as a difference "
+    "of the template and goes with the role. An inline policy can be attached to no one else, "
+    "which is what AWS has it for; a managed one could be."
 )
 WILDCARDS = (
     "No action has a wildcard. A resource has one below the prefixes that the job declares; in "
@@ -42,10 +50,24 @@ def _asks_for_reasons(stack: cdk.Stack) -> bool:
 
 
 def explain(resource: Construct, rule: str, reason: str) -> None:
-    """Acknowledge a rule of cdk-nag for a resource, where the context asks for reasons."""
+    """Acknowledge a rule of AwsSolutions for a resource, where the context asks for reasons."""
     if resource.node.try_get_context(CONTEXT_KEY):
         acknowledgment = cdk.Acknowledgment(id=f"AwsSolutions::{rule}", reason=reason)
         cdk.Validations.of(resource).acknowledge(acknowledgment)
+
+
+def explain_to_standards(stack: cdk.Stack, resource: Construct, **reasons: str) -> None:
+    """Acknowledge rules of the standards for a resource, where the context asks for reasons.
+
+    Args:
+        stack: the stack of the resource.
+        resource: whose findings are explained.
+        reasons: name of a rule without that of its pack, to reason.
+    """
+    if _asks_for_reasons(stack):
+        ids = {f"{p}::{p}-{rule}": reason for p in STANDARDS for rule, reason in reasons.items()}
+        rules = [cdk.Acknowledgment(id=id_, reason=reason) for id_, reason in ids.items()]
+        cdk.Validations.of(resource).acknowledge(*rules)
 
 
 def explain_wildcards(stack: cdk.Stack, owner: Construct, document: iam.PolicyDocument) -> None:

@@ -15,6 +15,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from tidemark.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
+from tidemark.constructs.security.explanations import INLINE, explain_to_standards
 from tidemark.constructs.starts.events import OnEvent, OnObjects
 from tidemark.constructs.starts.missed import missed_queue
 from tidemark.constructs.starts.start_schedule import MOST_ATTEMPTS, group_name
@@ -89,6 +90,7 @@ class EventStart(Construct):
                 )
             },
         )
+        explain_to_standards(stack, role, IAMNoInlinePolicy=INLINE)
         self.missed.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.ServicePrincipal("events.amazonaws.com")],

@@ -21,7 +21,7 @@ from constructs import Construct
 
 from tidemark.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE, STARTS_WORKFLOW
 from tidemark.checks.schedules.schedules import Schedule
-from tidemark.constructs.security.explanations import skip_checkov
+from tidemark.constructs.security.explanations import INLINE, explain_to_standards, skip_checkov
 from tidemark.constructs.starts.missed import missed_queue
 
 LONGEST_WAIT_MINUTES = 60
@@ -140,15 +140,15 @@ class StartSchedule(Construct):
 
     def _role(self, workflow_name: str, action: str, resource: str, group_arn: str) -> iam.Role:
         """Return a role that may start the workflow, for the schedules of one group only."""
-        account = cdk.Stack.of(self).account
-        return iam.Role(
+        stack = cdk.Stack.of(self)
+        role = iam.Role(
             self,
             "Role",
             description=f"Starts the Glue workflow {workflow_name} on schedule",
             assumed_by=iam.ServicePrincipal(
                 "scheduler.amazonaws.com",
                 conditions={
-                    "StringEquals": {"aws:SourceAccount": account, "aws:SourceArn": group_arn}
+                    "StringEquals": {"aws:SourceAccount": stack.account, "aws:SourceArn": group_arn}
                 },
             ),
             inline_policies={
@@ -162,3 +162,5 @@ class StartSchedule(Construct):
                 )
             },
         )
+        explain_to_standards(stack, role, IAMNoInlinePolicy=INLINE)
+        return role
