@@ -52,6 +52,30 @@ def without(statements: Sequence[Statement], grant: Grant) -> list[Statement]:
     return [*statements[:number], *rest, *statements[number + 1 :]]
 
 
+def policies_of(role: Statement, resources: Mapping[str, Any]) -> list[Any]:
+    """Return the inline and the managed policies of a role."""
+    managed = role["Properties"].get("ManagedPolicyArns", [])
+    return [
+        *role["Properties"]["Policies"],
+        *(resources[arn["Ref"]]["Properties"] for arn in managed),
+    ]
+
+
+def by_folder(statement: Statement) -> list[Statement]:
+    """Return statements that together allow what one does, each listing one folder only.
+
+    So that each folder is taken out of the role alone.
+    """
+    condition = statement.get("Condition", {}).get("StringLikeIfExists", {})
+    if "s3:prefix" not in condition:
+        return [statement]
+    folders = dict.fromkeys(prefix.removesuffix("/*") for prefix in condition["s3:prefix"])
+    return [
+        {**statement, "Condition": {"StringLikeIfExists": {"s3:prefix": [folder, f"{folder}/*"]}}}
+        for folder in folders
+    ]
+
+
 def _allows(
     statement: Statement, action: str, resource: str, context: Mapping[str, Sequence[str]]
 ) -> bool:

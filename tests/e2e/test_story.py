@@ -25,7 +25,7 @@ from tests.e2e.recorded_calls import (
     recording_proxy,
     table_calls,
 )
-from tests.e2e.simulation import grants, is_allowed, without
+from tests.e2e.simulation import by_folder, grants, is_allowed, policies_of, without
 from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.assembly.template import scope_of
 from tidemark.errors import UsageError
@@ -221,30 +221,6 @@ def roles(assembly) -> dict[str, list]:
                     for one in by_folder(statement)
                 ]
     return statements
-
-
-def policies_of(role: dict, resources: dict[str, dict]) -> list[dict]:
-    """Return the inline and the managed policies of a role."""
-    managed = role["Properties"].get("ManagedPolicyArns", [])
-    return [
-        *role["Properties"]["Policies"],
-        *(resources[arn["Ref"]]["Properties"] for arn in managed),
-    ]
-
-
-def by_folder(statement: dict) -> list[dict]:
-    """Return statements that together allow what one does, each listing one folder only.
-
-    So that each folder is taken out of the role alone.
-    """
-    condition = statement.get("Condition", {}).get("StringLikeIfExists", {})
-    if "s3:prefix" not in condition:
-        return [statement]
-    folders = dict.fromkeys(prefix.removesuffix("/*") for prefix in condition["s3:prefix"])
-    return [
-        statement | {"Condition": {"StringLikeIfExists": {"s3:prefix": [folder, f"{folder}/*"]}}}
-        for folder in folders
-    ]
 
 
 @pytest.fixture(scope="module")

@@ -89,7 +89,7 @@ class MskTopics:
             self.cluster_arn.replace(":cluster/", f":{kind}/") for kind in ("topic", "group")
         )
         return [
-            allow(["kafka-cluster:Connect", "kafka-cluster:DescribeCluster"], [self.cluster_arn]),
+            allow(["kafka-cluster:Connect"], [self.cluster_arn]),
             allow(
                 ["kafka-cluster:DescribeTopic", "kafka-cluster:ReadData"],
                 [f"{topics}/{topic}" for topic in self.topics],

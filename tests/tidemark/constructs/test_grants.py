@@ -1,0 +1,457 @@
+"""What roles of every kind need by the documents of AWS: all of it is allowed, and nothing else.
+
+What the sample's Spark jobs do is recorded: tests/e2e/test_story.py. Crawlers, streams, catalogs
+and networks are AWS's alone, so what is asked there is what its documents say. Each request here
+comes from what tests/fixtures/everything.py declares, not from a policy.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.e2e.simulation import by_folder, grants, is_allowed, policies_of, without
+from tests.fixtures.everything import CLUSTER, STREAM, STREAM_KEY, declare_everything
+from tests.fixtures.pipelines import ACCOUNT, REGION
+from tidemark.assembly.cloud_assembly import read_assembly
+from tidemark.assembly.template import resolve_stacks
+
+pytestmark = pytest.mark.synth
+GLUE = f"arn:aws:glue:{REGION}:{ACCOUNT}:"
+OTHER = f"arn:aws:glue:{REGION}:999988887777:"
+EC2 = f"arn:aws:ec2:{REGION}:{ACCOUNT}:"
+SECRET = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:"
+DATA = ["glue:BatchGetPartition", "glue:GetPartition", "glue:GetPartitions", "glue:GetTable"]
+RESOLVED = ("AWS::IAM::", "AWS::Glue::Job", "AWS::Logs::")
+# An action is asked of these types of resources; allowed on another type it allows nothing.
+# Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsglue.html and
+# https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
+TYPES = {
+    "ec2:DeleteNetworkInterface": {"network-interface"},
+    "glue:CreateDatabase": {"catalog", "database"},
+    "glue:GetDatabase": {"catalog", "database"},
+    "glue:GetDatabases": {"catalog", "database"},
+    "glue:GetTables": {"catalog", "database", "table"},
+    "glue:GetUserDefinedFunctions": {"catalog", "database", "userDefinedFunction"},
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """An action on a resource, with the keys of conditions that the request carries."""
+
+    action: str
+    resource: str
+    context: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def each(actions: Sequence[str], *resources: str, **context: Sequence[str]) -> list[Request]:
+    named = {key.replace("__", ":"): values for key, values in context.items()}
+    return [Request(action, arn, named) for action in actions for arn in resources]
+
+
+def reads(bucket: str, *folders: str) -> list[Request]:
+    """A reader lists a folder, asks whether it is an object, and reads what is below it."""
+    return [
+        request
+        for folder in folders
+        for request in (
+            *each(["s3:ListBucket"], bucket, s3__prefix=[f"{folder}/"]),
+            *each(["s3:ListBucket"], bucket, s3__prefix=[folder]),
+            *each(["s3:GetObject"], f"{bucket}/{folder}", f"{bucket}/{folder}/day=1/part-0"),
+        )
+    ]
+
+
+def writes(bucket: str, *folders: str) -> list[Request]:
+    """A writer reads, too: it renames, and takes back what it uploaded before it failed."""
+    actions = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"]
+    return reads(bucket, *folders) + each(actions, *(f"{bucket}/{one}/part-0" for one in folders))
+
+
+def uses_key(arn: str) -> list[Request]:
+    """Glue encrypts data and bookmarks by it.
+
+    https://docs.aws.amazon.com/glue/latest/dg/encryption-security-configuration.html
+    """
+    return each(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], arn)
+
+
+def logs(groups: Sequence[str]) -> list[Request]:
+    """Glue makes groups that are not there, with the key of the security configuration.
+
+    https://docs.aws.amazon.com/glue/latest/dg/monitor-continuous-logging-enable.html,
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html
+    """
+    arns = [f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:{name}" for name in groups]
+    return [
+        *each(["logs:AssociateKmsKey", "logs:CreateLogGroup", "logs:CreateLogStream"], *arns),
+        *each(["logs:PutLogEvents"], *(f"{arn}:log-stream:jr_1" for arn in arns)),
+    ]
+
+
+def joins(*connections: str) -> list[Request]:
+    """Glue makes a network interface in the subnet of a connection.
+
+    https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSGlueServiceRole.html
+    """
+    described = ("NetworkInterfaces", "RouteTables", "SecurityGroups", "Subnets", "VpcAttribute")
+    made = [f"{EC2}network-interface/eni-1", f"{EC2}subnet/subnet-1", f"{EC2}security-group/sg-1"]
+    arns = [f"{GLUE}connection/{name}" for name in connections]
+    return [
+        *each(["glue:GetConnection"], f"{GLUE}catalog", *arns),
+        *each([f"ec2:Describe{what}" for what in (*described, "VpcEndpoints")], "*"),
+        *each(["ec2:CreateNetworkInterface"], *made),
+        *each(["ec2:DeleteNetworkInterface"], made[0]),
+        *each(
+            ["ec2:CreateTags", "ec2:DeleteTags"],
+            made[0],
+            aws__TagKeys=["aws-glue-service-resource"],
+        ),
+    ]
+
+
+def in_catalog(actions: Sequence[str], *tables: str, of: str = GLUE) -> list[Request]:
+    """An action on a table is asked of its database and its catalog too.
+
+    https://docs.aws.amazon.com/glue/latest/dg/glue-specifying-resource-arns.html
+    """
+    databases = dict.fromkeys(table.partition("/")[0] for table in tables)
+    arns = [f"{of}catalog", *(f"{of}database/{name}" for name in databases)]
+    return each(actions, *arns, *(f"{of}table/{table}" for table in tables))
+
+
+def reads_tables(*tables: str, of: str = GLUE) -> list[Request]:
+    databases = dict.fromkeys(table.partition("/")[0] for table in tables)
+    arns = [f"{of}catalog", *(f"{of}database/{name}" for name in databases)]
+    return in_catalog(DATA, *tables, of=of) + each(["glue:GetDatabase"], *arns)
+
+
+def writes_tables(*tables: str) -> list[Request]:
+    """https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html, and AWS's Hive client."""
+    changes = ("BatchCreate", "BatchDelete", "Create", "Delete", "Update")
+    return in_catalog([*(f"glue:{c}Partition" for c in changes), "glue:UpdateTable"], *tables)
+
+
+def crawls(table: str, *, deletes: bool = False) -> list[Request]:
+    """A crawler looks at tables of its database, and writes those of its targets.
+
+    https://docs.aws.amazon.com/glue/latest/dg/crawler-prereqs.html
+    """
+    kinds = ["BatchCreatePartition", "BatchUpdatePartition", "CreatePartition", "CreateTable"]
+    kinds += ["UpdatePartition", "UpdateTable"]
+    if deletes:
+        kinds += ["BatchDeletePartition", "BatchDeleteTable", "DeletePartition", "DeleteTable"]
+    return [
+        *reads_tables("sales/any"),
+        *in_catalog(["glue:GetTables"], "sales/any"),
+        *in_catalog([f"glue:{kind}" for kind in kinds], table),
+    ]
+
+
+def metrics() -> list[Request]:
+    """Metrics of a run are published in the namespace of Glue.
+
+    https://docs.aws.amazon.com/glue/latest/dg/monitor-observability.html
+    """
+    return each(["cloudwatch:PutMetricData"], "*", cloudwatch__namespace=["Glue"])
+
+
+def hive(databases: Sequence[str], *tables: str) -> list[Request]:
+    """Spark finds tables by AWS's client of a Hive metastore.
+
+    https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-data-catalog-hive.html
+    """
+    catalog, arns = f"{GLUE}catalog", [f"{GLUE}database/{name}" for name in databases]
+    functions = [f"{GLUE}userDefinedFunction/{name}/f" for name in databases]
+    default, temporary = f"{GLUE}database/default", f"{GLUE}database/global_temp"
+    return [
+        *each(["glue:GetDatabase"], catalog, default, temporary),
+        *each(["glue:CreateDatabase"], catalog, default),
+        *each(["glue:GetDatabases"], catalog, *arns),
+        *each(["glue:GetUserDefinedFunctions"], catalog, *arns, *functions),
+        *in_catalog(["glue:GetTables"], *tables),
+    ]
+
+
+def stream() -> list[Request]:
+    """A consumer looks for shards and reads them.
+
+    https://docs.aws.amazon.com/streams/latest/dev/kcl-iam-permissions.html
+    """
+    actions = ["DescribeStream", "DescribeStreamSummary", "GetRecords", "GetShardIterator"]
+    actions += ["ListShards"]
+    return each([f"kinesis:{one}" for one in actions], STREAM) + each(["kms:Decrypt"], STREAM_KEY)
+
+
+def topics() -> list[Request]:
+    """A consumer reads its topics in a group.
+
+    https://docs.aws.amazon.com/msk/latest/developerguide/iam-access-control-use-cases.html
+    """
+    topic = CLUSTER.replace(":cluster/", ":topic/") + "/orders"
+    group = CLUSTER.replace(":cluster/", ":group/") + "/spark-kafka-source-1"
+    return [
+        *each(["kafka-cluster:Connect"], CLUSTER),
+        *each(["kafka-cluster:DescribeTopic", "kafka-cluster:ReadData"], topic),
+        *each(["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"], group),
+    ]
+
+
+class App:
+    """The synthesized app: what its resources are called, and what its roles allow."""
+
+    def __init__(self, folder: Any) -> None:
+        self.resources: dict[str, dict[str, Any]] = {}
+        self.storage: list[str] = []
+        for stack, scope in resolve_stacks(read_assembly(folder), REGION, may_guess=True):
+            for output in stack.template.get("Outputs", {}).values():
+                self.storage.append(scope.resolve(output["Value"]))
+            for id_, resource in stack.template["Resources"].items():
+                properties = dict(resource.get("Properties", {}))
+                for name in properties.keys() - {"ManagedPolicyArns"}:
+                    if resource["Type"].startswith(RESOLVED):
+                        properties[name] = scope.resolve(properties[name])
+                self.resources[id_] = {"Type": resource["Type"], "Properties": properties}
+
+    def arn(self, name: str) -> str:
+        """Return the ARN of the storage stack that ends so."""
+        (found,) = {one for one in self.storage if one.startswith("arn:") and one.endswith(name)}
+        return found
+
+    def queue(self, pipeline: str) -> str:
+        """Return the ARN of the queue for schedules that failed."""
+        start = f"{pipeline}StartScheduleMissed"
+        (found,) = {
+            f"{{{id_}.Arn}}"
+            for id_, resource in self.resources.items()
+            if id_.startswith(start) and resource["Type"] == "AWS::SQS::Queue"
+        }
+        return found
+
+    def statements(self, role: str) -> list[Any]:
+        """Return what a role allows, by the beginning of its logical id."""
+        (found,) = [
+            policies_of({"Properties": {"Policies": [], **r["Properties"]}}, self.resources)
+            if r["Type"] == "AWS::IAM::Role"
+            else [r["Properties"]]
+            for id_, r in self.resources.items()
+            if re.fullmatch(rf"{role}[0-9A-F]{{8}}", id_)
+        ]
+        return [
+            one
+            for policy in found
+            for statement in policy["PolicyDocument"]["Statement"]
+            for one in by_folder(statement)
+        ]
+
+    def runs(self, job: str) -> list[Request]:
+        """Return what every job needs: its files, its logs, the key."""
+        properties = next(
+            r["Properties"]
+            for r in self.resources.values()
+            if r["Type"] == "AWS::Glue::Job" and r["Properties"]["Name"] == job
+        )
+        named = ("--extra-py-files", "--extra-files", "--extra-jars", "--additional-python-modules")
+        uris = [properties["Command"]["ScriptLocation"]]
+        for name in named:
+            uris += properties["DefaultArguments"].get(name, "").split(",")
+        files = [uri.removeprefix("s3://") for uri in uris if uri and not uri.endswith("/")]
+        return [
+            *each(["s3:GetObject"], *(f"arn:aws:s3:::{file}" for file in files)),
+            *logs(self.groups("".join(word.capitalize() for word in job.split("-")))),
+            *uses_key(self.arn("lakekey")),
+        ]
+
+    def groups(self, owner: str) -> list[str]:
+        """Return the names of the log groups of a job or crawler."""
+        found = [
+            r["Properties"]["LogGroupName"]
+            for id_, r in self.resources.items()
+            if r["Type"] == "AWS::Logs::LogGroup" and owner in id_
+        ]
+        assert found
+        return found
+
+
+@pytest.fixture(scope="module")
+def everything(cdk: Any, tmp_path_factory: pytest.TempPathFactory) -> App:
+    out = tmp_path_factory.mktemp("out")
+    declare_everything(cdk, tmp_path_factory.mktemp("project"), str(out)).synth()
+    return App(out)
+
+
+@pytest.fixture(scope="module")
+def needs(everything: App) -> dict[str, list[Request]]:
+    """Return what each role is needed for."""
+    raw, mart = everything.arn("lakeraw"), everything.arn("lakemart")
+    key, theirs = everything.arn("lakekey"), "arn:aws:s3:::theirs"
+    table = everything.arn("glue-watermarks")
+    crawler = {
+        name: [*logs(everything.groups(name)), *uses_key(key)]
+        for name in ("CrawlPrices", "CrawlCustomers", "CrawlDatabase")
+    }
+    rows = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"]
+    return {
+        "KindsFetchPricesRole": [
+            *everything.runs("fetch-prices"),
+            *writes(raw, "prices", "customers"),
+            *reads_tables("sales/prices"),
+            *joins("office"),
+            *each(["secretsmanager:GetSecretValue"], f"{SECRET}prices/token-a1B2c3"),
+            *each(["glue:GetWorkflowRunProperties"], f"{GLUE}workflow/kinds"),
+        ],
+        "KindsCrawlPricesRole": [
+            *crawler["CrawlPrices"],
+            *reads(raw, "prices"),
+            *each(["s3:GetBucketLocation"], raw),
+            *crawls("sales/raw_prices"),
+            *joins("office"),
+        ],
+        "KindsCrawlCustomersRole": [
+            *crawler["CrawlCustomers"],
+            *reads(raw, "customers"),
+            *each(["s3:GetBucketLocation"], raw),
+            *crawls("sales/customers"),
+        ],
+        "KindsCrawlDatabaseRole": [
+            *crawler["CrawlDatabase"],
+            *crawls("sales/shop_orders", deletes=True),
+            *joins("office"),
+        ],
+        "KindsReadClicksRole": [
+            *everything.runs("read-clicks"),
+            *stream(),
+            *topics(),
+            *writes(raw, "clicks", "checkpoints/clicks"),
+            *metrics(),
+            *joins("kafka"),
+        ],
+        "KindsStartScheduleRole": [
+            *each(["glue:StartWorkflowRun"], f"{GLUE}workflow/kinds"),
+            *each(["sqs:SendMessage"], everything.queue("Kinds")),
+        ],
+        "SparkStartScheduleRole": [
+            *each(["events:PutEvents"], f"arn:aws:events:{REGION}:{ACCOUNT}:event-bus/default"),
+            *each(["sqs:SendMessage"], everything.queue("Spark")),
+        ],
+        "SparkStartEventsRole": each(["glue:notifyEvent"], f"{GLUE}workflow/spark"),
+        "SparkEtlDefaultPolicy": [
+            *everything.runs("ask-lake-formation"),
+            *reads(raw, "orders"),
+            *each(["lakeformation:GetDataAccess"], "*"),
+        ],
+        "SparkReadManyRole": [
+            *everything.runs("read-many"),
+            *reads(theirs, *(f"source-{n:03}/orders" for n in range(90))),
+        ],
+        "SparkUseEverythingRole": [
+            *everything.runs("use-everything"),
+            *reads(theirs, "orders", "config"),
+            *writes(raw, "orders", "tmp"),
+            *writes(mart, "events", "venvs"),
+            *each(["dynamodb:DescribeTable"], table),
+            *each(rows, table, dynamodb__LeadingKeys=["use-everything"]),
+            *metrics(),
+            *hive(
+                ["sales", "tidemark_dev"],
+                "sales/customers",
+                "sales/invoices",
+                "tidemark_dev/orders",
+            ),
+            *reads_tables("sales/customers", "sales/invoices", "tidemark_dev/orders"),
+            *reads_tables("sales/rates", of=OTHER),
+            *writes_tables("sales/invoices", "tidemark_dev/orders"),
+            *in_catalog(["glue:CreateTable"], "sales/invoices"),
+            # https://docs.aws.amazon.com/glue/latest/dg/data-quality-authorization.html
+            *each(
+                ["glue:GetDataQualityRuleset", "glue:PublishDataQuality"],
+                f"{GLUE}dataQualityRuleset/customers",
+            ),
+            *each(["lakeformation:GetDataAccess"], "*"),
+            *joins("office"),
+            *each(["secretsmanager:GetSecretValue"], f"{SECRET}sales/reader-a1B2c3"),
+            *each(
+                ["glue:GetWorkflowRunProperties", "glue:PutWorkflowRunProperties"],
+                f"{GLUE}workflow/spark",
+            ),
+        ],
+    }
+
+
+def denied(statements: Sequence[Any], requests: Sequence[Request]) -> Iterator[Request]:
+    for one in requests:
+        if not is_allowed(statements, one.action, one.resource, one.context):
+            yield one
+
+
+def test_the_needs_of_every_role_are_said(everything: App, needs: dict[str, Any]) -> None:
+    said = {
+        id_
+        for id_, resource in everything.resources.items()
+        if resource["Type"] == "AWS::IAM::Role" and resource["Properties"].get("Policies")
+    }
+
+    assert {id_[:-8] for id_ in said} == needs.keys() - {"SparkEtlDefaultPolicy"}
+
+
+def test_every_role_may_do_what_the_documents_say_it_needs(
+    everything: App, needs: dict[str, list[Request]]
+) -> None:
+    found = {role: list(denied(everything.statements(role), all_)) for role, all_ in needs.items()}
+
+    assert {role: requests for role, requests in found.items() if requests} == {}
+
+
+def test_without_any_one_of_its_grants_a_role_could_not_do_what_it_is_for(
+    everything: App, needs: dict[str, list[Request]]
+) -> None:
+    idle = [
+        (role, action, resource)
+        for role, requests in needs.items()
+        if role != "SparkReadManyRole"  # 90 times the same; tests/.../jobs/test_policies.py
+        for action, resource in idle_grants(everything.statements(role), requests)
+    ]
+
+    assert idle == []
+
+
+def idle_grants(
+    statements: Sequence[Any], requests: Sequence[Request]
+) -> Iterator[tuple[str, str]]:
+    """Yield the grants without which every request is still allowed."""
+    granted = list(grants(statements))
+    for number, action, resource in granted:
+        kind = re.split("[:/]", resource.split(":", 5)[-1])[0]
+        if kind not in TYPES.get(action, {kind}):
+            continue
+        own = [one for one in requests if one.action == action]
+        rest = list(statements)
+        for other, *grant in reversed(granted):  # what is granted twice is taken away twice
+            same = statements[other].get("Condition") == statements[number].get("Condition")
+            if same and grant == [action, resource]:
+                rest = without(rest, (other, action, resource))
+        if not any(denied(rest, own)):
+            yield action, resource
+
+
+def test_no_role_may_change_what_another_is_for(
+    everything: App, needs: dict[str, list[Request]]
+) -> None:
+    shared = {"SparkEtlDefaultPolicy"}
+    changing = re.compile(r"s3:(Put|Delete)|dynamodb:|glue:(Put|Create|Update|Delete|Batch[CUD])")
+    wrong = []
+    for role, requests in needs.items():
+        own = {json.dumps([one.action, one.resource]) for one in requests}
+        for other, theirs in needs.items():
+            for one in theirs:
+                foreign = json.dumps([one.action, one.resource]) not in own
+                if foreign and changing.match(one.action) and role not in shared:
+                    statements = everything.statements(role)
+                    if is_allowed(statements, one.action, one.resource, one.context):
+                        wrong.append((role, other, one))
+
+    assert wrong == []
