@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.adopt.model import Difference, Found, Resource
 from tidemark.adopt.places import place_of
+from tidemark.adopt.triggers import crawlers_of
 from tidemark.errors import TidemarkError, UsageError, show
 
 if TYPE_CHECKING:
@@ -57,16 +58,20 @@ class _Account:
         if workflow_name:
             names = names or jobs_of(triggers.values(), workflow_name)
         jobs = {name: self._job(name) for name in names}
+        crawlers = self._crawlers(crawlers_of(triggers.values(), names, workflow_name))
         return Found(
             origin=f"the account of your credentials, {self._glue.meta.region_name}",
             jobs=jobs,
             triggers=triggers,
             workflow=workflow,
-            crawlers=self._crawlers(triggers.values(), names, workflow_name),
+            crawlers=crawlers,
+            locations=self._locations(crawlers.values()),
             bookmarks=self._bookmarks(names),
             scripts=self._scripts(jobs),
-            bucket_keys=self._bucket_keys(jobs.values()),
-            taken=frozenset({*names, *self._job_names(), *workflows}),
+            bucket_keys=self._bucket_keys(jobs.values(), crawlers.values()),
+            taken=frozenset(
+                {*names, *self._job_names(), *workflows, *crawlers, *self._crawler_names()}
+            ),
             unread=tuple(self._unread),
         )
 
@@ -81,8 +86,6 @@ class _Account:
 
     def _job(self, name: str) -> Resource:
         """Return a job, with its tags where they may be read."""
-        from botocore.exceptions import ClientError
-
         found = self._get("get_job", "Job", JobName=name)
         if found is None:
             known = self._job_names()
@@ -90,13 +93,18 @@ class _Account:
                 f"there is no job {show(name)} in {self._glue.meta.region_name}; allowed: "
                 f"{', '.join(known) or 'none yet'}"[:1000]
             )
+        return self._with_tags("job", name, found)
+
+    def _with_tags(self, kind: str, name: str, found: Resource) -> Resource:
+        from botocore.exceptions import ClientError
+
         try:
             arn = self._session.client("sts").get_caller_identity()["Arn"].split(":")
-            place = f"arn:{arn[1]}:glue:{self._glue.meta.region_name}:{arn[4]}:job/{name}"
+            place = f"arn:{arn[1]}:glue:{self._glue.meta.region_name}:{arn[4]}:{kind}/{name}"
             tags = self._glue.get_tags(ResourceArn=place)["Tags"]
         except ClientError as error:
             why, do = f"AWS refuses to show them ({error})", "compare them by hand"
-            self._unread.append(Difference(f"job {name}", ("Tags",), None, why, do))
+            self._unread.append(Difference(f"{kind} {name}", ("Tags",), None, why, do))
             return found
         return {**found, **({"Tags": tags} if tags else {})}
 
@@ -116,19 +124,37 @@ class _Account:
         pages = self._glue.get_paginator("get_jobs").paginate()
         return [job["Name"] for page in pages for job in page["Jobs"]]
 
-    def _crawlers(
-        self, triggers: Iterable[Resource], jobs: Iterable[str], workflow: str | None
-    ) -> dict[str, Resource]:
-        names = [
-            action["CrawlerName"]
-            for trigger in triggers
-            if (workflow and trigger.get("WorkflowName") == workflow)
-            or any(action.get("JobName") in jobs for action in trigger.get("Actions", []))
-            for action in trigger.get("Actions", [])
-            if action.get("CrawlerName")
-        ]
+    def _crawler_names(self) -> list[str]:
+        pages = self._glue.get_paginator("get_crawlers").paginate()
+        return [crawler["Name"] for page in pages for crawler in page["Crawlers"]]
+
+    def _crawlers(self, names: Iterable[str]) -> dict[str, Resource]:
         found = {name: self._get("get_crawler", "Crawler", Name=name) for name in names}
-        return {name: crawler for name, crawler in found.items() if crawler}
+        return {
+            name: self._with_tags("crawler", name, crawler)
+            for name, crawler in found.items()
+            if crawler
+        }
+
+    def _locations(self, crawlers: Iterable[Resource]) -> dict[str, str]:
+        """Return where tables that crawlers name have their data, as far as it may be read."""
+        from botocore.exceptions import ClientError
+
+        found = {}
+        for target in [
+            one for it in crawlers for one in it.get("Targets", {}).get("CatalogTargets", [])
+        ]:
+            for name in target["Tables"]:
+                try:
+                    table = self._get(
+                        "get_table", "Table", DatabaseName=target["DatabaseName"], Name=name
+                    )
+                except ClientError:  # the crawler is left out, with the reason
+                    continue
+                where = (table or {}).get("StorageDescriptor", {}).get("Location")
+                if where:
+                    found[f"{target['DatabaseName']}.{name}"] = str(where)
+        return found
 
     def _bookmarks(self, jobs: Iterable[str]) -> dict[str, Resource | None]:
         """Return the bookmarks that may be read; a job that never stored one has None."""
@@ -159,11 +185,18 @@ class _Account:
                 continue
         return found
 
-    def _bucket_keys(self, jobs: Iterable[Resource]) -> dict[str, str]:
-        """Return the KMS keys of the buckets that arguments name, as far as they may be read."""
+    def _bucket_keys(
+        self, jobs: Iterable[Resource], crawlers: Iterable[Resource]
+    ) -> dict[str, str]:
+        """Return the KMS keys of the buckets that are named, as far as they may be read."""
         from botocore.exceptions import ClientError
 
         values = [text for job in jobs for text in job.get("DefaultArguments", {}).values()]
+        values += [
+            target.get("Path", "")
+            for crawler in crawlers
+            for target in crawler.get("Targets", {}).get("S3Targets", [])
+        ]
         buckets = {place.bucket for text in values if (place := place_of(str(text)))}
         found = {}
         for bucket in sorted(buckets):

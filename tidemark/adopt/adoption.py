@@ -4,16 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
+from tidemark.adopt.crawlers import CrawlerCall, crawler_call_of, why_not_crawler
 from tidemark.adopt.data import broken_rules, with_data
 from tidemark.adopt.job_fields import FACT, SECRET, UNKNOWN
 from tidemark.adopt.jobs import JobCall, call_of, kind_of, rest
 from tidemark.adopt.model import (
     SCRATCH,
+    AdoptedCrawler,
     AdoptedJob,
     Adoption,
     Difference,
     Found,
     LeftOut,
+    Node,
     Place,
     Resource,
     Wait,
@@ -21,7 +24,8 @@ from tidemark.adopt.model import (
 from tidemark.adopt.names import MOST_OF_JOB, MOST_OF_PIPELINE, free_name
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.scripts import ScriptFacts, facts_of
-from tidemark.adopt.triggers import read_triggers
+from tidemark.adopt.triggers import account_for, nodes_of, read_triggers
+from tidemark.assembly.definitions import CRAWLER
 from tidemark.checks.plain_secrets import shows_secret
 from tidemark.errors import UsageError
 
@@ -56,34 +60,57 @@ def adopt(found: Found, name: str | None = None) -> Adoption:
     """
     left_out: dict[str, tuple[str, str]] = {}
     readings = {job: Reading(f"job {job}", resource) for job, resource in found.jobs.items()}
-    for job, reading in readings.items():
-        if reason := kind_of(reading):
-            left_out[job] = reason
+    readings |= {
+        f"{CRAWLER}{name}": Reading(f"{CRAWLER}{name}", one) for name, one in found.crawlers.items()
+    }
+    for node, reading in readings.items():
+        is_crawler = node.startswith(CRAWLER)
+        reason = why_not_crawler(reading, found.locations) if is_crawler else kind_of(reading)
+        if reason:
+            left_out[node] = reason
     declared = [job for job in readings if job not in left_out]
-    starts = read_triggers(_triggers_of(found, declared), declared)
+    triggers = _triggers_of(found, declared)
+    starts = read_triggers(triggers, declared)
     left_out |= starts.left_out
     waits = _with_predecessors(starts.waits, left_out)
-    if not waits:
+    if all(node.startswith(CRAWLER) for node in waits):
         told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
         raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
     order = _ordered(waits)
     names = _names(order, found.taken)
-    calls = {job: call_of(readings[job]) for job in order}
+    calls = {job: call_of(readings[job]) for job in order if not job.startswith(CRAWLER)}
+    crawls = {
+        node: crawler_call_of(readings[node], found.locations)
+        for node in order
+        if node.startswith(CRAWLER)
+    }
     _check_one_table(calls)
+    timeouts = {job: call.runtime.timeout_minutes for job, call in calls.items()}
+    account_for(triggers, starts, {**timeouts, **dict.fromkeys(crawls)})
     facts = {
         job: facts_of(found.scripts[job], f"job {job}") if job in found.scripts else ScriptFacts()
-        for job in order
+        for job in calls
     }
     jobs, guesses = with_data(
-        [_job(job, names[job], calls[job], facts[job], waits[job]) for job in order],
-        {job: facts[job].reads for job in order},
+        [
+            replace(
+                _job(job, names[job], calls[job], facts[job], waits[job]),
+                started=starts.started.get(job, {}),
+            )
+            for job in calls
+        ],
+        {job: facts[job].reads for job in calls},
     )
     jobs = [_with_scratch(job) for job in jobs]
+    crawlers = [_crawler(node, names[node], crawls[node], waits[node]) for node in crawls]
+    by_name: dict[str, Node] = {job.old: job for job in jobs}
+    by_name |= {crawler.old: crawler for crawler in crawlers}
+    nodes = [by_name[node] for node in order]
     properties, of_workflow = _workflow(found)
     return Adoption(
         name=_pipeline_name(found, order, name),
         old_workflow=str(found.workflow["Name"]) if found.workflow else None,
-        jobs=tuple(jobs),
+        nodes=tuple(nodes),
         left_out=tuple(
             LeftOut(job, why, f"{do}; {_started_by(found, job)}")
             for job, (why, do) in left_out.items()
@@ -97,23 +124,20 @@ def adopt(found: Found, name: str | None = None) -> Adoption:
             *_scratch_differences(jobs, calls),
             *starts.differences,
             *of_workflow,
-            *_of_crawlers(found.crawlers),
             *found.unread,
         ),
         guesses=(
             *guesses,
-            *(guess for job in order for guess in facts[job].guesses),
+            *(guess for job in calls for guess in facts[job].guesses),
         ),
-        acknowledged=broken_rules(jobs),
+        acknowledged=broken_rules(nodes),
     )
 
 
 def _started_by(found: Found, job: str) -> str:
     """Return what is to be done that a job that is left out goes on being started."""
     names = [
-        str(trigger["Name"])
-        for trigger in found.triggers.values()
-        if any(action.get("JobName") == job for action in trigger.get("Actions", []))
+        str(trigger["Name"]) for trigger in found.triggers.values() if job in nodes_of(trigger)
     ]
     if not names:
         return "nothing changes for it"
@@ -124,14 +148,14 @@ def _started_by(found: Found, job: str) -> str:
     )
 
 
-def _triggers_of(found: Found, jobs: Sequence[str]) -> list[Resource]:
-    """Return the triggers that start one of the jobs, and those of the adopted workflow."""
+def _triggers_of(found: Found, nodes: Sequence[str]) -> list[Resource]:
+    """Return the triggers that start one of the nodes, and those of the adopted workflow."""
     workflow = found.workflow["Name"] if found.workflow else None
     return [
         trigger
         for trigger in found.triggers.values()
         if (workflow is not None and trigger.get("WorkflowName") == workflow)
-        or any(action.get("JobName") in jobs for action in trigger.get("Actions", []))
+        or any(node in nodes for node in nodes_of(trigger))
     ]
 
 
@@ -145,6 +169,8 @@ def _with_predecessors(
             missing = [old for old, _ in wait.conditions if old not in kept] if wait else []
             if missing:
                 do = f"name {missing[0]} too, or keep both"
+                if missing[0].startswith(CRAWLER):
+                    do = f"there is no {missing[0]}; correct the trigger"
                 if missing[0] in left_out:
                     do = f"keep it with {missing[0]}; it watches the old jobs"
                 left_out[job] = (f"it waits for {missing[0]}, which is not adopted", do)
@@ -169,7 +195,7 @@ def _ordered(waits: Mapping[str, Wait | None]) -> list[str]:
 def _names(jobs: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for job in jobs:
-        names[job] = free_name(job, {*taken, *names.values()}, MOST_OF_JOB)
+        names[job] = free_name(job.removeprefix(CRAWLER), {*taken, *names.values()}, MOST_OF_JOB)
     return names
 
 
@@ -178,7 +204,11 @@ def _pipeline_name(found: Found, jobs: Sequence[str], name: str | None) -> str:
         if name in found.taken:
             raise UsageError(f"there is a workflow or job {name} already; take another --name")
         return name
-    old = str(found.workflow["Name"]) if found.workflow else jobs[0]
+    old = (
+        str(found.workflow["Name"])
+        if found.workflow
+        else next(job for job in jobs if not job.startswith(CRAWLER))
+    )
     return free_name(old, found.taken, MOST_OF_PIPELINE)
 
 
@@ -200,6 +230,18 @@ def _job(old: str, name: str, call: JobCall, facts: ScriptFacts, wait: Wait | No
         glue=call.glue,
         options=call.options,
         writes_elsewhere=facts.writes_elsewhere,
+        wait=wait,
+    )
+
+
+def _crawler(old: str, name: str, call: CrawlerCall, wait: Wait | None) -> AdoptedCrawler:
+    return AdoptedCrawler(
+        old=old,
+        name=name,
+        targets=call.targets,
+        database=call.database,
+        options=call.options,
+        is_scheduled=call.is_scheduled,
         wait=wait,
     )
 
@@ -256,16 +298,3 @@ def _workflow(found: Found) -> tuple[dict[str, str], list[Difference]]:
         reading.differ("MaxConcurrentRuns", why=f"it was not limited; {why}", do=do)
     rest(reading, WORKFLOW_FIELDS, UNKNOWN)
     return properties, reading.differences
-
-
-def _of_crawlers(crawlers: Mapping[str, Resource]) -> list[Difference]:
-    return [
-        Difference(
-            f"crawler {name}",
-            (),
-            None,
-            "crawlers are not adopted, only jobs are",
-            "declare it with pipeline.add_crawler(...), or give it a schedule of its own",
-        )
-        for name in crawlers
-    ]

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence
 
 from tidemark.adopt.data import flags_of
-from tidemark.adopt.model import AdoptedJob, Adoption, Found, Step
+from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Adoption, Found, Step
 
 
 def has_bookmark(job: AdoptedJob, found: Found) -> bool:
@@ -22,7 +22,8 @@ def overrides(job: AdoptedJob) -> dict[str, str]:
     outputs = [name for name, _ in job.writes if name]
     if not job.scratch or not outputs or job.writes_elsewhere:
         return {}
-    changed = {f"--{name}": f"{job.scratch.uri}{name}/" for name in outputs}
+    changed = {f"--{name}": text for name, text in job.started_arguments.items()}
+    changed |= {f"--{name}": f"{job.scratch.uri}{name}/" for name in outputs}
     if job.bookmark == "PAUSE":
         changed["--job-bookmark-option"] = "job-bookmark-enable"
     return changed
@@ -30,7 +31,7 @@ def overrides(job: AdoptedJob) -> dict[str, str]:
 
 def late_objects(adoption: Adoption, jobs: Sequence[AdoptedJob]) -> list[str]:
     """Return what lists the objects that others delivered to jobs since deliveries are held."""
-    flags = flags_of(adoption.jobs)
+    flags = flags_of(adoption.nodes)
     places = dict.fromkeys(place for job in jobs for _, place in job.reads if flags[place][0])
     return [
         f"aws s3api list-objects-v2 --bucket {place.bucket} --prefix {place.prefix} "
@@ -92,6 +93,32 @@ def decision(job: AdoptedJob) -> Step:
         ),
         ("# the target holds nothing twice after its first run (step Start)",),
         (f"aws glue reset-job-bookmark --job-name {job.name}",),
+    )
+
+
+def first_crawl(crawler: AdoptedCrawler) -> Step:
+    """Return the step by which a new crawler takes over the tables of the old one."""
+    start = f"aws glue start-crawler --name {crawler.name}"
+    databases = dict.fromkeys(table.partition(".")[0] for table in crawler.tables)
+    made = [
+        f"aws glue get-tables --database-name {name} "
+        "--query \"TableList[?CreateTime>='$(cat crawled-since)'].Name\""
+        for name in databases
+    ]
+    return Step(
+        f"Let {crawler.name} take over the tables of {crawler.old_name}",
+        "The first crawl of a new crawler reads everything, whatever its policy says, and nothing "
+        "has changed since the last one of the old: it should find its tables, and make none. A "
+        "table that it does not take for its own it makes again under another name.",
+        ("date -u +%Y-%m-%dT%H:%M:%SZ | tee crawled-since", start),
+        (
+            f"aws glue get-crawler --name {crawler.name} --query Crawler.[State,LastCrawl.Status]",
+            *made,
+            "# READY, SUCCEEDED; no new table: one whose name has a suffix is a second one of the "
+            "same data. Then delete it, and the old one if nothing but the crawler describes it, "
+            "and crawl again",
+        ),
+        ("# delete the tables that it made: aws glue delete-table", "rm crawled-since"),
     )
 
 

@@ -5,14 +5,31 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
 from tidemark.adopt.data import flags_of
-from tidemark.adopt.model import AdoptedJob, Adoption, Place, Wait
+from tidemark.adopt.model import (
+    AdoptedCrawler,
+    AdoptedJob,
+    Adoption,
+    CrawlTarget,
+    Member,
+    Node,
+    Place,
+    Wait,
+)
 from tidemark.adopt.names import Variables
+from tidemark.assembly.definitions import CRAWLER
 from tidemark.stage.runtime import JobRuntime
 from tidemark.stage.shell_runtime import ShellCapacity, ShellRuntime
 
 OWN_VARIABLES = ("cdk", "env", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
 ALWAYS = ("capacity", "worker_type", "number_of_workers", "timeout_minutes", "glue_version")
-WIDTH = 100
+MEMBERS = (
+    *("BookmarkOption", "CrawlState", "JobState", "MissingData", "Recrawl", "RunProperties"),
+    *("SchemaUpdate", "ShellCapacity"),
+)
+CALLS = (
+    *("ActionOptions", "all_of", "any_of", "CrawledData", "CrawledDatabase", "CrawledTable"),
+    *("CrawlerOptions", "GlueArguments", "JobOptions", "JobRuntime", "ShellRuntime"),
+)
 STACK = '''"""The pipeline `{name}`.
 
 It was adopted from older jobs: {plan} says how it takes over.
@@ -70,14 +87,12 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         plan: name of the file with the plan.
         keys: KMS keys of buckets, by bucket.
     """
-    variables = Variables((*OWN_VARIABLES, *(job.variable for job in adoption.jobs)))
+    variables = Variables((*OWN_VARIABLES, *(node.variable for node in adoption.nodes)))
     datasets, data = _data(adoption, keys, variables)
-    jobs = "".join(_job(job, adoption, datasets, plan) for job in adoption.jobs)
+    jobs = "".join(_node(node, adoption, datasets, plan) for node in adoption.nodes)
     names = {"Pipeline", "StageConfig"}
-    members = ("BookmarkOption", "JobState", "RunProperties", "ShellCapacity")
-    names |= {word for word in members if f"{word}." in jobs}
-    calls = ("all_of", "any_of", "GlueArguments", "JobOptions", "JobRuntime", "ShellRuntime")
-    names |= {word for word in calls if f"{word}(" in jobs}
+    names |= {word for word in MEMBERS if f"{word}." in jobs}
+    names |= {word for word in CALLS if f"{word}(" in jobs}
     names |= {"Dataset"} if datasets else set()
     names |= {"WatermarkTable"} if _watermarks(adoption) != "None" else set()
     return STACK.format(
@@ -99,8 +114,8 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-def _sort_key(name: str) -> tuple[bool, bool, str]:
-    return (name[0].islower(), False, name)
+def _sort_key(name: str) -> tuple[bool, str]:
+    return (name[0].islower(), name.lower())
 
 
 def _watermarks(adoption: Adoption) -> str:
@@ -125,7 +140,7 @@ def _data(
     adoption: Adoption, keys: Mapping[str, str], variables: Variables
 ) -> tuple[dict[Place, str], str]:
     """Return the variables of all places, and the lines that make them."""
-    flags = flags_of(adoption.jobs)
+    flags = flags_of(adoption.nodes)
     others = [job.temp for job in adoption.jobs if job.temp]
     others += [one for job in adoption.jobs for one in job.glue.values() if isinstance(one, Place)]
     places = list(dict.fromkeys((*flags, *others)))
@@ -159,14 +174,18 @@ def _bucket(name: str, variable: str, key: str | None) -> str:
     )
 
 
-def _job(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str], plan: str) -> str:
-    """Return the call that adds a job, and what follows it."""
-    given = [quoted(job.name), *_keywords(job, adoption, datasets)]
+def _node(job: Node, adoption: Adoption, datasets: Mapping[Place, str], plan: str) -> str:
+    """Return the call that adds a job or a crawler, and what follows it."""
+    if isinstance(job, AdoptedJob):
+        method = "add_shell_job" if isinstance(job.runtime, ShellRuntime) else "add_job"
+        keywords = _keywords(job, adoption, datasets)
+    else:
+        method, keywords = "add_crawler", _crawler_keywords(job, adoption, datasets)
+    given = [quoted(job.name), *keywords]
     rules = adoption.acknowledged.get(job.name, {})
     is_used = bool(rules) or any(
-        old == job.old for other in adoption.jobs if other.wait for old, _ in other.wait.conditions
+        old == job.old for other in adoption.nodes if other.wait for old, _ in other.wait.conditions
     )
-    method = "add_shell_job" if isinstance(job.runtime, ShellRuntime) else "add_job"
     lines = [
         f"# until now: {' '.join(job.old.split())}",
         f"{f'{job.variable} = ' if is_used else ''}self.pipeline.{method}(",
@@ -189,11 +208,11 @@ def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]
     keywords = {
         "script": quoted(job.script),
         "bookmark": f"BookmarkOption.{job.bookmark}" if _is_spark(job) else "",
-        "after": _after(job.wait, adoption.jobs) if job.wait else "",
+        "after": _after(job.wait, adoption.nodes) if job.wait else "",
         "watermark": "True" if job.watermark_table else "",
         "reads": reads if job.reads else "",
         "writes": writes if job.writes else "",
-        "arguments": _arguments(job, datasets) if job.arguments else "",
+        "arguments": _arguments(job.arguments, job, datasets) if job.arguments else "",
         "runtime": _runtime(job.runtime),
         "temp": datasets[job.temp] if job.temp else "",
         **{
@@ -203,31 +222,60 @@ def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]
         "run_properties": f"RunProperties.{job.run_properties}" if job.run_properties else "",
         "glue_arguments": _fields("GlueArguments", job.glue, datasets),
         "options": _fields("JobOptions", job.options, datasets),
+        "started": _started(job, datasets),
     }
     yield from (f"{key}={value}" for key, value in keywords.items() if value)
 
 
-def _after(wait: Wait, jobs: Iterable[AdoptedJob]) -> str:
+def _crawler_keywords(
+    crawler: AdoptedCrawler, adoption: Adoption, datasets: Mapping[Place, str]
+) -> Iterator[str]:
+    """Yield the keywords of the call that adds a crawler."""
+    yield f"targets={_list(_target(target, datasets) for target in crawler.targets)}"
+    yield f"database={quoted(crawler.database)}"
+    if crawler.wait:
+        yield f"after={_after(crawler.wait, adoption.nodes)}"
+    if options := _fields("CrawlerOptions", crawler.options, datasets):
+        yield f"options={options}"
+
+
+def _target(target: CrawlTarget, datasets: Mapping[Place, str]) -> str:
+    if target.kind == "Dataset" and target.place:
+        return datasets[target.place]
+    data = {"data": target.place} if target.place else {}
+    return _fields(target.kind, {**data, **target.fields}, datasets)
+
+
+def _after(wait: Wait, jobs: Iterable[Node]) -> str:
     variables = {job.old: job.variable for job in jobs}
     states = {state for _, state in wait.conditions}
     if wait.logical == "AND" and states == {"SUCCEEDED"}:
         return _list(variables[old] for old, _ in wait.conditions)
     conditions = [
-        variables[old] if state == "SUCCEEDED" else f"{variables[old]}.on(JobState.{state})"
+        variables[old]
+        if state == "SUCCEEDED"
+        else f"{variables[old]}.on({'Crawl' if old.startswith(CRAWLER) else 'Job'}State.{state})"
         for old, state in wait.conditions
     ]
     return f"{'any_of' if wait.logical == 'ANY' else 'all_of'}({', '.join(conditions)})"
 
 
-def _arguments(job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
-    """Return the arguments; one that is the address of data is written as the data."""
-    place_of = {name: place for name, place in (*job.reads, *job.writes) if name}
-    values = {
-        name: datasets[place_of[name]]
-        if name in place_of and place_of[name].uri == text
-        else quoted(text)
-        for name, text in job.arguments.items()
+def _started(job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
+    """Return what its trigger adds; empty if that is nothing."""
+    given = {
+        name: _arguments(job.started_arguments, job, datasets)
+        if name == "arguments"
+        else _literal(value, datasets)
+        for name, value in job.started.items()
     }
+    texts = ", ".join(f"{name}={text}" for name, text in given.items())
+    return f"ActionOptions({texts})" if texts else ""
+
+
+def _arguments(texts: Mapping[str, str], job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
+    """Return arguments; one that is the address of data of the job is written as the data."""
+    declared = {place.uri: datasets[place] for _, place in (*job.reads, *job.writes)}
+    values = {name: declared.get(text) or quoted(text) for name, text in texts.items()}
     return "{" + ", ".join(f"{quoted(name)}: {value}" for name, value in values.items()) + "}"
 
 
@@ -258,6 +306,8 @@ def _literal(value: object, datasets: Mapping[Place, str]) -> str:
     match value:
         case Place():
             return datasets[value]
+        case Member():
+            return f"{value.of}.{value.name}"
         case ShellCapacity():
             return f"ShellCapacity.{value.name}"
         case str():

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tidemark.adopt.model import AdoptedJob, Guess, Place
+from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Guess, Node, Place
 from tidemark.adopt.places import direction_of, is_address, places_of
+from tidemark.assembly.definitions import CRAWLER
 from tidemark.checks.graph import model as graph
 from tidemark.checks.graph.folders import overlap
 from tidemark.checks.graph.races import races
@@ -23,16 +24,13 @@ def with_data(
         named: what scripts read by addresses in their texts, by old name of the job.
     """
     written = {
-        place
-        for job in jobs
-        for name, place in places_of(job.arguments).items()
-        if direction_of(name) == "out"
+        place for job in jobs for name, place in _addresses(job) if direction_of(name) == "out"
     }
     found, guesses = [], []
     for job in jobs:
         reads = [("", place) for place in named.get(job.old, ())]
         writes: list[tuple[str, Place]] = []
-        for name, place in places_of(job.arguments).items():
+        for name, place in _addresses(job):
             direction = direction_of(name)
             (writes if direction == "out" else reads).append((name, place))
             guesses.append(_guess(job, name, place, direction, is_written=place in written))
@@ -67,7 +65,6 @@ def _guess(
 
 
 def _without_place(job: AdoptedJob) -> list[Guess]:
-    known = places_of(job.arguments)
     return [
         Guess(
             f"job {job.old}",
@@ -75,12 +72,19 @@ def _without_place(job: AdoptedJob) -> list[Guess]:
             "with other characters than letters, digits and _.=-",
             "move the data into a folder, or allow it with job.role.add_to_policy(...)",
         )
-        for name, text in job.arguments.items()
-        if is_address(text) and name not in known
+        for given in (job.arguments, job.started_arguments)
+        for name, text in given.items()
+        if is_address(text) and name not in places_of(given)
     ]
 
 
-def flags_of(jobs: Sequence[AdoptedJob]) -> dict[Place, tuple[bool, bool]]:
+def _addresses(job: AdoptedJob) -> list[tuple[str, Place]]:
+    """Return the arguments that are addresses, its own and those that its trigger adds."""
+    both = (places_of(job.arguments), places_of(job.started_arguments))
+    return list(dict.fromkeys(one for found in both for one in found.items()))
+
+
+def flags_of(jobs: Sequence[Node]) -> dict[Place, tuple[bool, bool]]:
     """Return every place, and whether others than these jobs write it, and read it."""
     readers, writers = defaultdict(set), defaultdict(set)
     for job in jobs:
@@ -103,7 +107,7 @@ def _touching(place: Place, used: Mapping[Place, set[str]], by: set[str]) -> boo
     return any(jobs - by for other, jobs in used.items() if overlap([place.uri], [other.uri]))
 
 
-def broken_rules(jobs: Sequence[AdoptedJob]) -> dict[str, dict[str, str]]:
+def broken_rules(jobs: Sequence[Node]) -> dict[str, dict[str, str]]:
     """Return the rules of the graph that the jobs break as they are: job to rule to finding."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for problem in races(_graph(jobs)):
@@ -111,9 +115,9 @@ def broken_rules(jobs: Sequence[AdoptedJob]) -> dict[str, dict[str, str]]:
     return dict(found)
 
 
-def _graph(jobs: Sequence[AdoptedJob]) -> graph.Graph:
-    name_of = {job.old: job.name for job in jobs}
-    first = tuple(job.name for job in jobs if job.wait is None)
+def _graph(jobs: Sequence[Node]) -> graph.Graph:
+    name_of = {job.old: _name(job) for job in jobs}
+    first = tuple(_name(job) for job in jobs if job.wait is None)
     triggers = [graph.Trigger("start", "start", "ON_DEMAND", WORKFLOW, first)]
     triggers += [
         graph.Trigger(
@@ -121,7 +125,7 @@ def _graph(jobs: Sequence[AdoptedJob]) -> graph.Graph:
             name=f"to {job.name}",
             kind=graph.CONDITIONAL,
             workflow=WORKFLOW,
-            starts=(job.name,),
+            starts=(_name(job),),
             logical=job.wait.logical,
             conditions=tuple(graph.Condition(name_of[old], s) for old, s in job.wait.conditions),
         )
@@ -136,10 +140,27 @@ def _graph(jobs: Sequence[AdoptedJob]) -> graph.Graph:
                 has_bookmark=job.bookmark == "ENABLE",
                 reads=tuple(dict.fromkeys(place.uri for _, place in job.reads)),
                 writes=tuple(dict.fromkeys(place.uri for _, place in job.writes)),
+                tables=job.tables,
                 kept={"temp": job.temp.uri} if job.temp else {},
             )
             for job in jobs
+            if isinstance(job, AdoptedJob)
+        ),
+        crawlers=tuple(
+            graph.Job(
+                at=crawler.name,
+                name=_name(crawler),
+                reads=tuple(dict.fromkeys(place.uri for _, place in crawler.reads)),
+                crawled=crawler.tables,
+            )
+            for crawler in jobs
+            if isinstance(crawler, AdoptedCrawler)
         ),
         triggers=tuple(triggers),
         workflows={WORKFLOW: WORKFLOW},
     )
+
+
+def _name(node: Node) -> str:
+    """Return its name where jobs and crawlers stand together."""
+    return node.name if isinstance(node, AdoptedJob) else f"{CRAWLER}{node.name}"

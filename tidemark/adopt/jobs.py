@@ -202,7 +202,7 @@ def _arguments(job: Reading) -> dict[str, str]:
     found = {}
     for _, name in [path for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
         value = job.get(DEFAULTS, name)
-        reason = _why_not(name, value)
+        reason = why_not(name, value)
         if reason:
             why, do = reason
             job.differ(DEFAULTS, name, why=why, do=do)
@@ -211,7 +211,7 @@ def _arguments(job: Reading) -> dict[str, str]:
     return found
 
 
-def _why_not(name: str, value: object) -> tuple[str, str] | None:
+def why_not(name: str, value: object) -> tuple[str, str] | None:
     """Return why a script cannot get an argument from the constructs, and what to do."""
     if name in ARGUMENTS:
         return ARGUMENTS[name]

@@ -15,13 +15,14 @@ from collections.abc import Iterator, Sequence
 
 from tidemark.adopt.carrying import (
     decision,
+    first_crawl,
     has_bookmark,
     late_objects,
     overrides,
     rename_watermarks,
     scratch_run,
 )
-from tidemark.adopt.model import AdoptedJob, Adoption, Found, Step
+from tidemark.adopt.model import AdoptedJob, Adoption, Found, Node, Step
 
 BEFORE = "before"  # the folder in which the old state is recorded
 
@@ -47,6 +48,7 @@ def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
         *(scratch_run(adoption, job) for job in scratched),
         *(decision(job) for job in stateful if job not in scratched),
         *(rename_watermarks(job) for job in adoption.jobs if job.watermark_table),
+        *(first_crawl(crawler) for crawler in adoption.crawlers),
         _start(adoption, stack_file),
         _delete(adoption, found),
     ]
@@ -54,13 +56,13 @@ def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
 
 def reached(adoption: Adoption) -> list[AdoptedJob]:
     """Return the jobs that run when every job succeeds."""
-    found: dict[str, AdoptedJob] = {}
-    for job in adoption.jobs:
+    found: dict[str, Node] = {}
+    for job in adoption.nodes:
         conditions = job.wait.conditions if job.wait else ()
         met = [old in found and state == "SUCCEEDED" for old, state in conditions]
         if job.wait is None or (any(met) if job.wait.logical == "ANY" else all(met)):
             found[job.old] = job
-    return list(found.values())
+    return [job for job in found.values() if isinstance(job, AdoptedJob)]
 
 
 def _fetch(adoption: Adoption, found: Found) -> Iterator[Step]:
@@ -121,6 +123,11 @@ def _record(adoption: Adoption, found: Found) -> Step:
         commands.append(f"aws glue get-job --job-name {old} > {file}.job.json")
         if has_bookmark(job, found):
             commands.append(f"aws glue get-job-bookmark --job-name {old} > {file}.bookmark.json")
+    commands += [
+        f"aws glue get-crawler --name {shlex.quote(one.old_name)} "
+        f"> {BEFORE}/{one.name}.crawler.json"
+        for one in adoption.crawlers
+    ]
     commands += [
         f"aws glue get-trigger --name {shlex.quote(name)} > {BEFORE}/trigger-{number}.json"
         for number, name in enumerate((*adoption.start_triggers, *adoption.other_triggers))
@@ -196,6 +203,11 @@ def _stop(adoption: Adoption, found: Found) -> Step:
             continue
         commands.append(f"aws glue stop-trigger --name {quoted}")
         back.append(f"aws glue start-trigger --name {quoted}")
+    for crawler in adoption.crawlers:
+        if crawler.is_scheduled:
+            name = f"--crawler-name {shlex.quote(crawler.old_name)}"
+            commands.append(f"aws glue stop-crawler-schedule {name}")
+            back.append(f"aws glue start-crawler-schedule {name}")
     commands += _callers(adoption)
     if found.is_terraform and adoption.start_triggers:
         commands.insert(0, "# in Terraform, set enabled = false in these aws_glue_trigger, or the "
@@ -216,19 +228,28 @@ def _stop(adoption: Adoption, found: Found) -> Step:
                 "JobRunState=='WAITING'].Id\""
                 for job in adoption.jobs
             ),
-            "# DEACTIVATED (CREATED of an ON_DEMAND trigger), and no run",
+            *(
+                f"aws glue get-crawler --name {shlex.quote(one.old_name)} --query Crawler.State"
+                for one in adoption.crawlers
+            ),
+            "# DEACTIVATED (CREATED of an ON_DEMAND trigger), and no run"
+            + ("; each crawler READY" if adoption.crawlers else ""),
         ),
         tuple(back) or ("# let the callers start the old jobs again",),
     )
 
 
 def _callers(adoption: Adoption) -> list[str]:
-    names = ", ".join(job.old for job in adoption.jobs)
+    names = ", ".join(node.old for node in adoption.nodes)
     found = [
         "aws cloudtrail lookup-events --lookup-attributes "
         f"AttributeKey=EventName,AttributeValue={event} --max-items 50 "
         "--query 'Events[].[EventTime,Username]'"
-        for event in ("StartJobRun", "StartWorkflowRun")
+        for event in (
+            "StartJobRun",
+            "StartWorkflowRun",
+            *(["StartCrawler"] if adoption.crawlers else []),
+        )
     ]
     return [*found, f"# stop whoever else starts {names}: Step Functions, Airflow, rules, people"]
 
@@ -285,6 +306,7 @@ def _delete(adoption: Adoption, found: Found) -> Step:
     commands = [
         *(f"aws glue delete-trigger --name {shlex.quote(name)}" for name in triggers),
         *(f"aws glue delete-job --job-name {name}" for name in names),
+        *(f"aws glue delete-crawler --name {shlex.quote(c.old_name)}" for c in adoption.crawlers),
     ]
     if adoption.old_workflow and not left:
         commands.append(f"aws glue delete-workflow --name {shlex.quote(adoption.old_workflow)}")

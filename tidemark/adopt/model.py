@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from tidemark.assembly.definitions import CRAWLER
 from tidemark.stage.runtime import JobRuntime
 from tidemark.stage.shell_runtime import ShellRuntime
 
@@ -55,11 +56,12 @@ class Found:
         triggers: every trigger there is, by name.
         workflow: the workflow that is adopted as a whole, or None.
         crawlers: crawlers that the triggers name, by name.
+        locations: where tables that crawlers name have their data, as far as it is known.
         bookmarks: bookmark entries by job, None of one that never stored any; absent if not known.
         scripts: the texts of the scripts, by job; absent if they could not be read.
         bucket_keys: the KMS key that a bucket encrypts with, by bucket, as far as it is known.
         unread: what this version does not know of what was read.
-        taken: names of jobs and workflows that exist already.
+        taken: names of jobs, workflows and crawlers that exist already.
     """
 
     origin: str
@@ -67,6 +69,7 @@ class Found:
     triggers: Mapping[str, Resource] = field(default_factory=dict)
     workflow: Resource | None = None
     crawlers: Mapping[str, Resource] = field(default_factory=dict)
+    locations: Mapping[str, str] = field(default_factory=dict)
     bookmarks: Mapping[str, Resource | None] = field(default_factory=dict)
     scripts: Mapping[str, str] = field(default_factory=dict)
     bucket_keys: Mapping[str, str] = field(default_factory=dict)
@@ -90,7 +93,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Wait:
-    """What a job waits for: old names of jobs, and the states they must end in."""
+    """What a job waits for: old names of jobs and crawlers, and the states they must end in."""
 
     logical: str
     conditions: tuple[tuple[str, str], ...]
@@ -118,6 +121,7 @@ class AdoptedJob:
         writes: the same of its output.
         glue: fields of `GlueArguments`.
         options: fields of `JobOptions`.
+        started: fields of `ActionOptions`, what its trigger adds.
         writes_elsewhere: True if its script writes more than folders that arguments name.
         wait: what it waits for; None if it starts with the workflow.
     """
@@ -139,6 +143,7 @@ class AdoptedJob:
     writes: tuple[tuple[str, Place], ...] = ()
     glue: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
+    started: Mapping[str, object] = field(default_factory=dict)
     writes_elsewhere: bool = False
     wait: Wait | None = None
 
@@ -146,6 +151,12 @@ class AdoptedJob:
     def variable(self) -> str:
         """Return the name of a variable for it."""
         return self.name.replace("-", "_")
+
+    @property
+    def started_arguments(self) -> dict[str, str]:
+        """Return the arguments that its trigger adds, without dashes."""
+        found = self.started.get("arguments")
+        return dict(found) if isinstance(found, Mapping) else {}
 
     @property
     def scratch(self) -> Place | None:
@@ -157,8 +168,83 @@ class AdoptedJob:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A member of an enumeration of the constructs, which adopt does not import: it has no Node."""
+
+    of: str
+    name: str
+
+
+@dataclass(frozen=True)
+class CrawlTarget:
+    """What a crawler reads, as one of the constructs' targets.
+
+    Attributes:
+        kind: `Dataset`, `CrawledData`, `CrawledTable` or `CrawledDatabase`.
+        place: the data in S3; None of a database.
+        fields: the other fields of the target.
+    """
+
+    kind: str
+    place: Place | None = None
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AdoptedCrawler:
+    """One crawler as `add_crawler` declares it.
+
+    Attributes:
+        old: `CRAWLER` + its name until now.
+        name: its name from now on.
+        targets: what it reads.
+        database: the database that it writes.
+        options: fields of `CrawlerOptions`.
+        is_scheduled: whether a schedule of its own starts it too.
+        wait: what it waits for; None if it starts with the workflow.
+    """
+
+    old: str
+    name: str
+    targets: tuple[CrawlTarget, ...]
+    database: str
+    options: Mapping[str, object] = field(default_factory=dict)
+    is_scheduled: bool = False
+    wait: Wait | None = None
+
+    @property
+    def old_name(self) -> str:
+        """Return its name until now."""
+        return self.old.removeprefix(CRAWLER)
+
+    @property
+    def variable(self) -> str:
+        """Return the name of a variable for it."""
+        return self.name.replace("-", "_")
+
+    @property
+    def reads(self) -> tuple[tuple[str, Place], ...]:
+        """Return its data in S3, as that of a job."""
+        return tuple(("", target.place) for target in self.targets if target.place)
+
+    @property
+    def writes(self) -> tuple[tuple[str, Place], ...]:
+        """Return nothing: it writes tables only."""
+        return ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Return the tables that it writes; a `*` at the end stands for any text."""
+        named = [str(target.fields["table"]) for target in self.targets if "table" in target.fields]
+        return tuple(named) or (f"{self.database}.{self.options.get('table_prefix', '')}*",)
+
+
+Node: TypeAlias = AdoptedJob | AdoptedCrawler
+
+
+@dataclass(frozen=True)
 class LeftOut:
-    """A job that the pipeline does not have, why, and what to do with it."""
+    """A job or crawler that the pipeline does not have, why, and what to do with it."""
 
     job: str
     why: str
@@ -172,8 +258,8 @@ class Adoption:
     Attributes:
         name: of the pipeline, and its workflow.
         old_workflow: name of the old workflow, or None.
-        jobs: in an order in which each waits for earlier ones only.
-        left_out: jobs that cannot be declared.
+        nodes: jobs and crawlers, in an order in which each waits for earlier ones only.
+        left_out: jobs and crawlers that cannot be declared.
         schedules: when it starts, as cron expressions in UTC.
         run_properties: what every run begins with.
         start_triggers: old triggers that start something by themselves, by name.
@@ -185,7 +271,7 @@ class Adoption:
 
     name: str
     old_workflow: str | None
-    jobs: tuple[AdoptedJob, ...]
+    nodes: tuple[Node, ...]
     left_out: tuple[LeftOut, ...]
     schedules: tuple[str, ...]
     run_properties: Mapping[str, str]
@@ -194,6 +280,16 @@ class Adoption:
     differences: tuple[Difference, ...]
     guesses: tuple[Guess, ...]
     acknowledged: Mapping[str, Mapping[str, str]]
+
+    @property
+    def jobs(self) -> tuple[AdoptedJob, ...]:
+        """Return the jobs."""
+        return tuple(node for node in self.nodes if isinstance(node, AdoptedJob))
+
+    @property
+    def crawlers(self) -> tuple[AdoptedCrawler, ...]:
+        """Return the crawlers."""
+        return tuple(node for node in self.nodes if isinstance(node, AdoptedCrawler))
 
 
 @dataclass(frozen=True)

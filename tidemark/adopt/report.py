@@ -20,6 +20,7 @@ ADDED = (
     ("ExecutionClass, ExecutionProperty, JobRunQueuingEnabled, MaxRetries", "said, likewise"),
     ("Connections", "those of the stage, if it has some and the job names none"),
     ("Tags", "the stage and the pipeline"),
+    ("SchemaChangePolicy, RecrawlPolicy of crawlers", "said, where they were implied"),
 )
 
 
@@ -32,6 +33,7 @@ def as_json(adoption: Adoption, found: Found, steps: list[Step]) -> dict[str, An
             {"old": job.old, "new": job.name, "script": job.script, "state": _state(job, found)}
             for job in adoption.jobs
         ],
+        "crawlers": [{"old": one.old_name, "new": one.name} for one in adoption.crawlers],
         "notAdopted": [asdict(one) for one in adoption.left_out],
         "steps": [asdict(step) for step in steps],
         "guesses": [asdict(guess) for guess in adoption.guesses],
@@ -56,9 +58,12 @@ def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
             [(job.old, job.name, _state(job, found)) for job in adoption.jobs],
         ),
     ]
+    if adoption.crawlers:
+        names = [(one.old_name, one.name) for one in adoption.crawlers]
+        parts += ["## Crawlers", _table(("until now", "from now on"), names)]
     if adoption.left_out:
         rows = [(one.job, one.why, one.do) for one in adoption.left_out]
-        parts += ["## Not adopted", _table(("job", "why", "do"), rows)]
+        parts += ["## Not adopted", _table(("of", "why", "do"), rows)]
     parts.append("## Steps")
     for number, step in enumerate(steps, 1):
         parts += [f"### {number}. {step.title}", step.why, _block(step.commands)]

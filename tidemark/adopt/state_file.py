@@ -7,6 +7,7 @@ from pathlib import Path
 from tidemark.adopt.account import jobs_of
 from tidemark.adopt.model import Found, Resource
 from tidemark.adopt.terraform import TerraformState, read_state
+from tidemark.adopt.triggers import crawlers_of
 from tidemark.errors import UsageError, show
 
 
@@ -37,19 +38,20 @@ def read_state_file(file: Path, jobs: Iterable[str], workflow: str | None) -> Fo
                 f"{', '.join(state.jobs) or 'none'}"[:1000]
             )
     adopted = {name: state.jobs[name] for name in names}
+    crawlers = crawlers_of(state.triggers.values(), names, workflow)
     return Found(
         origin=f"the Terraform state {file.name}",
         jobs=adopted,
         triggers=state.triggers,
         workflow=state.workflows[workflow] if workflow else None,
-        crawlers=_crawlers(state, names),
+        crawlers={name: state.crawlers[name] for name in crawlers if name in state.crawlers},
         scripts=_scripts(state, adopted, file.absolute().parent),
         unread=tuple(
             one
             for one in state.unread
-            if one.of.partition(" ")[2] in {*names, workflow, *_own(state, names)}
+            if one.of.partition(" ")[2] in {*names, workflow, *crawlers, *_own(state, names)}
         ),
-        taken=frozenset({*state.jobs, *state.workflows}),
+        taken=frozenset({*state.jobs, *state.workflows, *state.crawlers}),
         is_terraform=True,
     )
 
@@ -74,12 +76,6 @@ def _own(state: TerraformState, jobs: Iterable[str]) -> set[str]:
         for name, trigger in state.triggers.items()
         if any(action.get("JobName") in names for action in trigger["Actions"])
     }
-
-
-def _crawlers(state: TerraformState, jobs: Iterable[str]) -> dict[str, Resource]:
-    actions = [a for name in _own(state, jobs) for a in state.triggers[name]["Actions"]]
-    names = {action.get("CrawlerName") for action in actions}
-    return {name: crawler for name, crawler in state.crawlers.items() if name in names}
 
 
 def _scripts(state: TerraformState, jobs: Mapping[str, Resource], folder: Path) -> dict[str, str]:

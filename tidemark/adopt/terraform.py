@@ -45,6 +45,13 @@ KNOWN: dict[str, set[str]] = {
         *("actions", "description", "enabled", "event_batching_condition", "name", "predicate"),
         *("schedule", "start_on_creation", "state", "tags", "type", "workflow_name"),
     },
+    "aws_glue_crawler": {
+        *("classifiers", "configuration", "database_name", "description", "name", "role"),
+        *("lake_formation_configuration", "lineage_configuration", "recrawl_policy", "schedule"),
+        *("schema_change_policy", "security_configuration", "table_prefix", "tags"),
+        *(f"{kind}_target" for kind in ("catalog", "delta", "dynamodb", "hudi", "iceberg")),
+        *(f"{kind}_target" for kind in ("jdbc", "mongodb", "s3")),
+    },
     "aws_glue_workflow": {
         *("default_run_properties", "description", "max_concurrent_runs", "name", "tags"),
     },
@@ -115,8 +122,7 @@ def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:
     elif kind == "aws_glue_workflow":
         state.workflows[values["name"]] = _resource(values)
     else:
-        state.crawlers[values["name"]] = _resource(values)
-        return
+        state.crawlers[values["name"]] = _crawler(values)
     of = f"{kind.removeprefix('aws_glue_')} {values['name']}"
     state.unread += [
         Difference(
@@ -145,6 +151,19 @@ def _trigger(values: Mapping[str, Any]) -> Resource:
     if "State" not in trigger and values.get("type") != "ON_DEMAND":
         trigger["State"] = "ACTIVATED" if values.get("enabled", True) else "DEACTIVATED"
     return trigger
+
+
+def _crawler(values: Mapping[str, Any]) -> Resource:
+    known = KNOWN["aws_glue_crawler"] - {"schedule", "security_configuration"}
+    crawler = _resource({key: value for key, value in values.items() if key in known})
+    targets = [key for key in crawler if key.endswith("Targets")]
+    if targets:
+        crawler["Targets"] = {key: crawler.pop(key) for key in targets}
+    if values.get("schedule"):
+        crawler["Schedule"] = {"ScheduleExpression": values["schedule"], "State": "SCHEDULED"}
+    if values.get("security_configuration"):
+        crawler["CrawlerSecurityConfiguration"] = values["security_configuration"]
+    return crawler
 
 
 def _resource(values: Mapping[str, Any]) -> dict[str, Any]:

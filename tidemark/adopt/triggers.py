@@ -1,18 +1,24 @@
-"""Translates triggers into what each job waits for, and when the pipeline starts: pure."""
+"""Translates triggers into what each job waits for, and when the pipeline starts: pure.
+
+Jobs and crawlers stand together; a crawler is named `CRAWLER` + its name.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tidemark.adopt.job_fields import FACT, UNKNOWN
 from tidemark.adopt.jobs import rest
 from tidemark.adopt.model import Difference, Resource, Wait
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.started import started_of
+from tidemark.assembly.definitions import CRAWLER
 from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ScheduleError, UsageError
 
 STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")
+CRAWL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED")
 ACTIVE = ("ACTIVATED", "ACTIVATING", "UPDATING")
-OF_A_RUN = ("Arguments", "Timeout", "SecurityConfiguration", "NotificationProperty")
 FIELDS: dict[str, tuple[str, str]] = {
     "Name": ("triggers of a pipeline are named by CloudFormation", "nothing"),
     "Id": FACT,
@@ -25,6 +31,17 @@ FIELDS: dict[str, tuple[str, str]] = {
         "make a rule of EventBridge that starts the new workflow, or a schedule",
     ),
 }
+OF_AN_ACTION: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        ("Arguments", "NotificationProperty", "Timeout"),
+        (
+            "the pipeline does not have the job, or another action starts it with others",
+            "see Not adopted; a job that runs in two ways is declared twice, with two names",
+        ),
+    ),
+    "SecurityConfiguration": ("the pipeline has its own", "nothing"),
+    **dict.fromkeys(("CrawlerName", "JobName"), ("an action starts one of the two", "nothing")),
+}
 START_TYPES = ("SCHEDULED", "EVENT", "ON_DEMAND")
 
 
@@ -34,6 +51,7 @@ class Starts:
 
     Attributes:
         waits: what each job waits for, by name; None of one that starts with the pipeline.
+        started: fields of `ActionOptions` of each job, once the triggers are accounted for.
         left_out: jobs whose start cannot be declared, with the reason and what to do.
         schedules: cron expressions of the active start triggers.
         start_triggers: triggers that start something by themselves, by name.
@@ -42,6 +60,7 @@ class Starts:
     """
 
     waits: dict[str, Wait | None] = field(default_factory=dict)
+    started: dict[str, dict[str, object]] = field(default_factory=dict)
     left_out: dict[str, tuple[str, str]] = field(default_factory=dict)
     schedules: list[str] = field(default_factory=list)
     start_triggers: list[str] = field(default_factory=list)
@@ -49,11 +68,55 @@ class Starts:
     differences: list[Difference] = field(default_factory=list)
 
 
-def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
-    """Return how jobs are started by triggers.
+def node_of(part: Mapping[str, Any]) -> str | None:
+    """Return the job or crawler that an action starts, or a condition watches."""
+    if part.get("CrawlerName") and not part.get("JobName"):
+        return f"{CRAWLER}{part['CrawlerName']}"
+    return part.get("JobName")
+
+
+def nodes_of(trigger: Resource) -> list[str]:
+    """Return the jobs and crawlers that a trigger starts."""
+    return [node for action in trigger.get("Actions") or [] if (node := node_of(action))]
+
+
+def watched_by(trigger: Resource) -> list[str]:
+    """Return the jobs and crawlers that a trigger watches."""
+    conditions = (trigger.get("Predicate") or {}).get("Conditions") or []
+    return [node for condition in conditions if (node := node_of(condition))]
+
+
+def crawlers_of(
+    triggers: Iterable[Resource], jobs: Iterable[str], workflow: str | None
+) -> list[str]:
+    """Return the names of the crawlers that belong to jobs: no job waits for anything else.
 
     Args:
-        triggers: every trigger that starts one of the jobs.
+        triggers: every trigger there is.
+        jobs: names of the jobs.
+        workflow: the workflow that is adopted as a whole, or None.
+    """
+    left, found = list(triggers), dict.fromkeys(jobs)
+    while True:
+        own = [
+            trigger
+            for trigger in left
+            if (workflow is not None and trigger.get("WorkflowName") == workflow)
+            or any(node in found for node in nodes_of(trigger))
+        ]
+        if not own:
+            return [name.removeprefix(CRAWLER) for name in found if name.startswith(CRAWLER)]
+        left = [trigger for trigger in left if trigger not in own]
+        for trigger in own:
+            both = (*nodes_of(trigger), *watched_by(trigger))
+            found |= dict.fromkeys(node for node in both if node.startswith(CRAWLER))
+
+
+def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
+    """Return how jobs and crawlers are started by triggers, which are to be accounted for yet.
+
+    Args:
+        triggers: every trigger that starts one of them.
         jobs: their names.
 
     Raises:
@@ -65,7 +128,7 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
         (starts.start_triggers if is_start else starts.other_triggers).append(trigger["Name"])
     groups: dict[str, frozenset[str]] = {}
     for job in jobs:
-        own = [t for t in triggers if any(a.get("JobName") == job for a in t.get("Actions", []))]
+        own = [trigger for trigger in triggers if job in nodes_of(trigger)]
         reason = _why_not(job, own)
         if reason:
             starts.left_out[job] = reason
@@ -75,9 +138,32 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
         if not conditional:
             groups[job] = frozenset(str(trigger["Name"]) for trigger in own)
     _check_one_start(groups)
-    for trigger in triggers:
-        _account(trigger, starts)
     return starts
+
+
+def account_for(
+    triggers: Sequence[Resource], starts: Starts, timeouts: Mapping[str, int | None]
+) -> None:
+    """Account for everything that the triggers have.
+
+    Args:
+        triggers: those that were read.
+        starts: what they say; differences, schedules and what they add to runs are put in.
+        timeouts: the jobs and crawlers of the pipeline, each with its timeout in minutes.
+    """
+    readings = {t["Name"]: Reading(f"trigger {t['Name']}", t) for t in triggers}
+    for trigger in sorted(triggers, key=lambda it: it.get("State", "ACTIVATED") not in ACTIVE):
+        reading = readings[trigger["Name"]]
+        for number, action in enumerate(trigger.get("Actions") or []):
+            _account_for_action(reading, str(number), action, starts, timeouts)
+    for reading in readings.values():
+        if reading.get("Type") == "CONDITIONAL":
+            reading.take("Type")
+            reading.take("Predicate")
+        else:
+            _account_for_start(reading, starts)
+        rest(reading, FIELDS, UNKNOWN)
+        starts.differences += reading.differences
 
 
 def _why_not(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
@@ -99,18 +185,12 @@ def _why_not(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
         )
     predicate = conditional[0].get("Predicate") or {}
     conditions = predicate.get("Conditions") or []
-    crawlers = [c["CrawlerName"] for c in conditions if c.get("CrawlerName")]
-    if crawlers:
-        return (
-            f"it waits for the crawler {crawlers[0]}, and crawlers are not adopted",
-            "declare the crawler with pipeline.add_crawler(...), and then the job with after= it",
-        )
     if not conditions:
         return f"its trigger {name} has no condition", "correct the trigger"
-    states = [c.get("State") for c in conditions if c.get("State") not in STATES]
+    states = [_state(c) for c in conditions if _state(c) not in _states(c)]
     if states:
         return f"it waits for the state {states[0]}, which no trigger sees", "correct the trigger"
-    watched = [c.get("JobName") for c in conditions]
+    watched = [node_of(condition) for condition in conditions]
     if predicate.get("Logical") != "ANY" and len(set(watched)) < len(watched):
         return "it waits for two states of one run, and a run ends in one", "correct the trigger"
     return None
@@ -118,8 +198,16 @@ def _why_not(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
 
 def _wait(trigger: Resource) -> Wait:
     predicate = trigger["Predicate"]
-    conditions = tuple((c["JobName"], c["State"]) for c in predicate["Conditions"])
+    conditions = tuple((str(node_of(c)), str(_state(c))) for c in predicate["Conditions"])
     return Wait(predicate.get("Logical") or "AND", tuple(dict.fromkeys(conditions)))
+
+
+def _state(condition: Mapping[str, Any]) -> str | None:
+    return condition.get("State" if condition.get("JobName") else "CrawlState")
+
+
+def _states(condition: Mapping[str, Any]) -> tuple[str, ...]:
+    return STATES if condition.get("JobName") else CRAWL_STATES
 
 
 def _check_one_start(groups: Mapping[str, frozenset[str]]) -> None:
@@ -139,45 +227,39 @@ def _check_one_start(groups: Mapping[str, frozenset[str]]) -> None:
             )
 
 
-def _account(trigger: Resource, starts: Starts) -> None:
-    """Account for everything that a trigger has."""
-    reading = Reading(f"trigger {trigger['Name']}", trigger)
-    for number, action in enumerate(trigger.get("Actions") or []):
-        _account_for_action(reading, str(number), action, starts)
-    if reading.get("Type") == "CONDITIONAL":
-        reading.take("Type")
-        reading.take("Predicate")
-    else:
-        _account_for_start(reading, starts)
-    rest(reading, FIELDS, UNKNOWN)
-    starts.differences += reading.differences
+def _account_for_action(
+    reading: Reading,
+    number: str,
+    action: Mapping[str, Any],
+    starts: Starts,
+    timeouts: Mapping[str, int | None],
+) -> None:
+    node = node_of(action)
+    key = "JobName" if action.get("JobName") else "CrawlerName"
+    path = ("Actions", number)
+    if node is not None and node in timeouts:
+        reading.take(*path, key)
+        if not node.startswith(CRAWLER):
+            _account_for_run(reading, number, node, starts, timeouts[node])
+    elif node is not None:
+        reading.differ(*path, key, why="the pipeline does not have it", do="see Not adopted")
+    for key in action:
+        if any(left[:3] == (*path, key) for left in reading.left()):
+            why, do = OF_AN_ACTION.get(key, UNKNOWN)
+            reading.differ(*path, key, why=why, do=do)
 
 
-def _account_for_action(reading: Reading, number: str, action: Resource, starts: Starts) -> None:
-    job = action.get("JobName")
-    if job in starts.waits:
-        reading.take("Actions", number, "JobName")
-    elif job is not None:
-        reading.differ(
-            "Actions", number, "JobName", why="the pipeline does not have the job", do="see above"
-        )
-    if action.get("CrawlerName") is not None:
-        reading.differ(
-            "Actions",
-            number,
-            "CrawlerName",
-            why="crawlers are not adopted",
-            do="declare it with pipeline.add_crawler(...)",
-        )
-    for key in OF_A_RUN:
-        if action.get(key) is not None:
-            reading.differ(
-                "Actions",
-                number,
-                key,
-                why="what a trigger adds to its job is not adopted",
-                do=f"say it in started=ActionOptions(...) of the job {job}",
-            )
+def _account_for_run(
+    reading: Reading, number: str, job: str, starts: Starts, timeout_minutes: int | None
+) -> None:
+    """Account for what an action adds to the runs of a job, which has one `started`."""
+    before = starts.started.get(job)
+    if before is None:
+        starts.started[job] = started_of(reading, number, timeout_minutes)
+        return
+    trial = Reading("", {"Actions": [reading.get("Actions", number)]})
+    if started_of(trial, "0", timeout_minutes) == before and not trial.differences:
+        started_of(reading, number, timeout_minutes)
 
 
 def _account_for_start(reading: Reading, starts: Starts) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,6 +33,7 @@ ARGUMENTS = {
     "plain": ["x"],
     "library-set": ["analytics", "none", "all"],
 }
+LOCATIONS = {"sales.orders": "s3://bucket-of-mine/orders/", "sales.odd": "s3://bucket-of-mine"}
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "GlueVersion": st.sampled_from(["0.9", "2.0", "4.0", "5.0", "5.1", "6.0"]),
     "WorkerType": st.sampled_from(["Standard", "G.1X", "G.2X", "G.025X", "R.8X", "Z.2X"]),
@@ -45,6 +47,11 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "DefaultArguments": st.fixed_dictionaries(
         {}, optional={name: st.sampled_from(values) for name, values in ARGUMENTS.items()}
     ),
+    "DatabaseName": st.sampled_from(["sales", "sales", "sales", "Sales", "sales.x"]),
+    "TablePrefix": st.sampled_from(["", "raw_", "Raw_", "raw-"]),
+    "Tables": st.lists(st.sampled_from(["orders", "odd", "absent"]), min_size=1, max_size=2),
+    "Exclusions": st.lists(st.sampled_from(["**.tmp", ""]), max_size=2),
+    "SampleSize": st.integers(0, 300),
     "Schedule": st.sampled_from(["cron(0 6 * * ? *)", "cron(0/1 * * * ? *)", "every day"]),
 }
 
@@ -54,6 +61,25 @@ def answers(name: str, **fixed: Any) -> st.SearchStrategy[dict[str, Any]]:
     shape = MODEL.shape_for(name)
     assert isinstance(shape, StructureShape)
     return _structure(shape, fixed, depth=0)
+
+
+def crawlers() -> st.SearchStrategy[dict[str, Any]]:
+    """Return crawlers, most of which read and write something that there can be."""
+    paths = ["s3://bucket-of-mine/in/", "s3://bucket-of-mine/in", "s3://bucket-of-mine", "s3://a"]
+    some = [
+        st.tuples(st.just("S3Targets"), st.sampled_from(paths).flatmap(_target("S3Target"))),
+        st.tuples(st.just("JdbcTargets"), answers("JdbcTarget", Path="shop/%")),
+        st.tuples(st.just("CatalogTargets"), answers("CatalogTarget")),
+        st.tuples(st.just("MongoDBTargets"), answers("MongoDBTarget")),
+    ]
+    found = st.lists(st.one_of(some), max_size=3).map(
+        lambda pairs: {kind: [one for of, one in pairs if of == kind] for kind, _ in pairs}
+    )
+    return found.flatmap(lambda targets: answers("Crawler", Name="raw", Targets=targets))
+
+
+def _target(shape: str) -> Callable[[str], st.SearchStrategy[dict[str, Any]]]:
+    return lambda path: answers(shape, Path=path)
 
 
 def _structure(

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.tidemark.adopt.answers import answers
+from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tidemark.adopt.adoption import adopt
+from tidemark.adopt.crawlers import crawler_call_of, why_not_crawler
 from tidemark.adopt.jobs import call_of, kind_of
 from tidemark.adopt.model import Difference, Found
 from tidemark.adopt.reading import Reading, leaves
-from tidemark.adopt.triggers import read_triggers
+from tidemark.adopt.triggers import account_for, read_triggers
 
 PLAIN = {"Name": "orders", "Command": {"Name": "glueetl", "ScriptLocation": "s3://code/o.py"}}
 
 
 def is_listed(path: tuple[str, ...], differences: list[Difference]) -> bool:
     return any(path[: len(one.path)] == one.path for one in differences)
+
+
+def is_started(path: tuple[str, ...], value: object, started: Mapping[str, Any]) -> bool:
+    """Return whether the code says what an action adds to the runs of its job."""
+    if path[0] != "Actions":
+        return False
+    match path[2:]:
+        case ("Arguments",):
+            return value == {}
+        case ("Arguments", name):
+            return bool(started.get("arguments", {}).get(name.removeprefix("--")) == value)
+        case ("Timeout",):
+            return started.get("timeout_minutes") == value
+        case ("NotificationProperty", "NotifyDelayAfter"):
+            return started.get("notify_after_minutes") == value
+    return False
 
 
 @given(answers("Job", Name="orders"))
@@ -33,20 +53,71 @@ def test_every_field_of_a_job_is_said_or_listed(resource):
         assert said or is_listed(path, job.differences), path
 
 
-@given(answers("Trigger", Name="start", Actions=[{"JobName": "orders"}]))
-@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(answers("Action", JobName="orders"), min_size=1, max_size=2).flatmap(
+        lambda actions: answers("Trigger", Name="start", Actions=actions)
+    )
+)
+@settings(max_examples=150, deadline=None)
 def test_every_field_of_a_trigger_is_said_or_listed_or_its_job_is_left_out(resource):
     starts = read_triggers([resource], ["orders"])
 
     if "orders" in starts.left_out:
         return
+    account_for([resource], starts, {"orders": 60})
     wait = starts.waits["orders"]
     for path, value in leaves(resource):
-        said = path == ("Actions", "0", "JobName")
+        said = path[0] == "Actions" and path[2] == "JobName"
+        said = said or is_started(path, value, starts.started["orders"])
         said = said or (path == ("Schedule",) and value in starts.schedules)
         said = said or (path == ("Type",) and bool(starts.schedules or wait))
         said = said or (path[0] == "Predicate" and wait is not None)
         assert said or is_listed(path, starts.differences), path
+
+
+@given(crawlers())
+@settings(max_examples=200, deadline=None)
+def test_every_field_of_a_crawler_is_said_or_listed(resource):
+    crawler = Reading("crawler raw", resource)
+    if why_not_crawler(crawler, LOCATIONS):
+        return
+
+    crawler_call_of(crawler, LOCATIONS)
+
+    for path, _ in leaves(resource):
+        said = any(path[: len(taken)] == taken for taken in crawler.expressed)
+        assert said or is_listed(path, crawler.differences), path
+
+
+@given(crawlers())
+@settings(max_examples=60, deadline=None)
+def test_a_crawler_is_adopted_or_left_out_with_what_waits_for_it(resource):
+    jobs = {name: PLAIN | {"Name": name} for name in ("orders", "mart")}
+    condition = {"CrawlerName": "raw", "CrawlState": "SUCCEEDED"}
+    triggers = {
+        "a": {"Name": "a", "Type": "ON_DEMAND", "Actions": [{"JobName": "orders"}]},
+        "b": {
+            "Name": "b",
+            "Type": "CONDITIONAL",
+            "Predicate": {"Conditions": [{"JobName": "orders", "State": "SUCCEEDED"}]},
+            "Actions": [{"CrawlerName": "raw"}],
+        },
+        "c": {
+            "Name": "c",
+            "Type": "CONDITIONAL",
+            "Predicate": {"Conditions": [condition]},
+            "Actions": [{"JobName": "mart"}],
+        },
+    }
+
+    adoption = adopt(Found("", jobs, triggers, crawlers={"raw": resource}, locations=LOCATIONS))
+
+    order = [node.old for node in adoption.nodes]
+    left = {one.job for one in adoption.left_out if one.why}
+    assert (order, left) in (
+        (["orders", "crawler raw", "mart"], set()),
+        (["orders"], {"crawler raw", "mart"}),
+    )
 
 
 @given(answers("Workflow", Name="nightly"))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.adopt import glue_arguments, job_options, jobs, places, scripts
+from tidemark.adopt import crawlers, glue_arguments, job_options, jobs, places, scripts, started
 
 pytestmark = pytest.mark.synth
 
 
 def test_the_copies_are_the_forms_of_the_constructs():
     from tidemark.constructs import dataset
+    from tidemark.constructs.crawlers import crawler, targets
+    from tidemark.constructs.crawlers import options as crawler_options
+    from tidemark.constructs.jobs import action_options, job_arguments, job_checks
     from tidemark.constructs.jobs import glue_arguments as own
-    from tidemark.constructs.jobs import job_arguments, job_checks
     from tidemark.constructs.jobs import job_options as options
 
     assert places.PREFIX == dataset.PREFIX
@@ -22,6 +24,17 @@ def test_the_copies_are_the_forms_of_the_constructs():
     assert job_options.RESERVED == job_arguments.RESERVED
     assert job_options.DESCRIPTION == options.DESCRIPTION
     assert job_options.MOST_RUNS == options.MOST_RUNS
+    assert started.MOST_MINUTES == action_options.MOST_MINUTES
+    assert crawlers.DATABASE == crawler.DATABASE
+    assert crawlers.PREFIX == crawler_options.PREFIX
+    assert crawlers.MOST_DESCRIBED == crawler_options.MOST_DESCRIBED
+    assert crawlers.JDBC_PATH == targets.JDBC_PATH
+    assert crawlers.MOST_SAMPLED == targets.MOST_SAMPLED
+    for of, members in (
+        (crawler_options.SchemaUpdate, crawlers.ON_CHANGE),
+        (crawler_options.MissingData, crawlers.ON_MISSING),
+    ):
+        assert {member.value: member.name for member in of} == members
     assert scripts.TABLE == job_checks.TABLE
     assert glue_arguments.LOG_STREAM == own.LOG_STREAM
     assert glue_arguments.OTHER == own.OTHER

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.projects import PROJECT
-from tests.tidemark.adopt.answers import answers
+from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tests.tidemark.adopt.apps import (
     STATE,
     adopt,
@@ -49,6 +49,10 @@ ADDED = {
     ("MaxRetries",),
     ("Tags",),
     ("Command",),
+    ("SchemaChangePolicy",),
+    ("RecrawlPolicy",),
+    ("CrawlerSecurityConfiguration",),
+    ("Targets", "CatalogTargets", "1"),  # where one target named two tables: that is listed
 }
 
 
@@ -63,8 +67,14 @@ def unlisted(
         for path in before.keys() | after.keys()
         if before.get(path) != after.get(path)
         and not any(path[: len(one)] == one for one in listed)
+        and not (path not in after and before[path] in ([], {}))  # as Glue returns what is not set
         and not (path not in before and any(path[: len(one)] == one for one in ADDED))
     ]
+
+
+def node_of(part: Mapping[str, Any]) -> Any:
+    """Return the reference to the job or crawler of an action or a condition."""
+    return part.get("JobName") or part["CrawlerName"]
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +101,52 @@ def test_the_jobs_are_what_they_were_except_for_what_is_listed(template):
         assert unlisted(found.jobs[job.old], new[job.name], own) == []
 
 
+def test_the_crawlers_are_what_they_were_except_for_what_is_listed(template):
+    found = read_state_file(STATE, [], "Nightly Orders")
+    differences = make_pipeline(found).differences
+    (new,) = resources(template, "AWS::Glue::Crawler")
+
+    own = [one for one in differences if one.of == "crawler Orders Crawler"]
+    assert unlisted(found.crawlers["Orders Crawler"], new, own) == []
+    assert new["Targets"]["S3Targets"] == [
+        {"Path": "s3://acme-curated/orders/", "Exclusions": ["**.tmp"], "SampleSize": 5}
+    ]
+    assert {one.path[0] for one in own} == {
+        *("Configuration", "Name", "Role", "Schedule", "Targets"),
+    }
+
+
+def test_what_a_trigger_adds_to_the_runs_of_a_job_is_added_again(template):
+    actions = [
+        action
+        for trigger in resources(template, "AWS::Glue::Trigger")
+        for action in trigger["Actions"]
+        if "Arguments" in action
+    ]
+
+    assert [{key: one[key] for key in one if key != "JobName"} for one in actions] == [
+        {
+            "Arguments": {"--day": "yesterday", "--extra_source": "s3://acme-landing/prices/"},
+            "NotificationProperty": {"NotifyDelayAfter": 30},
+            "Timeout": 60,
+        }
+    ]
+
+
 def test_the_triggers_wait_for_what_they_waited_for(template):
     names = {
         resource["Properties"]["Name"]: {"Ref": id_}
         for id_, resource in template["Resources"].items()
-        if resource["Type"] == "AWS::Glue::Job"
+        if resource["Type"] in ("AWS::Glue::Job", "AWS::Glue::Crawler")
     }
     triggers = resources(template, "AWS::Glue::Trigger")
     waits = {
-        json.dumps(action["JobName"]): (
+        json.dumps(node_of(action)): (
             trigger["Predicate"]["Logical"],
-            [(c["JobName"], c["State"]) for c in trigger["Predicate"]["Conditions"]],
+            [
+                (node_of(c), c.get("State") or c["CrawlState"])
+                for c in trigger["Predicate"]["Conditions"]
+            ],
         )
         for trigger in triggers
         if trigger["Type"] == "CONDITIONAL"
@@ -110,11 +155,16 @@ def test_the_triggers_wait_for_what_they_waited_for(template):
 
     assert waits == {
         json.dumps(names["orders-merge"]): ("AND", [(names["orders-ingest"], "SUCCEEDED")]),
-        json.dumps(names["orders-export"]): ("AND", [(names["orders-merge"], "SUCCEEDED")]),
+        json.dumps(names["orders-crawler"]): ("AND", [(names["orders-merge"], "SUCCEEDED")]),
+        json.dumps(names["orders-export"]): ("AND", [(names["orders-crawler"], "SUCCEEDED")]),
         json.dumps(names["orders-report"]): ("AND", [(names["orders-merge"], "SUCCEEDED")]),
         json.dumps(names["orders-alert"]): (
             "ANY",
-            [(names["orders-ingest"], "FAILED"), (names["orders-merge"], "TIMEOUT")],
+            [
+                (names["orders-ingest"], "FAILED"),
+                (names["orders-merge"], "TIMEOUT"),
+                (names["orders-crawler"], "FAILED"),
+            ],
         ),
     }
     (start,) = (trigger for trigger in triggers if trigger["Type"] != "CONDITIONAL")
@@ -171,13 +221,44 @@ def test_the_stack_passes_the_checks_of_a_project(project, command):
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_jobs_of_any_form_synthesize_with_no_difference_that_is_not_listed(tmp_path):
+def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not_listed(tmp_path):
     project = new_project(tmp_path)
     names = [f"Any_Job{number}" for number in range(30)]
-    jobs = _examples(names)
-    start = {"Name": "s", "Type": "ON_DEMAND", "Actions": [{"JobName": name} for name in names]}
+    commands = [
+        {"Name": name, "ScriptLocation": "s3://code/any.py", "PythonVersion": python}
+        for name, python in (("glueetl", "3"), ("pythonshell", "3.9"))
+    ]
+    jobs = _examples([answers("Job", Command=command) for command in commands], names)
+    jobs["First"] = {"Name": "First", "Command": {"Name": "glueetl"}}
+    actions = _examples([answers("Action")], ["First", *names], "JobName")
+    actions = {
+        name: {key: value for key, value in action.items() if key != "CrawlerName"}
+        for name, action in actions.items()
+    }
+    crawled = _examples([crawlers()], [f"Any_Crawler{number}" for number in range(20)])
+    condition = {"JobName": "First", "State": "SUCCEEDED"}
+    triggers = {
+        name: {
+            "Name": name,
+            "Type": "CONDITIONAL",
+            "Predicate": {"Conditions": [condition]},
+            "Actions": [{"CrawlerName": name}],
+        }
+        for name in crawled
+    }
+    triggers["s"] = {"Name": "s", "Type": "ON_DEMAND", "Actions": list(actions.values())}
+    workflow = {"Name": "any"}
+    triggers = {name: one | {"WorkflowName": "any"} for name, one in triggers.items()}
     text = "import sys\n"
-    found = Found("", jobs, {"s": start}, scripts=dict.fromkeys(names, text))
+    found = Found(
+        "",
+        jobs,
+        triggers,
+        workflow,
+        crawlers=crawled,
+        locations=LOCATIONS,
+        scripts=dict.fromkeys(jobs, text),
+    )
     adoption = make_pipeline(found, "any")
     stack = "infra/any_stack.py"
     files = {stack: formatted(project, stack, stack_of(adoption, "any-migration.md", {}))}
@@ -192,15 +273,19 @@ def test_jobs_of_any_form_synthesize_with_no_difference_that_is_not_listed(tmp_p
     for job in adoption.jobs:
         own = [one for one in adoption.differences if one.of == f"job {job.old}"]
         assert unlisted(jobs[job.old], new[job.name], own) == [], jobs[job.old]
+    made = {one["Name"]: one for one in resources(template, "AWS::Glue::Crawler")}
+    assert len(adoption.crawlers) == len(made) >= 3
+    for crawler in adoption.crawlers:
+        own = [one for one in adoption.differences if one.of == crawler.old]
+        old = crawled[crawler.old_name]
+        assert unlisted(old, made[crawler.name], own) == [], old
 
 
-def _examples(names: list[str]) -> dict[str, dict[str, Any]]:
-    """Return a job of any form for each name, the same ones in every run."""
+def _examples(
+    forms: list[st.SearchStrategy[dict[str, Any]]], names: list[str], key: str = "Name"
+) -> dict[str, dict[str, Any]]:
+    """Return a resource of any form for each name, the same ones in every run."""
     found: list[dict[str, Any]] = []
-    commands = [
-        {"Name": name, "ScriptLocation": "s3://code/any.py", "PythonVersion": python}
-        for name, python in (("glueetl", "3"), ("pythonshell", "3.9"))
-    ]
 
     @settings(
         max_examples=len(names),
@@ -209,11 +294,9 @@ def _examples(names: list[str]) -> dict[str, dict[str, Any]]:
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.one_of([answers("Job", Command=command) for command in commands]))
-    def collect(job: dict[str, Any]) -> None:
-        found.append(job)
+    @given(st.one_of(forms))
+    def collect(one: dict[str, Any]) -> None:
+        found.append(one)
 
     collect()
-    return {
-        name: job | {"Name": name} for name, job in zip(names, found[-len(names) :], strict=False)
-    }
+    return {name: one | {key: name} for name, one in zip(names, found[-len(names) :], strict=False)}

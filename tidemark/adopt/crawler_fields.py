@@ -1,0 +1,53 @@
+"""What a crawler of Glue has that `add_crawler` cannot say, and what to do about it: a table.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-crawling.html
+"""
+
+from tidemark.adopt.job_fields import FACT
+
+ON_RESOURCE = "set it on crawler.resource if it matters"
+
+FIELDS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("CrawlElapsedTime", "CreationTime", "LastCrawl", "LastUpdated"), FACT),
+    **dict.fromkeys(("State", "Version"), FACT),
+    "Classifiers": ("names of classifiers are texts", "name them in options="),
+    "Configuration": ("CrawlerOptions has no such text", ON_RESOURCE),
+    "CrawlerSecurityConfiguration": (
+        "the pipeline has its own, which encrypts the log of the crawler with its key",
+        "nothing: a crawler writes no data",
+    ),
+    "Description": ("a description has 1 to 2,048 characters", "write another, in options="),
+    "LakeFormationConfiguration": (
+        "the crawler reads its targets with its own role",
+        f"{ON_RESOURCE}, and grant that role the locations in Lake Formation",
+    ),
+    "LineageConfiguration": ("the constructs have none", ON_RESOURCE),
+    "Name": (
+        "CloudFormation makes no crawler whose name is taken",
+        "see the steps: the new crawler takes over, and then the old one is deleted",
+    ),
+    "RecrawlPolicy": (
+        "allowed are CRAWL_EVERYTHING and, for data in S3 with changes that are only logged, "
+        "CRAWL_NEW_FOLDERS_ONLY; the crawler gets CRAWL_EVERYTHING",
+        "compare the duration of its first crawls with those of the old one",
+    ),
+    "Role": (
+        "the crawler gets a role of its own, which reads its targets and writes its tables",
+        "compare its policies with those of the old role",
+    ),
+    "Schedule": (
+        "the workflow starts the crawler, and nothing else does",
+        "start it at these times with a schedule of your own, if the workflow is not enough",
+    ),
+    "SchemaChangePolicy": ("allowed is what the API lists; the crawler gets Glue's own", "see it"),
+    "TablePrefix": (
+        "a prefix has up to 128 lower case letters, digits and _, as names in the catalog are",
+        "see that the tables which jobs use still have their names",
+    ),
+    "Tags": ("AWS, or the pipeline, sets tags that begin so; a value is not empty", "nothing"),
+    "Targets": (
+        "a crawler of a pipeline reads folders of S3, tables whose data is in one, and databases "
+        "by JDBC, of each what the code shows",
+        f"{ON_RESOURCE}, with what its role then needs (crawler.role.add_to_principal_policy)",
+    ),
+}

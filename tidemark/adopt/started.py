@@ -1,0 +1,59 @@
+"""What a trigger adds to the runs of a job, as fields of `ActionOptions`."""
+
+from collections.abc import Mapping
+
+from tidemark.adopt.jobs import why_not
+from tidemark.adopt.reading import Reading
+
+MOST_MINUTES = 10_080  # as ActionOptions checks it: a test compares
+
+
+def started_of(trigger: Reading, number: str, timeout_minutes: int | None) -> dict[str, object]:
+    """Return what an action of a trigger adds, and account for it.
+
+    Args:
+        trigger: the trigger.
+        number: of the action.
+        timeout_minutes: after which Glue stops a run that someone else starts; None: never.
+    """
+    fields: dict[str, object] = {}
+    if arguments := _arguments(trigger, ("Actions", number, "Arguments")):
+        fields["arguments"] = arguments
+    ends = timeout_minutes
+    path: tuple[str, ...] = ("Actions", number, "Timeout")
+    minutes = trigger.get(*path)
+    if _is_minutes(minutes):
+        fields["timeout_minutes"] = ends = int(trigger.take(*path))
+    elif minutes is not None:
+        _differ(trigger, path, f"a timeout is from 1 to {MOST_MINUTES:,} minutes")
+    path = ("Actions", number, "NotificationProperty", "NotifyDelayAfter")
+    minutes = trigger.get(*path)
+    if _is_minutes(minutes) and (ends is None or minutes < ends):
+        fields["notify_after_minutes"] = int(trigger.take(*path))
+    elif minutes is not None:
+        _differ(trigger, path, f"Glue tells of a long run before it ends, after {ends} minutes")
+    return fields
+
+
+def _arguments(trigger: Reading, path: tuple[str, ...]) -> dict[str, str]:
+    """Return the arguments of the script; what it cannot get is listed."""
+    given = trigger.get(*path)
+    if not isinstance(given, Mapping):
+        return {}
+    if not given:
+        trigger.take(*path)
+    found = {}
+    for name, value in given.items():
+        if reason := why_not(name, value):
+            trigger.differ(*path, name, why=reason[0], do=reason[1])
+        else:
+            found[name.removeprefix("--")] = str(trigger.take(*path, name))
+    return found
+
+
+def _is_minutes(value: object) -> bool:
+    return type(value) is int and 1 <= value <= MOST_MINUTES
+
+
+def _differ(trigger: Reading, path: tuple[str, ...], why: str) -> None:
+    trigger.differ(*path, why=why, do="set it in started=ActionOptions(...) of the job")
