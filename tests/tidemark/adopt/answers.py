@@ -75,7 +75,10 @@ def crawlers() -> st.SearchStrategy[dict[str, Any]]:
     found = st.lists(st.one_of(some), max_size=3).map(
         lambda pairs: {kind: [one for of, one in pairs if of == kind] for kind, _ in pairs}
     )
-    return found.flatmap(lambda targets: answers("Crawler", Name="raw", Targets=targets))
+    databases = st.sampled_from(["sales", "sales", "raw_2", "Sales"])
+    return st.tuples(found, databases).flatmap(
+        lambda pair: answers("Crawler", Name="raw", Targets=pair[0], DatabaseName=pair[1])
+    )
 
 
 def _target(shape: str) -> Callable[[str], st.SearchStrategy[dict[str, Any]]]:

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.synth
 
 def test_the_copies_are_the_forms_of_the_constructs():
     from tidemark.constructs import dataset
+    from tidemark.constructs.catalog import table_use
     from tidemark.constructs.crawlers import crawler, targets
     from tidemark.constructs.crawlers import options as crawler_options
     from tidemark.constructs.jobs import action_options, job_arguments, job_checks
@@ -35,7 +36,7 @@ def test_the_copies_are_the_forms_of_the_constructs():
         (crawler_options.MissingData, crawlers.ON_MISSING),
     ):
         assert {member.value: member.name for member in of} == members
-    assert scripts.TABLE == job_checks.TABLE
+    assert scripts.TABLE == table_use.NAME
     assert glue_arguments.LOG_STREAM == own.LOG_STREAM
     assert glue_arguments.OTHER == own.OTHER
     assert glue_arguments.FORMATS == own.DATALAKE_FORMATS
