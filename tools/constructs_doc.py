@@ -33,7 +33,7 @@ PUBLIC = (
     *("DateProjection", "DateUnit", "IntegerProjection", "EnumProjection", "InjectedProjection"),
     *("TableUse", "DataQualityRuleset", "NotSecret", "JobRuntime", "GlueArguments", "JobOptions"),
     "ActionOptions",
-    *("StageConfig", "Schedule"),
+    *("StageConfig", "Schedule", "OnObjects", "OnEvent"),
     *(
         "WatermarkTable",
         "Lake",

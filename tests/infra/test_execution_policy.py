@@ -49,7 +49,7 @@ def test_it_reads_no_data_and_makes_no_administrator():
     assert "policy/tidemark-*" in json.dumps(attach["Condition"])
     (passing,) = (s for s in POLICY["Statement"] if s["Action"] == "iam:PassRole")
     (services,) = passing["Condition"]["StringEquals"].values()
-    assert services == ["glue.amazonaws.com", "scheduler.amazonaws.com"]
+    assert services == ["events.amazonaws.com", "glue.amazonaws.com", "scheduler.amazonaws.com"]
 
 
 def test_it_fits_into_a_managed_policy():
