@@ -9,11 +9,15 @@ from infra.flights_source import FilesSource, flights_source
 from tidemark.constructs import (
     Argument,
     BookmarkOption,
+    Column,
     Dataset,
+    DateProjection,
     IncrementalJob,
     Lake,
     Pipeline,
+    Projection,
     StageConfig,
+    Table,
 )
 
 
@@ -50,7 +54,9 @@ class FlightsStack(cdk.Stack):
         raw_flights = Dataset(lake.raw, "flights/")
         raw_weather = Dataset(lake.raw, "weather/")
         curated_flights = Dataset(lake.curated, "flights/")
-        route_delays = Dataset(lake.mart, "route_delays/", published=True)
+        route_delays = Dataset(
+            lake.mart, "route_delays/", published=True, table=_route_delays_table(lake)
+        )
 
         ingest_flights = self._ingest_flights(
             stage, landing=Dataset(lake.landing, "flights/", delivered=True), raw=raw_flights
@@ -120,3 +126,24 @@ class FlightsStack(cdk.Stack):
             connections=[source.connection_name] if source.connection_name else [],
             secrets=[source.secret_name] if source.secret_name else [],
         )
+
+
+def _route_delays_table(lake: Lake) -> Table:
+    """Return how Athena sees what publish-delays writes; a new day is there at once."""
+    return Table(
+        database=lake.database or lake.database_name,
+        name="route_delays",
+        description="Flights, delays and rain of each route and day.",
+        columns=[
+            Column("origin", "string", "IATA code of the airport of departure"),
+            Column("dest", "string", "IATA code of the airport of arrival"),
+            Column("flights", "bigint"),
+            Column("cancelled", "bigint"),
+            Column("delayed", "bigint", "departed 15 minutes late or later"),
+            Column("dep_delay_minutes", "bigint"),
+            Column("arr_delay_minutes", "bigint"),
+            Column("flights_in_rain", "bigint"),
+        ],
+        partition_keys=[Column("flight_date", "string")],
+        projection=Projection({"flight_date": DateProjection("2013-01-01")}),
+    )

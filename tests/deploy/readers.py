@@ -89,6 +89,18 @@ def _(clients: Clients, it: Deployed) -> Properties:
     return {"CatalogId": database.get("CatalogId"), "DatabaseInput": shown}
 
 
+@reads("AWS::Glue::Table")
+def _(clients: Clients, it: Deployed) -> Properties:
+    database = it.asked["DatabaseName"]
+    table = clients("glue").get_table(DatabaseName=database, Name=it.id)["Table"]
+    shown = ("Name", "Description", "Parameters", "PartitionKeys", "StorageDescriptor", "TableType")
+    return {
+        "CatalogId": table["CatalogId"],
+        "DatabaseName": table["DatabaseName"],
+        "TableInput": {key: table[key] for key in shown if key in table},
+    }
+
+
 @reads("AWS::Glue::SecurityConfiguration")
 def _(clients: Clients, it: Deployed) -> Properties:
     found = clients("glue").get_security_configuration(Name=it.id)["SecurityConfiguration"]

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from rich.console import Console
 
@@ -29,7 +30,7 @@ from tests.e2e.simulation import by_folder, grants, is_allowed, policies_of, wit
 from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.assembly.template import scope_of
 from tidemark.errors import UsageError
-from tidemark.local_glue.commands import region
+from tidemark.local_glue.commands import load, region
 from tidemark.local_glue.dynamodb import dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
@@ -37,6 +38,9 @@ from tidemark.local_glue.runs.jvms.server import serve_pool
 from tidemark.local_glue.runs.jvms.supply import Jvms
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
+# The columns of a file, without its root, and Hive's type of what Parquet says of each.
+SCHEMA = "SELECT name, type, converted_type FROM parquet_schema(?) WHERE type IS NOT NULL"
+HIVE = {("BYTE_ARRAY", "UTF8"): "string", ("INT64", None): "bigint"}
 SMALL = Plot(first_days="1..2", next_days="3", late_weather="2", corrected="1")
 
 
@@ -134,6 +138,23 @@ def test_the_tables_show_every_job_and_the_worst_routes(told, console) -> None:
     assert "Rows read" in text
     assert all(name in text for name in rows_of(told, 0))
     assert text.count(" min ") == 10
+
+
+def test_the_published_table_has_the_columns_and_types_of_the_files(told, assembly) -> None:
+    (table,) = load(assembly).catalog_tables
+    folder = told.folder("MartBucketName", "route_delays")
+    files = sorted(folder.rglob("*.parquet"))
+
+    assert files
+    for file in files:
+        fields = duckdb.sql(SCHEMA, params=[str(file)]).fetchall()
+        assert table.columns == [(name, HIVE[tuple(types)]) for name, *types in fields]
+    assert Path(table.location.removeprefix("s3://")) == folder.relative_to(folder.parents[1])
+    days = {file.parent.relative_to(folder).as_posix() for file in files}
+    assert days == {f"flight_date=2013-01-0{day}" for day in (1, 2, 3)}
+    ((key, _),) = table.partition_keys
+    assert key == "flight_date"
+    assert table.parameters["projection.flight_date.format"] == "yyyy-MM-dd"
 
 
 def test_status_shows_the_watermark_and_the_bookmarks(told, assembly, monkeypatch) -> None:

@@ -102,6 +102,15 @@ class CatalogTable:
         return "connectionName" in self.parameters or self.classification in JDBC_CLASSIFICATIONS
 
     @property
+    def is_projected(self) -> bool:
+        """Whether Athena works its partitions out, so that none is registered.
+
+        Source: https://docs.aws.amazon.com/athena/latest/ug/partition-projection.html
+        """
+        enabled = str(self.parameters.get("projection.enabled", "")).lower()
+        return bool(self.partition_keys) and enabled == "true"
+
+    @property
     def _storage(self) -> Mapping[str, Any]:
         return self.definition.get("StorageDescriptor") or {}
 

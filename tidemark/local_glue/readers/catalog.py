@@ -144,6 +144,12 @@ def _read_files(
     additional_options: Mapping[str, Any],
     file_format: Format,
 ) -> DataFrame:
+    if table.is_projected:
+        raise UsageError(
+            f"the table {table.full_name} has partition projection, which only Athena knows: Glue "
+            f"reads the partitions that are registered, and there is none; read {table.location} "
+            "with create_dynamic_frame.from_options, or declare the table without projection"
+        )
     options = {name: table.parameters[name] for name in TABLE_OPTIONS if name in table.parameters}
     schema, keys = _schema(table.columns), dict(table.partition_keys)
     request = s3_request(
