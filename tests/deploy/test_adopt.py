@@ -108,7 +108,9 @@ def test_a_workflow_is_read_with_its_jobs_triggers_and_scripts(cloud, glue, tmp_
     stack = (tmp_path / "infra" / "adopted_v2_stack.py").read_text(encoding="utf-8")
     assert "after=[adopted_ingest]" in stack
     assert stack.count('tags={"team": "orders"}') == 2
-    assert any("cron(0 3 * * ? *)" in line for step in plan["steps"] for line in step["commands"])
+    assert 'starts=[Schedule("cron(0 3 * * ? *)")] if STARTS_BY_ITSELF else []' in stack
+    lines = [line for step in plan["steps"] for line in step["commands"]]
+    assert any("STARTS_BY_ITSELF = True" in line for line in lines)
     assert glue.get_job(JobName="adopted_ingest")["Job"] == before
 
 

@@ -30,12 +30,16 @@ CALLS = (
     *("ActionOptions", "all_of", "any_of", "CrawledData", "CrawledDatabase", "CrawledTable"),
     *("CrawlerOptions", "GlueArguments", "JobOptions", "JobRuntime", "ShellRuntime"),
 )
+SWITCH = """\
+# Whether its schedules start it: a step of the plan sets it, once nothing starts the old jobs.
+STARTS_BY_ITSELF = False
+
+"""
 STACK = '''"""The pipeline `{name}`.
 
 It was adopted from older jobs: {plan} says how it takes over.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -45,9 +49,7 @@ from tidemark.constructs import (
 {imports}
 )
 
-# When it starts by itself, in UTC: a step of the plan sets it, once nothing starts the old jobs.
-SCHEDULE: str | None = None
-
+{switch}
 
 class {title}Stack(cdk.Stack):
     """Creates the workflow `{name}` with its jobs, roles and triggers."""
@@ -68,7 +70,8 @@ class {title}Stack(cdk.Stack):
             "Pipeline",
             name={quoted},
             root=root,
-            stage=replace(stage, schedule=SCHEDULE, time_zone="UTC"),
+            stage=stage,
+            starts={starts},
             watermarks={watermarks},
             key=key
             or kms.Key(
@@ -94,6 +97,7 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
     names |= {word for word in MEMBERS if f"{word}." in jobs}
     names |= {word for word in CALLS if f"{word}(" in jobs}
     names |= {"Dataset"} if datasets else set()
+    names |= {"Schedule"} if adoption.schedules else set()
     names |= {"WatermarkTable"} if _watermarks(adoption) != "None" else set()
     return STACK.format(
         name=adoption.name,
@@ -102,6 +106,8 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         quoted=quoted(adoption.name),
         s3="from aws_cdk import aws_s3 as s3\n" if datasets else "",
         imports="\n".join(f"    {name}," for name in sorted(names, key=_sort_key)),
+        switch=SWITCH if adoption.schedules else "",
+        starts=_starts(adoption.schedules),
         watermarks=_watermarks(adoption),
         pipeline=_run_properties(adoption.run_properties),
         data=data,
@@ -124,6 +130,12 @@ def _watermarks(adoption: Adoption) -> str:
     if not tables:
         return "None"
     return f'WatermarkTable.from_table_name(self, "Watermarks", {quoted(tables[0])})'
+
+
+def _starts(schedules: Iterable[str]) -> str:
+    """Return what starts the pipeline by itself: nothing, until a step of the plan says so."""
+    calls = _list(f"Schedule({quoted(expression)})" for expression in schedules)
+    return f"{calls} if STARTS_BY_ITSELF else []" if schedules else "[]"
 
 
 def _run_properties(properties: Mapping[str, str]) -> str:

@@ -146,7 +146,7 @@ def _deploy(adoption: Adoption) -> Step:
     return Step(
         "Deploy the new pipeline; nothing starts it",
         "The jobs have other names, so both exist; the start trigger of a pipeline is ON_DEMAND, "
-        "and SCHEDULE of its stack is None, whatever the stage says.",
+        "and starts= of its stack is empty, whatever the stage says.",
         (f"npx cdk deploy {stack_name(adoption)}",),
         (
             f"aws glue get-workflow --name {adoption.name} --query Workflow.LastRun",
@@ -268,9 +268,9 @@ def _start(adoption: Adoption, stack_file: str) -> Step:
     commands = [f"aws glue start-workflow-run --name {adoption.name}", "# let deliveries go on"]
     back = []
     if adoption.schedules:
-        commands.append("# once that run has passed the check, let the schedule begin:")
-        commands += [_set_schedule(f'"{adoption.schedules[0]}"', stack_file), deploy]
-        back = [_set_schedule("None", stack_file), deploy]
+        commands.append("# once that run has passed the check, let its schedules begin:")
+        commands += [_set_switch("True", stack_file), deploy]
+        back = [_set_switch("False", stack_file), deploy]
     back.append(
         "# what the new jobs processed the old bookmarks do not know: hold deliveries, and before "
         "anything starts the old jobs again, let each with a bookmark run once, writing elsewhere"
@@ -294,9 +294,9 @@ def _start(adoption: Adoption, stack_file: str) -> Step:
     )
 
 
-def _set_schedule(value: str, stack_file: str) -> str:
-    line = f"SCHEDULE: str | None = {value}"
-    return f"sed -i {shlex.quote(f's#^SCHEDULE: .*#{line}#')} {stack_file}"
+def _set_switch(value: str, stack_file: str) -> str:
+    line = f"STARTS_BY_ITSELF = {value}"
+    return f"sed -i {shlex.quote(f's/^STARTS_BY_ITSELF = .*/{line}/')} {stack_file}"
 
 
 def _delete(adoption: Adoption, found: Found) -> Step:

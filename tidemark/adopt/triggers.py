@@ -27,8 +27,9 @@ FIELDS: dict[str, tuple[str, str]] = {
     "Tags": ("tags are set for the whole stage", 'add it to "tags" of the stage in cdk.json'),
     "WorkflowName": ("the pipeline has a workflow of its own", "nothing"),
     "EventBatchingCondition": (
-        "a pipeline starts by a schedule, or by whoever calls StartWorkflowRun",
-        "make a rule of EventBridge that starts the new workflow, or a schedule",
+        "the trigger does not say which events start it: rules of EventBridge send them",
+        "find the rules (aws events list-rule-names-by-target); once nothing starts the old jobs, "
+        "declare their patterns: starts=[OnEvent(...), OnObjects(...)], with the same batch",
     ),
 }
 OF_AN_ACTION: dict[str, tuple[str, str]] = {
@@ -284,12 +285,8 @@ def _account_for_schedule(reading: Reading, expression: str, starts: Starts) -> 
         Schedule(expression)
     except ScheduleError as error:
         reading.differ("Type", why="its schedule cannot be declared", do="see Schedule")
-        reading.differ("Schedule", why=str(error), do="set another in the stage in cdk.json")
+        reading.differ("Schedule", why=str(error), do="set another, in starts=")
         return
     reading.take("Type")
-    if starts.schedules and expression not in starts.schedules:
-        why = f"the pipeline has one schedule, {starts.schedules[0]}"
-        reading.differ("Schedule", why=why, do="start it at these times too, with a schedule more")
-        return
     reading.take("Schedule")
     starts.schedules.append(expression)

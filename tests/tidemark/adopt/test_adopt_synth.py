@@ -199,9 +199,11 @@ def test_nothing_starts_the_pipeline_until_its_step_whatever_the_stage_says(proj
     subprocess.run(end, shell=True, cwd=project, check=True)  # noqa: S602 (likewise)
 
     assert before == []
-    assert [schedule["ScheduleExpression"] for schedule in begun] == ["cron(0 3 * * ? *)"]
+    assert [schedule["ScheduleExpression"] for schedule in begun] == [
+        *("cron(0 3 * * ? *)", "cron(0 15 * * ? *)"),
+    ]
     stack = (project / "infra" / "nightly_orders_stack.py").read_text(encoding="utf-8")
-    assert "SCHEDULE: str | None = None\n" in stack
+    assert "STARTS_BY_ITSELF = False\n" in stack
 
 
 @pytest.mark.parametrize(
