@@ -23,6 +23,7 @@ from tidemark.adopt.model import (
 )
 from tidemark.adopt.names import MOST_OF_JOB, MOST_OF_PIPELINE, free_name
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.roles import kept_role
 from tidemark.adopt.scripts import ScriptFacts, facts_of
 from tidemark.adopt.triggers import account_for, nodes_of, read_triggers
 from tidemark.assembly.definitions import CRAWLER
@@ -48,12 +49,13 @@ WORKFLOW_FIELDS: dict[str, tuple[str, str]] = {
 }
 
 
-def adopt(found: Found, name: str | None = None) -> Adoption:
+def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) -> Adoption:
     """Return the pipeline that does what the jobs did, and what is different.
 
     Args:
         found: what was read of them.
         name: of the pipeline; None takes that of the workflow, or of the first job.
+        keep_roles: whether jobs and crawlers go on with the roles that they have.
 
     Raises:
         UsageError: no job can be declared, or the jobs cannot be in one pipeline.
@@ -78,6 +80,7 @@ def adopt(found: Found, name: str | None = None) -> Adoption:
         raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
     order = _ordered(waits)
     names = _names(order, found.taken)
+    roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
     calls = {job: call_of(readings[job]) for job in order if not job.startswith(CRAWLER)}
     crawls = {
         node: crawler_call_of(readings[node], found.locations)
@@ -96,13 +99,17 @@ def adopt(found: Found, name: str | None = None) -> Adoption:
             replace(
                 _job(job, names[job], calls[job], facts[job], waits[job]),
                 started=starts.started.get(job, {}),
+                role=roles[job],
             )
             for job in calls
         ],
         {job: facts[job].reads for job in calls},
     )
     jobs = [_with_scratch(job) for job in jobs]
-    crawlers = [_crawler(node, names[node], crawls[node], waits[node]) for node in crawls]
+    crawlers = [
+        replace(_crawler(node, names[node], crawls[node], waits[node]), role=roles[node])
+        for node in crawls
+    ]
     by_name: dict[str, Node] = {job.old: job for job in jobs}
     by_name |= {crawler.old: crawler for crawler in crawlers}
     nodes = [by_name[node] for node in order]

@@ -16,11 +16,12 @@ from tidemark.adopt.model import (
     Wait,
 )
 from tidemark.adopt.names import Variables
+from tidemark.adopt.roles import roles_of
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.stage.runtime import JobRuntime
 from tidemark.stage.shell_runtime import ShellCapacity, ShellRuntime
 
-OWN_VARIABLES = ("cdk", "env", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
+OWN_VARIABLES = ("cdk", "env", "iam", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
 ALWAYS = ("capacity", "worker_type", "number_of_workers", "timeout_minutes", "glue_version")
 MEMBERS = (
     *("BookmarkOption", "CrawlState", "JobState", "MissingData", "Recrawl", "RunProperties"),
@@ -43,7 +44,7 @@ It was adopted from older jobs: {plan} says how it takes over.
 from pathlib import Path
 
 import aws_cdk as cdk
-from aws_cdk import aws_kms as kms
+{iam}from aws_cdk import aws_kms as kms
 {s3}from constructs import Construct
 from tidemark.constructs import (
 {imports}
@@ -78,7 +79,7 @@ class {title}Stack(cdk.Stack):
                 self, "Key", enable_key_rotation=True, removal_policy=cdk.RemovalPolicy.RETAIN
             ),
 {pipeline})
-{data}{jobs}        # tidemark new-job inserts above this line
+{data}{roles}{jobs}        # tidemark new-job inserts above this line
 '''
 
 
@@ -92,7 +93,11 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
     """
     variables = Variables((*OWN_VARIABLES, *(node.variable for node in adoption.nodes)))
     datasets, data = _data(adoption, keys, variables)
-    jobs = "".join(_node(node, adoption, datasets, plan) for node in adoption.nodes)
+    roles = {
+        arn: variables.name(f"role-{arn.rpartition('/')[2]}")
+        for arn in roles_of([node.role for node in adoption.nodes])
+    }
+    jobs = "".join(_node(node, adoption, datasets, plan, roles) for node in adoption.nodes)
     names = {"Pipeline", "StageConfig"}
     names |= {word for word in MEMBERS if f"{word}." in jobs}
     names |= {word for word in CALLS if f"{word}(" in jobs}
@@ -104,6 +109,7 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         plan=plan,
         title="".join(word.capitalize() for word in adoption.name.split("-")),
         quoted=quoted(adoption.name),
+        iam="from aws_cdk import aws_iam as iam\n" if roles else "",
         s3="from aws_cdk import aws_s3 as s3\n" if datasets else "",
         imports="\n".join(f"    {name}," for name in sorted(names, key=_sort_key)),
         switch=SWITCH if adoption.schedules else "",
@@ -111,6 +117,11 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         watermarks=_watermarks(adoption),
         pipeline=_run_properties(adoption.run_properties),
         data=data,
+        roles="".join(
+            f"        {variable} = iam.Role.from_role_arn("
+            f"self, {quoted(f'RoleOf{variable}')}, {quoted(arn)})\n"
+            for arn, variable in roles.items()
+        ),
         jobs=jobs,
     )
 
@@ -186,7 +197,13 @@ def _bucket(name: str, variable: str, key: str | None) -> str:
     )
 
 
-def _node(job: Node, adoption: Adoption, datasets: Mapping[Place, str], plan: str) -> str:
+def _node(
+    job: Node,
+    adoption: Adoption,
+    datasets: Mapping[Place, str],
+    plan: str,
+    variable_of_role: Mapping[str, str],
+) -> str:
     """Return the call that adds a job or a crawler, and what follows it."""
     if isinstance(job, AdoptedJob):
         method = "add_shell_job" if isinstance(job.runtime, ShellRuntime) else "add_job"
@@ -194,6 +211,7 @@ def _node(job: Node, adoption: Adoption, datasets: Mapping[Place, str], plan: st
     else:
         method, keywords = "add_crawler", _crawler_keywords(job, adoption, datasets)
     given = [quoted(job.name), *keywords]
+    given += [f"role={variable_of_role[job.role]}"] if job.role else []
     rules = adoption.acknowledged.get(job.name, {})
     is_used = bool(rules) or any(
         old == job.old for other in adoption.nodes if other.wait for old, _ in other.wait.conditions

@@ -122,6 +122,7 @@ class AdoptedJob:
         glue: fields of `GlueArguments`.
         options: fields of `JobOptions`.
         started: fields of `ActionOptions`, what its trigger adds.
+        role: the ARN of its role until now, if it keeps that.
         writes_elsewhere: True if its script writes more than folders that arguments name.
         wait: what it waits for; None if it starts with the workflow.
     """
@@ -144,6 +145,7 @@ class AdoptedJob:
     glue: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     started: Mapping[str, object] = field(default_factory=dict)
+    role: str | None = None
     writes_elsewhere: bool = False
     wait: Wait | None = None
 
@@ -201,6 +203,7 @@ class AdoptedCrawler:
         database: the database that it writes.
         options: fields of `CrawlerOptions`.
         is_scheduled: whether a schedule of its own starts it too.
+        role: as of a job.
         wait: what it waits for; None if it starts with the workflow.
     """
 
@@ -210,6 +213,7 @@ class AdoptedCrawler:
     database: str
     options: Mapping[str, object] = field(default_factory=dict)
     is_scheduled: bool = False
+    role: str | None = None
     wait: Wait | None = None
 
     @property

@@ -11,7 +11,10 @@ from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Found, Path, 
 Row: TypeAlias = tuple[str, ...]
 
 ADDED = (
-    ("a role of its own", "it allows what the job declares, and nothing else"),
+    (
+        "a role of its own, without --keep-roles",
+        "it allows what is declared, no more",
+    ),
     ("SecurityConfiguration", "logs, bookmarks and data are encrypted with the pipeline's key"),
     ("--extra-py-files", "the watermark library, and the packages of libs/"),
     ("--custom-logGroup-prefix", "its own log groups, with a retention"),

@@ -20,6 +20,7 @@ PROFILE_HELP = "Profile of your AWS configuration; otherwise what the AWS CLI ta
 REGION_HELP = "AWS region; otherwise what the AWS CLI takes."
 NAME_HELP = "Name of the new pipeline; otherwise made of that of the workflow or the first job."
 OUT_HELP = "Folder of the project to write into; the current one by default."
+ROLES_HELP = "Let jobs and crawlers keep their roles, which get a policy more each."
 FORMAT_HELP = "Write the plan as Markdown, or as JSON."
 
 
@@ -31,6 +32,7 @@ FORMAT_HELP = "Write the plan as Markdown, or as JSON."
 @click.option("--region", metavar="REGION", help=REGION_HELP)
 @click.option("--terraform", type=click.Path(path_type=Path), metavar="FILE", help=TERRAFORM_HELP)
 @click.option("--name", metavar="NAME", help=NAME_HELP)
+@click.option("--keep-roles", is_flag=True, help=ROLES_HELP)
 @click.option("--out", type=click.Path(path_type=Path), default=".", metavar="DIR", help=OUT_HELP)
 @click.option(
     "--format",
@@ -47,6 +49,7 @@ def adopt(
     region: str | None,
     terraform: Path | None,
     name: str | None,
+    keep_roles: bool,
     out: Path,
     output: str,
 ) -> None:
@@ -60,7 +63,7 @@ def adopt(
 
     _check(jobs, workflow, from_account, terraform, profile, region, name)
     found = _found(jobs, workflow, terraform, profile, region)
-    adoption = make_pipeline(found, name)
+    adoption = make_pipeline(found, name, keep_roles=keep_roles)
     _write(adoption, found, out, output)
 
 

@@ -291,6 +291,25 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
         assert unlisted(old, made[crawler.name], own) == [], old
 
 
+def test_roles_are_kept_on_demand_and_get_what_is_declared(tmp_path):
+    project = new_project(tmp_path)
+    adopt(project, "--workflow", "Nightly Orders", "--terraform", str(STATE), "--keep-roles")
+    put_into_app(project, "NightlyOrders", "nightly-orders")
+
+    template = synthesized(project, "nightly-orders")
+
+    old = "arn:aws:iam::111122223333:role/glue-everything"
+    assert {job["Role"] for job in resources(template, "AWS::Glue::Job")} == {old}
+    (crawler,) = resources(template, "AWS::Glue::Crawler")
+    assert crawler["Role"] != old  # Terraform knows its name only, which the plan says
+    attached = [
+        policy["PolicyDocument"]
+        for policy in resources(template, "AWS::IAM::Policy")
+        if policy["Roles"] == ["glue-everything"]
+    ]
+    assert "acme-landing/orders/*" in json.dumps(attached)
+
+
 def _examples(
     forms: list[st.SearchStrategy[dict[str, Any]]], names: list[str], key: str = "Name"
 ) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,34 @@
+"""Which role an adopted job or crawler keeps: pure, on plain data."""
+
+import re
+
+from tidemark.adopt.reading import Reading
+
+ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/[\w+=,.@/-]{1,640}", re.ASCII)
+NO_ARN = (
+    "its ARN is not known, which from_role_arn needs, so it gets a role of its own",
+    "look it up (aws iam get-role), and pass it: role=iam.Role.from_role_arn(...)",
+)
+
+
+KEPT = (
+    "it is kept, and gets an inline policy more with what is declared; it may do more than that, "
+    "and whoever shares it can do all of it",
+    "compare its policies with what `tidemark grants` prints, and take away what is beyond",
+)
+
+
+def kept_role(resource: Reading) -> str | None:
+    """Return the ARN of the role that a job or crawler goes on with, and account for it."""
+    role = resource.get("Role")
+    if isinstance(role, str) and ROLE.fullmatch(role):
+        resource.differ("Role", why=KEPT[0], do=KEPT[1])
+        return role
+    if role is not None:
+        resource.differ("Role", why=NO_ARN[0], do=NO_ARN[1])
+    return None
+
+
+def roles_of(arns: list[str | None]) -> list[str]:
+    """Return the roles, each once, in their order."""
+    return list(dict.fromkeys(arn for arn in arns if arn))
