@@ -33,6 +33,7 @@ SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a buck
 GLUE_VERSION = "5.1"
 LONGEST_NAME_BYTES = 250  # its script is a file of this name
 JOB_NAME = re.compile(r"(?!\.+$)[^/\x00-\x1f\x7f\ud800-\udfff]+")
+CONF = "--conf"
 POLL_S = 0.05
 Echo: TypeAlias = Callable[[str, bytes], None]
 """Shows bytes that a script wrote to ``stdout`` or ``stderr``."""
@@ -51,10 +52,12 @@ def read_submission(script: Path, words: Sequence[str]) -> Submission:
     """Return what ``tidemark submit SCRIPT WORDS…`` asks for.
 
     The job's name, which its bookmark is kept under, is ``--JOB_NAME``, or else the script's name
-    with hyphens. A parameter without a value is a flag and gets ``true``.
+    with hyphens. A parameter without a value is a flag and gets ``true``. Several ``--conf`` are
+    one, chained as Glue wants them.
 
     Raises:
-        UsageError: there is no such script, a word is no ``--name value``, or the name is no name.
+        UsageError: there is no such script, a word is no ``--name value``, an argument is given
+            twice, or the name is no name.
     """
     if not script.is_file():
         raise UsageError(f"there is no script {script}; give the path of a Python file")
@@ -80,7 +83,9 @@ def _arguments(words: list[str]) -> dict[str, str]:
             )
         if not equals:
             value = words.pop(0) if words and not words[0].startswith("--") else "true"
-        arguments[name] = value
+        if name in arguments and name != CONF:
+            raise UsageError(f"{name} is given twice; a job run has each argument once")
+        arguments[name] = f"{arguments[name]} {CONF} {value}" if name in arguments else value
     return arguments
 
 

@@ -202,6 +202,23 @@ def test_name_that_cannot_be_that_of_a_file_is_refused(tmp_path, name):
         read_submission(script, ["--JOB_NAME", name])
 
 
+def test_several_confs_are_one_as_glue_chains_them(tmp_path):
+    script = tmp_path / "ok.py"
+    script.touch()
+
+    submission = read_submission(script, ["--conf", "spark.a=1", "--x", "y", "--conf=spark.b=2"])
+
+    assert submission.arguments == {"--conf": "spark.a=1 --conf spark.b=2", "--x": "y"}
+
+
+def test_an_argument_given_twice_is_refused(tmp_path):
+    script = tmp_path / "ok.py"
+    script.touch()
+
+    with pytest.raises(UsageError, match="--day is given twice"):
+        read_submission(script, ["--day", "1", "--day", "2"])
+
+
 def test_job_reaches_the_local_dynamodb_past_proxies_and_profiles(submit, monkeypatch):
     foreign = {"AWS_PROFILE": "nope", "HADOOP_CONF_DIR": "x", "HIVE_CONF_DIR": "x"}
     proxy = {"http_proxy": "http://127.0.0.1:9", "no_proxy": "intranet"}
