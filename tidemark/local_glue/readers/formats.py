@@ -14,9 +14,11 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.readers.declared_columns import Names
 from tidemark.local_glue.readers.glue_schema import spark_schema
 from tidemark.local_glue.readers.s3_options import is_true
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 # Options that only choose a faster reader on AWS, or that belong to a writer.
 WITHOUT_EFFECT = {"optimizePerformance", "writeHeader"}
+NOT_RUN = {"attachFilename", "attachTimestamp"}  # what Glue knows of every format
 READ_OPTIONS: dict[str, set[str]] = {
     "csv": {
         *("separator", "escaper", "quoteChar", "multiLine", "multiline", "withHeader"),
@@ -70,12 +72,16 @@ class Format:
 def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
     """Return the format a source is read with.
 
+    An option that Glue does not know of this format is ignored, as there, and is a warning.
+
     Raises:
         UnsupportedError: a format or an option that this machine does not run.
         UsageError: an option has a wrong value, or a required one is missing.
     """
     known = _known(SAME_AS.get(str(name).lower(), str(name).lower()), name, READ_OPTIONS)
-    _refuse(set(format_options) - READ_OPTIONS[known])
+    _refuse(NOT_RUN & set(format_options))
+    for option in sorted(set(format_options) - READ_OPTIONS[known]):
+        note(RunWarning.OPTION_IGNORED, f"format_options[{option!r}] of the format {known}")
     if known == "xml" and not format_options.get("rowTag"):
         raise UsageError("format 'xml' needs format_options['rowTag'], the tag of one row")
     if known == "avro" and str(format_options.get("version", "1.7")) not in ("1.7", "1.8"):

@@ -88,6 +88,9 @@ class RunWarning(Enum):
         "a mapping has another source type than its field: {}; the value is converted from what it "
         "is, and AWS may leave it out"
     )
+    OPTION_IGNORED = (
+        "{}: Glue does not know it here and reads as if it were not given; compare its spelling"
+    )
     FILTER_LEFT_OUT = (
         "the function of a filter raised {}: such rows are left out, as on AWS, and are not "
         "counted as errors"

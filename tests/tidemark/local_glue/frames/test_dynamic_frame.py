@@ -139,9 +139,9 @@ def test_write_connection_option_is_refused_by_name(glue_context, flights):
 
 
 def test_read_format_option_is_refused_by_name(glue_context):
-    with pytest.raises(NotImplementedError, match=r"format_options \['inferSchema'\]"):
+    with pytest.raises(NotImplementedError, match=r"format_options \['attachFilename'\]"):
         glue_context.create_dynamic_frame.from_options(
-            "s3", {"paths": ["s3://tests/a/"]}, "csv", {"inferSchema": True}
+            "s3", {"paths": ["s3://tests/a/"]}, "csv", {"attachFilename": "file"}
         )
 
 
@@ -152,16 +152,42 @@ def test_write_format_option_is_refused_by_name(glue_context, flights):
         )
 
 
-@pytest.mark.parametrize("argument", ["tranformation_ctx", "catalog_id"])
-def test_reader_argument_is_refused_by_name(glue_context, argument):
-    with pytest.raises(NotImplementedError, match=rf"reader arguments \['{argument}'\]"):
-        glue_context.create_dynamic_frame.from_options(
-            "s3", {"paths": ["s3://tests/a/"]}, "json", **{argument: "x"}
-        )
+@pytest.mark.rule(
+    "Formats",
+    source="LIB",
+    choice="what Glue would ignore without a word is a warning of the run",
+)
+def test_what_glue_does_not_know_of_a_reader_is_ignored_with_a_warning(glue_context, s3, warned):
+    s3.put("a.csv", "id\n1\n")
+
+    frame = glue_context.create_dynamic_frame.from_options(
+        *("s3", {"paths": [s3.uri]}, "csv", {"withHeader": True, "inferSchema": True}),
+        tranformation_ctx="x",
+        minPartitions=2,
+    )
+
+    assert frame.toDF().dtypes == [("id", "string")]
+    assert frame.toDF().collect() == [("1",)]
+    assert warned() == [
+        ("OPTION_IGNORED", "the argument tranformation_ctx of a reader"),
+        ("OPTION_IGNORED", "format_options['inferSchema'] of the format csv"),
+    ]
+
+
+def test_a_context_takes_the_numbers_of_partitions_that_tune_it_on_aws(glue_context, s3):
+    from awsglue.context import GlueContext
+
+    s3.put("a.csv", "1\n")
+    context = GlueContext(minPartitions=1, targetPartitions=2)
+
+    source = context.getSource("s3", paths=[s3.uri])
+    source.setFormat("csv")
+
+    assert source.getFrame(minPartitions=1, targetPartitions=2).toDF().collect() == [("1",)]
 
 
 def test_option_of_glue_context_is_refused_by_name(spark):
     from awsglue.context import GlueContext
 
-    with pytest.raises(NotImplementedError, match=r"GlueContext options \['minPartitions'\]"):
-        GlueContext(spark.sparkContext, minPartitions=2)
+    with pytest.raises(NotImplementedError, match=r"GlueContext options \['minPartition'\]"):
+        GlueContext(spark.sparkContext, minPartition=2)

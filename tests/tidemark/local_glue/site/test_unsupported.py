@@ -34,23 +34,8 @@ def context():
 
 
 def test_options_of_the_context_are_refused_by_name():
-    with pytest.raises(NotImplementedError, match=r"\['minPartitions', 'targetPartitions'\]"):
-        GlueContext(None, targetPartitions=2, minPartitions=1)
-
-
-@pytest.mark.parametrize(
-    ("keywords", "name"),
-    [({"sampleRatio": 1}, "sampleR"), ({"tranformation_ctx": "a"}, "tranformation_ctx")],
-    ids=["any keyword", "misspelt"],
-)
-def test_unsupported_reader_argument_is_refused_by_name(context, keywords, name):
-    for read in (
-        context.create_data_frame_from_options,
-        context.create_dynamic_frame_from_options,
-        context.create_dynamic_frame.from_options,
-    ):
-        with pytest.raises(NotImplementedError, match=f"reader arguments .'{name}.*not supported"):
-            read("s3", S3, "json", **keywords)
+    with pytest.raises(NotImplementedError, match=r"\['maxPartitions', 'target'\]"):
+        GlueContext(None, target=2, maxPartitions=1, minPartitions=1)
 
 
 def test_other_connection_types_are_refused_for_reading_and_writing(context):
@@ -80,10 +65,9 @@ def test_other_formats_are_refused_with_the_allowed_ones(context, name):
     [
         ({**S3, "compressionType": "gzip"}, {}, r"connection_options \['compressionType'\]"),
         ({**S3, "isFailFast": True}, {}, r"connection_options \['isFailFast'\]"),
-        (S3, {"withHeader": True}, r"format_options \['withHeader'\]"),
-        (S3, {"inferSchema": True}, r"format_options \['inferSchema'\]"),
+        (S3, {"attachTimestamp": "at"}, r"format_options \['attachTimestamp'\]"),
     ],
-    ids=["compressionType", "isFailFast", "withHeader", "inferSchema"],
+    ids=["compressionType", "isFailFast", "attachTimestamp"],
 )
 def test_unsupported_option_of_a_source_is_refused_by_name(connection, options, text):
     with pytest.raises(NotImplementedError, match=text):

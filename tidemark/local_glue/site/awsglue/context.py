@@ -8,12 +8,13 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
 
-from awsglue.data_source import DataSource
+from awsglue.data_source import PARTITION_COUNTS, DataSource
 from awsglue.dataframereader import DataFrameReader
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
 from tidemark.local_glue.readers.catalog import read_catalog
 from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
 from tidemark.local_glue.readers.s3 import read_s3, write_s3
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.unsupported.refusals import install
 
 # connection_type -> the format it implies; AWS keeps the last two for older scripts.
@@ -28,22 +29,22 @@ FILE_CONNECTIONS: dict[str, str | None] = {
 class GlueContext(SQLContext):
     """Entry point of a Glue script; ``spark_session`` is plain Spark."""
 
-    def __init__(self, sparkContext: SparkContext, **options: Any) -> None:
+    def __init__(self, sparkContext: SparkContext | None = None, **options: Any) -> None:
         """Wrap the Spark context.
 
         Args:
-            sparkContext: the context of this process.
-            options: minPartitions and targetPartitions on AWS; not supported here.
+            sparkContext: the context of this process, which is taken without it.
+            options: minPartitions and targetPartitions, which tune only and have no effect here.
 
         Raises:
-            NotImplementedError: any option was given.
+            NotImplementedError: any other option was given.
         """
-        if options:
-            raise NotImplementedError(f"GlueContext options {sorted(options)} are not supported")
+        if unknown := sorted(set(options) - PARTITION_COUNTS):
+            raise NotImplementedError(f"GlueContext options {unknown} are not supported")
         session = SparkSession.builder.getOrCreate()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # AWS subclasses SQLContext, so do we
-            super().__init__(sparkContext, session)
+            super().__init__(sparkContext or session.sparkContext, session)
         self.spark_session = session
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
@@ -96,7 +97,8 @@ class GlueContext(SQLContext):
             format_options: what `readers.formats` lists for the format.
             transformation_ctx: name of this source in the bookmark; empty reads everything.
             push_down_predicate: a condition on partition folders; others are not even listed.
-            kwargs: not supported.
+            kwargs: minPartitions and targetPartitions, which tune only; others are ignored, as
+                by Glue, and are warnings.
 
         Returns:
             The rows of the new files, no rows and no columns when there are none; or the new rows
@@ -107,8 +109,8 @@ class GlueContext(SQLContext):
             UsageError: an option has a wrong value.
             UnreadableFileError: a file is not what its format says.
         """
-        if kwargs:
-            raise NotImplementedError(f"reader arguments {sorted(kwargs)} are not supported")
+        for argument in sorted(set(kwargs) - PARTITION_COUNTS):
+            note(RunWarning.OPTION_IGNORED, f"the argument {argument} of a reader")
         if connection_type in DRIVERS:
             _refuse_for_tables(connection_type, format, format_options, push_down_predicate)
             return read_jdbc(

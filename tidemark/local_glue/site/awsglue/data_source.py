@@ -15,6 +15,7 @@ from tidemark.local_glue.unsupported.refusals import install
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
 
+PARTITION_COUNTS = frozenset({"minPartitions", "targetPartitions"})  # they tune only
 Open = Callable[[str | None, Mapping[str, Any]], DataFrame]
 
 
@@ -42,11 +43,14 @@ class DataSource:
     def getFrame(self, **options: Any) -> DynamicFrame:
         """Read the source; its state is kept for the next commit.
 
+        Args:
+            options: minPartitions and targetPartitions, which have no effect here.
+
         Raises:
-            UnsupportedError: minPartitions or targetPartitions is given.
+            UnsupportedError: any other option was given.
         """
-        if options:
-            raise UnsupportedError(f"getFrame options {sorted(options)} are not supported")
+        if unknown := sorted(set(options) - PARTITION_COUNTS):
+            raise UnsupportedError(f"getFrame options {unknown} are not supported")
         return DynamicFrame(self.getDataFrame(), self._context, self.name)
 
     def getDataFrame(self) -> DataFrame:
