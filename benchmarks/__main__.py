@@ -4,10 +4,10 @@ import os
 import time
 from unittest.mock import patch
 
-from benchmarks import bookmarks, cold_setup, job_overhead, synth, watermarks
+from benchmarks import awsglue, bookmarks, cold_setup, job_overhead, synth, watermarks
 from benchmarks.results import RESULTS, document, provenance
 
-MODULES = (synth, watermarks, bookmarks, job_overhead, cold_setup)
+MODULES = (synth, watermarks, bookmarks, job_overhead, awsglue, cold_setup)
 
 
 def main() -> None:

@@ -152,7 +152,8 @@ def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:
     """
     found = find_path(schema_of(frame), parse_path(old))
     if found is None:
-        note(RunWarning.FIELD_MISSING, old)
+        if frame.columns:
+            note(RunWarning.FIELD_MISSING, old)
         return frame
     steps, target = found[0], parse_path(new)
     name = target[-1][1:]

@@ -65,6 +65,8 @@ def filtered(
     warned of. Any other error makes an error record of the row.
     """
     source, values = values_of(frame)
+    if not values:
+        return frame, lambda: no_failures(frame)
     record_of = converter(schema_of(frame))
     assert record_of is not None  # noqa: S101 (a row is a struct)
     spark = frame.sparkSession
@@ -91,6 +93,12 @@ def filtered(
         )
 
     return built(source.filter(answer == KEPT), values), failed
+
+
+def no_failures(frame: DataFrame) -> DataFrame:
+    """Return no rows that failed, of a frame without columns."""
+    columns = "msg string, stackTrace string, dynamicRecord struct<>"
+    return frame.sparkSession.createDataFrame([], columns)
 
 
 def _message(error: Exception) -> str:

@@ -40,14 +40,17 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 def join(first: DataFrame, second: DataFrame, keys1: object, keys2: object) -> DataFrame:
     """Return the pairs of rows with equal keys: the columns of the first frame, then of the second.
 
-    A column of the first frame whose name the second one has too gets a dot before it.
+    A column of the first frame whose name the second one has too gets a dot before it. With a frame
+    without columns, as of a source that has nothing new, there is nothing.
 
     Raises:
         UsageError: a key is not there, or there are not as many of one frame as of the other.
     """
+    one, two = path_list(keys1), path_list(keys2)
+    if not first.columns or not second.columns:
+        return second if first.columns else first
     left, left_values = _renamed(first, "left ")
     right, right_values = _renamed(second, "right ")
-    one, two = path_list(keys1), path_list(keys2)
     if len(one) != len(two) or not one:
         raise UsageError(f"a join needs as many keys of each frame; it got {one} and {two}")
     keys = [
@@ -117,6 +120,8 @@ def merge(source: DataFrame, stage: DataFrame, primary_keys: object) -> DataFram
         UsageError: a key is not in both frames, or there is none.
     """
     keys = path_list(primary_keys)
+    if not source.columns or not stage.columns:
+        return stage if stage.columns else source
     left, left_values = _renamed(source, "left ")
     right, right_values = _renamed(stage, "right ")
     if not keys:
@@ -142,6 +147,8 @@ def split_rows(
         UsageError: a field is not there, or an operator is not known.
     """
     source, values = values_of(frame)
+    if not values:
+        return frame, frame
     conditions = [
         _compared(frame, values, path, comparator, value)
         for path, wanted in comparisons.items()

@@ -22,6 +22,7 @@ from tidemark.local_glue.frames.choices import (
     values_of,
 )
 from tidemark.local_glue.frames.fields import edited, value_at
+from tidemark.local_glue.frames.functions import no_failures
 from tidemark.local_glue.frames.paths import find_path, parse_path
 from tidemark.local_glue.readers.glue_schema import spark_schema
 
@@ -50,6 +51,8 @@ def unbox(
         raise UnsupportedError(f"unbox of {format!r} is not supported; allowed are json and csv")
     if unknown := sorted(set(options) - OPTIONS[format]):
         raise UnsupportedError(f"the options {unknown} of unbox are not supported for {format}")
+    if not frame.columns:
+        return frame, lambda: no_failures(frame)
     found = find_path(schema_of(frame), parse_path(path))
     if found is None or not isinstance(found[1], StringType):
         what = "is not there" if found is None else f"is {found[1].simpleString()}"

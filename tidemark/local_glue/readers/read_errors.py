@@ -98,9 +98,9 @@ def _not_the_files_fault(text: str, file: str, format_name: str) -> TidemarkErro
         return DisagreementError(
             f"cannot read {file} and others as {format_name}: the column {column!r} is "
             f"{names[0]} in one file and {names[1]} in another. Glue reads a column of mixed types "
-            f"as choice<{','.join(names)}>; the local Glue has no choice types yet: read the files "
-            "through a table of the Data Catalog that declares the column as string, or give each "
-            "kind a path and a transformation_ctx of its own"
+            f"as choice<{','.join(names)}>; the local Glue does not for {format_name}: read the "
+            "files through a table of the Data Catalog that declares the column as string, or give "
+            "each kind a path and a transformation_ctx of its own"
         )
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from pyspark.sql.types import StructType
 
 import awsglue.transforms as transforms
 
@@ -55,6 +56,37 @@ def test_a_transform_is_applied_to_a_frame(frame, name):
     found = CALLS[name](getattr(transforms, name), frame)
 
     assert columns(found) == FOUND.get(name, ["id", "name", "s"])
+
+
+@pytest.mark.rule("Frames", source="INFER", choice="no columns, no error and no warning")
+def test_of_a_source_without_anything_new_every_transform_makes_nothing(glue_context, warned):
+    from awsglue.dynamicframe import DynamicFrame
+
+    empty = glue_context.spark_session.createDataFrame([], StructType([]))
+    frame = DynamicFrame.fromDF(empty, glue_context, "f")
+
+    found = {name: CALLS[name](getattr(transforms, name), frame) for name in CALLS}
+    found |= dict(frame.split_rows({"id": {">": 1}}, "high", "low")._frames)
+    found["merged"] = frame.mergeDynamicFrame(frame, ["id"])
+    found["tables"] = frame.relationalize("root", None)["root"]
+
+    columns = {name: one.toDF().columns for name, one in found.items()}
+    assert {name: names for name, names in columns.items() if names} == {
+        "ErrorsAsDynamicFrame": ["error"]
+    }
+    assert [one.count() + one.errorsCount() for one in found.values()] == [0] * len(found)
+    assert warned() == []
+
+
+def test_what_spark_can_express_runs_no_python_and_is_the_plan_of_the_data_frame(rows_of):
+    frame = rows_of("id int, name string, s struct<x: string>", (1, "a", ("b",)))
+
+    mapped = frame.apply_mapping([("s.x", "string", "x", "string"), ("id", "int", "n", "long")])
+    plan = mapped.rename_field("n", "m").drop_fields("x").resolveChoice(choice="make_cols").toDF()
+
+    text = plan._jdf.queryExecution().optimizedPlan().toString()
+    assert text.count("Project") == 1
+    assert "Python" not in text
 
 
 def test_every_transform_is_tried():

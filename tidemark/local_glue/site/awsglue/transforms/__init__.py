@@ -60,5 +60,29 @@ def describe_transform(name: str) -> str:
     return json.dumps(found, sort_keys=True, indent=4, separators=(",", ": "))
 
 
-__all__ = ["GlueTransform", *sorted(transform.__name__ for transform in ALL_TRANSFORMS)]
+__all__ = [
+    "ApplyMapping",
+    "Coalesce",
+    "DropFields",
+    "DropNullFields",
+    "ErrorsAsDynamicFrame",
+    "Filter",
+    "FlatMap",
+    "GlueTransform",
+    "Join",
+    "Map",
+    "MapToCollection",
+    "Relationalize",
+    "RenameField",
+    "Repartition",
+    "ResolveChoice",
+    "SelectFields",
+    "SelectFromCollection",
+    "Spigot",
+    "SplitFields",
+    "SplitRows",
+    "Unbox",
+    "Union",
+    "UnnestFrame",
+]
 __all__ += install(__name__)

@@ -1,0 +1,134 @@
+"""Measures DynamicFrames against the same work of DataFrames: `python -m benchmarks.awsglue`.
+
+Rows without choices are mapped, renamed, joined and written away, by Glue's transforms and by
+Spark's own expressions, in turns; the ratio is of the fastest runs, which others on the machine
+disturb least. The environment variable ROWS makes it smaller.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (as in PySpark's own documents)
+
+from benchmarks.measure import PROJECT, Result
+from tidemark.local_glue.machine.java import find_java_home
+
+ROWS = int(os.environ.get("ROWS", "5000000"))
+ROUNDS = 5
+TARGET = 1.10
+COMMAND = "python -m benchmarks.awsglue"
+SITE = PROJECT / "tidemark" / "local_glue" / "site"
+IMPORT = (
+    "import pyspark.sql.functions, awsglue.context, time; begin = time.perf_counter(); "
+    "import awsglue.transforms; print(time.perf_counter() - begin)"
+)
+
+
+def measure() -> list[Result]:
+    """Return the seconds of both ways, with their ratio, and of importing the transforms."""
+    os.environ["JAVA_HOME"] = str(find_java_home())
+    sys.path.append(str(SITE))
+    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = spark.config("spark.sql.shuffle.partitions", "4").getOrCreate()
+    try:
+        frames, plain = _in_turns(session)
+    finally:
+        session.stop()
+    ratio = min(frames) / min(plain)
+    size = f"{ROWS:,} rows"
+    note = f"{ratio:.2f} times the DataFrames; target {TARGET:.2f}"
+    return [
+        Result(f"mapping, rename and join of {size} by DynamicFrames", COMMAND, frames, note),
+        Result(f"the same of {size} by DataFrames", COMMAND, plain),
+        Result("import awsglue.transforms", COMMAND, _imports(), "target 0.05"),
+    ]
+
+
+def _in_turns(spark: SparkSession) -> tuple[list[float], list[float]]:
+    """Return the seconds of each way, after one round that warms up."""
+    ways = (_by_dynamic_frames, _by_data_frames)
+    seconds: list[list[float]] = [[], []]
+    for number in range(ROUNDS + 1):
+        for way, found in zip(ways, seconds, strict=True):
+            taken = _seconds(lambda way=way: _drain(way(spark)))  # type: ignore[misc]
+            if number:
+                found.append(taken)
+    return seconds[0], seconds[1]
+
+
+def _rows(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
+    orders = spark.range(ROWS).select(
+        F.col("id"),
+        (F.col("id") % 1000).alias("customer"),
+        F.concat(F.lit("a"), F.col("id").cast("string")).alias("text"),
+        F.struct(F.col("id").cast("string").alias("amount")).alias("nested"),
+    )
+    customers = spark.range(1000).select(F.col("id").alias("key"), F.lit("x").alias("name"))
+    return orders, customers
+
+
+def _by_dynamic_frames(spark: SparkSession) -> DataFrame:
+    from awsglue.context import GlueContext
+    from awsglue.dynamicframe import DynamicFrame
+    from awsglue.transforms import ApplyMapping, DropFields, Join, RenameField
+
+    context = GlueContext(spark.sparkContext)
+    orders, customers = (DynamicFrame.fromDF(one, context, "rows") for one in _rows(spark))
+    mapped = ApplyMapping.apply(
+        frame=orders,
+        mappings=[
+            ("id", "long", "order_id", "string"),
+            ("customer", "long", "customer", "long"),
+            ("text", "string", "text", "string"),
+            ("nested.amount", "string", "amount", "decimal(12,2)"),
+        ],
+    )
+    renamed = RenameField.apply(mapped, "text", "label")
+    joined = Join.apply(renamed, customers, "customer", "key")
+    found: DataFrame = DropFields.apply(joined, ["key"]).toDF()
+    return found
+
+
+def _by_data_frames(spark: SparkSession) -> DataFrame:
+    orders, customers = _rows(spark)
+    mapped = orders.select(
+        F.col("id").cast("string").alias("order_id"),
+        "customer",
+        F.col("text").alias("label"),
+        F.col("nested.amount").cast("decimal(12,2)").alias("amount"),
+    )
+    return mapped.join(customers, mapped["customer"] == customers["key"]).drop("key")
+
+
+def _drain(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def _seconds(call: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def _imports() -> list[float]:
+    """Return the seconds that the transforms take after the context, in processes of their own."""
+    found = []
+    for _ in range(ROUNDS):
+        run = subprocess.run(  # noqa: S603 (our own program)
+            [sys.executable, "-c", IMPORT],
+            env={**os.environ, "PYTHONPATH": f"{PROJECT}{os.pathsep}{SITE}"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(float(run.stdout))
+    return found
+
+
+if __name__ == "__main__":
+    for result in measure():
+        print(result.row())  # noqa: T201 (a command)
