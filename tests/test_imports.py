@@ -49,6 +49,7 @@ ALLOWED = {
     "tidemark/local_glue/runs/jvms": "py4j pyspark",
     # py4j comes with pyspark and is what it raises; fastavro and lxml read what Spark cannot.
     "tidemark/local_glue/readers": "fastavro lxml py4j pyspark",
+    "tidemark/local_glue/writers": "pyspark",
     "tidemark/local_glue/frames": "pyspark",
     "tidemark/local_glue/partition_predicates.py": "pyspark",
     "tidemark/local_glue/site": "awsglue py4j pyspark",

@@ -8,9 +8,10 @@ from pathlib import Path
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.assembly.resources import NAME_PROPERTIES
-from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS, WRITE_OPTIONS
+from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS
 from tidemark.local_glue.readers.jdbc import DRIVERS
 from tidemark.local_glue.unsupported.not_yet import INSTEAD, NOT_YET
+from tidemark.local_glue.writers.formats import WRITE_OPTIONS
 
 PROJECT = Path(__file__).parents[1]
 DOCUMENT = PROJECT / "docs" / "local.md"

@@ -77,7 +77,7 @@ def read_catalog(
             f"catalog_id {catalog_id!r} is another account; the local Data Catalog is of "
             f"{ACCOUNT_ID}"
         )
-    database, table_name = _names(*names)
+    database, table_name = table_names(*names)
     with Store(job_home().database) as store:
         table = find_table(store, database, table_name)
     if table.is_jdbc:
@@ -107,6 +107,19 @@ def _read_database(
             f"push_down_predicate {push_down_predicate!r} chooses folders, and the table "
             f"{table.full_name} is in a database: filter the rows after the read"
         )
+    connection, dbtable = connection_of(table)
+    kind = table.classification if table.classification in DRIVERS else "jdbc"
+    options = {**connection, "dbtable": dbtable, **additional_options}
+    return read_jdbc(spark, kind, options, transformation_ctx)
+
+
+def connection_of(table: CatalogTable) -> tuple[dict[str, str], str]:
+    """Return url, user, password and driver of a table in a database, and its name there.
+
+    Raises:
+        UsageError: the table names no connection.
+        EntityNotFoundError: there is no such connection.
+    """
     name = table.parameters.get("connectionName")
     if not name:
         raise UsageError(
@@ -117,12 +130,12 @@ def _read_database(
         connection = find_connection(store, name).jdbc_options()
     parts = table.location.split(".")
     dbtable = ".".join(parts[1:]) if len(parts) == len(CRAWLED_PARTS) else table.location
-    kind = table.classification if table.classification in DRIVERS else "jdbc"
-    options = {**connection, "dbtable": dbtable, **additional_options}
-    return read_jdbc(spark, kind, options, transformation_ctx)
+    return connection, dbtable
 
 
-def _names(database: str | None, table: str | None, others: Mapping[str, Any]) -> tuple[str, str]:
+def table_names(
+    database: str | None, table: str | None, others: Mapping[str, Any]
+) -> tuple[str, str]:
     """Return database and table; the texts of the first three errors are AWS's."""
     name_space = others.get("name_space")
     if unknown := sorted(set(others) - {"name_space"}):
@@ -189,8 +202,7 @@ def _format(table: CatalogTable, schema: StructType) -> Format:
     parameters = {**table.parameters, **table.serde_parameters}
     name, options = table.classification, dict[str, Any]()
     if name == "csv":
-        options = {CSV_PARAMETERS[k]: v for k, v in parameters.items() if k in CSV_PARAMETERS}
-        options.setdefault("separator", parameters.get("delimiter", ","))
+        options = csv_options_of(parameters)
         options["skipFirst"] = _skips_header(table, parameters)
     elif name == "xml":
         options = {"rowTag": parameters.get("rowTag")}
@@ -202,6 +214,12 @@ def _format(table: CatalogTable, schema: StructType) -> Format:
         names=_column_names(name, table.serde_parameters) if schema.fields else None,
         partitions={key.lower(): _type(kind) for key, kind in table.partition_keys},
     )
+
+
+def csv_options_of(parameters: Mapping[str, str]) -> dict[str, Any]:
+    """Return Glue's format options of a CSV table, from its parameters and its SerDe's."""
+    options = {CSV_PARAMETERS[k]: v for k, v in parameters.items() if k in CSV_PARAMETERS}
+    return {"separator": parameters.get("delimiter", ","), **options}
 
 
 def _column_names(format_name: str, serde: Mapping[str, str]) -> Names | None:

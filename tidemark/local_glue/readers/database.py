@@ -25,13 +25,18 @@ def load(spark: SparkSession, connection: Mapping[str, str], **options: str) -> 
     Raises:
         UsageError: the driver is not on the class path.
     """
+    check_driver(spark, connection)
+    return spark.read.format("jdbc").options(**connection, **options).load()
+
+
+def check_driver(spark: SparkSession, connection: Mapping[str, str]) -> None:
+    """Raise UsageError if the driver of a connection is not on the class path."""
     driver = connection.get("driver")
     if driver and not _jvm(spark).org.apache.spark.util.Utils.classIsLoadable(driver):
         raise UsageError(
             f"the JDBC driver {driver} is not on the class path of Spark: put its jar into Spark's "
             "jars folder, or name another driver in connection_options"
         )
-    return spark.read.format("jdbc").options(**connection, **options).load()
 
 
 def default_key(

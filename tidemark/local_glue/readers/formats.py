@@ -33,11 +33,6 @@ READ_OPTIONS: dict[str, set[str]] = {
     "parquet": set(),
     "orc": set(),
 }
-WRITE_OPTIONS: dict[str, dict[str, str]] = {
-    "csv": {"writeHeader": "header", "separator": "sep", "quoteChar": "quote"},
-    "json": {},
-    "parquet": {"compression": "compression"},
-}
 SAME_AS = {"glueparquet": "parquet"}
 MAY_BE_EMPTY = ("csv", "json", "xml")  # a file of 0 bytes has no rows; of the others it is broken
 
@@ -90,17 +85,6 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
             "(with logical types)"
         )
     return Format(known, dict(format_options), _given_schema(format_options.get("withSchema")))
-
-
-def write_options(name: str | None, format_options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the Spark options that a sink writes with.
-
-    Raises:
-        UnsupportedError: a format or an option that this machine does not run.
-    """
-    known = WRITE_OPTIONS[_known(str(name), name, WRITE_OPTIONS)]
-    _refuse(set(format_options) - set(known))
-    return {known[key]: _text(value) for key, value in format_options.items()}
 
 
 def csv_options(csv: Format) -> dict[str, str]:

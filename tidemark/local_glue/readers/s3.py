@@ -1,4 +1,4 @@
-"""Reads and writes files of S3 with Glue's connection and format options.
+"""Reads files of S3 with Glue's connection and format options.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
 """
@@ -10,13 +10,12 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.files import FileVersion
 from tidemark.local_glue.bookmarks.session import files_to_read, taken_back_on_error
 from tidemark.local_glue.bookmarks.sources import Predicate
 from tidemark.local_glue.readers.avro_files import read_avro
 from tidemark.local_glue.readers.conformed import conformed_rows
-from tidemark.local_glue.readers.formats import MAY_BE_EMPTY, Format, read_format, write_options
+from tidemark.local_glue.readers.formats import MAY_BE_EMPTY, Format, read_format
 from tidemark.local_glue.readers.json_files import read_json
 from tidemark.local_glue.readers.partitions import Layout, layout_of
 from tidemark.local_glue.readers.predicates import SparkPredicate
@@ -99,30 +98,3 @@ def read_files(
         conformed_rows(read(spark, group, layout, file_format), layout, file_format)
         for layout, group in layouts.items()
     )
-
-
-def write_s3(
-    frame: DataFrame,
-    connection_options: dict[str, Any],
-    format: str | None,
-    format_options: dict[str, Any],
-) -> None:
-    """Append the frame's rows to ``path``, in folders by ``partitionKeys``."""
-    path = connection_options.pop("path", None)
-    if not isinstance(path, str) or not path:
-        raise ValueError(f"connection_options['path'] is {path!r}; it must be a URI")
-    partition_keys = connection_options.pop("partitionKeys", [])
-    if connection_options:
-        raise UnsupportedError(
-            f"connection_options {sorted(connection_options)} are not supported by the local Glue "
-            "yet"
-        )
-    options = write_options(format, format_options)
-    if not frame.columns:
-        return
-    if format == "csv":
-        options.setdefault("header", "true")  # Glue writes a header unless writeHeader is false
-    writer = frame.write.mode("append").options(**options)
-    if partition_keys:
-        writer = writer.partitionBy(*partition_keys)
-    writer.save(path, format=format)

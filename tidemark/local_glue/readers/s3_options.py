@@ -22,6 +22,13 @@ KNOWN = frozenset(
         *("maxBand", "maxFilesInBand", "boundedFiles", "boundedSize"),
     }
 )
+# connection_type -> the format it implies; AWS keeps the last two for older scripts.
+FILE_CONNECTIONS: dict[str, str | None] = {
+    "s3": None,
+    "file": None,
+    "parquet": "parquet",
+    "orc": "orc",
+}
 GROUPED_FORMATS = ("csv", "json", "xml")
 GROUP_FILES = ("inPartition", "none")
 GROUPED_ABOVE = 50_000  # files, unless groupFiles says otherwise

@@ -95,6 +95,17 @@ class RunWarning(Enum):
         "the function of a filter raised {}: such rows are left out, as on AWS, and are not "
         "counted as errors"
     )
+    LOGGED_COLUMNS = (
+        "updateBehavior is LOG and the table lacks {}: AWS leaves the new partitions out of the "
+        "Data Catalog then; here they are seen, without these columns"
+    )
+    PARTITION_KEYS = (
+        "the table {} has partition keys and its writer has none: rows are written above the "
+        "partitions, where no reader of the table looks; give partitionKeys in additional_options"
+    )
+    STORAGE_CLASS = (
+        "{} was not moved to another storage class: the lake of this machine has one only"
+    )
     TABLE_CHANGED = (
         "the source {} now reads another table under the same transformation_ctx: its rows with "
         "keys that the bookmark has passed are skipped; rename the ctx or reset the bookmark to "

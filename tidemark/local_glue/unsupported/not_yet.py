@@ -12,34 +12,24 @@ NOT_YET: dict[str, dict[str, str]] = {
     "awsglue.context": {
         "": "register",
         "GlueContext": (
-            "write_data_frame Spark_SQL_Formats Unsupported_Compression_Types "
+            "Spark_SQL_Formats Unsupported_Compression_Types "
             "getStreamingSource get_catalog_schema_as_spark_schema "
             "create_dynamic_frame_from_rdd create_sample_dynamic_frame_from_catalog "
-            "create_sample_dynamic_frame_from_options getSink write_from_options "
-            "write_dynamic_frame_from_catalog write_data_frame_from_catalog "
-            "write_dynamic_frame_from_jdbc_conf write_from_jdbc_conf convert_resolve_option "
-            "extract_jdbc_conf purge_table purge_s3_path transition_table transition_s3_path "
+            "create_sample_dynamic_frame_from_options "
+            "convert_resolve_option purge_table purge_s3_path transition_table transition_s3_path "
             "currentTimeMillis getSampleStreamingDynamicFrame forEachBatch "
             "add_ingestion_time_columns start_transaction commit_transaction "
             "cancel_transaction"
         ),
     },
-    "awsglue.data_sink": {
-        "": "DataSink",
-    },
     "awsglue.data_source": {
         "DataSource": "getSampleFrame",
-    },
-    "awsglue.dataframewriter": {
-        "": "DataFrameWriter",
     },
     "awsglue.devutils": {
         "": "ExecutionProperty Command Connections Job GlueJobUtils",
     },
     "awsglue.dynamicframe": {
-        "DynamicFrame": "write",
         "DynamicFrameReader": "from_rdd",
-        "DynamicFrameWriter": "from_catalog from_jdbc_conf",
     },
     "awsglue.glue_shell": {
         "": "sc glueContext welcome_msg",
@@ -91,14 +81,10 @@ NOT_YET: dict[str, dict[str, str]] = {
 }
 
 WITH_SPARK = "convert with toDF() and use Spark"
-_WRITE = "write with write_dynamic_frame.from_options, or with Spark: toDF().write"
 _STREAM = "streaming jobs do not run locally; read the source as a batch"
 _S3 = "delete or move the files with boto3 or in the lake folder"
 # What to do instead, by a part of a name, the last one first.
 INSTEAD = {
-    **dict.fromkeys(("getSink", "DataSink", "write_from_options", "write"), _WRITE),
-    **dict.fromkeys(("write_data_frame", "DataFrameWriter", "from_jdbc_conf"), _WRITE),
-    **dict.fromkeys(("write_dynamic_frame_from_jdbc_conf", "write_from_jdbc_conf"), _WRITE),
     **dict.fromkeys(("getStreamingSource", "forEachBatch", "StreamingDataSource"), _STREAM),
     **dict.fromkeys(("getSampleStreamingDynamicFrame", "add_ingestion_time_columns"), _STREAM),
     **dict.fromkeys(("purge_s3_path", "purge_table", "transition_s3_path"), _S3),

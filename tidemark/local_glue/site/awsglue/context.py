@@ -8,22 +8,24 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
 
+from awsglue.data_sink import DataSink
 from awsglue.data_source import PARTITION_COUNTS, DataSource
 from awsglue.dataframereader import DataFrameReader
-from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
+from awsglue.dataframewriter import DataFrameWriter
+from awsglue.dynamicframe import (
+    DynamicFrame,
+    DynamicFrameCollection,
+    DynamicFrameReader,
+    DynamicFrameWriter,
+)
 from tidemark.local_glue.readers.catalog import read_catalog
 from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
-from tidemark.local_glue.readers.s3 import read_s3, write_s3
+from tidemark.local_glue.readers.s3 import read_s3
+from tidemark.local_glue.readers.s3_options import FILE_CONNECTIONS
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.unsupported.refusals import install
-
-# connection_type -> the format it implies; AWS keeps the last two for older scripts.
-FILE_CONNECTIONS: dict[str, str | None] = {
-    "s3": None,
-    "file": None,
-    "parquet": "parquet",
-    "orc": "orc",
-}
+from tidemark.local_glue.writers.jdbc import jdbc_conf
+from tidemark.local_glue.writers.sinks import Sink, catalog_sink, check_account, jdbc_conf_sink
 
 
 class GlueContext(SQLContext):
@@ -49,6 +51,7 @@ class GlueContext(SQLContext):
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)
+        self.write_data_frame = DataFrameWriter(self)
 
     def get_logger(self) -> logging.Logger:
         """Return a logger; its messages go to the run's stderr log."""
@@ -227,6 +230,27 @@ class GlueContext(SQLContext):
             catalog_id,
         )
 
+    def getSink(
+        self,
+        connection_type: str,
+        format: str | None = None,
+        transformation_ctx: str = "",
+        **options: Any,
+    ) -> DataSink:
+        """Return a sink; ``setFormat`` and ``setCatalogInfo`` may follow, then ``writeFrame``.
+
+        Args:
+            connection_type: ``s3``, ``file``, or a type of `write_jdbc`.
+            format: csv, json, parquet (or glueparquet), orc.
+            transformation_ctx: has no effect on a sink.
+            options: of S3 ``path``, ``partitionKeys`` (list), ``compression``,
+                ``enableUpdateCatalog``, ``updateBehavior``; of a database see `write_jdbc`.
+
+        Raises:
+            UnsupportedError: a connection type that this machine does not write to.
+        """
+        return DataSink(Sink(connection_type, options, format), self)
+
     def write_dynamic_frame_from_options(
         self,
         frame: DynamicFrame,
@@ -236,25 +260,131 @@ class GlueContext(SQLContext):
         format_options: Mapping[str, Any] | None = None,
         transformation_ctx: str = "",
     ) -> DynamicFrame:
-        """Append a frame to a path of S3 and return the frame.
+        """Append a frame and return it; see `getSink` for options and errors."""
+        sink = Sink(connection_type, connection_options or {}, format, format_options or {})
+        return DataSink(sink, self).writeFrame(frame)
+
+    def write_from_options(
+        self,
+        frame_or_dfc: DynamicFrame | DynamicFrameCollection,
+        connection_type: str,
+        connection_options: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        format_options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Append a frame, or the frames of a collection to a folder or table of their names.
+
+        ``accumulator_size``, which counts errors on AWS, has no effect.
+        """
+        sink = Sink(connection_type, connection_options or {}, format, format_options or {})
+        return DataSink(sink, self).write(frame_or_dfc)
+
+    def write_dynamic_frame_from_catalog(
+        self,
+        frame: DynamicFrame,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Append a frame to a table of the Data Catalog and return it.
 
         Args:
-            frame: what to write; a frame without columns writes nothing.
-            connection_type: ``s3``.
-            connection_options: ``path``, ``partitionKeys`` (list).
-            format: json, csv or parquet.
-            format_options: csv: writeHeader, separator, quoteChar; parquet: compression.
+            frame: what to write.
+            database: its database; ``name_space`` is the older name of this argument.
+            table_name: its name; the table is there.
+            redshift_tmp_dir: is for Redshift only.
             transformation_ctx: has no effect on a sink.
+            additional_options: ``partitionKeys``, ``enableUpdateCatalog``, ``updateBehavior`` and
+                other options of `getSink`.
+            catalog_id: the account; only this machine's.
+            kwargs: ``name_space``; others are refused.
 
         Raises:
-            NotImplementedError: an option or format this machine does not run.
+            EntityNotFoundError: there is no such table.
+            UsageError: an argument is wrong.
+            UnsupportedError: something that this machine does not run.
         """
-        if connection_type != "s3":
-            raise NotImplementedError(
-                f"connection_type {connection_type!r} is not supported; allowed is 's3'"
-            )
-        write_s3(frame.toDF(), dict(connection_options or {}), format, dict(format_options or {}))
+        sink = catalog_sink((database, table_name, kwargs), additional_options or {}, catalog_id)
+        return DataSink(sink, self).writeFrame(frame)
+
+    def write_data_frame_from_catalog(
+        self,
+        frame: DataFrame,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DataFrame:
+        """Append a DataFrame to a table; see `write_dynamic_frame_from_catalog`."""
+        sink = catalog_sink((database, table_name, kwargs), additional_options or {}, catalog_id)
+        sink.write(frame)
         return frame
+
+    def write_dynamic_frame_from_jdbc_conf(
+        self,
+        frame: DynamicFrame,
+        catalog_connection: str,
+        connection_options: Mapping[str, Any] | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> None:
+        """Append a frame by a connection of the Data Catalog; see `write_from_jdbc_conf`."""
+        self.write_from_jdbc_conf(
+            frame,
+            catalog_connection,
+            connection_options,
+            redshift_tmp_dir,
+            transformation_ctx,
+            catalog_id,
+        )
+
+    def write_from_jdbc_conf(
+        self,
+        frame_or_dfc: DynamicFrame | DynamicFrameCollection,
+        catalog_connection: str,
+        connection_options: Mapping[str, Any] | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Append a frame, or each frame of a collection, to a table of a database.
+
+        Args:
+            frame_or_dfc: what to write.
+            catalog_connection: name of the connection in the Data Catalog.
+            connection_options: ``dbtable`` and ``database``; what `write_jdbc` knows.
+            redshift_tmp_dir: is for Redshift only.
+            transformation_ctx: has no effect on a sink.
+            catalog_id: the account; only this machine's.
+
+        Raises:
+            EntityNotFoundError: there is no such connection.
+            UsageError: an option is wrong.
+        """
+        sink = jdbc_conf_sink(catalog_connection, connection_options or {}, catalog_id)
+        return DataSink(sink, self).write(frame_or_dfc)
+
+    def extract_jdbc_conf(
+        self, connection_name: str, catalog_id: str | None = None
+    ) -> dict[str, str]:
+        """Return ``user``, ``password``, ``vendor``, ``url`` without database, ``fullUrl``.
+
+        Raises:
+            EntityNotFoundError: there is no such connection.
+            UnsupportedError: the catalog is of another account.
+        """
+        check_account(catalog_id)
+        return jdbc_conf(connection_name)
 
 
 def _refuse_for_tables(

@@ -75,6 +75,19 @@ class DynamicFrame:
         """Return a DynamicFrame over the rows of a Spark DataFrame."""
         return cls(dataframe, glue_ctx, name)
 
+    def write(
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        format_options: Mapping[str, Any] | None = None,
+        accumulator_size: int = 0,
+    ) -> "DynamicFrame":
+        """Append this frame to a target and return it; see `GlueContext.getSink`."""
+        return self.glue_ctx.write_dynamic_frame_from_options(
+            self, connection_type, connection_options, format, format_options
+        )
+
     def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
         """Return the rows as a Spark DataFrame; a choice is a struct of its types.
 
@@ -680,6 +693,42 @@ class DynamicFrameWriter:
             format,
             format_options,
             transformation_ctx,
+        )
+
+    def from_catalog(
+        self,
+        frame: DynamicFrame,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Append a frame to a table; see `GlueContext.write_dynamic_frame_from_catalog`."""
+        return self._glue_context.write_dynamic_frame_from_catalog(
+            frame,
+            database,
+            table_name,
+            redshift_tmp_dir,
+            transformation_ctx,
+            additional_options,
+            catalog_id,
+            **kwargs,
+        )
+
+    def from_jdbc_conf(
+        self,
+        frame: DynamicFrame,
+        catalog_connection: str,
+        connection_options: Mapping[str, Any] | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+    ) -> None:
+        """Append a frame to a database; see `GlueContext.write_from_jdbc_conf`."""
+        self._glue_context.write_dynamic_frame_from_jdbc_conf(
+            frame, catalog_connection, connection_options, redshift_tmp_dir, transformation_ctx
         )
 
 

@@ -1,0 +1,118 @@
+"""Writes files of S3 with Glue's connection options, and tells the Data Catalog of them.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.readers.s3_options import is_true
+from tidemark.local_glue.writers.formats import WriteFormat, write_format
+from tidemark.local_glue.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
+
+KNOWN = ("path", "partitionKeys", "compression", "enableUpdateCatalog", "updateBehavior")
+
+
+@dataclass(frozen=True)
+class S3Sink:
+    """Where a script writes to, and whether the catalog is told.
+
+    Attributes:
+        path: the URI of the folder.
+        partition_keys: the columns that become folders, outermost first.
+        compression: of the files, None where the format decides.
+        updates_catalog: whether the table is created or updated.
+        update_behavior: ``UPDATE_IN_DATABASE`` or ``LOG``.
+    """
+
+    path: str
+    partition_keys: tuple[str, ...] = ()
+    compression: str | None = None
+    updates_catalog: bool = False
+    update_behavior: str = UPDATE
+
+
+def s3_sink(options: Mapping[str, Any]) -> S3Sink:
+    """Return what the connection options ask for.
+
+    Raises:
+        UsageError: a value is wrong.
+        UnsupportedError: an option that this machine does not run.
+    """
+    path, keys = options.get("path"), options.get("partitionKeys") or []
+    if not isinstance(path, str) or not path:
+        raise ValueError(f"connection_options['path'] is {path!r}; it must be a URI")
+    if unknown := sorted(set(options) - set(KNOWN)):
+        raise UnsupportedError(
+            f"connection_options {unknown} are not supported by the local Glue yet; it knows "
+            f"{', '.join(KNOWN)}"
+        )
+    if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
+        raise UsageError(
+            f"connection_options['partitionKeys'] is {keys!r}; it must be a list of column names"
+        )
+    behavior = options.get("updateBehavior", UPDATE)
+    if behavior not in UPDATE_BEHAVIORS:
+        raise UsageError(
+            f"connection_options['updateBehavior'] is {behavior!r}; allowed are "
+            f"{' and '.join(UPDATE_BEHAVIORS)}"
+        )
+    compression = options.get("compression") or None
+    updates = is_true(options.get("enableUpdateCatalog", False))
+    return S3Sink(path, tuple(keys), compression, updates, behavior)
+
+
+def write_s3(
+    frame: DataFrame,
+    connection_options: Mapping[str, Any],
+    format_name: str | None,
+    format_options: Mapping[str, Any],
+    table: tuple[str, str] | None = None,
+) -> None:
+    """Append the frame's rows to ``path``, in folders by ``partitionKeys``.
+
+    Args:
+        frame: what to write; one without columns writes nothing.
+        connection_options: what `s3_sink` knows.
+        format_name: the format of the files.
+        format_options: what `WRITE_OPTIONS` lists.
+        table: its database and name in the Data Catalog, for ``enableUpdateCatalog``.
+
+    Raises:
+        UsageError: an option is wrong, or does not fit the table that is there.
+        UnsupportedError: an option or format that this machine does not run.
+    """
+    sink = s3_sink(connection_options)
+    how = write_format(format_name, format_options, sink.compression)
+    if sink.updates_catalog and table is None:
+        raise UsageError(
+            "enableUpdateCatalog is on and no table is named; call setCatalogInfo on the sink, or "
+            "write with from_catalog"
+        )
+    if not frame.columns:
+        return
+    update = None
+    if sink.updates_catalog and table is not None:
+        update = TableUpdate.of(table, sink, how, frame.schema)
+    write_files(frame, sink.path, how, sink.partition_keys)
+    if update is not None:
+        update.store()
+
+
+def write_files(
+    frame: DataFrame, path: str, how: WriteFormat, partition_keys: tuple[str, ...] = ()
+) -> None:
+    """Append rows to a folder."""
+    if missing := [key for key in partition_keys if key not in frame.columns]:
+        raise UsageError(
+            f"partitionKeys {missing} are no columns of the frame; it has "
+            f"{', '.join(frame.columns)}"
+        )
+    writer = frame.write.mode("append").options(**how.options)
+    if partition_keys:
+        writer = writer.partitionBy(*partition_keys)
+    writer.save(path, format=how.name)

@@ -1,0 +1,178 @@
+"""What a sink with enableUpdateCatalog leaves in the Data Catalog: the table, made or updated.
+
+A partition is a folder ``key=value`` of the table, so the new ones are there once files are.
+Source: https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructType
+
+from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
+from tidemark.errors import UsageError
+from tidemark.local_glue.bookmarks.session import job_home
+from tidemark.local_glue.catalog.tables import catalog_tables, put_tables
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
+from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.writers.formats import WriteFormat
+
+UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"
+UPDATE_BEHAVIORS = (UPDATE, LOG)
+_HIVE = "org.apache.hadoop.hive.ql.io"
+# Format -> SerDe, input and output format, as Athena's CREATE TABLE writes them.
+_STORED_AS = {
+    "csv": (
+        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+        "org.apache.hadoop.mapred.TextInputFormat",
+        f"{_HIVE}.HiveIgnoreKeyTextOutputFormat",
+    ),
+    "json": (
+        "org.openx.data.jsonserde.JsonSerDe",
+        "org.apache.hadoop.mapred.TextInputFormat",
+        f"{_HIVE}.HiveIgnoreKeyTextOutputFormat",
+    ),
+    "parquet": (
+        f"{_HIVE}.parquet.serde.ParquetHiveSerDe",
+        f"{_HIVE}.parquet.MapredParquetInputFormat",
+        f"{_HIVE}.parquet.MapredParquetOutputFormat",
+    ),
+    "orc": (f"{_HIVE}.orc.OrcSerde", f"{_HIVE}.orc.OrcInputFormat", f"{_HIVE}.orc.OrcOutputFormat"),
+}
+Columns = list[dict[str, str]]
+
+
+class Written(Protocol):
+    """What a sink wrote, as far as a table tells of it."""
+
+    @property
+    def path(self) -> str:
+        """The URI of the folder."""
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        """The columns that are folders."""
+
+    @property
+    def update_behavior(self) -> str:
+        """``UPDATE_IN_DATABASE`` or ``LOG``."""
+
+
+@dataclass(frozen=True)
+class TableUpdate:
+    """A table to store once its files are written; None leaves the catalog as it is."""
+
+    table: CatalogTable | None
+
+    @classmethod
+    def of(
+        cls, names: tuple[str, str], sink: Written, how: WriteFormat, schema: StructType
+    ) -> "TableUpdate":
+        """Return what to store; nothing has been written yet.
+
+        Raises:
+            UsageError: the table that is there has other partition keys.
+        """
+        with Store(job_home().database) as store:
+            known = {(one.database, one.name): one for one in catalog_tables(store)}
+        new = new_table(names, sink.path, how, schema, sink.partition_keys)
+        old = known.get((new.database, new.name))
+        if old is None:
+            return cls(new)
+        if sink.update_behavior == LOG and (more := _new_columns(old, new)):
+            note(RunWarning.LOGGED_COLUMNS, f"{', '.join(more)} of {old.full_name}")
+        return cls(updated_table(old, new, sink.update_behavior))
+
+    def store(self) -> None:
+        """Put the table into the Data Catalog of this machine."""
+        if self.table is not None:
+            with Store(job_home().database) as store:
+                put_tables(store, [self.table])
+
+
+def new_table(
+    names: tuple[str, str],
+    path: str,
+    how: WriteFormat,
+    schema: StructType,
+    partition_keys: tuple[str, ...],
+) -> CatalogTable:
+    """Return the table that a sink makes where there is none."""
+    serde, inputs, outputs = _STORED_AS[how.name]
+    serde_parameters = {"serialization.format": "1"}
+    parameters = {"classification": how.name, "EXTERNAL": "TRUE"}
+    if how.name == "csv":
+        serde_parameters["field.delim"] = how.options["sep"]
+        if how.options["header"] == "true":
+            parameters[SKIP_HEADER] = "1"
+    columns = {one.name: hive_type(one.dataType) for one in schema}
+    keys = [(key, columns.pop(key)) for key in partition_keys]
+    database, name = names
+    return table_of_request(
+        {
+            "DatabaseName": database,
+            "TableInput": {
+                "Name": name.lower(),
+                "TableType": "EXTERNAL_TABLE",
+                "Parameters": parameters,
+                "PartitionKeys": _columns(keys),
+                "StorageDescriptor": {
+                    "Columns": _columns(list(columns.items())),
+                    "Location": path,
+                    "InputFormat": inputs,
+                    "OutputFormat": outputs,
+                    "SerdeInfo": {"SerializationLibrary": serde, "Parameters": serde_parameters},
+                },
+            },
+        }
+    )
+
+
+def updated_table(old: CatalogTable, new: CatalogTable, behavior: str) -> CatalogTable | None:
+    """Return the table with the schema of what was written; None where it stays as it is.
+
+    A table without partition keys keeps its schema, as AWS says.
+
+    Raises:
+        UsageError: the partition keys are others, or in another order.
+    """
+    old_keys, new_keys = _names(old.partition_keys), _names(new.partition_keys)
+    if old_keys != new_keys:
+        raise UsageError(
+            f"partitionKeys are {new_keys} and the table {old.full_name} has {old_keys}: they must "
+            "be the same, in the same order"
+        )
+    if behavior == LOG or not old_keys:
+        return None
+    storage: Mapping[str, Any] = old.definition["StorageDescriptor"]
+    columns = new.definition["StorageDescriptor"]["Columns"]
+    definition = {**old.definition, "StorageDescriptor": {**storage, "Columns": columns}}
+    return CatalogTable(old.database, old.name, definition)
+
+
+def hive_type(kind: DataType) -> str:
+    """Return a type as the Data Catalog writes it; what never had a value is text."""
+    match kind:
+        case NullType():
+            return "string"
+        case ArrayType():
+            return f"array<{hive_type(kind.elementType)}>"
+        case MapType():
+            return f"map<{hive_type(kind.keyType)},{hive_type(kind.valueType)}>"
+        case StructType():
+            return f"struct<{','.join(f'{f.name}:{hive_type(f.dataType)}' for f in kind)}>"
+    return kind.simpleString().replace("_ntz", "")
+
+
+def _columns(columns: list[tuple[str, str]]) -> Columns:
+    return [{"Name": name.lower(), "Type": kind} for name, kind in columns]
+
+
+def _names(columns: list[tuple[str, str]]) -> list[str]:
+    return [name.lower() for name, _ in columns]
+
+
+def _new_columns(old: CatalogTable, new: CatalogTable) -> list[str]:
+    known = _names(old.columns)
+    return [name for name, _ in new.columns if name not in known]
