@@ -20,7 +20,7 @@ SOURCES: dict[str, str] = json.loads(
 SECTIONS = (
     *("Modes", "State and commit", "transformation_ctx", "Files of S3", "Formats", "Partitions"),
     *("JDBC sources", "Frames", "Relationalize", "Reset and rewind", "Windows of runs"),
-    "Warnings",
+    *("Sinks", "Warnings"),
     *("Bad input", "Triggers and workflows", "Arguments"),
 )
 UPPER = {"aws", "csv", "id", "jdbc", "json", "orc", "s3", "uri", "xml"}

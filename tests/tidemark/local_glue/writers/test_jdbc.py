@@ -121,11 +121,6 @@ def test_a_collection_goes_to_tables_of_its_names(glue_context, frame, rows, con
 
 
 @pytest.mark.spark
-@pytest.mark.rule(
-    "Sinks",
-    source="https://docs.aws.amazon.com/glue/latest/dg/"
-    "aws-glue-api-crawler-pyspark-extensions-glue-context.html",
-)
 def test_extract_jdbc_conf_gives_the_parts_of_a_connection(glue_context, connection, url):
     conf = glue_context.extract_jdbc_conf(connection)
 

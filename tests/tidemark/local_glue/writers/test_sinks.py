@@ -75,7 +75,7 @@ def noted(monkeypatch):
 CATALOG = {"enableUpdateCatalog": True, "updateBehavior": "UPDATE_IN_DATABASE"}
 
 
-@pytest.mark.rule("Sinks", source="https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html")
+@pytest.mark.rule("Sinks", source="UFJ")
 @pytest.mark.parametrize("kind", ["glueparquet", "parquet", "json", "csv", "orc"])
 def test_a_sink_that_updates_the_catalog_makes_a_table_that_from_catalog_reads(
     sink, frame, read, table, kind
@@ -102,7 +102,7 @@ def test_partitions_of_a_later_run_are_in_the_table_and_chosen_by_a_predicate(si
     assert read(push_down_predicate="origin = 'LGA'")[1] == [(3, "LGA")]
 
 
-@pytest.mark.rule("Sinks", source="https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html")
+@pytest.mark.rule("Sinks", source="UFJ")
 def test_update_in_database_gives_the_table_the_schema_of_the_frame(sink, frame, read):
     sink(frame(), partitionKeys=["origin"], **CATALOG)
     sink(frame(DELAYS), partitionKeys=["origin"], enableUpdateCatalog=True)
@@ -113,7 +113,7 @@ def test_update_in_database_gives_the_table_the_schema_of_the_frame(sink, frame,
     )
 
 
-@pytest.mark.rule("Sinks", source="https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html")
+@pytest.mark.rule("Sinks", source="UFJ")
 def test_log_leaves_the_schema_as_it_is_and_warns(sink, frame, read, noted, s3):
     sink(frame(), partitionKeys=["origin"], **CATALOG)
     sink(frame(DELAYS), partitionKeys=["origin"], enableUpdateCatalog="true", updateBehavior="LOG")
@@ -122,7 +122,7 @@ def test_log_leaves_the_schema_as_it_is_and_warns(sink, frame, read, noted, s3):
     assert noted == [(RunWarning.LOGGED_COLUMNS, f"delay of lake.{s3.folder.name}")]
 
 
-@pytest.mark.rule("Sinks", source="https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html")
+@pytest.mark.rule("Sinks", source="UFJ")
 def test_a_table_without_partition_keys_keeps_its_schema(sink, frame, table):
     sink(frame(), **CATALOG)
     sink(frame(DELAYS), **CATALOG)
@@ -130,7 +130,7 @@ def test_a_table_without_partition_keys_keeps_its_schema(sink, frame, table):
     assert table().columns == [("id", "int"), ("origin", "string")]
 
 
-@pytest.mark.rule("Sinks", source="https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html")
+@pytest.mark.rule("Sinks", source="UFJ")
 def test_partition_keys_other_than_those_of_the_table_are_refused_before_a_file_is_written(
     sink, frame, s3
 ):
