@@ -19,5 +19,5 @@ def test_what_is_refused_is_named():
     text = render()
 
     assert "| `--class` | only Python scripts run here |" in text
-    assert "`getSink`" in text
+    assert "`getStreamingSource`" in text
     assert "| 6.0 | 4.1.1 | 3.13 | yes | no |" in text
