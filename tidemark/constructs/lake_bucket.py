@@ -5,9 +5,12 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from tidemark.constructs.kinds import check_key
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
+from tidemark.errors import JobDefinitionError
 
 ACCESS_LOG_DAYS = 365
+MOST_DAYS = 36_500  # a century
 # Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html
 ONLY_OWN_KEYS = (
     "S3 delivers access logs to no bucket whose default encryption is by KMS; it encrypts them "
@@ -82,7 +85,21 @@ class LakeBucket(s3.Bucket):
             access_logs: the bucket that its access logs go to.
             keep_replaced_days: how long an object that was replaced or deleted can be had back;
                 0 keeps none. Wanted where no one here can make again what was delivered.
+
+        Raises:
+            JobDefinitionError: something of this is of another kind.
         """
+        of = f"the bucket {id_!r}"
+        check_key(of, key)
+        if not hasattr(access_logs, "bucket_arn"):
+            raise JobDefinitionError(
+                f"{of} has access_logs {access_logs!r}; allowed: a bucket; correct access_logs="
+            )
+        if type(keep_replaced_days) is not int or not 0 <= keep_replaced_days <= MOST_DAYS:
+            raise JobDefinitionError(
+                f"{of} has keep_replaced_days {keep_replaced_days!r}; allowed: an integer from 0 "
+                f"to {MOST_DAYS}; pass one"
+            )
         kept = s3.LifecycleRule(noncurrent_version_expiration=cdk.Duration.days(keep_replaced_days))
         super().__init__(
             scope,

@@ -34,6 +34,7 @@ from tidemark.constructs.jobs.shell_job import LOGS as SHELL_LOGS
 from tidemark.constructs.jobs.shell_job import ShellJob, refuse_watermark
 from tidemark.constructs.jobs.stream_sources import StreamSource
 from tidemark.constructs.jobs.streaming_job import StreamingJob
+from tidemark.constructs.kinds import check_free
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.monitoring import PIPELINE_TAG, Monitoring
@@ -41,6 +42,7 @@ from tidemark.constructs.pipeline_checks import (
     check_age,
     check_alerts,
     check_default,
+    check_places,
     check_run_properties,
     check_security,
     check_tags,
@@ -151,6 +153,7 @@ class Pipeline(Construct):
         check_alerts(name, alerts, stage)
         check_default(name, "glue_arguments", glue_arguments, GlueArguments)
         begun_by = starts_of(name, starts, stage)
+        check_free(scope, id_, f"pipeline '{name}'")
         super().__init__(scope, id_)
         stack = cdk.Stack.of(self)
         if stack.nested_stack_parent is not None:
@@ -158,6 +161,7 @@ class Pipeline(Construct):
                 f"pipeline '{name}' is in the nested stack '{stack.node.path}', whose "
                 "template no validation is shown; put it into a stack of the app or of a Stage"
             )
+        check_places(name, stack, key, watermarks, alerts, begun_by)
         apply_to_all(self, stage)
         let_services_use(self, key)
         self.name = name
@@ -353,7 +357,9 @@ class Pipeline(Construct):
         self.jobs[name] = job
         self._waits[name] = waits_for
         self.monitoring.watch(job, max_watermark_age_hours)
-        self._triggers.add(id_, job, waits_for, _extra(job, job.runtime.timeout_minutes, started))
+        self._triggers.add(
+            id_, job, waits_for, _extra(job, job.runtime.timeout_minutes, started, options)
+        )
         return job
 
     def add_shell_job(
@@ -437,7 +443,9 @@ class Pipeline(Construct):
         create_tables(self, job)
         self.jobs[name] = job
         self._waits[name] = waits_for
-        self._triggers.add(id_, job, waits_for, _extra(job, job.runtime.timeout_minutes, started))
+        self._triggers.add(
+            id_, job, waits_for, _extra(job, job.runtime.timeout_minutes, started, options)
+        )
         return job
 
     def add_streaming_job(
@@ -491,6 +499,7 @@ class Pipeline(Construct):
             JobDefinitionError: the name is taken, or the job cannot be deployed.
         """
         check_name("job", name)
+        check_tags(name, self._stage, options)
         check_type(name, "script", script, str, "the path of a Python file in the project")
         id_ = construct_id(name)
         self._check_free("job", name, id_)
@@ -551,6 +560,7 @@ class Pipeline(Construct):
             JobDefinitionError: the name is taken, something is named that is not in this pipeline,
                 or the crawler itself cannot be deployed.
         """
+        check_tags(name, self._stage, options, of="crawler")
         id_, waits_for = self._place("crawler", name, after)
         self.security.encrypt_logs(CRAWLER_LOGS)
         crawler = Crawler(
@@ -629,14 +639,20 @@ class Pipeline(Construct):
                 )
 
 
-def _extra(job: GlueJob, timeout_minutes: int, started: ActionOptions | None) -> Extra:
+def _extra(
+    job: GlueJob, timeout_minutes: int, started: ActionOptions | None, options: JobOptions | None
+) -> Extra:
     """Return what a trigger adds to the runs of a job, as Glue wants it."""
     if started is None:
         return NOTHING
+    notify_after_minutes = (options and options.notify_after_minutes) or timeout_minutes // 2
     started.check_against(job.name, timeout_minutes)
+    late = started.notify_after_minutes
+    if started.timeout_minutes and not late and notify_after_minutes >= started.timeout_minutes:
+        late = max(1, started.timeout_minutes // 2)  # what the job says would come after its end
     return Extra(
         arguments=job.run_arguments(started.arguments),
         not_secret=reasons({f"--{key}": value for key, value in started.arguments.items()}),
         timeout_minutes=started.timeout_minutes,
-        notify_after_minutes=started.notify_after_minutes,
+        notify_after_minutes=late,
     )

@@ -1,15 +1,24 @@
 """Refuses what a pipeline cannot be declared with, before anything is created."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
+
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts
+from tidemark.constructs.crawlers.options import CrawlerOptions
 from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.kinds import check_account, check_key, check_region, check_stage
 from tidemark.constructs.monitoring.alerting import Alerting, Email
+from tidemark.constructs.monitoring.slack import SlackChannel
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
+from tidemark.constructs.starts.declared import Start
+from tidemark.constructs.starts.events import OnObjects
+from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
-from tidemark.stage.settings import MOST_TAGS
+from tidemark.stage.settings import MOST_TAGS, same_but_for_case
 
 MOST_HOURS = 100 * 366 * 24  # a century
 
@@ -23,21 +32,46 @@ def check_types(
         wrong.append(("root", root, "the path of the project"))
     elif not Path(root).is_dir():
         wrong.append(("root", str(root), "the path of the project, which is a folder"))
-    if not isinstance(stage, StageConfig):
-        wrong.append(("stage", stage, "a StageConfig"))
     if watermarks is not None and not hasattr(watermarks, "table"):
         wrong.append(("watermarks", watermarks, "a WatermarkTable, or None"))
-    if not (hasattr(key, "key_arn") and hasattr(key, "add_to_resource_policy")):
-        one = "a KMS key, kms.Key.from_key_arn(...) for one that others made"
-        wrong.append(("key", key, one))
-    elif hasattr(key, "alias_name") or "alias/" in str(key.key_arn):
-        # Policies of IAM and log groups name keys: what they say of an alias has no effect.
-        one = "the key itself, such as kms.Key.from_lookup(...), and no alias of it"
-        wrong.append(("key", str(key.key_arn), one))
     for name, value, allowed in wrong:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' has {name} {value!r}; allowed: {allowed}; correct {name}="
         )
+    check_stage(f"pipeline '{pipeline}'", stage)
+    check_key(f"pipeline '{pipeline}'", key)
+
+
+def check_places(
+    pipeline: str,
+    stack: cdk.Stack,
+    key: kms.IKey,
+    watermarks: WatermarkTable | None,
+    alerts: Alerting | None,
+    starts: Sequence[Start],
+) -> None:
+    """Raise unless what a pipeline uses is where its jobs, alarms and rules look for it.
+
+    Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html,
+    https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-service-cross-account.html (a rule
+    needs a role to tell a topic of another account, and cannot tell one of another region)
+    """
+    of = f"pipeline '{pipeline}'"
+    check_region(of, stack, "key", key.env.region)
+    if watermarks is not None:
+        check_region(of, stack, "watermarks", watermarks.table.env.region)
+        if not watermarks.reference.startswith("arn:"):  # by its name scripts find their own
+            check_account(of, stack, "watermarks", watermarks.table.env.account)
+    for start in starts:
+        if isinstance(start, OnObjects):  # S3 sends events to the bus of the bucket's region
+            check_region(of, stack, "starts with a bucket", start.dataset.bucket.env.region)
+    if alerts is not None and alerts.topic is not None:
+        check_region(of, stack, "alerts with a topic", alerts.topic.env.region)
+        check_account(of, stack, "alerts with a topic", alerts.topic.env.account)
+    for one in alerts.subscribers if alerts is not None else ():
+        if isinstance(one, SlackChannel):
+            check_region(of, stack, "a SlackChannel", one.topic.env.region)
+            check_account(of, stack, "a SlackChannel", one.topic.env.account)
 
 
 def check_alerts(pipeline: str, alerts: object, stage: StageConfig) -> None:
@@ -97,13 +131,19 @@ def check_run_properties(pipeline: str, properties: object) -> dict[str, object]
     return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
 
 
-def check_tags(job: str, stage: StageConfig, options: object) -> None:
-    """Raise unless AWS takes the tags of a stage and of a job together."""
-    tags = {**stage.tags, **options.tags} if isinstance(options, JobOptions) else {}
+def check_tags(job: str, stage: StageConfig, options: object, of: str = "job") -> None:
+    """Raise unless AWS takes the tags of a stage and of a job or crawler together."""
+    own = options.tags if isinstance(options, JobOptions | CrawlerOptions) else {}
+    tags = {**stage.tags, **own} if own else {}
     if len(tags) > MOST_TAGS:
         raise JobDefinitionError(
-            f"job '{job}' has {len(tags)} tags with those of its stage; allowed: {MOST_TAGS}; "
+            f"{of} '{job}' has {len(tags)} tags with those of its stage; allowed: {MOST_TAGS}; "
             "remove some"
+        )
+    if alike := same_but_for_case(tags):
+        raise JobDefinitionError(
+            f"{of} '{job}' has with those of its stage the tags {alike[0]!r} and {alike[1]!r}; "
+            "allowed: names that differ in more than their case, as IAM wants them; rename one"
         )
 
 

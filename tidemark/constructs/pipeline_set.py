@@ -9,6 +9,7 @@ from aws_cdk import aws_kms as kms
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_checks import check_name
+from tidemark.constructs.kinds import check_key, check_stage
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.pipeline import Pipeline
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
@@ -49,7 +50,11 @@ class PipelineSet:
             key: KMS key for data, bookmarks, logs and alerts.
             root: folder of the project.
             env: account and region.
+
+        Raises:
+            JobDefinitionError: something of this is of another kind.
         """
+        _check(app, stage, watermarks, key, root, env)
         self.pipelines: dict[str, Pipeline] = {}
         self._app = app
         self._stage = stage
@@ -111,3 +116,23 @@ class PipelineSet:
         )
         self.pipelines[name] = pipeline
         return pipeline
+
+
+def _check(
+    app: object, stage: object, watermarks: object, key: object, root: object, env: object
+) -> None:
+    """Raise unless everything that the pipelines share is of the kind it should be."""
+    of = "the PipelineSet"
+    check_stage(of, stage)
+    check_key(of, key)
+    wrong: list[tuple[str, object, str]] = []
+    if not isinstance(app, cdk.App | cdk.Stage):
+        wrong.append(("app", app, "a cdk.App, or a cdk.Stage"))
+    if not isinstance(root, str | Path):
+        wrong.append(("root", root, "the path of the project"))
+    if not isinstance(env, cdk.Environment):
+        wrong.append(("env", env, "a cdk.Environment(account=..., region=...)"))
+    if not isinstance(watermarks, WatermarkTable | None):
+        wrong.append(("watermarks", watermarks, "a WatermarkTable, or None"))
+    for name, value, allowed in wrong:
+        raise JobDefinitionError(f"{of} has {name} {value!r}; allowed: {allowed}; correct {name}=")

@@ -18,10 +18,28 @@ class Predicate:
     Attributes:
         logical: `AND` or `ANY`, as in a Glue predicate.
         conditions: jobs and crawlers, and the states they must end in.
+
+    Raises:
+        JobDefinitionError: one of them is something else.
     """
 
     logical: str
     conditions: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        if self.logical not in ("AND", "ANY"):
+            raise JobDefinitionError(
+                f"Predicate has logical {self.logical!r}; allowed: AND, ANY; write all_of(...) or "
+                "any_of(...)"
+            )
+        given: object = self.conditions
+        if not (
+            given and isinstance(given, tuple) and all(isinstance(c, Condition) for c in given)
+        ):
+            raise JobDefinitionError(
+                f"Predicate has conditions {given!r}; allowed: a tuple of what job.on(...) "
+                "returns; write all_of(...) or any_of(...)"
+            )
 
 
 def all_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:

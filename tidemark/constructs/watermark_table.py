@@ -11,6 +11,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from tidemark.constructs.jobs.permissions import use_watermarks
+from tidemark.constructs.kinds import check_free, check_key
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
 from tidemark.errors import JobDefinitionError
 from watermarks import EXPIRES_AT, TABLE_NAME, create_table_request
@@ -67,6 +68,7 @@ class WatermarkTable(Construct):
                 f"table_name is {table_name!r}; allowed: 3 to 255 letters, digits and _.-; pass "
                 "another"
             )
+        check_free(scope, id_, "the watermark table")
         super().__init__(scope, id_)
         self.table = _imported(self) if _imported else self._made(table_name)
         self.reference = self.table.table_name
@@ -89,6 +91,7 @@ class WatermarkTable(Construct):
         Raises:
             JobDefinitionError: DynamoDB takes no such name.
         """
+        _check_key(key)
         found = cls(
             scope,
             id_,
@@ -110,13 +113,14 @@ class WatermarkTable(Construct):
             table: the table; if it has a KMS key, jobs may use that.
 
         Raises:
-            JobDefinitionError: it is no table.
+            JobDefinitionError: it is no table, or one with other keys.
         """
         if not (hasattr(table, "table_arn") and hasattr(table, "encryption_key")):
             raise JobDefinitionError(
                 f"table is {table!r}; allowed: a table of DynamoDB; pass one, or its name to "
                 "from_table_name"
             )
+        _check_keys(table)
         found = cls(scope, id_, _imported=lambda self: table)
         found.key = table.encryption_key
         return found
@@ -148,6 +152,7 @@ class WatermarkTable(Construct):
                 f"table_arn is {given!r}; allowed: arn:aws:dynamodb:REGION:ACCOUNT:table/NAME, no "
                 "wildcards; pass another"
             )
+        _check_key(key)
         region, account, name = found_arn.groups()
         stack = cdk.Stack.of(scope)
         if not cdk.Token.is_unresolved(stack.region) and region != stack.region:
@@ -209,6 +214,29 @@ def _warn_of_account(scope: Construct, table_arn: str, account: str) -> None:
         f"{json.dumps(statement)}; which rows a job may use, its role says; acknowledge this once "
         "it does",
     )
+
+
+def _check_key(key: object) -> None:
+    if key is not None:
+        check_key("the watermark table", key)
+
+
+def _check_keys(table: dynamodb.ITable) -> None:
+    """Raise unless the keys of a table that the app makes are those of watermarks."""
+    made = table.node.default_child if isinstance(table, dynamodb.Table) else None
+    if not isinstance(made, dynamodb.CfnTable):
+        return
+    wanted = create_table_request("any")
+    schema, attributes = cdk.Stack.of(table).resolve([made.key_schema, made.attribute_definitions])
+    names = [key["attributeName"] for key in schema]
+    types = {one["attributeName"]: one["attributeType"] for one in attributes}
+    are_right = names == [key["AttributeName"] for key in wanted["KeySchema"]]
+    if not (are_right and all(types[name] == "S" for name in names)):
+        shown = ", ".join(f"{name} ({types[name]})" for name in names)
+        raise JobDefinitionError(
+            f"the table '{table.node.path}' has the keys {shown}; allowed: jobName (S), runId (S), "
+            "as the watermark library writes; pass another"
+        )
 
 
 def _text_key(key: Mapping[str, str]) -> dynamodb.Attribute:

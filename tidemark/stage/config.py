@@ -85,6 +85,7 @@ class StageConfig:
         settings(Fields(vars(self), where, remedy="pass another to StageConfig"), str)
         _refuse_another_kind(where, "runtime", self.runtime, JobRuntime)
         _refuse_another_kind(where, "own", self.own, Mapping)
+        _refuse_another_kind(where, "name_prefix", self.name_prefix, str)
         if self.monthly_budget_usd and not self.alert_email:
             raise ConfigError(
                 f"stage '{self.name}' has monthlyBudgetUsd and no alertEmail to mail to; add one"

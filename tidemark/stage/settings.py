@@ -1,9 +1,10 @@
 """The settings of a stage, each with what AWS and the CDK take for it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from tidemark.checks.plain_secrets import shows_secret
 from tidemark.checks.schedules.schedules import FORM
 from tidemark.errors import ConfigError, show
 from tidemark.stage.fields import Fields
@@ -71,6 +72,19 @@ def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
     return {attribute: take(spelt(attribute)) for attribute, take in named.items()}
 
 
+def same_but_for_case(names: Iterable[str]) -> tuple[str, str] | None:
+    """Return two names that differ in case only, which IAM refuses as tags, if there are any.
+
+    Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html
+    """
+    first: dict[str, str] = {}
+    for name in names:
+        other = first.setdefault(name.lower(), name)
+        if other != name:
+            return other, name
+    return None
+
+
 def camel_case(attribute: str) -> str:
     """Return how cdk.json spells an attribute."""
     first, *rest = attribute.split("_")
@@ -91,4 +105,14 @@ def _tags(fields: Fields, key: str) -> dict[str, str]:
                 "names of 1 to 128 and values of up to 256 letters, digits, spaces and _.:/=+-@, "
                 "no name that begins with aws: or tidemark:; correct it in cdk.json"
             )
+        if shows_secret(tag, value):
+            raise ConfigError(
+                f"{fields.where} has the tag {show(tag)} with a value that looks like a secret, "
+                "which everybody would see; allowed: values that are none; remove it in cdk.json"
+            )
+    if alike := same_but_for_case(tags):
+        raise ConfigError(
+            f"{fields.where} has the tags {show(list(alike))}; allowed: names that differ in more "
+            "than their case, as IAM wants them; remove one in cdk.json"
+        )
     return tags

@@ -126,7 +126,7 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"python_modules": ["s3://lake/a.whl,s3://lake/b.whl"]}, "allowed"),
         (lambda first, data: {"python_modules": ["s3:///a.whl"]}, "allowed: each name==version"),
         (lambda first, data: {"tables": ["a" * 256 + ".b"]}, "in tables; allowed: each database"),
-        (lambda first, data: {"arguments": {1: "x"}}, "the argument '1'; allowed: letters"),
+        (lambda first, data: {"arguments": {1: "x"}}, "the argument 1; allowed: letters"),
         (lambda first, data: {"runtime": {}}, "runtime {}; allowed: a JobRuntime"),
         (
             lambda first, data: {"watermark": True, "max_watermark_age_hours": 2**70},

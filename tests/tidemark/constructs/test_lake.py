@@ -106,7 +106,7 @@ def test_a_job_may_use_the_key_of_an_imported_bucket_only_as_far_as_it_uses_the_
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"key": "alias/x"}, "the lake has key 'alias/x'; allowed: None, or a KMS key"),
+        ({"key": "alias/x"}, "the lake has key 'alias/x'; allowed: a KMS key"),
         ({"buckets": {"raw": "acme-raw"}}, "allowed: None, or ExistingBuckets(landing=..., ...)"),
         ({"database": "Sales"}, "database 'Sales'; allowed: None, or a name of lower case"),
         ({"database": ""}, "database ''; allowed"),

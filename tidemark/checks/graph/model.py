@@ -98,6 +98,15 @@ class OpenSecret:
 
 
 @dataclass(frozen=True)
+class Named:
+    """A name that the resource `at` states; `of` says what is named so."""
+
+    at: str
+    of: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Timer:
     """One schedule of EventBridge Scheduler that starts a workflow; `at` is where it stands.
 
@@ -128,6 +137,7 @@ class Graph:
     event_rules: tuple[EventRule, ...] = ()
     crawlers: tuple[Job, ...] = ()
     tables: frozenset[str] = frozenset()
+    named: tuple[Named, ...] = ()
 
     @property
     def nodes(self) -> tuple[Job, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.checks.graph.folders import Folders
 from tidemark.checks.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
+from tidemark.checks.graph.names import problems_of_names
 from tidemark.checks.graph.paths import cycle_of, paths_to_start
 from tidemark.checks.graph.races import races
 from tidemark.checks.graph.start_rules import problems_of_starts
@@ -20,6 +21,7 @@ MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 RULES: Mapping[str, str] = {
     "duplicate-job-name": "Two jobs have one name, so one bookmark and one row of watermarks.",
     "duplicate-crawler-name": "Two crawlers have one name, which Glue refuses.",
+    "duplicate-name": "Two resources state a name of which an account has one.",
     "bookmark-concurrent": "A bookmarked job may run twice at once: the second run cannot commit.",
     "queue-refused": "A job queues its runs and is FLEX or has retries, which AWS's CDK refuses.",
     "unknown-job": "A trigger names a job that this stage does not define.",
@@ -60,6 +62,7 @@ def problems(graph: Graph) -> list[Problem]:
     found = [
         *_of_jobs(graph),
         *_of_crawlers(graph),
+        *problems_of_names(graph.named),
         *(problem for trigger in graph.triggers for problem in problems_of_trigger(graph, trigger)),
         *(problem for timer in graph.timers for problem in problems_of_timer(graph, timer)),
         *problems_of_starts(graph),

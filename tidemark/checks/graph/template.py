@@ -22,6 +22,7 @@ from tidemark.checks.graph.model import (
     Timer,
     Trigger,
 )
+from tidemark.checks.graph.names import read_names
 from tidemark.checks.plain_secrets import shows_secret
 
 ENABLED = "job-bookmark-enable"
@@ -66,6 +67,7 @@ def read_graph(templates: Templates) -> Graph:
             names.own(stack, id_): f"{stack}/{id_}"
             for stack, id_, _ in resources_of(templates, "AWS::Glue::Workflow")
         },
+        named=tuple(read_names(names, templates)),
         open_secrets=tuple(_open_secrets(names, templates)),
         timers=tuple(
             _timer(names, stack, id_, resource.get("Properties", {}))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from aws_cdk import aws_glue as glue
 
+from tidemark.checks.plain_secrets import shows_secret
 from tidemark.constructs.catalog.data_quality import DataQualityRuleset
 from tidemark.constructs.catalog.hive_types import ALLOWED, HiveType, parse_hive_type
 from tidemark.constructs.catalog.projection import Projection
@@ -210,12 +211,16 @@ class Table:
                 raise self._wrong(f"{kind} of", keys[name], allowed)
 
     def _check_parameters(self) -> None:
+        if shows_secret("", self.description):
+            raise self._wrong("description", "...", "a text without a secret: everybody sees it")
         given: object = self.parameters
         if not isinstance(given, Mapping) or not all(
             isinstance(text, str) for item in given.items() for text in item
         ):
             raise self._wrong("parameters", given, "a dict of strings to strings")
         for key in self.parameters:
+            if shows_secret(key, self.parameters[key]):
+                raise self._wrong("parameter", key, "values that are no secret: everybody sees it")
             if not key or RESERVED.fullmatch(key):
                 raise self._wrong(
                     "parameter", key, "others than those that format=, projection= and Glue set"

@@ -10,6 +10,9 @@ from tidemark.constructs.catalog.table import Table
 from tidemark.errors import JobDefinitionError
 
 NAME = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
+# A text that only a deployment knows has dots of its own: ${Token[TOKEN.7]}.
+PART = r"((?:\$\{Token\[[^\]]*\]\}|[a-z0-9_-])+)"
+PARTS = re.compile(rf"{PART}\.{PART}")
 ACCOUNT = re.compile(r"\d{12}", re.ASCII)
 RULESET = re.compile(r"[A-Za-z0-9_-]{1,255}")
 ALLOWED = "each database.table, of lower case letters, digits, _ and -"
@@ -65,18 +68,25 @@ class TableUse:
     @property
     def database(self) -> str:
         """Return the name of the database."""
-        return self.table.rpartition(".")[0]
+        return _parts(self.table)[0]
 
     @property
     def name(self) -> str:
         """Return the name of the table, without its database."""
-        return self.table.rpartition(".")[2]
+        return _parts(self.table)[1]
 
     def _wrong(self, key: str, allowed: str) -> JobDefinitionError:
         return JobDefinitionError(
             f"the TableUse of {self.table!r} has {key} {getattr(self, key)!r}; allowed: {allowed}; "
             f"correct {key}="
         )
+
+
+def _parts(table: str) -> tuple[str, str]:
+    """Return database and table of `database.table`, each of which may be known later only."""
+    found = PARTS.fullmatch(table)
+    assert found is not None  # noqa: S101 (it was checked)
+    return found[1], found[2]
 
 
 def check_table_name(of: str, name: object) -> None:
@@ -86,7 +96,7 @@ def check_table_name(of: str, name: object) -> None:
         JobDefinitionError: it is not.
     """
     if not isinstance(name, str) or not (
-        NAME.fullmatch(name) or (cdk.Token.is_unresolved(name) and "." in name)
+        NAME.fullmatch(name) or (cdk.Token.is_unresolved(name) and PARTS.fullmatch(name))
     ):
         raise JobDefinitionError(f"{of} has {name!r} in tables; allowed: {ALLOWED}; correct it")
 

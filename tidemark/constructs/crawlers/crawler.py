@@ -82,6 +82,8 @@ class Crawler(Construct):
                 f"crawler '{name}' has recrawl Recrawl.NEW_FOLDERS_ONLY and targets that are no "
                 "data in S3; allowed: Dataset, CrawledData; crawl everything, or add a crawler"
             )
+        if tables_of(targets):
+            options.check_for_tables(name)
         each = [_connection(name, one, shared.network) for one in connections_in(targets)]
         joined = JobConnections(
             tuple(dict.fromkeys(one for of in each for one in of.names)),

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from tidemark.constructs.jobs.own_texts import check_description, check_own_tags
 from tidemark.errors import JobDefinitionError
 
+CLASSIFIER = re.compile(r"[^\x00-\x1f]{1,255}")
 PREFIX = re.compile(r"[a-z0-9_]{0,128}")
-MOST_DESCRIBED = 2_048  # characters
 
 
 class SchemaUpdate(Enum):
@@ -82,24 +83,44 @@ class CrawlerOptions:
                 "crawl everything"
             )
 
+    def check_for_tables(self, crawler: str) -> None:
+        """Raise unless a crawler that brings given tables up to date does what these options say.
+
+        Source: https://docs.aws.amazon.com/glue/latest/dg/define-crawler-choose-data-sources.html
+
+        Args:
+            crawler: its name.
+
+        Raises:
+            JobDefinitionError: Glue makes and deletes no tables then.
+        """
+        has = f"crawler '{crawler}' brings tables of the Data Catalog up to date and has"
+        if self.on_missing is not MissingData.LOG:
+            raise JobDefinitionError(
+                f"{has} on_missing {self.on_missing}; allowed: MissingData.LOG, since Glue deletes "
+                "none of them; leave it out"
+            )
+        if self.table_prefix:
+            raise JobDefinitionError(
+                f"{has} table_prefix {self.table_prefix!r}; allowed: none, since Glue makes no new "
+                "tables; leave it out"
+            )
+
     @property
     def _only_logs(self) -> bool:
         return self.on_change is SchemaUpdate.LOG and self.on_missing is MissingData.LOG
 
     def _check_texts(self) -> None:
         classifiers: object = self.classifiers
-        if not isinstance(classifiers, list | tuple) or not _are_texts(classifiers):
-            raise _wrong("classifiers", classifiers, "a list of names of classifiers")
-        text: object = self.description
-        if text is not None and not (isinstance(text, str) and 0 < len(text) <= MOST_DESCRIBED):
-            raise _wrong("description", text, f"a string of 1 to {MOST_DESCRIBED} characters")
-        tags: object = self.tags
-        if not isinstance(tags, Mapping) or not _are_texts([*tags, *tags.values()]):
-            raise _wrong("tags", tags, "names to strings")
-
-
-def _are_texts(values: Sequence[object]) -> bool:
-    return all(isinstance(value, str) and value for value in values)
+        if (
+            not isinstance(classifiers, list | tuple)
+            or not all(isinstance(one, str) and CLASSIFIER.fullmatch(one) for one in classifiers)
+            or len(set(classifiers)) < len(classifiers)
+        ):
+            allowed = "a list of names of classifiers, of 1 to 255 characters, each once"
+            raise _wrong("classifiers", classifiers, allowed)
+        check_description("CrawlerOptions", self.description)
+        check_own_tags("CrawlerOptions", self.tags)
 
 
 def _wrong(key: str, value: object, allowed: str) -> JobDefinitionError:

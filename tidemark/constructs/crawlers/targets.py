@@ -106,6 +106,11 @@ class CrawledDatabase:
                 f"CrawledDatabase has path {path!r}; allowed: database/schema/table or "
                 "database/table, % for any; write it like 'shop/public/%'"
             )
+        if self.connection is None:
+            raise JobDefinitionError(
+                f"CrawledDatabase {path!r} has connection None; allowed: a JDBC connection of "
+                "Glue, by name or as a construct of the app; pass one"
+            )
         _check_exclusions("CrawledDatabase", self.exclusions)
 
 
@@ -129,6 +134,11 @@ def check_targets(crawler: str, targets: object) -> None:
             raise JobDefinitionError(
                 f"crawler '{crawler}' has the target {target!r}; allowed: a Dataset, CrawledData, "
                 "CrawledTable or CrawledDatabase; correct targets="
+            )
+        if targets.count(target) > 1:
+            raise JobDefinitionError(
+                f"crawler '{crawler}' has the target {target!r} twice; allowed: each once; remove "
+                "one"
             )
     tables = [target for target in targets if isinstance(target, CrawledTable)]
     if tables and len(tables) < len(targets):

@@ -23,7 +23,8 @@ class ActionOptions:
         arguments: as those of `add_job`, over those of the same names.
         timeout_minutes: instead of the timeout of the job's runtime.
         notify_after_minutes: after so long Glue tells EventBridge of the run, and the alert
-            `RunLate` whoever is told; None: what the job says, half of its own timeout.
+            `RunLate` whoever is told; None: what the job says, or half of `timeout_minutes` where
+            the run would have ended by then.
 
     Raises:
         JobDefinitionError: a value is of another kind, or Glue does not allow it.

@@ -176,13 +176,24 @@ class GlueArguments:
             if not isinstance(value, kinds):
                 self._refuse(name, value, allowed)
             self._file(name, value)
+        if len(set(values)) < len(values):
+            self._refuse(name, values, f"{allowed}, once")
 
     def _file(self, name: str, value: object) -> None:
         if isinstance(value, str) and not OBJECT.fullmatch(value):
             self._refuse(name, value, FILE)
+        ends = ENDS.get(name)
+        if ends and isinstance(value, str | Path) and not str(value).endswith(ends):
+            self._refuse(name, value, f"a file whose name ends in {', '.join(ends)}")
 
 
 FILE = "a Path of a file in the project, or the s3:// address of one object without , * ? or spaces"
+# Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
+ENDS = {
+    "extra_jars": (".jar",),
+    "extra_py_files": (".py", ".zip", ".whl", ".egg"),
+    "python_virtual_env": (".tar.gz",),
+}
 FLAGS = (
     *("glue_datacatalog", "lakeformation_fine_grained_access", "observability_metrics"),
     *("job_insights", "user_jars_first", "s3_parquet_optimized_committer", "disable_proxy"),

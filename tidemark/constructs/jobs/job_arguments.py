@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.constructs.dataset import Dataset
@@ -13,6 +14,9 @@ from tidemark.errors import JobDefinitionError
 
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
 OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # what argparse takes for one; numbers may be negative
+# Of one argument of a program; https://man7.org/linux/man-pages/man2/execve.2.html
+# (MAX_ARG_STRLEN), less its end.
+MOST_BYTES = 131_071
 # What Glue reads itself, what names the table that the role may use, and argparse's own.
 RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", "--help", "--h"}
 
@@ -69,7 +73,7 @@ def with_own(job: str, constructed: Mapping[str, str], own: OwnArguments) -> dic
 
 def render_arguments(
     name: str,
-    arguments: Mapping[str, object],
+    arguments: Mapping[Any, object],
     declared: Sequence[Dataset],
     taken: Mapping[str, str],
 ) -> dict[str, str]:
@@ -85,13 +89,15 @@ def render_arguments(
         JobDefinitionError: a name would replace another argument or cannot be read by a script, or
             a value is neither text nor declared data.
     """
-    dashed = {f"--{key}": value for key, value in arguments.items()}
-    for key in dashed:
-        if not NAME.fullmatch(key) or key in taken or key in RESERVED:
+    for given in arguments:
+        key = f"--{given}"
+        is_name = isinstance(given, str) and NAME.fullmatch(key)
+        if not is_name or key in taken or key in RESERVED:
             raise JobDefinitionError(
-                f"job '{name}' has the argument {key[2:]!r}; allowed: letters, digits and _, a "
+                f"job '{name}' has the argument {given!r}; allowed: letters, digits and _, a "
                 "letter first, and none of the arguments that Glue or the construct sets; rename it"
             )
+    dashed = {f"--{key}": value for key, value in arguments.items()}
     return {key: _text(name, key, value, declared) for key, value in dashed.items()}
 
 
@@ -106,7 +112,8 @@ def fixed_arguments(job: str, names: Sequence[str], arguments: Mapping[str, str]
     Raises:
         JobDefinitionError: the job has no argument of a name.
     """
-    dashed = [name if name.startswith("--") else f"--{name}" for name in names]
+    # Glue spells `library-set` without dashes.
+    dashed = [name if name in arguments or name.startswith("--") else f"--{name}" for name in names]
     for name, key in zip(names, dashed, strict=True):
         if key not in arguments:
             raise JobDefinitionError(
@@ -123,6 +130,14 @@ def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> st
                 f"job '{name}' has the argument {key[2:]!r} with the value {value!r}, which "
                 "getResolvedOptions takes for no value; allowed: a string that is not empty and "
                 "does not begin with -; leave it out, or write it in another form"
+            )
+        size = len(value.encode())
+        if "\0" in value or size > MOST_BYTES:
+            wrong = "a NUL" if "\0" in value else f"{size} bytes"
+            raise JobDefinitionError(
+                f"job '{name}' has the argument {key[2:]!r} with {wrong}; allowed: up to "
+                f"{MOST_BYTES} bytes and no NUL, which is what Linux passes to a program; put the "
+                "text into S3, and pass its address"
             )
         return value
     if not isinstance(value, Dataset):

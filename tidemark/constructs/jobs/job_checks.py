@@ -52,7 +52,7 @@ def check_reason(job: str, rule: object, reason: object) -> None:
     Raises:
         JobDefinitionError: one of them is not there.
     """
-    if rule not in RULES:
+    if not isinstance(rule, str) or rule not in RULES:
         raise JobDefinitionError(
             f"job '{job}' acknowledges the rule {rule!r}; allowed: {', '.join(RULES)}; copy the "
             "name from the finding"
@@ -150,6 +150,13 @@ def check_uses(
         PINNED_MODULE,
         "each name==version, since builds must be repeatable, or the s3:// address of a wheel",
     )
+    for module in python_modules:
+        if cdk.Token.is_unresolved(module) and not module.startswith("s3://"):
+            raise JobDefinitionError(
+                f"job '{name}' has {module!r} in python_modules, which only a deployment knows; "
+                "allowed: name==version, or an address that begins with s3://, which the job's "
+                "role can be let read; correct it"
+            )
     _check_packages(name, python_modules)
     _check_strings(
         name, "secrets", secrets, SECRET, "each the name (no ARN) of a secret in Secrets Manager"

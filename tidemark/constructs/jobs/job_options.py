@@ -1,13 +1,12 @@
 """What a job may be told beside its script, data and runtime."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tidemark.constructs.jobs.own_texts import check_description, check_own_tags
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.settings import MOST_TAGS, RETENTION_DAYS, TAG_NAME, TAG_VALUE
+from tidemark.stage.settings import RETENTION_DAYS
 
-DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f]{1,2048}", re.DOTALL)
 MOST_RUNS = 4_000  # at a time of one job, unless the account has asked for more
 
 
@@ -46,9 +45,7 @@ class JobOptions:
     notify_after_minutes: int | None = None
 
     def __post_init__(self) -> None:
-        text: object = self.description
-        if text is not None and not (isinstance(text, str) and DESCRIPTION.fullmatch(text)):
-            _refuse("description", text, "a string of 1 to 2048 characters")
+        check_description("JobOptions", self.description)
         days: object = self.log_retention_days
         if days is not None and (type(days) is not int or days not in RETENTION_DAYS):
             _refuse("log_retention_days", days, ", ".join(map(str, RETENTION_DAYS)))
@@ -64,21 +61,7 @@ class JobOptions:
             or len(set(names)) < len(names)
         ):
             _refuse("non_overridable", names, "a list of names of arguments, each once")
-        self._check_tags()
-
-    def _check_tags(self) -> None:
-        tags: object = self.tags
-        allowed = (
-            f"up to {MOST_TAGS} names of 1 to 128 and values of up to 256 letters, digits, spaces "
-            "and _.:/=+-@, no name that begins with aws: or tidemark:"
-        )
-        if not isinstance(tags, Mapping) or len(tags) > MOST_TAGS:
-            _refuse("tags", tags, allowed)
-            return
-        for name, value in tags.items():
-            is_tag = isinstance(name, str) and isinstance(value, str)
-            if not (is_tag and TAG_NAME.fullmatch(name) and TAG_VALUE.fullmatch(value)):
-                _refuse("tags", {name: value}, allowed)
+        check_own_tags("JobOptions", self.tags)
 
     def check(
         self, job: str, *, timeout_minutes: int | None, bookmark: bool, watermark: bool

@@ -96,7 +96,14 @@ def check_role(stack: cdk.Stack, job: str, role: object, of: str = "job") -> Non
             f"{of} '{job}' has role {role!r}; allowed: an iam.Role, or iam.Role.from_role_arn(...) "
             "for one that others made; correct role="
         )
-    account = stack.split_arn(role.role_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME).account
+    arn = stack.split_arn(role.role_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
+    is_known = not cdk.Token.is_unresolved(role.role_arn)
+    if is_known and (arn.service, arn.resource) != ("iam", "role"):
+        raise JobDefinitionError(
+            f"{of} '{job}' has a role with the ARN {role.role_arn!r}; allowed: "
+            "arn:aws:iam::ACCOUNT:role/NAME; correct role="
+        )
+    account = arn.account
     known = account and not any(map(cdk.Token.is_unresolved, (account, stack.account)))
     if known and account != stack.account:
         # IAM passes no role to a service of another account: iam:PassRole ends at the account.

@@ -74,6 +74,7 @@ class StreamingJob(GlueJob):
         check_job(name, script, uses)
         check_type(name, "runtime", runtime, StreamingRuntime, "a StreamingRuntime")
         check_type(name, "checkpoint", checkpoint, Dataset, "a Dataset")
+        _check_alone(name, checkpoint, [*uses.reads, *uses.writes])
         check_list(name, "sources", sources, KinesisStream | MskTopics, "KinesisStream, MskTopics")
         options = uses.options or JobOptions()
         options.check(
@@ -140,3 +141,13 @@ class StreamingJob(GlueJob):
             f"job '{self.name}' is a streaming job, which no trigger watches ({state!r}); let "
             "others read what it has written on a schedule of their own"
         )
+
+
+def _check_alone(job: str, checkpoint: Dataset, data: Sequence[Dataset]) -> None:
+    """Raise if a checkpoint is where a job has data: a reader would take it for some."""
+    for one in data:
+        if one.uri.startswith(checkpoint.uri) or checkpoint.uri.startswith(one.uri):
+            raise JobDefinitionError(
+                f"job '{job}' has checkpoint {checkpoint.prefix!r} where it has the data "
+                f"{one.prefix!r}; allowed: a folder that holds nothing else; correct checkpoint="
+            )

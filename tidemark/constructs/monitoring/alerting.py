@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TypeAlias
 from urllib.parse import urlsplit
 from weakref import WeakSet
@@ -58,8 +59,12 @@ class Https:
             raise JobDefinitionError(
                 f"Https has the url {url!r}; allowed: an address such as https://example.com/alerts"
             )
-        parts = urlsplit(url)
-        if parts.scheme != "https" or not parts.hostname or re.search(r"\s", url):
+        try:
+            parts = urlsplit(url)
+            is_address = parts.scheme == "https" and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # brackets that enclose no address, or a port that is none
+            is_address = False
+        if not is_address or re.search(r"\s", url):
             raise JobDefinitionError(
                 f"Https has the url {url!r}; allowed: an address such as https://example.com/alerts"
             )
@@ -167,6 +172,8 @@ def subscribe(scope: Construct, topic: sns.ITopic, one: Email | Https | SqsQueue
     else:
         protocol, endpoint = sns.SubscriptionProtocol.HTTPS, one.url
     id_ = f"{type(one).__name__}-{NO_ID.sub('-', endpoint)}"
+    if scope.node.try_find_child(id_):  # a.b@acme.com beside a-b@acme.com
+        id_ = f"{id_}-{sha256(endpoint.encode()).hexdigest()[:8]}"
     sns.Subscription(scope, id_, topic=topic, protocol=protocol, endpoint=endpoint)
 
 

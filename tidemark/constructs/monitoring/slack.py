@@ -11,6 +11,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct, IConstruct
 
 from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.kinds import check_free, check_key, check_stage
 from tidemark.constructs.security.security import let_services_use
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
@@ -71,6 +72,9 @@ class SlackChannel(Construct):
                     f"SlackChannel has {name} {value!r}; allowed: the id, letters and digits as in "
                     "C0123ABCD, not the name; copy it from Slack"
                 )
+        check_stage("SlackChannel", stage)
+        check_key("SlackChannel", key)
+        check_free(scope, id_, "SlackChannel")
         super().__init__(scope, id_)
         of_the_app = _CHANNELS.setdefault(self.node.root, {})
         other = of_the_app.setdefault((workspace_id, channel_id), self.node.path)

@@ -11,6 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
+from tidemark.constructs.kinds import check_free, check_key, check_stage
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
 from tidemark.stage.settings import CONNECTION as CONFIGURATION
@@ -33,6 +34,8 @@ class StageKey(Construct):
     """
 
     def __init__(self, scope: Construct, id_: str, *, stage: StageConfig) -> None:
+        check_stage("the key", stage)
+        check_free(scope, id_, "the key")
         super().__init__(scope, id_)
         self.key = kms.Key(
             self,
@@ -167,11 +170,8 @@ class ExistingSecurity:
             )
         for kind in ("logs_key", "bookmarks_key", "data_key"):
             key = getattr(self, kind)
-            if key is not None and not hasattr(key, "key_arn"):
-                raise JobDefinitionError(
-                    f"the security configuration {name!r} has {kind} {key!r}; allowed: a KMS key, "
-                    f"or None for that of the pipeline; correct {kind}="
-                )
+            if key is not None:
+                check_key(f"the security configuration {name!r}", key, kind)
 
 
 class JobSecurity(Construct):

@@ -284,7 +284,7 @@ def test_stages_whose_accounts_are_not_known_yet_are_not_taken_for_one(cdk, proj
 
 
 def test_stages_of_one_account_cannot_have_a_job_of_one_name(cdk, project):
-    env = cdk.Environment(account="123456789012", region="cn-north-1")
+    env = cdk.Environment(account="123456789012", region="eu-west-1")
 
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         staged(cdk, project, env).synth()
@@ -603,6 +603,10 @@ BROKEN = {
     "duplicate-job-name": a_job_has_the_name_of_another,
     "duplicate-crawler-name": two_crawlers_have_one_name,
     "bookmark-concurrent": a_bookmark_has_two_runs,
+    "duplicate-name": lambda t, start, trigger: t["Resources"].update(
+        Again={"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": "d"}}},
+        Twice={"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": "d"}}},
+    ),
     "unknown-job": lambda t, start, trigger: trigger["Actions"].append({"JobName": "nobody"}),
     "watched-and-started": lambda t, start, trigger: trigger["Actions"].append(
         {"JobName": trigger["Predicate"]["Conditions"][-1]["JobName"]}

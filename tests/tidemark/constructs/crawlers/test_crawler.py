@@ -245,7 +245,7 @@ def test_options_and_targets_that_glue_refuses_are_refused(data):
         (lambda: CrawlerOptions(recrawl=Recrawl.NEW_FOLDERS_ONLY), "wants on_change SchemaUpdate"),
         (lambda: CrawlerOptions(classifiers="csv"), "classifiers 'csv'; allowed: a list"),
         (lambda: CrawlerOptions(description=""), "description ''; allowed"),
-        (lambda: CrawlerOptions(tags=["a"]), r"tags \['a'\]; allowed: names to strings"),
+        (lambda: CrawlerOptions(tags=["a"]), r"tags \['a'\]; allowed: up to 48 names"),
         (lambda: CrawledData("raw/"), "CrawledData has data 'raw/'; allowed: a Dataset"),
         (lambda: CrawledData(data("a/"), sampled_files=250), "sampled_files 250; allowed"),
         (lambda: CrawledData(data("a/"), exclusions="**.tmp"), r"exclusions '\*\*\.tmp'"),

@@ -273,7 +273,7 @@ def test_what_only_looks_like_a_secret_is_told_to_the_rule_that_looks_for_them(a
         ({"other": {"--watermark_table": "t"}}, {}, ["--watermark_table"]),
         ({"other": {"--help": "me"}}, {}, ["--help"]),
         ({"extra_files": [Path("gone.json")]}, {}, ["'gone.json'", "not a file"]),
-        ({"extra_jars": [Path("/etc/hostname")]}, {}, ["outside the project"]),
+        ({"extra_files": [Path("/etc/hostname")]}, {}, ["outside the project"]),
         ({"extra_files": [Path("a,b.json")]}, {}, ["a comma"]),
         ({"extra_files": [Path("LICENSE")]}, {}, ["extension"]),
     ],

@@ -1,0 +1,45 @@
+"""Finds names that two resources of one account and region state: AWS takes each once."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tidemark.assembly.resources import Templates, resources_of
+from tidemark.assembly.symbolic_names import SymbolicNames
+from tidemark.checks.graph.model import Named, Problem
+
+# Where resources state a name that is theirs alone. Jobs and crawlers have rules of their own.
+NAMES = {
+    "AWS::DynamoDB::Table": ("table of DynamoDB", ("TableName",)),
+    "AWS::Glue::Database": ("database", ("DatabaseInput", "Name")),
+    "AWS::Glue::SecurityConfiguration": ("security configuration", ("Name",)),
+    "AWS::Glue::Workflow": ("workflow", ("Name",)),
+    "AWS::KMS::Alias": ("alias of a key", ("AliasName",)),
+    "AWS::Logs::LogGroup": ("log group", ("LogGroupName",)),
+    "AWS::Scheduler::ScheduleGroup": ("group of schedules", ("Name",)),
+}
+
+
+def read_names(names: SymbolicNames, templates: Templates) -> Iterator[Named]:
+    """Yield the names that resources of templates state."""
+    for kind, (of, path) in NAMES.items():
+        for stack, id_, resource in resources_of(templates, kind):
+            stated: Any = resource.get("Properties", {})
+            for step in path:
+                stated = stated.get(step) if isinstance(stated, dict) else None
+            if stated is not None:
+                yield Named(f"{stack}/{id_}", of, names.text(stack, stated))
+
+
+def problems_of_names(named: tuple[Named, ...]) -> Iterator[Problem]:
+    """Yield the resources whose name another one has."""
+    first: dict[tuple[str, str], Named] = {}
+    for one in named:
+        other = first.setdefault((one.of, one.name), one)
+        if other.at != one.at:
+            yield Problem(
+                "duplicate-name",
+                one.at,
+                f"the {one.of} '{one.name}' is made by {other.at} as well; an account and region "
+                "has one of that name",
+                "make it once and pass it on, or give the other another name",
+            )

@@ -1,0 +1,72 @@
+"""Refuses what AWS does not take as the description or the tags of a job or crawler.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html (bytes),
+https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html (names that differ in case only)
+"""
+
+import re
+from collections.abc import Mapping
+
+from tidemark.checks.plain_secrets import shows_secret
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.settings import MOST_TAGS, TAG_NAME, TAG_VALUE, same_but_for_case
+
+DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f]+", re.DOTALL)
+MOST_BYTES = 2_048  # of a description
+
+
+def check_description(of: str, text: object) -> None:
+    """Raise unless Glue takes a description, or there is none, and everybody may see it.
+
+    Args:
+        of: what has it: `JobOptions`.
+        text: the description.
+
+    Raises:
+        JobDefinitionError: it is of another kind, too long, or shows a secret.
+    """
+    if text is None:
+        return
+    if not (
+        isinstance(text, str) and DESCRIPTION.fullmatch(text) and len(text.encode()) <= MOST_BYTES
+    ):
+        _refuse(of, "description", text, f"a string of 1 to {MOST_BYTES} bytes")
+    elif shows_secret("", text):
+        raise JobDefinitionError(
+            f"{of} has a description that looks as if it held a secret, which everybody would see; "
+            "allowed: a text without one; correct description="
+        )
+
+
+def check_own_tags(of: str, tags: object) -> None:
+    """Raise unless AWS takes tags, and everybody may see them.
+
+    Args:
+        of: what has them.
+        tags: name to value.
+
+    Raises:
+        JobDefinitionError: they are of another kind, too many, or one shows a secret.
+    """
+    allowed = (
+        f"up to {MOST_TAGS} names of 1 to 128 and values of up to 256 letters, digits, spaces "
+        "and _.:/=+-@, no name that begins with aws: or tidemark:"
+    )
+    if not isinstance(tags, Mapping) or len(tags) > MOST_TAGS:
+        _refuse(of, "tags", tags, allowed)
+        return
+    for name, value in tags.items():
+        is_tag = isinstance(name, str) and isinstance(value, str)
+        if not (is_tag and TAG_NAME.fullmatch(name) and TAG_VALUE.fullmatch(value)):
+            _refuse(of, "tags", {name: value}, allowed)
+        if shows_secret(name, value):
+            raise JobDefinitionError(
+                f"{of} has the tag {name!r} with a value that looks like a secret, which everybody "
+                "would see; allowed: values that are none; remove it"
+            )
+    if alike := same_but_for_case(tags):
+        _refuse(of, "tags", list(alike), "names that differ in more than their case")
+
+
+def _refuse(of: str, name: str, value: object, allowed: str) -> None:
+    raise JobDefinitionError(f"{of} has {name} {value!r}; allowed: {allowed}; correct {name}=")

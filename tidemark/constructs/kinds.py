@@ -1,0 +1,97 @@
+"""Refuses a stage, a key or a place of another kind, wherever a construct is given one."""
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.config import StageConfig
+
+KEY = "a KMS key, kms.Key.from_key_arn(...) for one that others made"
+NO_ALIAS = "the key itself, such as kms.Key.from_lookup(...), and no alias of it"
+
+
+def check_stage(of: str, stage: object) -> None:
+    """Raise unless a stage is one.
+
+    Args:
+        of: what has it, as an error begins: `the lake`.
+        stage: the stage.
+
+    Raises:
+        JobDefinitionError: it is something else.
+    """
+    if not isinstance(stage, StageConfig):
+        raise JobDefinitionError(
+            f"{of} has stage {stage!r}; allowed: a StageConfig; correct stage="
+        )
+
+
+def check_key(of: str, key: object, name: str = "key") -> None:
+    """Raise unless a KMS key is one that policies can name.
+
+    Args:
+        of: what has it, as an error begins.
+        key: the key.
+        name: of the parameter.
+
+    Raises:
+        JobDefinitionError: it is no key, or an alias: policies of IAM and log groups name keys, and
+            what they say of an alias has no effect.
+    """
+    if not (hasattr(key, "key_arn") and hasattr(key, "add_to_resource_policy")):
+        raise JobDefinitionError(f"{of} has {name} {key!r}; allowed: {KEY}; correct {name}=")
+    if hasattr(key, "alias_name") or "alias/" in str(key.key_arn):
+        raise JobDefinitionError(
+            f"{of} has {name} {str(key.key_arn)!r}; allowed: {NO_ALIAS}; correct {name}="
+        )
+
+
+def check_region(of: str, stack: cdk.Stack, name: str, region: str) -> None:
+    """Raise if something is known to be in another region than the stack that uses it.
+
+    Raises:
+        JobDefinitionError: it is.
+    """
+    _check_place(of, "region", stack.region, name, region)
+
+
+def check_account(of: str, stack: cdk.Stack, name: str, account: str) -> None:
+    """Raise if something is known to be in another account than the stack that uses it.
+
+    Raises:
+        JobDefinitionError: it is.
+    """
+    _check_place(of, "account", stack.account, name, account)
+
+
+def check_free(scope: object, id_: object, of: str) -> None:
+    """Raise unless a scope is a construct, and has none of an id yet.
+
+    Raises:
+        JobDefinitionError: it is none, or it has.
+    """
+    if not isinstance(scope, Construct):
+        raise JobDefinitionError(
+            f"{of} has the scope {scope!r}; allowed: a stack, or a construct in one; pass one"
+        )
+    if not isinstance(id_, str) or not id_:
+        raise JobDefinitionError(f"{of} has the construct id {id_!r}; allowed: a string; pass one")
+    if not any(isinstance(owner, cdk.Stack) for owner in scope.node.scopes):
+        raise JobDefinitionError(
+            f"{of} has the scope '{scope.node.path or 'the app'}', which is in no stack; allowed: "
+            "a stack, or a construct in one; pass one"
+        )
+    if scope.node.try_find_child(id_):
+        raise JobDefinitionError(
+            f"{of} would have the construct id {id_!r}, which '{scope.node.path}' "
+            "uses for something else; give it another id"
+        )
+
+
+def _check_place(of: str, kind: str, here: str, name: str, there: str) -> None:
+    known = not any(map(cdk.Token.is_unresolved, (here, there)))
+    if known and here != there:
+        raise JobDefinitionError(
+            f"{of} has {name} in the {kind} {there}; allowed: {here}, where the stack is; pass one "
+            "from there"
+        )
