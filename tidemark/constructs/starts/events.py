@@ -191,7 +191,7 @@ def _wrong_in(pattern: Mapping[str, Any]) -> str | None:
             continue
         for one in value:
             if isinstance(one, Mapping) and key != "$or" and (unknown := one.keys() - FILTERS):
-                return f"whose {key!r} is matched by {', '.join(map(str, unknown))}, which is none "
+                return f"whose {key!r} is matched by {', '.join(map(str, unknown))}, which is none"
             if isinstance(one, str) and shows_secret(key, one):
                 return f"whose {key!r} looks like a secret, which everybody would see"
     return None

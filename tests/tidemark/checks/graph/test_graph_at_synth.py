@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import app
+from tidemark.assembly.resources import METADATA
 from tidemark.assembly.template import _trigger as trigger_of
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
@@ -597,6 +598,29 @@ def a_job_uses_a_table_that_nothing_creates(template, start, trigger):
 
 
 SCHEDULED = {"Type": "SCHEDULED", "StartOnCreation": True}
+
+
+def objects_start_the_workflow(template, trigger) -> None:
+    """Add a rule that sends objects below s3://here/a/ to the workflow of a trigger."""
+    (workflow,) = properties_of(template, "AWS::Glue::Workflow")
+    name = workflow["Name"]
+    arn = f"arn:aws:glue:eu-central-1:123456789012:workflow/{name}"
+    arrivals = {"bucket": {"name": ["here"]}, "object": {"key": [{"prefix": "a/"}]}}
+    template["Resources"]["Arrivals"] = {
+        "Type": "AWS::Events::Rule",
+        "Properties": {
+            "EventPattern": {"source": ["aws.s3"], "detail": arrivals},
+            "Targets": [{"Arn": arn, "Id": "Workflow"}],
+        },
+    }
+
+
+def a_job_writes_what_starts_its_workflow(template, start, trigger) -> None:
+    objects_start_the_workflow(template, trigger)
+    job = template["Resources"][trigger["Actions"][0]["JobName"]["Ref"]]
+    job.setdefault("Metadata", {}).setdefault(METADATA, {})["writes"] = [{"uri": "s3://here/a/"}]
+
+
 # What a hand can do to a valid template: the rule that must find it, given template, start trigger
 # and one conditional trigger.
 BROKEN = {
@@ -607,6 +631,9 @@ BROKEN = {
         Again={"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": "d"}}},
         Twice={"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": "d"}}},
     ),
+    "bad-batch": lambda t, start, trigger: start.update(EventBatchingCondition={"BatchSize": 101}),
+    "event-not-heard": lambda t, start, trigger: objects_start_the_workflow(t, trigger),
+    "starts-itself": a_job_writes_what_starts_its_workflow,
     "unknown-job": lambda t, start, trigger: trigger["Actions"].append({"JobName": "nobody"}),
     "watched-and-started": lambda t, start, trigger: trigger["Actions"].append(
         {"JobName": trigger["Predicate"]["Conditions"][-1]["JobName"]}
@@ -653,6 +680,8 @@ def test_every_rule_that_is_an_error_is_broken_below():
         "output-never-read",
         "input-nobody-writes",
         "unknown-workflow",
+        "event-not-sent",
+        "schedules-too-close",
     }
 
 

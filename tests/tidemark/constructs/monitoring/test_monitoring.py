@@ -245,6 +245,7 @@ def test_the_budget_is_mailed_when_it_is_passed_or_will_be(watched):
 UNTAGGED = {
     "AWS::Glue::Database",
     "AWS::Glue::SecurityConfiguration",
+    "AWS::Glue::Table",
     "AWS::KMS::Alias",
     "AWS::S3::BucketPolicy",
     "AWS::SQS::QueuePolicy",

@@ -396,6 +396,8 @@ WRONG = {
         lambda w: w.job().acknowledge(["two-writers"], "x"),
         "job 'one' acknowledges the rule ['two-writers']",
     ),
+    "tables twice": (lambda w: w.job(tables=["a.b", "a.b"]), "'a.b' in tables twice"),
+    "tables token": (lambda w: w.job(tables=[token()]), "in tables; allowed: each database.table"),
 }
 # What looks wrong and is not.
 VALID = {
@@ -416,8 +418,6 @@ VALID = {
     "arguments token": lambda w: w.job(arguments={"a": token()}),
     "arguments newline": lambda w: w.job(arguments={"a": "b\nc"}),
     "arguments case clash": lambda w: w.job(arguments={"Day": "a", "day": "b"}),
-    "tables twice": lambda w: w.job(tables=["a.b", "a.b"]),
-    "tables token": lambda w: w.job(tables=[token()]),
     "modules watermarks": lambda w: w.job(python_modules=["pyspark==3.5.6"]),
     "connections none": lambda w: w.job(connections=None),
     "connections twice": lambda w: w.job(connections=["a", "a"]),

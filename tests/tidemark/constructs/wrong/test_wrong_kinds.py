@@ -322,14 +322,6 @@ REFUSED_AT_SYNTHESIS = {
         lambda w: (w.job("a"), w.job("a", pipeline=w.pipeline("other"))),
         "duplicate-job-name",
     ),
-    "stream checkpoint = writes": (
-        lambda w: w.stream(checkpoint=w.data("c/"), writes=[w.data("c/")]),
-        "starts-nothing",
-    ),
-    "stream checkpoint in writes": (
-        lambda w: w.stream(checkpoint=w.data("c/x/"), writes=[w.data("c/")]),
-        "starts-nothing",
-    ),
     "stream same checkpoint": (lambda w: (w.job("x"), w.stream("a"), w.stream("b")), "two-writers"),
     "stream only": (lambda w: w.stream(), "starts-nothing"),
     "stream notify": (

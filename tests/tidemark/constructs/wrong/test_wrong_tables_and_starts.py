@@ -325,13 +325,74 @@ WRONG = {
         "pipeline 'o' has starts [None]",
     ),
     "set starts": (lambda w: w.set_of().add("a", starts="x"), "pipeline 'a' has starts 'x'"),
+    "t descr secret": (lambda w: w.table(description="password=hunter2"), "without a secret"),
+    "t params secret": (
+        lambda w: w.job(writes=[w.data("o/", table=w.table(parameters={"password": "hunter2"}))]),
+        "values that are no secret",
+    ),
+    "use bare token": (
+        lambda w: w.job(tables=[token()]),
+        "in tables; allowed: each database.table",
+    ),
+    "oe key": (
+        lambda w: w.started_by(tc.OnEvent({"source": ["acme"], "detailtype": ["x"]})),
+        "whose field 'detailtype' no event has",
+    ),
+    "oe detail list": (
+        lambda w: tc.OnEvent({"source": ["acme"], "detail": ["x"]}),
+        "whose detail is no dict",
+    ),
+    "oe secret": (
+        lambda w: w.started_by(
+            tc.OnEvent({"source": ["acme"], "detail": {"password": ["hunter2"]}})
+        ),
+        "whose 'password' looks like a secret",
+    ),
+    "oo other region bucket": (
+        lambda w: w.started_by(
+            tc.OnObjects(
+                tc.Dataset(
+                    s3.Bucket.from_bucket_attributes(
+                        w.stack, "BB", bucket_name="their-bucket", region="us-east-1"
+                    ),
+                    "in/",
+                )
+            )
+        ),
+        "has starts with a bucket in the region us-east-1",
+    ),
+    "stream checkpoint = writes": (
+        lambda w: (
+            w.job("x"),
+            w.stream(checkpoint=w.data("c/"), writes=[w.data("c/")]),
+        ),
+        "a folder that holds nothing else",
+    ),
+    "stream checkpoint = reads": (
+        lambda w: (
+            w.job("x"),
+            w.stream(checkpoint=w.data("c/"), reads=[w.data("c/")]),
+        ),
+        "a folder that holds nothing else",
+    ),
+    "stream checkpoint in writes": (
+        lambda w: (
+            w.job("x"),
+            w.stream(checkpoint=w.data("c/x/"), writes=[w.data("c/")]),
+        ),
+        "a folder that holds nothing else",
+    ),
+    "oe unknown filter": (
+        lambda w: tc.OnEvent({"source": [{"prefx": "acme"}]}),
+        "is matched by prefx, which is none",
+    ),
+    "oe nan": (
+        lambda w: tc.OnEvent({"source": ["acme"], "detail": {"x": [float("nan")]}}),
+        "which is no JSON",
+    ),
 }
 # What looks wrong and is not.
 VALID = {
-    "t descr secret": lambda w: w.table(description="password=hunter2"),
-    "t params secret": lambda w: w.job(
-        writes=[w.data("o/", table=w.table(parameters={"password": "hunter2"}))]
-    ),
     "proj keys": lambda w: tc.Projection({}),
     "proj ok": lambda w: w.job(
         writes=[
@@ -368,34 +429,18 @@ VALID = {
     ),
     "use own catalog id": lambda w: w.job(tables=[tc.TableUse("db.t", catalog_id=ACCOUNT)]),
     "use token": lambda w: w.job(tables=[f"{token()}.orders"]),
-    "use bare token": lambda w: w.job(tables=[token()]),
     "use streaming": lambda w: (
         w.job("x"),
         w.stream("s", tables=[tc.TableUse("db.t", write=True, create=True)]),
     ),
     "use shell": lambda w: w.shell(tables=[tc.TableUse("db.t", write=True)]),
     "use ruleset token": lambda w: w.job(tables=[tc.TableUse("db.t", ruleset=token())]),
-    "oe key": lambda w: w.started_by(tc.OnEvent({"source": ["acme"], "detailtype": ["x"]})),
-    "oe detail list": lambda w: tc.OnEvent({"source": ["acme"], "detail": ["x"]}),
     "oe none val": lambda w: w.started_by(tc.OnEvent({"source": [None]})),
     "oe own": lambda w: w.started_by(tc.OnEvent({"source": ["tidemark"]})),
     "oe aws glue self": lambda w: w.started_by(
         tc.OnEvent({"source": ["aws.glue"], "detail-type": ["Glue Job State Change"]})
     ),
-    "oe secret": lambda w: w.started_by(
-        tc.OnEvent({"source": ["acme"], "detail": {"password": ["hunter2"]}})
-    ),
     "oe token": lambda w: w.started_by(tc.OnEvent({"source": [token()]})),
-    "oo other region bucket": lambda w: w.started_by(
-        tc.OnObjects(
-            tc.Dataset(
-                s3.Bucket.from_bucket_attributes(
-                    w.stack, "BB", bucket_name="their-bucket", region="us-east-1"
-                ),
-                "in/",
-            )
-        )
-    ),
     "starts + stage schedule": lambda w: w.pipeline(
         "o", stage=stage_of(schedule="rate(1 day)"), starts=[]
     ).add_job("one", script="job.py", bookmark=tc.BookmarkOption.ENABLE),
@@ -403,18 +448,6 @@ VALID = {
         tc.Schedule("cron(0 6 * * ? *)"), tc.Schedule("cron(0 18 * * ? *)")
     ),
     "sched+event": lambda w: w.started_by(tc.Schedule("cron(0 6 * * ? *)"), tc.OnObjects(w.data())),
-    "stream checkpoint = writes": lambda w: (
-        w.job("x"),
-        w.stream(checkpoint=w.data("c/"), writes=[w.data("c/")]),
-    ),
-    "stream checkpoint = reads": lambda w: (
-        w.job("x"),
-        w.stream(checkpoint=w.data("c/"), reads=[w.data("c/")]),
-    ),
-    "stream checkpoint in writes": lambda w: (
-        w.job("x"),
-        w.stream(checkpoint=w.data("c/x/"), writes=[w.data("c/")]),
-    ),
     "stream notify": lambda w: (
         w.job("x"),
         w.stream(options=tc.JobOptions(notify_after_minutes=5)),
@@ -435,6 +468,7 @@ VALID = {
         w.job("x"),
         w.stream(glue_arguments=tc.GlueArguments(auto_scale_within_microbatch=False)),
     ),
+    "use token after the dot": lambda w: w.job(tables=[f"sales.{token()}"]),
 }
 # What a rule of the graph refuses at synthesis, and the rule.
 REFUSED_AT_SYNTHESIS = {
