@@ -26,7 +26,7 @@ ADD_JOB = """\
             "publish-origins",
             script="glue_jobs/publish_delays.py",
             bookmark=BookmarkOption.ENABLE,
-            after=[curate_flights],
+            after=[ingest_weather, curate_flights],
             reads=[
                 curated_flights,
                 *(Dataset(lake.curated, f"source-{n:02}/", delivered=True) for n in range(40)),
