@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tidemark.adopt.crawler_fields import FIELDS
 from tidemark.adopt.job_fields import UNKNOWN
+from tidemark.adopt.job_options import is_description
 from tidemark.adopt.jobs import CONNECTION, rest
 from tidemark.adopt.model import CrawlTarget, Member
 from tidemark.adopt.places import place_of
@@ -17,7 +18,6 @@ from tidemark.stage.settings import TAG_NAME, TAG_VALUE
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 PREFIX = re.compile(r"[a-z0-9_]{0,128}")
 JDBC_PATH = re.compile(r"[^/\s][^/\n]*(/[^/\n]+){1,2}")
-MOST_DESCRIBED = 2_048
 MOST_SAMPLED = 249
 ON_CHANGE = {"UPDATE_IN_DATABASE": "UPDATE", "LOG": "LOG"}
 ON_MISSING = {
@@ -190,8 +190,7 @@ def _options(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]:
     if isinstance(classifiers, list) and _are_texts(classifiers):
         crawler.take("Classifiers")
         fields |= {"classifiers": tuple(classifiers)} if classifiers else {}
-    description = crawler.get("Description")
-    if isinstance(description, str) and 0 < len(description) <= MOST_DESCRIBED:
+    if is_description(crawler.get("Description")):
         fields["description"] = crawler.take("Description")
     tags = {
         name: crawler.take("Tags", name)

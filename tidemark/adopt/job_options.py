@@ -8,10 +8,20 @@ from tidemark.checks.plain_secrets import shows_secret
 from tidemark.stage.settings import TAG_NAME, TAG_VALUE
 
 # As the constructs check them, which start Node when they are imported.
-DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f]{1,2048}", re.DOTALL)
+DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]+", re.DOTALL)
+MOST_BYTES = 2_048  # of a description
 MOST_RUNS = 4_000
 OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")
 RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", "--help", "--h"}
+
+
+def is_description(text: object) -> bool:
+    """Return whether the constructs take a text as the description of a job or crawler."""
+    return (
+        isinstance(text, str)
+        and DESCRIPTION.fullmatch(text) is not None
+        and len(text.encode()) <= MOST_BYTES
+    )
 
 
 def options_of(job: Reading, timeout_minutes: int, *, has_state: bool) -> dict[str, object]:
@@ -24,7 +34,7 @@ def options_of(job: Reading, timeout_minutes: int, *, has_state: bool) -> dict[s
     """
     fields: dict[str, object] = {}
     description = job.get("Description")
-    if isinstance(description, str) and DESCRIPTION.fullmatch(description):
+    if is_description(description):
         fields["description"] = job.take("Description")
     tags = {
         name: job.take("Tags", name)

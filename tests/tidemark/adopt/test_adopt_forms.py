@@ -14,7 +14,7 @@ def test_the_copies_are_the_forms_of_the_constructs():
     from tidemark.constructs.catalog import table_use
     from tidemark.constructs.crawlers import crawler, targets
     from tidemark.constructs.crawlers import options as crawler_options
-    from tidemark.constructs.jobs import action_options, job_arguments, job_checks
+    from tidemark.constructs.jobs import action_options, job_arguments, job_checks, own_texts
     from tidemark.constructs.jobs import glue_arguments as own
     from tidemark.constructs.jobs import job_options as options
 
@@ -23,12 +23,12 @@ def test_the_copies_are_the_forms_of_the_constructs():
     assert jobs.PINNED == job_checks.PINNED_MODULE
     assert job_options.OPTION == job_arguments.OPTION
     assert job_options.RESERVED == job_arguments.RESERVED
-    assert job_options.DESCRIPTION == options.DESCRIPTION
+    assert job_options.DESCRIPTION == own_texts.DESCRIPTION
+    assert job_options.MOST_BYTES == own_texts.MOST_BYTES
     assert job_options.MOST_RUNS == options.MOST_RUNS
     assert started.MOST_MINUTES == action_options.MOST_MINUTES
     assert crawlers.DATABASE == crawler.DATABASE
     assert crawlers.PREFIX == crawler_options.PREFIX
-    assert crawlers.MOST_DESCRIBED == crawler_options.MOST_DESCRIBED
     assert crawlers.JDBC_PATH == targets.JDBC_PATH
     assert crawlers.MOST_SAMPLED == targets.MOST_SAMPLED
     for of, members in (
