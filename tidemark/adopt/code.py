@@ -128,7 +128,11 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
 
 def quoted(text: str) -> str:
     """Return a text as a string of Python."""
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+    if text.isprintable():
+        return json.dumps(text, ensure_ascii=False)
+    # JSON writes what is beyond 16 bits as two halves, which are no character in Python.
+    escaped = (f"\\U{ord(c):08x}" if ord(c) > 0xFFFF else json.dumps(c)[1:-1] for c in text)
+    return f'"{"".join(escaped)}"'
 
 
 def _sort_key(name: str) -> tuple[bool, str]:
