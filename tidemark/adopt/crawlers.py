@@ -68,7 +68,10 @@ def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCa
     found = list(_targets(crawler, locations))
     for path, target in dict(found).items():
         _account_for_target(crawler, path, target)
-    targets = [target for _, target in found]
+    targets: list[CrawlTarget] = []
+    for _, target in found:
+        if target not in targets:  # said twice it is crawled once
+            targets.append(target)
     _account_for_what_is_off(crawler)
     call = CrawlerCall(
         targets=tuple(targets),
