@@ -65,12 +65,16 @@ def why_not_crawler(crawler: Reading, locations: Mapping[str, str]) -> tuple[str
 
 def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCall:
     """Return what `add_crawler` is called with, and account for everything the crawler has."""
-    found = list(_targets(crawler, locations))
-    for path, target in dict(found).items():
-        _account_for_target(crawler, path, target)
     targets: list[CrawlTarget] = []
-    for _, target in found:
-        if target not in targets:  # said twice it is crawled once
+    accounted: set[tuple[str, ...]] = set()
+    for path, target in _targets(crawler, locations):
+        if path not in accounted:  # one target may name several tables
+            if target in targets:
+                crawler.differ(*path, why="it is a target already", do="nothing")
+            else:
+                _account_for_target(crawler, path, target)
+            accounted.add(path)
+        if target not in targets:
             targets.append(target)
     _account_for_what_is_off(crawler)
     call = CrawlerCall(
