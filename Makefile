@@ -12,7 +12,7 @@ test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-nightly test-ministack test-deploy test-install check lint
 .PHONY: format semantics
-.PHONY: checkov constructs local synth state diff bootstrap deploy destroy bench lock clean
+.PHONY: checkov constructs coverage local synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ constructs: setup ## Rewrite docs/constructs.md from the docstrings of infra/
 
 local: setup ## Rewrite docs/local.md from the tables of what runs here
 	@python -m tools.local_doc
+
+coverage: setup ## Rewrite docs/awsglue-coverage.md from the tables of what runs here
+	@python -m tools.awsglue_coverage_doc
 
 synth: setup ## Synthesize the CDK app into cdk.out
 	@npx cdk synth --quiet -c stage=$(STAGE)

@@ -25,6 +25,11 @@ class CatalogConnection:
     name: str
     definition: Mapping[str, Any]
 
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """Return its ConnectionProperties."""
+        return self.definition.get("ConnectionProperties") or {}
+
     def jdbc_options(self) -> dict[str, str]:
         """Return url, user, password and driver, those that it has.
 
@@ -32,7 +37,7 @@ class CatalogConnection:
             UnsupportedError: user and password are in a secret, which only AWS can read.
             UsageError: it is no connection to a database.
         """
-        properties = self.definition.get("ConnectionProperties") or {}
+        properties = self.properties
         if "SECRET_ID" in properties:
             raise UnsupportedError(
                 f"the connection {self.name!r} has its password in the secret "

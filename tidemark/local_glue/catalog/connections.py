@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from tidemark.assembly.catalog_connections import CatalogConnection
 from tidemark.errors import EntityNotFoundError
+from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.store.database import Store
 
 
@@ -33,3 +34,13 @@ def find_connection(store: Store, name: str) -> CatalogConnection:
         f"there is no connection {name!r}; the local Data Catalog has {known}; add it with "
         "`tidemark catalog put FILE.json`, or as AWS::Glue::Connection to the app"
     )
+
+
+def connection_of_job(name: str) -> CatalogConnection:
+    """Return a connection that the script of a job names.
+
+    Raises:
+        EntityNotFoundError: there is none of this name.
+    """
+    with Store(job_home().database) as store:
+        return find_connection(store, name)

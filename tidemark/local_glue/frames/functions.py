@@ -13,17 +13,16 @@ from typing import Any
 from pyspark import RDD, AccumulatorParam, StorageLevel
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, NullType, StringType, StructField, StructType
+from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from tidemark.local_glue.frames.choices import (
-    Choice,
     built,
     plain_type,
     schema_of,
     values_of,
     with_marks,
 )
-from tidemark.local_glue.frames.records import converter, kind_of, widened, writer
+from tidemark.local_glue.frames.records import converter, filled, kind_of, widened, writer
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 Wrap = Callable[[Mapping[str, Any]], Any]
@@ -125,7 +124,7 @@ class Mapped:
             kind = widened(kind, one)
         schema = StructType(
             [
-                StructField(one.name, _of_nothing(one.dataType, hints.get(one.name)))
+                StructField(one.name, filled(one.dataType, hints.get(one.name)))
                 for one in (kind if isinstance(kind, StructType) else StructType([]))
             ]
         )
@@ -232,23 +231,3 @@ def _shape(record: Mapping[str, Any]) -> tuple[Any, ...] | None:
 
 
 _SIMPLE = (str, bool, float, type(None), bytes)
-
-
-def _of_nothing(kind: DataType, hint: DataType | None) -> DataType:
-    """Return a type with the one before, or else text, for what has no value anywhere."""
-    match kind:
-        case NullType():
-            return hint if hint is not None and not isinstance(hint, NullType) else StringType()
-        case Choice():
-            return kind
-        case StructType():
-            hints = {f.name: f.dataType for f in hint} if isinstance(hint, StructType) else {}
-            fields = [
-                StructField(one.name, _of_nothing(one.dataType, hints.get(one.name)))
-                for one in kind
-            ]
-            return StructType(fields)
-        case ArrayType():
-            inner = hint.elementType if isinstance(hint, ArrayType) else None
-            return ArrayType(_of_nothing(kind.elementType, inner))
-    return kind

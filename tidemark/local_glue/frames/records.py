@@ -202,6 +202,25 @@ def widened(first: DataType, second: DataType) -> DataType:
     return merged(first, second)
 
 
+def filled(kind: DataType, hint: DataType | None = None) -> DataType:
+    """Return a type with the one before, or else text, for what has no value anywhere."""
+    match kind:
+        case NullType():
+            return hint if hint is not None and not isinstance(hint, NullType) else StringType()
+        case Choice():
+            return kind
+        case StructType():
+            hints = {f.name: f.dataType for f in hint} if isinstance(hint, StructType) else {}
+            fields = [
+                StructField(one.name, filled(one.dataType, hints.get(one.name))) for one in kind
+            ]
+            return StructType(fields)
+        case ArrayType():
+            inner = hint.elementType if isinstance(hint, ArrayType) else None
+            return ArrayType(filled(kind.elementType, inner))
+    return kind
+
+
 def writer(kind: DataType) -> Convert | None:
     """Return what makes a value of a row of a value of a record; None where it stays."""
     match kind:

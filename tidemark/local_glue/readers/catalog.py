@@ -90,6 +90,18 @@ def read_catalog(
     )
 
 
+def schema_of_table(database: str | None, table_name: str | None) -> StructType:
+    """Return the declared columns of a table, then its partition keys.
+
+    Raises:
+        EntityNotFoundError: there is no such table.
+        UsageError: the database or the table is not named.
+    """
+    with Store(job_home().database) as store:
+        table = find_table(store, *table_names(database, table_name, {}))
+    return _schema([*table.columns, *table.partition_keys])
+
+
 def _read_database(
     spark: SparkSession,
     table: CatalogTable,

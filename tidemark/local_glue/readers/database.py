@@ -1,7 +1,7 @@
 """Reads tables over Spark's JDBC source, and asks the database for their primary keys."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -39,6 +39,36 @@ def check_driver(spark: SparkSession, connection: Mapping[str, str]) -> None:
         )
 
 
+def execute(spark: SparkSession, connection: Mapping[str, str], statements: Sequence[str]) -> None:
+    """Run statements of SQL in a database, in order, each by itself.
+
+    Args:
+        spark: the session.
+        connection: as for `load`, with ``dbtable``.
+        statements: without semicolons.
+    """
+    if not statements:
+        return
+    database = _connect(spark, connection)
+    try:
+        for text in statements:
+            statement = database.createStatement()
+            statement.execute(text)
+            statement.close()
+    finally:
+        database.close()
+
+
+def _connect(spark: SparkSession, connection: Mapping[str, str]) -> Any:
+    """Return a connection of JDBC; ``dbtable`` is among the options."""
+    jvm = _jvm(spark)
+    options = jvm.org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions(
+        jvm.PythonUtils.toScalaMap(dict(connection))
+    )
+    dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
+    return dialect.createConnectionFactory(options).apply(-1)
+
+
 def default_key(
     spark: SparkSession, connection: Mapping[str, str], frame: DataFrame, table: str
 ) -> tuple[str, ...]:
@@ -64,12 +94,7 @@ def _primary_key(spark: SparkSession, connection: Mapping[str, str], table: str)
     parts = _NAME_PART.findall(table)
     if ".".join(parts) != table.strip() or len(parts) > 2:
         return ()
-    jvm = _jvm(spark)
-    options = jvm.org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions(
-        jvm.PythonUtils.toScalaMap({**connection, "dbtable": table})
-    )
-    dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
-    database = dialect.createConnectionFactory(options).apply(-1)
+    database = _connect(spark, {**connection, "dbtable": table})
     try:
         catalog, schema = database.getCatalog(), database.getSchema()
         metadata = database.getMetaData()

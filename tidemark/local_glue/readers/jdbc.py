@@ -43,16 +43,20 @@ DRIVERS = {
     "mysql": "com.mysql.cj.jdbc.Driver",
     "oracle": "oracle.jdbc.OracleDriver",
     "sqlserver": "com.microsoft.sqlserver.jdbc.SQLServerDriver",
+    "redshift": "com.amazon.redshift.jdbc42.Driver",
     "custom.jdbc": None,
+    "marketplace.jdbc": None,
     "jdbc": None,
 }
 TABLE_OPTIONS = ("dbtable", "dbTable")
 QUERY_OPTIONS = ("query", "sampleQuery")
 DRIVER_OPTIONS = ("driver", "className", "customJdbcDriverClassName")
 # They choose how many connections read at once, never which rows.
+WITHOUT_ROWS = ("redshiftTmpDir", "aws_iam_role", "customJdbcDriverS3Path")
 IGNORED = {"hashfield", "hashexpression", "hashpartitions"} | {
     *("partitionColumn", "lowerBound", "upperBound", "numPartitions"),
 }
+REDSHIFT = "jdbc:redshift:"
 _OPERATORS: dict[str, Callable[[Column, Column], Column]] = {
     "=": operator.eq,
     "<": operator.lt,
@@ -90,7 +94,9 @@ def read_jdbc(
             f"connection_options has no url; a {connection_type} source needs one, such as "
             "'jdbc:postgresql://host:5432/database'"
         )
-    driver = _one_of(options, DRIVER_OPTIONS) or DRIVERS[connection_type]
+    for name in WITHOUT_ROWS:
+        options.pop(name, None)
+    driver = _one_of(options, DRIVER_OPTIONS) or driver_of(connection_type, url)
     table, query = _one_of(options, TABLE_OPTIONS), _one_of(options, QUERY_OPTIONS)
     keys, order = options.pop("jobBookmarkKeys", []), options.pop("jobBookmarkKeysSortOrder", ASC)
     given = {"driver": driver, "user": options.pop("user", None)}
@@ -110,6 +116,13 @@ def read_jdbc(
             f"connection_options names no table; a {connection_type} source needs 'dbtable'"
         )
     return read_jdbc_table(spark, connection, table, transformation_ctx, keys, order)
+
+
+def driver_of(connection_type: str, url: str) -> str | None:
+    """Return the driver of a connection type; what stands in for Redshift has its own."""
+    if connection_type == "redshift" and not url.startswith(REDSHIFT):
+        return None
+    return DRIVERS[connection_type]
 
 
 def read_jdbc_table(

@@ -12,39 +12,22 @@ NOT_YET: dict[str, dict[str, str]] = {
     "awsglue.context": {
         "": "register",
         "GlueContext": (
-            "Spark_SQL_Formats Unsupported_Compression_Types "
-            "getStreamingSource get_catalog_schema_as_spark_schema "
-            "create_dynamic_frame_from_rdd create_sample_dynamic_frame_from_catalog "
-            "create_sample_dynamic_frame_from_options "
-            "convert_resolve_option purge_table purge_s3_path transition_table transition_s3_path "
-            "currentTimeMillis getSampleStreamingDynamicFrame forEachBatch "
-            "add_ingestion_time_columns start_transaction commit_transaction "
-            "cancel_transaction"
+            "getStreamingSource convert_resolve_option "
+            "purge_table purge_s3_path transition_table transition_s3_path "
+            "getSampleStreamingDynamicFrame start_transaction commit_transaction cancel_transaction"
         ),
-    },
-    "awsglue.data_source": {
-        "DataSource": "getSampleFrame",
     },
     "awsglue.devutils": {
         "": "ExecutionProperty Command Connections Job GlueJobUtils",
     },
-    "awsglue.dynamicframe": {
-        "DynamicFrameReader": "from_rdd",
-    },
     "awsglue.glue_shell": {
         "": "sc glueContext welcome_msg",
-    },
-    "awsglue.job": {
-        "Job": (
-            "continuation_options job_bookmark_options job_bookmark_range_options id_params "
-            "encryption_type_options data_lineage_options isInitialized"
-        ),
     },
     "awsglue.streaming_data_source": {
         "": "StreamingDataSource",
     },
     "awsglue.utils": {
-        "": "makeOptions callsite iteritems iterkeys itervalues",
+        "": "makeOptions",
     },
     "awsglue.scripts.activate_etl_connector": {
         "": (
@@ -80,13 +63,18 @@ NOT_YET: dict[str, dict[str, str]] = {
     },
 }
 
+PAGE = "docs/awsglue-coverage.md"
 WITH_SPARK = "convert with toDF() and use Spark"
 _STREAM = "streaming jobs do not run locally; read the source as a batch"
+_GOVERNED = "AWS ended governed tables; write to a table of Iceberg, Hudi or Delta Lake"
+_JVM = "it makes an object of Glue's JVM, which only Glue has"
 _S3 = "delete or move the files with boto3 or in the lake folder"
 # What to do instead, by a part of a name, the last one first.
 INSTEAD = {
-    **dict.fromkeys(("getStreamingSource", "forEachBatch", "StreamingDataSource"), _STREAM),
-    **dict.fromkeys(("getSampleStreamingDynamicFrame", "add_ingestion_time_columns"), _STREAM),
+    **dict.fromkeys(("getStreamingSource", "StreamingDataSource"), _STREAM),
+    "getSampleStreamingDynamicFrame": _STREAM,
+    **dict.fromkeys(("start_transaction", "commit_transaction", "cancel_transaction"), _GOVERNED),
+    **dict.fromkeys(("register", "convert_resolve_option", "makeOptions"), _JVM),
     **dict.fromkeys(("purge_s3_path", "purge_table", "transition_s3_path"), _S3),
     "transition_table": _S3,
     "EvaluateDataQuality": "check the rows with Spark",
@@ -111,4 +99,4 @@ def remedy_of(name: str) -> str:
 
 def refusal(name: str) -> UnsupportedError:
     """Return the error for the use of a name, written with its owner: ``GlueContext.getSink``."""
-    return UnsupportedError(f"{name} does not run locally yet; {remedy_of(name)}")
+    return UnsupportedError(f"{name} does not run locally yet; {remedy_of(name)}: see {PAGE}")

@@ -10,15 +10,18 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.local_glue.bookmarks.session import job_home
-from tidemark.local_glue.catalog.connections import find_connection
-from tidemark.local_glue.readers.database import check_driver
-from tidemark.local_glue.readers.jdbc import DRIVER_OPTIONS, DRIVERS, TABLE_OPTIONS
-from tidemark.local_glue.readers.s3_options import is_true
-from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.catalog.connections import connection_of_job
+from tidemark.local_glue.readers.database import check_driver, execute
+from tidemark.local_glue.readers.jdbc import DRIVER_OPTIONS, DRIVERS, TABLE_OPTIONS, driver_of
+from tidemark.local_glue.readers.sources import connected
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 # They choose how a driver is found or how many rows are sent at once, never which.
-WITHOUT_EFFECT = frozenset({"bulkSize", "customJdbcDriverS3Path", "redshiftTmpDir"})
+WITHOUT_EFFECT = frozenset({"bulkSize", "customJdbcDriverS3Path"}) | {
+    *("redshiftTmpDir", "tempdir", "tempformat", "aws_iam_role", "extracopyoptions"),
+    *("sortkeyspec", "diststyle", "distkey", "forward_spark_s3_credentials"),
+}
+BEFORE, AFTER = "preactions", "postactions"
 SPARK_OPTIONS = ("batchsize", "isolationLevel", "numPartitions", "truncate")
 # A URL up to its database, the database, and what follows; by the forms of the vendors.
 _URLS = (
@@ -38,17 +41,18 @@ def write_jdbc(
     Args:
         frame: what to write; one without columns writes nothing.
         connection_type: one of `DRIVERS`.
-        connection_options: ``url``, ``user``, ``password``, or ``useConnectionProperties`` with
-            ``connectionName``; ``dbtable`` (or ``dbTable``), ``database``; ``driver`` (or
-            ``className``, ``customJdbcDriverClassName``), and `SPARK_OPTIONS`.
+        connection_options: ``url``, ``user``, ``password``, or ``connectionName``; of Redshift
+            ``preactions`` and ``postactions``, statements with semicolons; ``dbtable`` (or
+            ``dbTable``), ``database``; ``driver`` (or ``className``,
+            ``customJdbcDriverClassName``), and `SPARK_OPTIONS`.
 
     Raises:
         UsageError: an option is missing or wrong.
         UnsupportedError: an option this machine does not run.
     """
     options = {k: v for k, v in connection_options.items() if k not in WITHOUT_EFFECT}
-    if is_true(options.pop("useConnectionProperties", False)):
-        options = {**connection_properties(str(options.pop("connectionName", ""))), **options}
+    options = connected(options)
+    before, after = _actions(connection_type, options)
     database = options.pop("database", None)
     table = next((options.pop(name) for name in TABLE_OPTIONS if name in options), None)
     driver = next((options.pop(name) for name in DRIVER_OPTIONS if name in options), None)
@@ -68,12 +72,25 @@ def write_jdbc(
         "url": with_database(url, database) if database else url,
         **{name: str(value) for name, value in options.items() if value is not None},
     }
-    if driver := driver or DRIVERS[connection_type]:
+    if driver := driver or driver_of(connection_type, url):
         connection["driver"] = driver
     if not frame.columns:
         return
     check_driver(frame.sparkSession, connection)
-    frame.write.format("jdbc").options(**connection, dbtable=table).mode("append").save()
+    target = {**connection, "dbtable": table}
+    execute(frame.sparkSession, target, before)
+    frame.write.format("jdbc").options(**target).mode("append").save()
+    execute(frame.sparkSession, target, after)
+
+
+def _actions(connection_type: str, options: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Take the statements to run before and after a write; only Redshift has them."""
+    found = [str(options.pop(name, "")) for name in (BEFORE, AFTER)]
+    if any(found) and connection_type != "redshift":
+        note(RunWarning.OPTION_IGNORED, f"preactions and postactions of a {connection_type} sink")
+        return [], []
+    before, after = ([part for part in text.split(";") if part.strip()] for text in found)
+    return before, after
 
 
 def connection_properties(name: str) -> dict[str, str]:
@@ -82,8 +99,7 @@ def connection_properties(name: str) -> dict[str, str]:
     Raises:
         EntityNotFoundError: there is none of this name.
     """
-    with Store(job_home().database) as store:
-        return find_connection(store, name).jdbc_options()
+    return connection_of_job(name).jdbc_options()
 
 
 def connection_type_of(url: str) -> str:

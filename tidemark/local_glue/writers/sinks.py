@@ -14,11 +14,15 @@ from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.catalog.tables import find_table
+from tidemark.local_glue.coverage.connections import SPARK_SOURCES, WRITE_TYPES
+from tidemark.local_glue.coverage.table import PAGE
 from tidemark.local_glue.readers.catalog import connection_of, csv_options_of, table_names
+from tidemark.local_glue.readers.connectors import write_connector
 from tidemark.local_glue.readers.jdbc import DRIVERS
 from tidemark.local_glue.readers.s3_options import FILE_CONNECTIONS
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.writers.dynamodb import write_dynamodb
 from tidemark.local_glue.writers.jdbc import (
     connection_properties,
     connection_type_of,
@@ -26,13 +30,15 @@ from tidemark.local_glue.writers.jdbc import (
 )
 from tidemark.local_glue.writers.s3_files import write_s3
 
+DYNAMODB = "dynamodb"
+
 
 @dataclass
 class Sink:
     """What ``getSink`` makes; nothing is written before `write`.
 
     Attributes:
-        connection_type: ``s3``, ``file``, or a type of `DRIVERS`.
+        connection_type: one of `WRITE_TYPES`.
         options: the connection options.
         format: of the files; ``parquet`` and ``orc`` may be the connection type too.
         format_options: of the format.
@@ -47,11 +53,16 @@ class Sink:
 
     def __post_init__(self) -> None:
         """Refuse what this machine does not write to."""
-        if self.connection_type not in (*FILE_CONNECTIONS, *DRIVERS):
+        if self.connection_type not in WRITE_TYPES:
             raise UnsupportedError(
-                f"connection_type {self.connection_type!r} is not supported; allowed are s3, "
-                f"{', '.join(DRIVERS)}"
+                f"connection_type {self.connection_type!r} is not supported; allowed are "
+                f"{', '.join(WRITE_TYPES)}: see {PAGE}"
             )
+
+    @property
+    def takes_choices(self) -> bool:
+        """Return whether a choice is written as its value, not as a struct of its types."""
+        return self.connection_type == DYNAMODB
 
     def set_table(self, database: str, name: str, catalog_id: str) -> None:
         """Name the table that ``enableUpdateCatalog`` makes or updates.
@@ -76,6 +87,10 @@ class Sink:
         options = _for_frame(self.options, frame_name) if frame_name else self.options
         if self.connection_type in DRIVERS:
             write_jdbc(frame, self.connection_type, options)
+        elif self.connection_type in SPARK_SOURCES:
+            write_connector(frame, options)
+        elif self.connection_type == DYNAMODB:
+            write_dynamodb(frame, options)
         else:
             named = FILE_CONNECTIONS[self.connection_type] or self.format
             write_s3(frame, options, named, self.format_options, self.table)
@@ -118,8 +133,13 @@ def catalog_sink(
     )
 
 
-def jdbc_conf_sink(connection: str, options: Mapping[str, Any], catalog_id: str | None) -> Sink:
-    """Return the sink of a connection of the Data Catalog.
+def jdbc_conf_sink(
+    connection: str,
+    options: Mapping[str, Any],
+    redshift_tmp_dir: str,
+    catalog_id: str | None,
+) -> Sink:
+    """Return the sink of a connection of the Data Catalog; a folder for Redshift makes it one.
 
     Raises:
         EntityNotFoundError: there is no such connection.
@@ -127,7 +147,8 @@ def jdbc_conf_sink(connection: str, options: Mapping[str, Any], catalog_id: str 
     """
     check_account(catalog_id)
     found = connection_properties(connection)
-    return Sink(connection_type_of(found["url"]), {**found, **options})
+    kind = "redshift" if redshift_tmp_dir else connection_type_of(found["url"])
+    return Sink(kind, {**found, **options})
 
 
 def check_account(catalog_id: str | None) -> None:

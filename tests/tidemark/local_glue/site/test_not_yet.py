@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import pickle
 import subprocess
 import sys
@@ -19,49 +18,10 @@ from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.job import Job
 from tidemark.errors import UnsupportedError
+from tidemark.local_glue.coverage.table import State, entries
 from tidemark.local_glue.unsupported.not_yet import NOT_YET, members_of, names_of
-from tidemark.local_glue.unsupported.refusals import NotYet
 
-API = json.loads(
-    (Path(__file__).parents[3] / "data" / "awsglue_api.json").read_text(encoding="utf-8")
-)
-# What the library of AWS has for Python 2.
-OF_PYTHON_2 = {"basestring", "unicode", "long", "imap", "ifilter"}
-# Attributes that an instance gets when it is made; the tests of each class use them.
-OF_INSTANCES = {
-    *("GlueContext.create_dynamic_frame", "GlueContext.create_data_frame"),
-    *("GlueContext.write_dynamic_frame", "GlueContext.write_data_frame"),
-    "GlueContext.spark_session",
-}
-
-
-def modules():
-    """Return the modules of AWS's library with the names in each."""
-    known = {module for module in NOT_YET if module.startswith("awsglue.")}
-    known |= {f"awsglue.{path}" for path in our_modules()}
-    found = {}
-    for name in API:
-        module = max((m for m in known if name.startswith(f"{m}.")), key=len, default="awsglue")
-        found.setdefault(module, []).append(name.removeprefix(f"{module}."))
-    return found
-
-
-def our_modules():
-    root = Path(awsglue.__file__).parent
-    files = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py"))
-    return {".".join(file.parts).removesuffix(".__init__") for file in files} - {"__init__"}
-
-
-def test_the_package_has_no_module_that_aws_has_not():
-    """A script that imports one would run here and fail on AWS."""
-    ours = {f"awsglue.{module}" for module in our_modules()}
-
-    assert {
-        name for name in ours if not any(known.startswith(f"{name}.") for known in API)
-    } == set()
-
-
-NAMES = [(module, name) for module, names in modules().items() for name in names]
+RAISES = [one for one in entries() if one.state is State.RAISES]
 
 
 def is_refused(use):
@@ -72,42 +32,28 @@ def is_refused(use):
     return False
 
 
-def is_set_by_init(owner, member):
-    sources = [
-        inspect.getsource(one) for one in owner.__mro__ if one.__module__ == owner.__module__
-    ]
-    return any(f"self.{member}{end}" in source for source in sources for end in (":", ",", " ="))
+def is_here_and_refused(entry):
+    owner, _, member = entry.name.partition(".")
+    value = getattr(importlib.import_module(entry.module), owner)
+    is_public = member and member[0] != "_" and entry.signature is not None
+    return is_refused(lambda: getattr(value, member)() if is_public else value())
 
 
-def is_here_or_refused(module, name):
-    owner, _, member = name.partition(".")
-    if name in OF_PYTHON_2 or name in OF_INSTANCES or member.startswith("_"):
-        return True
-    value = getattr(importlib.import_module(module), owner)
-    if isinstance(value, NotYet):
-        return owner in names_of(module)
-    if not member or not inspect.isclass(value):
-        return owner not in names_of(module)
-    if is_set_by_init(value, member):
-        return True
-    is_stand_in = isinstance(getattr(value, member), NotYet)
-    return is_stand_in == (member in members_of(module, owner))
-
-
-def test_every_name_of_aws_is_here_or_is_refused_by_name():
-    assert [one for one in NAMES if not is_here_or_refused(*one)] == []
+def test_what_does_not_run_can_be_imported_and_is_refused_by_name():
+    assert [one.full_name for one in RAISES if not is_here_and_refused(one)] == []
 
 
 @pytest.mark.parametrize("module", sorted(NOT_YET))
 def test_every_refused_name_is_one_of_aws_and_is_not_here(module):
     space = vars(importlib.import_module(module))
+    known = {one.full_name for one in RAISES}
 
     for name in names_of(module):
-        assert module.startswith(("awsgluedq", "awsglueml")) or f"{module}.{name}" in API
+        assert not module.startswith("awsglue.") or f"{module}.{name}" in known
         assert is_refused(space[name]), name
     for owner in NOT_YET[module]:
         for member in members_of(module, owner):
-            assert f"{module}.{owner}.{member}" in API
+            assert f"{module}.{owner}.{member}" in known
             assert is_refused(getattr(space[owner], member)), member
 
 
@@ -144,7 +90,9 @@ def test_a_star_import_brings_every_transform_of_aws():
         for transform in importlib.import_module("awsglue.transforms").ALL_TRANSFORMS
     }
     of_aws = {
-        name for module, name in NAMES if module == "awsglue.transforms" and name[0].isupper()
+        one.name
+        for one in entries()
+        if one.module == "awsglue.transforms" and one.name[0].isupper()
     }
     assert of_aws - {"ALL_TRANSFORMS", "GlueTransform"} == names
     assert {*names, "GlueTransform"} <= set(space)
@@ -154,7 +102,7 @@ def test_a_star_import_brings_every_transform_of_aws():
     ("owner", "member", "text"),
     [
         (GlueContext, "getStreamingSource", "GlueContext.getStreamingSource .* as a batch"),
-        (GlueContext, "forEachBatch", "GlueContext.forEachBatch .* streaming jobs"),
+        (GlueContext, "convert_resolve_option", "GlueContext.convert_resolve_option .* JVM"),
         (GlueContext, "start_transaction", "GlueContext.start_transaction "),
     ],
 )
@@ -180,10 +128,10 @@ def test_a_stand_in_travels_to_the_workers_of_spark(name):
 
 
 def test_a_member_of_a_member_is_refused_with_the_remedy_of_its_owner():
-    with pytest.raises(UnsupportedError, match=r"^GlueContext.forEachBatch.of does .* as a batch"):
-        GlueContext.forEachBatch.of(1)
-    with pytest.raises(UnsupportedError, match=r"^Job.isInitialized does not run"):
-        bool(Job.isInitialized)
+    with pytest.raises(UnsupportedError, match=r"^GlueContext.getStreamingSource.of does .* batch"):
+        GlueContext.getStreamingSource.of(1)
+    with pytest.raises(UnsupportedError, match=r"^GlueContext.start_transaction does not run"):
+        bool(GlueContext.start_transaction)
 
 
 def test_a_name_that_aws_does_not_have_either_is_an_ordinary_error():

@@ -1,124 +1,131 @@
-"""Parameters of our awsglue against those of AWS's library (tests/data/awsglue_api.json).
-
-The data hold every public name of awslabs/aws-glue-libs, with the parameters of what is called.
-"""
+"""Every name of AWS's library is here with AWS's parameters, or the coverage data say it raises."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
-import json
 from pathlib import Path
 
-import pytest
-
+import awsglue
+from tidemark.local_glue.coverage.differences import DIFFERS
+from tidemark.local_glue.coverage.table import State, entries
 from tidemark.local_glue.unsupported.refusals import NotYet, NotYetMember
 
-EVERY = json.loads(
-    (Path(__file__).parents[3] / "data" / "awsglue_api.json").read_text(encoding="utf-8")
-)
-MODULES = (
-    *("awsglue.context", "awsglue.data_sink", "awsglue.data_source"),
-    *("awsglue.dataframereader", "awsglue.dataframewriter"),
-    *("awsglue.dataframe_transforms.apply_mapping", "awsglue.functions"),
-    *("awsglue.dynamicframe", "awsglue.gluetypes", "awsglue.job", "awsglue.utils"),
-    *("awsglue.transforms.apply_mapping", "awsglue.transforms.coalesce"),
-    *("awsglue.transforms.collection_transforms", "awsglue.transforms.drop_nulls"),
-    *("awsglue.transforms.dynamicframe_filter", "awsglue.transforms.dynamicframe_map"),
-    *("awsglue.transforms.errors_as_dynamicframe", "awsglue.transforms.field_transforms"),
-    *("awsglue.transforms.relationalize", "awsglue.transforms.repartition"),
-    *("awsglue.transforms.resolve_choice", "awsglue.transforms.transform"),
-    *("awsglue.transforms.unbox", "awsglue.transforms.union", "awsglue.transforms.unnest_frame"),
-)
-OUR_NAMES: dict[str, dict[str, str]] = {}
+HERE = [one for one in entries() if one.state is not State.RAISES]
+# Attributes that an instance gets when it is made; the tests of each class use them.
+OF_INSTANCES = {
+    *("GlueContext.create_dynamic_frame", "GlueContext.create_data_frame"),
+    *("GlueContext.write_dynamic_frame", "GlueContext.write_data_frame"),
+    "GlueContext.spark_session",
+}
+# What came with Glue 6.0, which does not run here.
+OF_LATER = {"awsglue.utils.getResolvedOptions": "args, options"}
+AT_RUN_TIME = object()  # an attribute that instances have
 
 
-def our_functions() -> dict[str, object]:
-    """Return every public function and method that our modules define, with their __init__."""
-    found = {}
-    for module in MODULES:
+class Missing:
+    """The value of a name that is not here."""
+
+
+def value_of(entry):
+    """Return what a name stands for here."""
+    value = importlib.import_module(entry.module)
+    for part in entry.name.split("."):
+        owner, value = value, getattr(value, part, Missing())
+        if isinstance(value, Missing) and inspect.isclass(owner) and is_set_by_init(owner, part):
+            return AT_RUN_TIME
+    return value
+
+
+def is_set_by_init(owner, member):
+    if f"{owner.__name__}.{member}" in OF_INSTANCES:
+        return True
+    sources = [inspect.getsource(one) for one in owner.__mro__ if one.__module__ != "builtins"]
+    return any(f"self.{member}{end}" in source for source in sources for end in (":", ",", " ="))
+
+
+def parameters_of(text):
+    """Return name, kind and default of each parameter that a text lists."""
+    arguments = ast.parse(f"def f({text}): pass").body[0].args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = [*[None] * (len(plain) - len(arguments.defaults)), *arguments.defaults]
+    found = [(one.arg, "", default) for one, default in zip(plain, defaults, strict=True)]
+    found += [(arguments.vararg.arg, "*", None)] if arguments.vararg else []
+    found += [(arguments.kwarg.arg, "**", None)] if arguments.kwarg else []
+    return [(name, kind, default and ast.unparse(default)) for name, kind, default in found]
+
+
+def our_parameters(function):
+    parameters = list(inspect.signature(function).parameters.values())
+    if parameters and parameters[0].name in ("self", "cls"):
+        parameters = parameters[1:]
+    kinds = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [(one.name, kinds.get(one.kind, ""), one.default) for one in parameters]
+
+
+def is_same_default(theirs, ours):
+    """Return whether a default is the same; None stands for a container that calls would share."""
+    if theirs is None:
+        return ours is inspect.Parameter.empty
+    if theirs in ("{}", "[]"):
+        return ours is None or ours in ({}, [], ())
+    return theirs in (repr(ours), str(ours)) or theirs.endswith("()")
+
+
+def wrong(entry):
+    """Return how a name departs from AWS's, None if it does not."""
+    value = value_of(entry)
+    if isinstance(value, (NotYet, Missing)):
+        return "is not here"
+    if entry.signature is None or value is AT_RUN_TIME:
+        return None
+    theirs = parameters_of(OF_LATER.get(entry.full_name, entry.signature))
+    ours = our_parameters(value)
+    if [one[:2] for one in ours] != [one[:2] for one in theirs]:
+        return f"has {ours}"
+    defaults = zip(theirs, ours, strict=True)
+    return next((f"{a} is {b}" for a, b in defaults if not is_same_default(a[2], b[2])), None)
+
+
+def test_what_runs_is_here_with_the_parameters_of_aws():
+    found = {one.full_name: wrong(one) for one in HERE}
+
+    assert len(found) > 400
+    assert {name: text for name, text in found.items() if text} == {}
+
+
+def test_every_difference_is_of_a_name_that_runs():
+    assert set(DIFFERS) - {one.full_name for one in HERE} == set()
+
+
+def our_modules():
+    root = Path(awsglue.__file__).parent
+    files = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py"))
+    return {"awsglue" + "".join(f".{part}" for part in file.parts) for file in files}
+
+
+def test_there_is_no_module_and_no_public_name_that_aws_has_not():
+    """A script that uses one would run here and fail on AWS."""
+    known = {one.full_name for one in entries()} | {one.module for one in entries()}
+    found = set()
+    for module in {name.removesuffix(".__init__") for name in our_modules()}:
+        found.add(module)
         for name, value in vars(importlib.import_module(module)).items():
             is_ours = not isinstance(value, NotYet) and getattr(value, "__module__", "") == module
-            is_ours &= inspect.isroutine(value) or inspect.isclass(value)
             if is_ours and not name.startswith("_"):
-                own = methods(value) if inspect.isclass(value) else {"": value}
-                found |= {f"{module}.{name}{member}": method for member, method in own.items()}
-    return found
+                found |= {f"{module}.{name}{member}" for member in members(value)}
+
+    assert found - known == set()
 
 
-def methods(owner: type) -> dict[str, object]:
-    """Return the methods that a class defines itself, by name with a dot before it."""
-    called = ("__init__", "__call__")
-    own = {name for name, value in vars(owner).items() if not isinstance(value, NotYetMember)}
-    names = [name for name in sorted(own) if name in called or not name.startswith("_")]
-    members = {f".{name}": getattr(owner, name) for name in names}
-    return {name: member for name, member in members.items() if inspect.isroutine(member)}
-
-
-OURS = our_functions()
-API = {name: parameters for name, parameters in EVERY.items() if name in OURS}
-
-
-def parameters(function: object) -> dict[str, inspect.Parameter]:
-    found = dict(inspect.signature(function).parameters)
-    found.pop("self", None)
-    return found
-
-
-def test_everything_of_ours_is_a_name_of_aws():
-    assert set(OURS) - set(API) == set()
-
-
-@pytest.mark.parametrize("name", sorted(API))
-def test_our_parameters_are_the_first_ones_of_aws_in_the_same_order(name):
-    renamed = OUR_NAMES.get(name, {})
-    theirs = [renamed.get(p, p) for p in API[name] if not p.startswith("*")]
-
-    ours = [p.name for p in parameters(OURS[name]).values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-
-    assert ours == theirs[: len(ours)]
-
-
-@pytest.mark.parametrize("name", sorted(API))
-def test_parameter_that_ours_lacks_cannot_be_passed_unless_it_is_refused_by_name(name):
-    """Functions that take any keyword refuse it themselves; see test_unsupported.py."""
-    ours = parameters(OURS[name])
-    renamed = OUR_NAMES.get(name, {})
-    missing = [p for p in API[name] if not p.startswith("*") and renamed.get(p, p) not in ours]
-
-    for parameter in missing:
-        with pytest.raises(TypeError, match=f"unexpected keyword argument '{parameter}'"):
-            inspect.signature(OURS[name]).bind_partial(**{parameter: None})
-
-
-def test_functions_that_take_any_keyword_are_known():
-    assert {
+def members(value):
+    """Return the public methods that a class defines itself, and itself: the empty text."""
+    if not inspect.isclass(value):
+        return [""]
+    own = [
         name
-        for name, function in OURS.items()
-        if any(p.kind is p.VAR_KEYWORD for p in parameters(function).values())
-    } == {
-        "awsglue.context.GlueContext.__init__",
-        "awsglue.context.GlueContext.create_data_frame_from_catalog",
-        "awsglue.context.GlueContext.create_data_frame_from_options",
-        "awsglue.context.GlueContext.create_dynamic_frame_from_catalog",
-        "awsglue.context.GlueContext.create_dynamic_frame_from_options",
-        "awsglue.context.GlueContext.getSink",
-        "awsglue.context.GlueContext.getSource",
-        "awsglue.context.GlueContext.write_data_frame_from_catalog",
-        "awsglue.context.GlueContext.write_dynamic_frame_from_catalog",
-        "awsglue.context.GlueContext.write_from_options",
-        "awsglue.data_sink.DataSink.setFormat",
-        "awsglue.data_source.DataSource.getFrame",
-        "awsglue.data_source.DataSource.setFormat",
-        "awsglue.dataframereader.DataFrameReader.from_catalog",
-        "awsglue.dataframereader.DataFrameReader.from_options",
-        "awsglue.dataframewriter.DataFrameWriter.from_catalog",
-        "awsglue.dynamicframe.DynamicFrameReader.from_catalog",
-        "awsglue.dynamicframe.DynamicFrameReader.from_options",
-        "awsglue.dynamicframe.DynamicFrameWriter.from_catalog",
-        "awsglue.dynamicframe.DynamicFrame.applyMapping",
-        "awsglue.dynamicframe.DynamicFrame.unbox",
-        "awsglue.transforms.collection_transforms.FlatMap.__call__",
-        "awsglue.transforms.transform.GlueTransform.apply",
-        "awsglue.transforms.unbox.Unbox.__call__",
-    }
+        for name, one in vars(value).items()
+        if not name.startswith("_") and inspect.isroutine(one) and not isinstance(one, NotYetMember)
+    ]
+    return ["", *(f".{name}" for name in own)]

@@ -1,12 +1,14 @@
 """GlueContext: the Spark session with Glue's readers and writers."""
 
 import logging
+import time
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
+from pyspark.sql.types import StructType
 
 from awsglue.data_sink import DataSink
 from awsglue.data_source import PARTITION_COUNTS, DataSource
@@ -18,10 +20,10 @@ from awsglue.dynamicframe import (
     DynamicFrameReader,
     DynamicFrameWriter,
 )
-from tidemark.local_glue.readers.catalog import read_catalog
-from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
-from tidemark.local_glue.readers.s3 import read_s3
-from tidemark.local_glue.readers.s3_options import FILE_CONNECTIONS
+from tidemark.errors import UnsupportedError
+from tidemark.local_glue.frames.streams import Batch, for_each_batch, with_ingestion_time
+from tidemark.local_glue.readers.catalog import read_catalog, schema_of_table
+from tidemark.local_glue.readers.sources import read_source
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.unsupported.refusals import install
 from tidemark.local_glue.writers.jdbc import jdbc_conf
@@ -30,6 +32,9 @@ from tidemark.local_glue.writers.sinks import Sink, catalog_sink, check_account,
 
 class GlueContext(SQLContext):
     """Entry point of a Glue script; ``spark_session`` is plain Spark."""
+
+    Spark_SQL_Formats = frozenset({"parquet", "orc"})
+    Unsupported_Compression_Types = frozenset({"lzo"})
 
     def __init__(self, sparkContext: SparkContext | None = None, **options: Any) -> None:
         """Wrap the Spark context.
@@ -58,6 +63,29 @@ class GlueContext(SQLContext):
         logging.basicConfig(level=logging.INFO)
         return logging.getLogger("GlueLogger")
 
+    def currentTimeMillis(self) -> int:
+        """Return the time as milliseconds since 1970."""
+        return time.time_ns() // 1_000_000
+
+    def create_dynamic_frame_from_rdd(
+        self,
+        data: Any,
+        name: str,
+        schema: Any = None,
+        sample_ratio: float | None = None,
+        transformation_ctx: str = "",
+    ) -> DynamicFrame:
+        """Return rows of Python as a frame.
+
+        Args:
+            data: an RDD, or a list, of tuples, dicts or Rows.
+            name: of the frame.
+            schema: Spark's, or names of columns; without it the rows tell.
+            sample_ratio: the share of rows that tell.
+            transformation_ctx: has no effect, as on AWS.
+        """
+        return DynamicFrame.fromDF(self.createDataFrame(data, schema, sample_ratio), self, name)
+
     def create_dynamic_frame_from_options(
         self,
         connection_type: str,
@@ -80,6 +108,30 @@ class GlueContext(SQLContext):
         )
         return DynamicFrame(frame, self, transformation_ctx)
 
+    def create_sample_dynamic_frame_from_options(
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any] | None = None,
+        num: int | None = None,
+        sample_options: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        format_options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Read the first ``num`` rows of a source; ``sample_options`` have no effect."""
+        frame = self.create_data_frame_from_options(
+            connection_type,
+            connection_options,
+            format,
+            format_options,
+            transformation_ctx,
+            push_down_predicate,
+            **kwargs,
+        )
+        return DynamicFrame(_first(frame, num), self, transformation_ctx)
+
     def create_data_frame_from_options(
         self,
         connection_type: str,
@@ -93,9 +145,10 @@ class GlueContext(SQLContext):
         """Read a source through the job bookmark.
 
         Args:
-            connection_type: ``s3``, ``file`` for folders of this machine, or a type of `read_jdbc`.
-            connection_options: of S3 ``paths`` (list) and what `readers.s3_options` lists; of a
-                database see `read_jdbc`.
+            connection_type: ``s3``, ``file`` for folders of this machine, ``dynamodb``,
+                ``custom.spark``, ``marketplace.spark``, or a type of `read_jdbc`.
+            connection_options: of S3 ``paths`` (list) and what `readers.s3_options` lists; see
+                `read_jdbc`, `read_dynamodb` and `read_connector`.
             format: json, csv, avro, xml, parquet, orc or glueparquet; none for a database.
             format_options: what `readers.formats` lists for the format.
             transformation_ctx: name of this source in the bookmark; empty reads everything.
@@ -114,21 +167,11 @@ class GlueContext(SQLContext):
         """
         for argument in sorted(set(kwargs) - PARTITION_COUNTS):
             note(RunWarning.OPTION_IGNORED, f"the argument {argument} of a reader")
-        if connection_type in DRIVERS:
-            _refuse_for_tables(connection_type, format, format_options, push_down_predicate)
-            return read_jdbc(
-                self.spark_session, connection_type, connection_options or {}, transformation_ctx
-            )
-        if connection_type not in FILE_CONNECTIONS:
-            raise NotImplementedError(
-                f"connection_type {connection_type!r} is not supported; allowed are s3, "
-                f"{', '.join(DRIVERS)}"
-            )
-        return read_s3(
+        return read_source(
             self.spark_session,
-            dict(connection_options or {}),
-            FILE_CONNECTIONS[connection_type] or format,
-            dict(format_options or {}),
+            connection_type,
+            connection_options or {},
+            (format, format_options or {}),
             transformation_ctx,
             push_down_predicate,
         )
@@ -188,6 +231,53 @@ class GlueContext(SQLContext):
             is_dynamic=True,
         )
         return DynamicFrame(frame, self, table_name or "")
+
+    def create_sample_dynamic_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        num: int | None = None,
+        sample_options: Mapping[str, Any] | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        erieTxId: str = "",
+        asOfTime: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Read the first ``num`` rows of a table; ``sample_options`` have no effect.
+
+        Raises:
+            UnsupportedError: a transaction or a time of a governed table is given.
+        """
+        if erieTxId or asOfTime:
+            raise UnsupportedError("erieTxId and asOfTime are of governed tables, which AWS ended")
+        frame = read_catalog(
+            self.spark_session,
+            (database, table_name, kwargs),
+            transformation_ctx,
+            push_down_predicate,
+            dict(additional_options or {}),
+            catalog_id,
+            is_dynamic=True,
+        )
+        return DynamicFrame(_first(frame, num), self, table_name or "")
+
+    def get_catalog_schema_as_spark_schema(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        catalog_id: str | None = None,
+    ) -> StructType:
+        """Return the columns and partition keys of a table, typed as declared.
+
+        Raises:
+            EntityNotFoundError: there is no such table.
+        """
+        check_account(catalog_id)
+        return schema_of_table(database, table_name)
 
     def create_data_frame_from_catalog(
         self,
@@ -371,8 +461,20 @@ class GlueContext(SQLContext):
             EntityNotFoundError: there is no such connection.
             UsageError: an option is wrong.
         """
-        sink = jdbc_conf_sink(catalog_connection, connection_options or {}, catalog_id)
+        sink = jdbc_conf_sink(
+            catalog_connection, connection_options or {}, redshift_tmp_dir, catalog_id
+        )
         return DataSink(sink, self).write(frame_or_dfc)
+
+    def forEachBatch(
+        self, frame: DataFrame, batch_function: Batch, options: Mapping[str, Any] | None = None
+    ) -> None:
+        """Call a function with each micro-batch of a stream; see `for_each_batch`."""
+        for_each_batch(frame, batch_function, options or {})
+
+    def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:
+        """Return the rows with ingest_year, ingest_month and so on; see `with_ingestion_time`."""
+        return with_ingestion_time(frame, time_granularity)
 
     def extract_jdbc_conf(
         self, connection_name: str, catalog_id: str | None = None
@@ -387,23 +489,8 @@ class GlueContext(SQLContext):
         return jdbc_conf(connection_name)
 
 
-def _refuse_for_tables(
-    connection_type: str,
-    format: str | None,
-    format_options: Mapping[str, Any] | None,
-    push_down_predicate: str,
-) -> None:
-    """Refuse what only files have."""
-    if format or format_options:
-        raise NotImplementedError(
-            f"format {format!r} and format_options {dict(format_options or {})} are not supported "
-            f"with connection_type {connection_type!r}: a table has no format"
-        )
-    if push_down_predicate:
-        raise NotImplementedError(
-            f"push_down_predicate {push_down_predicate!r} is not supported with connection_type "
-            f"{connection_type!r}: it chooses folders; filter the rows after the read"
-        )
+def _first(frame: DataFrame, num: int | None) -> DataFrame:
+    return frame if num is None else frame.limit(num)
 
 
 install(__name__)

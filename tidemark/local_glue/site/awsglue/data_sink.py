@@ -47,8 +47,11 @@ class DataSink:
             UsageError: an option is wrong, or does not fit the table that is there.
             UnsupportedError: an option or format that this machine does not run.
         """
-        self._sink.write(dynamic_frame.toDF())
+        self._sink.write(self._rows(dynamic_frame))
         return dynamic_frame
+
+    def _rows(self, frame: DynamicFrame) -> DataFrame:
+        return frame._frame if self._sink.takes_choices else frame.toDF()
 
     def writeDataFrame(
         self, data_frame: DataFrame, glue_context: "GlueContext", info: str = ""
@@ -73,5 +76,5 @@ class DataSink:
                 f"DynamicFrameCollection. Got {type(dynamic_frame_or_dfc)}"
             )
         for name in dynamic_frame_or_dfc.keys():  # noqa: SIM118 (it is no mapping)
-            self._sink.write(dynamic_frame_or_dfc[name].toDF(), name)
+            self._sink.write(self._rows(dynamic_frame_or_dfc[name]), name)
         return dynamic_frame_or_dfc

@@ -53,6 +53,10 @@ class DataSource:
             raise UnsupportedError(f"getFrame options {unknown} are not supported")
         return DynamicFrame(self.getDataFrame(), self._context, self.name)
 
+    def getSampleFrame(self, num: int, **options: Any) -> DynamicFrame:
+        """Read the first ``num`` rows of the source; the options have no effect."""
+        return DynamicFrame(self.getDataFrame().limit(num), self._context, self.name)
+
     def getDataFrame(self) -> DataFrame:
         """Read the source as a Spark DataFrame."""
         return self._open(self._format, self._format_options)

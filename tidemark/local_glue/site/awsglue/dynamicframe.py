@@ -25,6 +25,8 @@ from tidemark.local_glue.unsupported.refusals import install
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
 
+# Names of Python 2 that AWS's library keeps for scripts.
+long, basestring, unicode, imap, ifilter = int, str, str, map, filter
 Of = Callable[[DataFrame], DataFrame]
 
 
@@ -367,7 +369,7 @@ class DynamicFrame:
     def relationalize(
         self,
         root_table_name: str,
-        staging_path: str | None = None,
+        staging_path: str | None,
         options: Mapping[str, Any] | None = None,
         transformation_ctx: str = "",
         info: str = "",
@@ -624,6 +626,16 @@ class DynamicFrameReader:
 
     def __init__(self, glue_context: "GlueContext") -> None:
         self._glue_context = glue_context
+
+    def from_rdd(
+        self,
+        data: Any,
+        name: str,
+        schema: Any = None,
+        sampleRatio: float | None = None,
+    ) -> DynamicFrame:
+        """Return rows of Python as a frame; see `GlueContext.create_dynamic_frame_from_rdd`."""
+        return self._glue_context.create_dynamic_frame_from_rdd(data, name, schema, sampleRatio)
 
     def from_options(
         self,

@@ -9,6 +9,8 @@ from typing import Any, Self
 from tidemark.errors import UnsupportedError
 from tidemark.local_glue.unsupported.refusals import install
 
+# Names of Python 2 that AWS's library keeps for scripts.
+basestring, unicode = str, str
 Properties = Mapping[str, Any] | None
 Json = Mapping[str, Any]
 

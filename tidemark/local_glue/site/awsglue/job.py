@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/programming-etl-connect-bookm
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tidemark.assembly.arguments import CONTINUATION_OPTIONS
 from tidemark.local_glue.bookmarks.session import BookmarkSession, start_session
 from tidemark.local_glue.unsupported.refusals import install
 
@@ -17,6 +18,36 @@ if TYPE_CHECKING:
 
 class Job:
     """One Glue job as its script sees it."""
+
+    @classmethod
+    def continuation_options(cls) -> list[str]:
+        """Return the older argument for bookmarks, and its values."""
+        return ["--continuation-option", *CONTINUATION_OPTIONS]
+
+    @classmethod
+    def job_bookmark_options(cls) -> list[str]:
+        """Return the argument for bookmarks, and its values."""
+        return ["--job-bookmark-option", *CONTINUATION_OPTIONS.values()]
+
+    @classmethod
+    def job_bookmark_range_options(cls) -> list[str]:
+        """Return the arguments for the runs that job-bookmark-pause reads between."""
+        return ["--job-bookmark-from", "--job-bookmark-to"]
+
+    @classmethod
+    def id_params(cls) -> list[str]:
+        """Return the arguments that say which run it is."""
+        return ["--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID", "--SECURITY_CONFIGURATION"]
+
+    @classmethod
+    def encryption_type_options(cls) -> list[str]:
+        """Return the argument for encryption, and its value."""
+        return ["--encryption-type", "sse-s3"]
+
+    @classmethod
+    def data_lineage_options(cls) -> list[str]:
+        """Return the argument for data lineage, and its value."""
+        return ["--enable-data-lineage", "true"]
 
     def __init__(self, glue_context_or_spark_session: "GlueContext | SparkSession") -> None:
         self._context = glue_context_or_spark_session
@@ -30,6 +61,10 @@ class Job:
             args: what getResolvedOptions returned; without it bookmarks are disabled.
         """
         self._session = start_session(job_name, args or {})
+
+    def isInitialized(self) -> bool:
+        """Return whether init was called."""
+        return self._session is not None
 
     def commit(self) -> None:
         """Store the bookmark of everything read since init, all contexts at once.

@@ -4,7 +4,8 @@ Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1), observed by 
 """
 
 import argparse
-from collections.abc import Sequence
+import traceback
+from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
 from typing import Any, NoReturn
 
 from tidemark.assembly.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS
@@ -24,6 +25,26 @@ INTERNAL = (
     "enable-data-lineage",
 )
 TEMPORARY_FOLDERS = ("RedshiftTempDir", "TempDir")
+
+
+def callsite() -> str:
+    """Return the lines of the script that led here, as a traceback shows them."""
+    return "".join(traceback.format_list(traceback.extract_stack()[:-2]))
+
+
+def iteritems(d: Mapping[Any, Any], **kwargs: Any) -> ItemsView[Any, Any]:
+    """Return the items of a dict; the keywords have no effect. So do the next two."""
+    return d.items()
+
+
+def iterkeys(d: Mapping[Any, Any], **kwargs: Any) -> KeysView[Any]:
+    """Return the keys of a dict."""
+    return d.keys()
+
+
+def itervalues(d: Mapping[Any, Any], **kwargs: Any) -> ValuesView[Any]:
+    """Return the values of a dict."""
+    return d.values()
 
 
 class GlueArgumentError(Exception):

@@ -255,7 +255,7 @@ class Spigot(GlueTransform):
         self,
         frame: DynamicFrame,
         path: str,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None,
         transformation_ctx: str = "",
     ) -> DynamicFrame:
         """Return the frame; see `DynamicFrame.spigot`."""

@@ -1,0 +1,16 @@
+"""The connection types and formats that run here, for what looks at scripts without Spark.
+
+Tests compare them with the tables by which readers and writers decide.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect.html
+"""
+
+_FILES = ("s3", "file", "parquet", "orc")
+_JDBC = (
+    *("postgresql", "mysql", "oracle", "sqlserver", "redshift"),
+    *("jdbc", "custom.jdbc", "marketplace.jdbc"),
+)
+SPARK_SOURCES = ("custom.spark", "marketplace.spark")
+READ_TYPES = (*_FILES, *_JDBC, "dynamodb", *SPARK_SOURCES)
+WRITE_TYPES = (*_FILES, *_JDBC, "dynamodb", *SPARK_SOURCES)
+READ_FORMATS = ("csv", "json", "avro", "xml", "parquet", "orc", "glueparquet")
+WRITE_FORMATS = ("csv", "json", "parquet", "orc", "glueparquet")
