@@ -14,7 +14,6 @@ from tidemark.local_glue.catalog.connections import connection_of_job
 from tidemark.local_glue.readers.database import check_driver, execute
 from tidemark.local_glue.readers.jdbc import DRIVER_OPTIONS, DRIVERS, TABLE_OPTIONS, driver_of
 from tidemark.local_glue.readers.sources import connected
-from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 # They choose how a driver is found or how many rows are sent at once, never which.
 WITHOUT_EFFECT = frozenset({"bulkSize", "customJdbcDriverS3Path"}) | {
@@ -52,7 +51,7 @@ def write_jdbc(
     """
     options = {k: v for k, v in connection_options.items() if k not in WITHOUT_EFFECT}
     options = connected(options)
-    before, after = _actions(connection_type, options)
+    before, after = _actions(options) if connection_type == "redshift" else ([], [])
     database = options.pop("database", None)
     table = next((options.pop(name) for name in TABLE_OPTIONS if name in options), None)
     driver = next((options.pop(name) for name in DRIVER_OPTIONS if name in options), None)
@@ -83,12 +82,9 @@ def write_jdbc(
     execute(frame.sparkSession, target, after)
 
 
-def _actions(connection_type: str, options: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Take the statements to run before and after a write; only Redshift has them."""
+def _actions(options: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Take the statements to run before and after a write, which only Redshift has."""
     found = [str(options.pop(name, "")) for name in (BEFORE, AFTER)]
-    if any(found) and connection_type != "redshift":
-        note(RunWarning.OPTION_IGNORED, f"preactions and postactions of a {connection_type} sink")
-        return [], []
     before, after = ([part for part in text.split(";") if part.strip()] for text in found)
     return before, after
 

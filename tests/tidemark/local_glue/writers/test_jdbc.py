@@ -134,6 +134,26 @@ def test_extract_jdbc_conf_gives_the_parts_of_a_connection(glue_context, connect
 
 
 @pytest.mark.spark
+def test_what_stands_in_for_redshift_runs_actions_before_and_after(glue_context, frame, connection):
+    write = glue_context.write_dynamic_frame
+    named = {"useConnectionProperties": "true", "connectionName": connection}
+    options = {**named, "dbtable": "staged", "redshiftTmpDir": "s3://temp/"}
+    write.from_options(frame, "redshift", options)
+    actions = {"preactions": "DELETE FROM staged; DELETE FROM staged;", "dbtable": "staged"}
+
+    write.from_jdbc_conf(
+        frame=frame,
+        catalog_connection=connection,
+        connection_options={**actions, "postactions": "CREATE TABLE done (n INT)"},
+        redshift_tmp_dir="s3://temp/",
+    )
+
+    read = glue_context.create_dynamic_frame.from_options
+    assert read("jdbc", {**named, "dbtable": "staged"}).count() == frame.count()
+    assert read("redshift", {**named, "dbtable": "done"}).count() == 0
+
+
+@pytest.mark.spark
 def test_what_is_missing_or_not_known_is_named(glue_context, frame, url):
     write = glue_context.write_dynamic_frame.from_options
     with pytest.raises(UsageError, match="has no url; a mysql sink"):
