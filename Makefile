@@ -30,12 +30,14 @@ test: setup ## Run the tests, but for the sweeps of test-nightly
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
 
-test-nightly: setup ## Run the sweeps: every step of the crash matrix, every nasty script, long guides
+test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script and long guide
 	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder -m nightly
+	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
+		-q -n 2 --dist loadscope -p no:cacheprovider -m "stress or nightly" tests/libs
 
 test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
-		-q -n 2 --dist loadscope -p no:cacheprovider -m "not nightly" tests/libs
+		-q -n 2 --dist loadscope -p no:cacheprovider -m "not stress and not nightly" tests/libs
 
 test-deploy: setup .venv-ministack/.complete ## Deploy, change and remove the app with the CDK on ministack
 	@.venv-ministack/bin/pytest -q -p no:cacheprovider tests/deploy

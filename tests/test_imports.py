@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -88,6 +89,12 @@ def imported_modules(node: ast.AST) -> Iterator[str]:
         yield from imported_modules(child)
 
 
+@cache
+def modules_of(file: Path) -> tuple[str, ...]:
+    """Return the names that a file imports."""
+    return tuple(imported_modules(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def file_of(module: str, importer: Path) -> Path | None:
     """Return the file of this project that an import reaches; None if it is another's."""
     if module.startswith("."):  # only of its own folder, as a rule of the linter says
@@ -114,7 +121,7 @@ def owner_of(name: str) -> str | None:
 def imports_of(file: Path) -> set[str]:
     """Return what a file imports: names of this project's files, and of other packages."""
     found = set()
-    for module in imported_modules(ast.parse(file.read_text(encoding="utf-8"))):
+    for module in modules_of(file):
         own = file_of(module, file)
         top = module.partition(".")[0]
         found.add(top if own is None or top in ROOTS else name_of(own))
@@ -143,7 +150,7 @@ def test_nothing_outside_the_watermark_library_imports_its_internals():
         (name_of(file), own.name)
         for file in FILES
         if not name_of(file).startswith("libs/")
-        for module in imported_modules(ast.parse(file.read_text(encoding="utf-8")))
+        for module in modules_of(file)
         if module.startswith("watermarks") and (own := file_of(module, file))
     }
 
@@ -158,8 +165,8 @@ def test_every_list_is_of_something():
 def test_no_files_import_each_other_in_a_circle():
     graph = {}
     for file in FILES:
-        modules = imported_modules(ast.parse(file.read_text(encoding="utf-8")))
-        graph[file] = {own for module in modules if (own := file_of(module, file)) and own != file}
+        found = (file_of(module, file) for module in modules_of(file))
+        graph[file] = {own for own in found if own and own != file}
 
     try:
         TopologicalSorter(graph).prepare()
