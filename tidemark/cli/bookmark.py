@@ -145,8 +145,9 @@ def submit(script: Path, arguments: tuple[str, ...], isolated: bool) -> None:
     """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
 
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
-    script.
+    script. What the script uses and this machine does not run is named before it starts.
     """
+    from tidemark.checks.lint.linter import local_notes
     from tidemark.cli.progress import JobProgress, RunConsole
     from tidemark.cli.script_output import ScriptOutput
     from tidemark.local_glue.home import Home
@@ -155,6 +156,8 @@ def submit(script: Path, arguments: tuple[str, ...], isolated: bool) -> None:
     from tidemark.local_glue.submit import submit as run_script
 
     submission = read_submission(script, arguments)
+    for found in local_notes(script):
+        click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
     home = Home.from_environment()
     with JobProgress(RunConsole()) as progress:
         output = ScriptOutput(progress.stop_animation)

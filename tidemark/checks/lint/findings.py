@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from tidemark.checks.script.place import Place
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
 
 # What to do about a finding of each rule; docs/lint.md says what each one catches.
 REMEDIES = {
@@ -42,13 +42,17 @@ REMEDIES = {
     "script-not-in-assembly": (
         "lint the file itself: tidemark lint SCRIPT.py, or define the job with Code.from_asset"
     ),
+    "not-run-locally": "it runs on AWS; docs/awsglue-coverage.md lists what runs on this machine",
     "ignore-invalid": "write # tidemark: ignore[rule-id] and the reason",
 }
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding: an error loses data or fails the run, a warning does neither by itself."""
+    """One finding: an error loses data or fails the run, a warning does neither by itself.
+
+    A note is about this machine, not about AWS.
+    """
 
     rule: str
     severity: Severity
@@ -77,3 +81,8 @@ def error(rule: str, place: Place, text: str) -> Finding:
 def warning(rule: str, place: Place, text: str) -> Finding:
     """Return a finding that does no harm by itself."""
     return Finding(rule, "warning", place, text)
+
+
+def note(rule: str, place: Place, text: str) -> Finding:
+    """Return a finding about this machine: on AWS there is nothing wrong."""
+    return Finding(rule, "note", place, text)

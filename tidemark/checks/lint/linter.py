@@ -1,5 +1,6 @@
 """Lints one script, or the script of every job of an assembly with what the job passes to it."""
 
+import ast
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -12,11 +13,13 @@ from tidemark.checks.lint.argument_rules import Start, argument_findings, own_ar
 from tidemark.checks.lint.bookmark_rules import bookmark_findings
 from tidemark.checks.lint.findings import Finding, warning
 from tidemark.checks.lint.ignores import ignores_of, without_ignored
+from tidemark.checks.lint.local_rules import local_findings
 from tidemark.checks.lint.script import read_script
 from tidemark.checks.script.place import Place
 from tidemark.errors import UsageError
 
 ENABLE, DISABLE = "job-bookmark-enable", "job-bookmark-disable"
+STREAMING = "gluestreaming"
 NOT_SOURCES = {"cdk.out", "node_modules", "site-packages"}
 
 
@@ -29,7 +32,14 @@ class Linted:
     findings: tuple[Finding, ...]
 
 
-def lint_text(text: str, file: str, option: str | None, starts: tuple[Start, ...] = ()) -> Linted:
+def lint_text(
+    text: str,
+    file: str,
+    option: str | None,
+    starts: tuple[Start, ...] = (),
+    *,
+    is_local: bool = True,
+) -> Linted:
     """Return the findings in a script, by line.
 
     Args:
@@ -38,6 +48,7 @@ def lint_text(text: str, file: str, option: str | None, starts: tuple[Start, ...
         option: the job-bookmark-option of its job; None takes bookmarks for enabled, but not for
             promised to a script that opens no source of Glue.
         starts: every way in which its job is started; none leaves the arguments alone.
+        is_local: whether its job may run on this machine; if so, what would not is noted.
 
     Raises:
         UsageError: it is not Python.
@@ -48,6 +59,8 @@ def lint_text(text: str, file: str, option: str | None, starts: tuple[Start, ...
         found += bookmark_findings(facts, is_promised=option is not None)
     if starts:
         found += argument_findings(facts, starts)
+    if is_local:
+        found += local_findings(ast.parse(text))
     kept = without_ignored(found, ignores_of(text))
     by_line = sorted(kept, key=lambda finding: (finding.place.line, finding.rule))
     return Linted(file, None, tuple(replace(finding, file=file) for finding in by_line))
@@ -60,6 +73,17 @@ def lint_file(file: Path, option: str | None) -> Linted:
         UsageError: there is no such file, or it is not Python.
     """
     return lint_text(_read(file), str(file), option)
+
+
+def local_notes(file: Path) -> tuple[Finding, ...]:
+    """Return what a script uses and this machine does not run; nothing of what is no Python."""
+    try:
+        text = _read(file)
+        found = local_findings(ast.parse(text))
+        kept = without_ignored(found, ignores_of(text))
+    except (UsageError, SyntaxError, ValueError, RecursionError):
+        return ()
+    return tuple(replace(one, file=str(file)) for one in kept if one.severity == "note")
 
 
 def lint_jobs(assembly: Assembly, project: Path) -> list[Linted]:
@@ -87,7 +111,9 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
         options = {bookmark_option(start.arguments) for start in one.starts}
         option = ENABLE if ENABLE in options and one.has_bookmarks else DISABLE
         text = _read(asset.source)
-        linted = lint_text(text, _original(asset.source, text, project), option, one.starts)
+        file = _original(asset.source, text, project)
+        is_local = job.command != STREAMING  # no streaming job runs here
+        linted = lint_text(text, file, option, one.starts, is_local=is_local)
     findings = tuple(replace(found, file=linted.file, job=job.name) for found in linted.findings)
     return Linted(linted.file, job.name, findings)
 

@@ -11,7 +11,7 @@ from tidemark.checks.lint.findings import Finding
 from tidemark.checks.lint.linter import Linted, lint_file, lint_jobs
 from tidemark.errors import UsageError
 
-STYLES = {"error": "bold red", "warning": "yellow"}
+STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def lint_scripts(
@@ -59,6 +59,7 @@ def lint_json(linted: Sequence[Linted]) -> dict[str, Any]:
         "linted": [{"file": one.file, "job": one.job} for one in linted],
         "errors": count(linted, "error"),
         "warnings": count(linted, "warning"),
+        "notes": count(linted, "note"),
         "findings": [finding.as_json() for finding in findings_of(linted)],
     }
 
@@ -78,8 +79,12 @@ def lint_lines(linted: Sequence[Linted]) -> Iterator[Text]:
     scripts = len({one.file for one in linted})
     yield Text(
         f"{scripts} {_plural('script', scripts)}: {errors} {_plural('error', errors)}, "
-        f"{warnings} {_plural('warning', warnings)}"
+        f"{warnings} {_plural('warning', warnings)}{_notes(count(linted, 'note'))}"
     )
+
+
+def _notes(number: int) -> str:
+    return f", {number} {_plural('note', number)}" if number else ""
 
 
 def _plural(word: str, number: int) -> str:

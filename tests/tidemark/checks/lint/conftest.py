@@ -14,7 +14,7 @@ def find() -> Callable[..., Found]:
     """Return a function that lints a text and returns rule, severity and line of each finding."""
 
     def find(text: str, option: str | None = "job-bookmark-enable", starts: tuple = ()) -> Found:
-        linted = lint_text(text, "job.py", option, starts)
+        linted = lint_text(text, "job.py", option, starts, is_local=False)
         return [(found.rule, found.severity, found.place.line) for found in linted.findings]
 
     return find

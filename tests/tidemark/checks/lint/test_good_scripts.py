@@ -12,7 +12,9 @@ ENABLE = "job-bookmark-enable"
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_a_good_script_has_no_finding(script: Path) -> None:
-    assert lint_file(script, ENABLE).findings == ()
+    found = lint_file(script, ENABLE).findings
+
+    assert [one for one in found if one.severity != "note"] == []
 
 
 @pytest.mark.parametrize(
@@ -25,6 +27,7 @@ def test_a_good_script_without_its_commits_has_one_finding(script: Path, tmp_pat
         text = text.replace(f"{receiver}.commit()", "pass")
     (tmp_path / script.name).write_text(text, encoding="utf-8")
 
-    (finding,) = lint_file(tmp_path / script.name, ENABLE).findings
+    found = lint_file(tmp_path / script.name, ENABLE).findings
+    (finding,) = [one for one in found if one.severity != "note"]
 
     assert (finding.rule, finding.severity) == ("commit-missing", "error")

@@ -1,0 +1,129 @@
+"""Names what of awsglue a script uses and this machine does not run, from the coverage data.
+
+On AWS it runs: these are notes, which fail nothing.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from tidemark.checks.lint.findings import Finding, note
+from tidemark.checks.script.literals import literal
+from tidemark.checks.script.names import READERS, Names, identifier, names_of
+from tidemark.checks.script.place import place_of
+from tidemark.local_glue.coverage.connections import (
+    READ_FORMATS,
+    READ_TYPES,
+    WRITE_FORMATS,
+    WRITE_TYPES,
+)
+from tidemark.local_glue.unsupported.not_yet import NOT_YET, members_of, refusal
+from tidemark.local_glue.unsupported.not_yet import names_of as refused_in
+
+RULE = "not-run-locally"
+CONTEXT = "GlueContext"
+REFUSED = {f"{module}.{name}" for module in NOT_YET for name in refused_in(module)}
+OF_CONTEXT = set(members_of("awsglue.context", CONTEXT))
+CONTEXT_NAMES = {"gluecontext", "gluectx", "glue"}  # without underscores, in lower case
+# A method -> whether it reads, and where connection_type and format stand in a call.
+OPENS = {
+    "create_dynamic_frame_from_options": (True, 0, 2),
+    "create_data_frame_from_options": (True, 0, 2),
+    "getSource": (True, 0, 1),
+    "getSink": (False, 0, 1),
+    "write_dynamic_frame_from_options": (False, 1, 3),
+    "write_from_options": (False, 1, 3),
+}
+
+
+def local_findings(tree: ast.Module) -> list[Finding]:
+    """Return a note for each use of what does not run here, by line."""
+    names = names_of(tree)
+    origins = _origins(tree)
+    found = dict[tuple[int, str], Finding]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute | ast.Call):
+            for text in _texts(node, names, origins):
+                place = place_of(node)
+                found.setdefault((place.line, text), note(RULE, place, text))
+    return [found[key] for key in sorted(found)]
+
+
+def _texts(node: ast.expr, names: Names, origins: dict[str, str]) -> Iterator[str]:
+    if isinstance(node, ast.Call):
+        yield from _targets(node, names)
+        return
+    origin = _origin(node, origins)
+    if origin in REFUSED:
+        yield str(refusal(origin.rpartition(".")[2]))
+    if isinstance(node, ast.Attribute) and node.attr in OF_CONTEXT and _is_context(node, names):
+        yield str(refusal(f"{CONTEXT}.{node.attr}"))
+
+
+def _is_context(node: ast.Attribute, names: Names) -> bool:
+    name = identifier(node.value) or ""
+    plain = name.lower().replace("_", "")
+    return name in names.contexts or plain in CONTEXT_NAMES or names.class_of(node.value) == CONTEXT
+
+
+def _origins(tree: ast.Module) -> dict[str, str]:
+    """Return what the imported names of a script are, those of AWS that a star brings too."""
+    found = dict[str, str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                found[alias.asname or top] = alias.name if alias.asname else top
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            for alias in node.names:
+                given = refused_in(module) if alias.name == "*" else [alias.name]
+                found |= {alias.asname or name: f"{module}.{name}" for name in given}
+    return found
+
+
+def _origin(node: ast.expr, origins: dict[str, str]) -> str:
+    """Return the full name of what an expression stands for, ``""`` if nothing imported."""
+    match node:
+        case ast.Name(id=name):
+            return origins.get(name, "")
+        case ast.Attribute(value=owner, attr=name):
+            above = _origin(owner, origins)
+            return f"{above}.{name}" if above else ""
+    return ""
+
+
+def _targets(call: ast.Call, names: Names) -> Iterator[str]:
+    """Yield what is wrong about the connection type and the format of a source or a sink."""
+    opens = _opens(call, names)
+    if opens is None:
+        return
+    reads, type_place, format_place = opens
+    verb = "read" if reads else "written"
+    kind = _given(call, "connection_type", type_place, names)
+    types = READ_TYPES if reads else WRITE_TYPES
+    if kind is not None and kind not in types:
+        yield f"the connection type {kind!r} is not {verb} locally; allowed are {', '.join(types)}"
+        return
+    formats = READ_FORMATS if reads else WRITE_FORMATS
+    name = _given(call, "format", format_place, names)
+    if name and name.lower() not in formats:
+        yield f"the format {name!r} is not {verb} locally; allowed are {', '.join(formats)}"
+
+
+def _opens(call: ast.Call, names: Names) -> tuple[bool, int, int] | None:
+    method = identifier(call.func) or ""
+    if method == "from_options" and isinstance(call.func, ast.Attribute):
+        if names.reader(call.func.value) in READERS:
+            return True, 0, 2
+        return (False, 1, 3) if identifier(call.func.value) == "write_dynamic_frame" else None
+    return OPENS.get(method)
+
+
+def _given(call: ast.Call, name: str, place: int, names: Names) -> str | None:
+    """Return the text that a parameter is always given, None if it is not known."""
+    words = {word.arg: word.value for word in call.keywords}
+    plain = call.args[: place + 1]
+    is_open = any(isinstance(value, ast.Starred) for value in plain)
+    value = words.get(name, plain[place] if len(plain) > place and not is_open else None)
+    found = literal(value, names.constants) if value is not None else None
+    return found if isinstance(found, str) else None
