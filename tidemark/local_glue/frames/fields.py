@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
 
-from tidemark.errors import UnsupportedError
+from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.frames.choices import (
     ELEMENT,
     VALUE,
@@ -145,10 +145,11 @@ def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:
     Args:
         frame: any rows.
         old: the path of the field; one that is not there is warned of.
-        new: its new path: in the same struct, or a name at the top.
+        new: its new path; structs that it names and that are not there are made.
 
     Raises:
-        UnsupportedError: the new path is in another struct.
+        UsageError: the new path leads into what is no struct.
+        UnsupportedError: the field moves out of an array or a map, or into one.
     """
     found = find_path(schema_of(frame), parse_path(old))
     if found is None:
@@ -166,15 +167,37 @@ def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:
 
 
 def _moved(frame: DataFrame, steps: Steps, target: Steps, old: str, new: str) -> DataFrame:
-    if len(target) > 1 or ELEMENT in steps or VALUE in steps:
+    if {ELEMENT, VALUE} & {*steps, *target}:
         raise UnsupportedError(
-            f"rename_field of {old!r} to {new!r} moves the field into another struct; do it with "
-            "apply_mapping"
+            f"rename_field of {old!r} to {new!r} moves a field out of an array or a map, or into "
+            "one; do it with map"
         )
     source, values = values_of(frame)
-    edits: dict[Steps, Edit] = {steps: _nothing, target: _nothing}
-    rest = [left for one in values for left in _edited(one, (f".{one.name}",), edits)]
-    return built(source, [*rest, Value(target[0][1:], *value_at(values, steps))])
+    rest = [left for one in values for left in _edited(one, (f".{one.name}",), {steps: _nothing})]
+    return built(source, _placed(rest, target, Value("", *value_at(values, steps)), new))
+
+
+def _placed(fields: Sequence[Value], steps: Steps, value: Value, path: str) -> list[Value]:
+    """Return fields with one more at a path; it comes last, in the place of one of its name."""
+    name = steps[0][1:]
+    there = next((one for one in fields if one.name == name), None)
+    rest = [one for one in fields if one is not there]
+    if len(steps) == 1:
+        return [*rest, Value(name, value.column, value.kind)]
+    is_value = value.column.isNotNull()
+    inside = list[Value]()
+    if there is not None:
+        if not isinstance(there.kind, StructType) or isinstance(there.kind, Choice):
+            raise UsageError(
+                f"the new path {path!r} leads into {name!r}, which is no struct but "
+                f"{there.kind.simpleString()}"
+            )
+        inside = [Value(f.name, there.column.getField(f.name), f.dataType) for f in there.kind]
+        is_value |= there.column.isNotNull()
+    placed = _placed(inside, steps[1:], value, path)
+    struct = F.struct(*[one.column.alias(one.name) for one in placed])
+    kind = StructType([StructField(one.name, one.kind) for one in placed])
+    return [*rest, Value(name, F.when(is_value, struct), kind)]
 
 
 def _nothing(_: Value) -> Sequence[Value]:

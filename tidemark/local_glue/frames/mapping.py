@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-transforms-ApplyMapping.html
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,11 +15,15 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.frames.choices import ELEMENT, Value, built, schema_of, values_of
 from tidemark.local_glue.frames.fields import value_at
 from tidemark.local_glue.frames.paths import find_path, parse_path
-from tidemark.local_glue.frames.type_words import converted, names_type, target_type
+from tidemark.local_glue.frames.type_words import (
+    converted,
+    kind_text,
+    names_type,
+    part_of,
+    target_type,
+)
 from tidemark.local_glue.readers.glue_schema import spark_schema
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
-
-PARTS = 4  # of a mapping: source path and type, target path and type
 
 
 @dataclass
@@ -36,11 +40,13 @@ def apply_mapping(
     """Return the mapped fields of a frame, in the order of the mappings.
 
     A field that is not there is left out and warned of; so is, converted from what it is, one whose
-    source type is another than the mapping says. Of two mappings to one target the last one wins.
+    source type is another than the mapping says. Of a choice the mapping takes the values of the
+    type that it says, and warns. Of two mappings to one target the last one wins.
 
     Args:
         frame: any rows.
-        mappings: tuples of source path, source type, target path and target type, or one of them.
+        mappings: tuples of source path, source type, target path and target type, or one of them;
+            see `full_mappings` for shorter ones.
         is_case_sensitive: whether names of sources are compared so.
 
     Raises:
@@ -50,16 +56,19 @@ def apply_mapping(
     schema = schema_of(frame)
     source, values = values_of(frame)
     root = Target()
-    for path, kind_word, target, word in checked_mappings(mappings):
+    for path, kind_word, target, word in full_mappings(frame, mappings):
         found = find_path(schema, parse_path(path), is_case_sensitive=is_case_sensitive)
         if found is None:
             if schema.fields:
                 note(RunWarning.MAPPING_SOURCE, path)
             continue
         column, kind = value_at(values, found[0])
-        if not names_type(kind_word, kind):
-            actual = kind.simpleString()
-            note(RunWarning.MAPPING_TYPE, f"{path} ({actual}, in the mapping {kind_word})")
+        part = part_of(kind_word, kind)
+        if part is not None:
+            note(RunWarning.MAPPING_PART, f"{kind_word} of {path} ({kind_text(kind)})")
+            column, kind = column.getField(part.name), part.dataType
+        elif not names_type(kind_word, kind):
+            note(RunWarning.MAPPING_TYPE, f"{path} ({kind_text(kind)}, in the mapping {kind_word})")
         what = f"the field {path!r} of a mapping"
         wanted = target_type(word, kind, what)
         _place(root, target, Value("", converted(column, kind, wanted, what), wanted))
@@ -91,50 +100,37 @@ def with_schema(frame: DataFrame, document: Mapping[str, Any]) -> DataFrame:
     return built(source, fields)
 
 
-def checked_mappings(mappings: object) -> list[tuple[str, str, str, str]]:
-    """Return mappings as a list of tuples of four texts.
-
-    Raises:
-        UsageError: they are something else.
-    """
-    given = [mappings] if isinstance(mappings, tuple) else mappings
-    if not isinstance(given, Iterable) or isinstance(given, str):
-        raise UsageError(f"the mappings are {mappings!r}; they must be a list of tuples")
-    found = []
-    for one in given:
-        parts = tuple(one) if isinstance(one, Sequence) and not isinstance(one, str) else ()
-        if len(parts) != PARTS or not all(isinstance(part, str) for part in parts):
-            raise UsageError(
-                f"the mapping {one!r} must be a tuple of four texts: source path, source type, "
-                "target path, target type"
-            )
-        found.append(parts)
-    return found
-
-
 def full_mappings(frame: DataFrame, mappings: object) -> list[tuple[str, str, str, str]]:
-    """Return mappings of a DataFrame as tuples of four texts.
+    """Return mappings of a frame as tuples of four strings.
 
     Those of two are source and target; those of three source, target and target type. What is not
     said is as in the frame.
 
     Raises:
-        UsageError: a mapping is no such tuple.
+        TypeError: they are no tuples; the texts of this and the next are AWS's.
+        ValueError: a tuple has another length.
+        UsageError: a part of a tuple is no string.
     """
-    given = [mappings] if isinstance(mappings, tuple) else mappings
-    if not isinstance(given, Iterable) or isinstance(given, str):
-        raise UsageError(f"the mappings are {mappings!r}; they must be a list of tuples")
-    full = []
-    for one in given:
-        if not isinstance(one, tuple):
-            raise UsageError(f"the mapping {one!r} must be a tuple")
-        if len(one) not in (2, 3):
-            full.append(one)
-            continue
-        found = find_path(schema_of(frame), parse_path(one[0]), is_case_sensitive=False)
-        kind = found[1].simpleString() if found else "string"
-        full.append((one[0], kind, one[1], one[2] if len(one) == 3 else kind))
-    return checked_mappings(full)
+    if not isinstance(mappings, list | tuple):
+        raise TypeError(f"mappings must be a list of tuples, or tuple. Got {type(mappings)}")
+    is_one = isinstance(mappings, tuple) and not all(isinstance(one, tuple) for one in mappings)
+    return [_full(frame, one) for one in ([mappings] if is_one else mappings)]
+
+
+def _full(frame: DataFrame, mapping: object) -> tuple[str, str, str, str]:
+    if not isinstance(mapping, tuple):
+        raise TypeError(f"Mapping must be specified as a tuple. Got {mapping}")
+    if len(mapping) not in (2, 3, 4):
+        raise ValueError(
+            f"Mapping tuple must be of length 2, 3, or 4. Got tuple of length {len(mapping)}"
+        )
+    if not all(isinstance(part, str) for part in mapping):
+        raise UsageError(f"the mapping {mapping!r} must be a tuple of strings")
+    if len(mapping) == 4:
+        return mapping
+    found = find_path(schema_of(frame), parse_path(mapping[0]), is_case_sensitive=False)
+    kind = found[1].simpleString() if found else "string"
+    return mapping[0], kind, mapping[1], mapping[2] if len(mapping) == 3 else kind
 
 
 def _place(root: Target, path: str, value: Value) -> None:

@@ -130,6 +130,7 @@ def _action(action: str, path: str) -> Edit:
         UsageError: it is no action.
     """
     name, _, word = action.partition(":")
+    name = name.lower()
     actions: dict[str, Callable[[Value], Sequence[Value]]] = {
         "cast": partial(_cast, word, path),
         "project": partial(_project, word, path),

@@ -25,6 +25,7 @@ from pyspark.sql.types import (
     NullType,
     ShortType,
     StringType,
+    StructField,
     StructType,
     TimestampType,
     _parse_datatype_string,
@@ -107,6 +108,22 @@ def _declared(word: str, what: str) -> DataType:
         f"{what} is to be a {word!r}, which is not a type; allowed are {', '.join(ATOMIC)}, "
         "decimal(precision,scale), struct, array and map"
     )
+
+
+def part_of(word: str, found: DataType) -> StructField | None:
+    """Return the field of a choice that holds the values of the type that a word names."""
+    if not isinstance(found, Choice):
+        return None
+    text = word.strip().lower()
+    name = type_name(ATOMIC[text]) if text in ATOMIC else text.partition("(")[0]
+    return next((one for one in found if one.name == name), None)
+
+
+def kind_text(found: DataType) -> str:
+    """Return a type as people write it, of a choice its types: ``choice<long,string>``."""
+    if isinstance(found, Choice):
+        return f"choice<{','.join(found.names)}>"
+    return found.simpleString()
 
 
 def names_type(word: str, found: DataType) -> bool:

@@ -12,10 +12,13 @@ from typing import Any
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.files import DEFAULT_MAX_BAND_MS, Limits
 from tidemark.local_glue.bookmarks.sources import S3Source
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 GLOB = re.compile(r"[\[\]{}*?\\]")  # Spark reads a path as a pattern; a key such as a[1] is none
 # Options that only choose a faster way to list or to read on AWS; the rows are the same.
 NO_EFFECT = frozenset({"useS3ListImplementation", "optimizePerformance"})
+# Options that Glue has for files, and that would change rows here.
+NOT_RUN = frozenset({"compressionType", "isFailFast", "catalogPartitionPredicate"})
 KNOWN = frozenset(
     {
         *("paths", "recurse", "exclusions", "excludeStorageClasses", "groupFiles", "groupSize"),
@@ -74,13 +77,16 @@ def s3_request(
 
     Raises:
         UsageError: a value is wrong, or two options exclude each other.
-        UnsupportedError: an option that this machine does not run.
+        UnsupportedError: an option that this machine does not run; one that Glue does not know is
+            ignored, as by Glue, and warned of.
     """
-    if unknown := sorted(set(options) - KNOWN - NO_EFFECT):
+    if refused := sorted(NOT_RUN & set(options)):
         raise UnsupportedError(
-            f"connection_options {unknown} are not supported by the local Glue yet; it knows "
+            f"connection_options {refused} are not supported by the local Glue yet; it knows "
             f"{', '.join(sorted(KNOWN))}"
         )
+    for name in sorted(set(options) - KNOWN - NO_EFFECT):
+        note(RunWarning.OPTION_IGNORED, f"connection_options[{name!r}] of files")
     source = S3Source(
         paths=_paths(options.get("paths")),
         transformation_ctx=transformation_ctx,

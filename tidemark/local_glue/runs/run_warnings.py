@@ -84,6 +84,10 @@ class RunWarning(Enum):
         "a mapping has the source {}, which is not in the frame: its target is left out, as on "
         "AWS; compare the spelling, and put a name with dots into backticks"
     )
+    MAPPING_PART = (
+        "a mapping takes the values of {}: those of other types are null; resolve the choice first "
+        "to keep them"
+    )
     MAPPING_TYPE = (
         "a mapping has another source type than its field: {}; the value is converted from what it "
         "is, and AWS may leave it out"

@@ -61,8 +61,22 @@ NOT_YET: dict[str, dict[str, str]] = {
     "awsglueml.transforms": {
         "": "EntityDetector FillMissingValues FindIncrementalMatches FindMatches",
     },
+    "awsgluedi.transforms": {
+        "": (
+            "column_formatting data_cleaning data_quality data_structuring date_functions "
+            "math_functions pii"
+        ),
+    },
 }
 
+# Visual transforms of Glue Studio: a script imports one by name and calls it as a method.
+STUDIO = (
+    *("gs_array_to_cols", "gs_autobalance_processing", "gs_concat", "gs_explode", "gs_flatten"),
+    *("gs_format_timestamp", "gs_intersect", "gs_lookup", "gs_null_rows", "gs_parse_json"),
+    *("gs_pivot", "gs_regex_extractor", "gs_repartition", "gs_sequence", "gs_split"),
+    *("gs_to_timestamp", "gs_unpivot", "gs_uuid"),
+)
+NOT_YET |= {name: {"": name} for name in STUDIO}
 PAGE = "docs/awsglue-coverage.md"
 WITH_SPARK = "convert with toDF() and use Spark"
 _STREAM = "streaming jobs do not run locally; read the source as a batch"

@@ -3,6 +3,7 @@
 The package `awsglue` installs it: members on its classes, names in its modules, and whole modules.
 """
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NoReturn
 
-from tidemark.local_glue.unsupported.not_yet import NOT_YET, members_of, names_of, refusal
+from tidemark.local_glue.unsupported.not_yet import (
+    NOT_YET,
+    STUDIO,
+    members_of,
+    names_of,
+    refusal,
+)
 
 
 class NotYet(type):
@@ -82,6 +89,11 @@ class ModulesFinder(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Fill a module with its stand-ins."""
         module.__dict__["__all__"] = install(module.__name__)
+        if module.__name__ in STUDIO:
+            frames = importlib.import_module("awsglue.dynamicframe")
+            member = NotYetMember()
+            member.__set_name__(frames.DynamicFrame, module.__name__)
+            setattr(frames.DynamicFrame, module.__name__, member)
 
 
 def install_finder() -> None:

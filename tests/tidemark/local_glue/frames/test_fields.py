@@ -120,8 +120,31 @@ def test_a_rename_to_a_name_that_is_there_replaces_the_field(rows_of, warned):
     assert frame.rename_field("s.x", "x").toDF().collect() == [(1, 2, 3)]
     assert frame.rename_field("c", "d").toDF().columns == ["a", "b", "s"]
     assert warned() == [("FIELD_MISSING", "c")]
-    with pytest.raises(UnsupportedError, match="moves the field into another struct"):
-        frame.rename_field("a", "s.a")
+    assert frame.rename_field("a", "s.a").toDF().collect() == [(2, (3, 1))]
+    assert frame.rename_field("a", "who.is.a").toDF().collect() == [(2, (3,), ((1,),))]
+    assert frame.rename_field("s.x", "who.x").toDF().collect() == [(1, 2, (3,))]
+    arrays = rows_of("a int, l array<struct<x: int>>", (1, [(2,)]))
+    with pytest.raises(UnsupportedError, match="out of an array or a map, or into one"):
+        arrays.rename_field("a", "l[].a")
+    with pytest.raises(UsageError, match=r"'b.a' leads into 'b', which is no struct but int"):
+        frame.rename_field("a", "b.a")
+
+
+def test_transforms_of_studio_are_methods_once_they_are_imported(rows_of):
+    import gs_derived  # noqa: F401 (for what it does to frames)
+    import gs_now  # noqa: F401
+
+    frame = rows_of("a int", (1,))
+
+    made = frame.gs_now(colName="at").gs_now("day", "%Y").gs_now("year", dateFormat="yyyy")
+    made = made.gs_derived(colName="b", expr="a + 1")
+
+    assert made.toDF().dtypes == [
+        *(("a", "int"), ("at", "timestamp"), ("day", "string"), ("year", "string"), ("b", "int"))
+    ]
+    (row,) = made.toDF().collect()
+    assert (row.day, row.b) == (str(row["at"].year), 2)
+    assert frame.toDF().gs_derived("c", "a * 2").collect() == [(1, 2)]
 
 
 @pytest.mark.rule("Frames", source="DYF")

@@ -359,7 +359,7 @@ def test_options_that_only_speed_up_aws_change_nothing(read, s3, name):
         ({"excludeStorageClasses": ["COLD"]}, UsageError, r"has \['COLD'\]; allowed are STANDARD"),
         ({"groupFiles": "yes"}, UsageError, "'yes'; allowed are inPartition and none"),
         ({"groupSize": "1MB"}, UsageError, "'1MB'; it must be an integer"),
-        ({"boundedFile": 1}, UnsupportedError, r"\['boundedFile'\] are not supported"),
+        ({"isFailFast": 1}, UnsupportedError, r"\['isFailFast'\] are not supported"),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )

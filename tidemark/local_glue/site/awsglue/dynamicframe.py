@@ -470,7 +470,7 @@ class DynamicFrame:
             raise UsageError(_BOTH if choice else _NEITHER)
         if specs is not None:
             return self._next(limits, lambda frame: resolve.resolve_specs(frame, specs))
-        if choice != resolve.CATALOG:
+        if choice.lower() != resolve.CATALOG:
             return self._next(limits, lambda frame: resolve.resolve_every(frame, choice))
         types = types_of_table(database, table_name, catalog_id)
         return self._next(limits, lambda frame: resolve.resolve_by_types(frame, types))

@@ -1,0 +1,5 @@
+"""Glue Studio's transform Add Current Timestamp, as a method of frames once this is imported."""
+
+from tidemark.local_glue.frames.studio import attach, with_time
+
+attach("gs_now", with_time)
