@@ -15,6 +15,7 @@ PROJECT = Path(__file__).parents[1]
 ROOTS = {  # of packages, in the order in which a module is looked for
     "awsglue": PROJECT / "tidemark/local_glue/site",
     "awsgluedq": PROJECT / "tidemark/local_glue/site",
+    "awsgluedi": PROJECT / "tidemark/local_glue/site",
     "awsglueml": PROJECT / "tidemark/local_glue/site",
     "watermarks": PROJECT / "libs",
 }

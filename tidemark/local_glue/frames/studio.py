@@ -35,13 +35,17 @@ def with_derived(frame: DataFrame, colName: str, expr: str) -> DataFrame:  # noq
     return frame.withColumn(colName, F.expr(expr))
 
 
-def attach(name: str, change: Change) -> None:
-    """Give DynamicFrame and Spark's DataFrame a method that changes the rows, as Studio does."""
-    from awsglue.dynamicframe import DynamicFrame
+def attach(name: str, change: Change, dynamic_frame: Any) -> None:
+    """Give both kinds of frames a method that changes the rows, as Studio does.
 
-    def of_dynamic_frame(self: DynamicFrame, *args: Any, **kwargs: Any) -> DynamicFrame:
-        return DynamicFrame.fromDF(change(self.toDF(), *args, **kwargs), self.glue_ctx, self.name)
+    Args:
+        name: of the method.
+        change: what it does to a DataFrame.
+        dynamic_frame: the class DynamicFrame.
+    """
 
-    of_dynamic_frame.__name__ = name
-    setattr(DynamicFrame, name, of_dynamic_frame)
+    def of_dynamic_frame(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return dynamic_frame.fromDF(change(self.toDF(), *args, **kwargs), self.glue_ctx, self.name)
+
+    setattr(dynamic_frame, name, of_dynamic_frame)
     setattr(DataFrame, name, change)

@@ -126,6 +126,8 @@ def members(value):
     own = [
         name
         for name, one in vars(value).items()
-        if not name.startswith("_") and inspect.isroutine(one) and not isinstance(one, NotYetMember)
+        if not name.startswith(("_", "gs_"))
+        and inspect.isroutine(one)
+        and not isinstance(one, NotYetMember)
     ]
     return ["", *(f".{name}" for name in own)]
