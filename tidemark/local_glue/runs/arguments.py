@@ -5,14 +5,12 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue
 
 import re
 import shlex
-import sys
 from collections.abc import Mapping
 
 from tidemark.assembly.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS, overlaid
 from tidemark.assembly.definitions import SHELL, JobDefinition
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, Here
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.local_glue.runs.python_modules import missing_modules
 
 # Arguments that change what a job computes and that this machine cannot honour, and the remedy.
 UNSUPPORTED = {
@@ -20,6 +18,7 @@ UNSUPPORTED = {
     for argument in GLUE_ARGUMENTS.values()
     if argument.here is Here.REFUSED
 }
+MODULES = "--additional-python-modules"
 DRIVER_VARIABLES, EXECUTOR_VARIABLES = "--customer-driver-env-vars", "--customer-executor-env-vars"
 VARIABLE_PREFIX = "CUSTOMER_"
 # One environment variable of a list with commas.
@@ -46,11 +45,6 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
                 f"job {job.name} has the argument {name}, which does not work locally; "
                 f"{UNSUPPORTED[name]}"
             )
-    if missing := missing_modules(merged.get("--additional-python-modules", "")):
-        raise UnsupportedError(
-            f"job {job.name} names in --additional-python-modules what the Python of local runs "
-            f"has not: {', '.join(missing)}; install it with `{sys.executable} -m pip install`"
-        )
     language = merged.get("--job-language", "python")
     if language != "python":
         raise UnsupportedError(f"job {job.name} is written in {language}; only python runs locally")

@@ -18,13 +18,22 @@ OF_THE_RUN = {"stdout.log", "stderr.log", "script-stderr.log", "error.json", "sp
 OF_THE_RUN |= {"derby.log", "modules", "spark-events", "tmp"}
 
 
+def place_of(home: Home, address: str) -> Path:
+    """Return the file or folder behind an ``s3://`` URI, or a path of this machine as it is.
+
+    Raises:
+        UsageError: it is another URI, or no place in S3.
+    """
+    return home.local_path(address) if "://" in address else Path(address).absolute()
+
+
 def existing(home: Home, job: JobDefinition, uri: str) -> Path:
     """Return the file of this machine that a job names by its address.
 
     Raises:
         TidemarkError: there is none.
     """
-    path = home.local_path(uri)
+    path = place_of(home, uri)
     if not path.is_file():
         raise TidemarkError(f"job {job.name} names {uri}, and there is no such file at {path}")
     return path
@@ -65,7 +74,7 @@ def copy_extra_files(
         TidemarkError: a file is not where the job says, or its name is taken.
     """
     for uri in listed(arguments, "--extra-files"):
-        source = home.local_path(uri)
+        source = place_of(home, uri)
         if source.is_dir():
             files = sorted(path for path in source.rglob("*") if path.is_file())
         else:

@@ -45,6 +45,7 @@ from tidemark.local_glue.runs.jvms.borrow import COLD_VARIABLE, POOL_OF_RUN_VARI
 from tidemark.local_glue.runs.jvms.fitness import why_own_jvm
 from tidemark.local_glue.runs.jvms.record import read_record
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_glue.runs.module_folders import module_folders
 from tidemark.local_glue.runs.row_counts import read_row_counts
 from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.spark import (
@@ -121,14 +122,18 @@ def start_job_run(
     """Start the process of ``run`` in a folder of its own, ``runs/<run id>/``.
 
     Raises:
-        TidemarkError: the script or an extra file is not where the job says.
+        TidemarkError: the script or an extra file is not where the job says, or its Python modules
+            cannot be installed.
     """
     merged = merge_arguments(job, arguments)
     folder = machine.home.runs / run.run_id
     folder.mkdir(parents=True)
     script = folder / f"{job.name}.py"
     shutil.copyfile(existing(machine.home, job, job.script_location), script)
-    libraries = python_path(machine.home, job, merged, folder)
+    libraries = [
+        *python_path(machine.home, job, merged, folder),
+        *module_folders(machine.home, job, merged),
+    ]
     is_shell = job.command == SHELL
     engine = _shell_variables() if is_shell else _spark_variables(machine, job, folder, merged)
     job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"

@@ -1,6 +1,6 @@
 """Looks whether the Python modules that a job names are what jobs on this machine would import.
 
-Glue installs them before each run; here they are installed once, by hand.
+Glue installs them before each run; here what is missing is, once per set: see `module_folders`.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
 """
 

@@ -15,11 +15,12 @@ from tests.tidemark.local_glue.runs.test_job_process import (
     put_script,
     run_job,
 )
+from tidemark.assembly.definitions import JobDefinition
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.arguments import merge_arguments, variables
-from tidemark.local_glue.runs.extra_files import jar_settings
+from tidemark.local_glue.runs.extra_files import existing, jar_settings, python_path
 from tidemark.local_glue.runs.job_runs import Machine, plan_job_run, start_job_run
 
 LOOK = """
@@ -52,6 +53,19 @@ def put(home, name, text):
     path = home.lake / "config" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+def test_files_of_this_machine_are_named_by_their_path(home, tmp_path):
+    (tmp_path / "a.py").write_text("A = 1", encoding="utf-8")
+    (tmp_path / "b.whl").write_text("", encoding="utf-8")
+    arguments = {"--extra-py-files": f"{tmp_path}/a.py,{tmp_path}/b.whl"}
+    (tmp_path / "run").mkdir()
+
+    found = python_path(home, JobDefinition("j", "s3://b/j.py", "5.1"), arguments, tmp_path / "run")
+
+    assert found == [tmp_path / "run" / "modules", tmp_path / "b.whl"]
+    with pytest.raises(TidemarkError, match="no such file"):
+        existing(home, JobDefinition("j", "s3://b/j.py", "5.1"), "none.jar")
 
 
 @pytest.mark.rule("Arguments", source="ARG", choice="of a folder what is in it")
