@@ -30,6 +30,7 @@ from pyspark.sql.types import (
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import folder_of
+from tidemark.local_glue.frames.joins import union
 from tidemark.local_glue.readers.compression import open_file
 from tidemark.local_glue.readers.conformed import note_missing
 from tidemark.local_glue.readers.formats import Format
@@ -61,13 +62,45 @@ def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: F
     Raises:
         UnreadableFileError: a file has no Avro header. A block that cannot be decoded is found
             when an action reads it.
-        UsageError: two files disagree on the type of a field.
+        AvroDisagreementError: two files disagree on the type of a field, and it is no DynamicFrame,
+            which has a choice then.
     """
     logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
-    schema = without_nulls(reduce(_merged, (_schema_of(file, logical) for file in files)))
+    kinds = [_schema_of(file, logical) for file in files]
+    try:
+        groups = [(list(files), reduce(_merged, kinds))]
+    except AvroDisagreementError:
+        if not avro.is_dynamic or avro.names is not None:
+            raise
+        groups = _alike(files, kinds)
+    frames = [_read(spark, group, layout, avro, kind, logical) for group, kind in groups]
+    return reduce(union, frames)
+
+
+def _alike(files: Sequence[str], kinds: Sequence[DataType]) -> list[tuple[list[str], DataType]]:
+    """Return the files in groups of one schema each, with it."""
+    groups: dict[str, tuple[list[str], DataType]] = {}
+    for file, kind in zip(files, kinds, strict=True):
+        groups.setdefault(kind.json(), ([], kind))[0].append(file)
+    return list(groups.values())
+
+
+def _read(
+    spark: SparkSession,
+    files: Sequence[str],
+    layout: Layout,
+    avro: Format,
+    kind: DataType,
+    logical: frozenset[str],
+) -> DataFrame:
+    schema = without_nulls(kind)
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
     note_missing(avro, [schema])
     return read_rows(spark, files, layout, avro, schema, partial(_records, logical, schema))
+
+
+class AvroDisagreementError(UsageError):
+    """Two files have a field of one name with types that have no common one."""
 
 
 def _merged(first: DataType, second: DataType) -> DataType:
@@ -75,7 +108,7 @@ def _merged(first: DataType, second: DataType) -> DataType:
 
 
 def _disagree(name: str, first: DataType, second: DataType) -> DataType:
-    raise UsageError(
+    raise AvroDisagreementError(
         f"the Avro files disagree on the field {name}: {first.simpleString()} and "
         f"{second.simpleString()}; give each kind a path and a transformation_ctx of its own"
     )

@@ -18,7 +18,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.catalog.connections import find_connection
 from tidemark.local_glue.catalog.tables import find_table
-from tidemark.local_glue.frames.choices import Choice, schema_of
+from tidemark.local_glue.frames.choices import MARK
 from tidemark.local_glue.readers.declared_columns import Names
 from tidemark.local_glue.readers.formats import Format, read_format
 from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
@@ -64,8 +64,8 @@ def read_catalog(
         push_down_predicate: a condition on partition keys.
         additional_options: connection options; they win over table properties.
         catalog_id: this account, or None.
-        is_dynamic: whether a column of CSV whose texts are not all of its type becomes a choice,
-            marked as one; else such a text fails the action.
+        is_dynamic: whether a column of values that are not all of its type becomes a choice,
+            marked as one; else such a value fails the action.
 
     Raises:
         EntityNotFoundError: there is no such table.
@@ -270,7 +270,7 @@ def _declared(
     present = {name.lower() for name in frame.columns}
     if not present:
         return empty_frame(spark, StructType(declared))
-    choices = {one.name.lower() for one in schema_of(frame) if isinstance(one.dataType, Choice)}
+    choices = {one.name.lower() for one in frame.schema if MARK in one.metadata}
     columns = [F.col(f"`{f.name}`") if f.name.lower() in present else F.lit(None) for f in declared]
     return frame.select(
         *[

@@ -18,10 +18,20 @@ from pyspark.sql.types import (
     NumericType,
     ShortType,
     StringType,
+    StructField,
     StructType,
 )
 
 from tidemark.errors import UnsupportedError
+from tidemark.local_glue.frames.choices import (
+    Choice,
+    Value,
+    built,
+    lifted,
+    merged,
+    plain_type,
+    schema_of,
+)
 from tidemark.local_glue.readers.declared_columns import Names, missing, numbered
 from tidemark.local_glue.readers.formats import Format
 from tidemark.local_glue.readers.mixed_types import failing, misfit
@@ -41,18 +51,17 @@ def conformed_frame(frame: DataFrame, declared: StructType, names: Names) -> Dat
     """Return the columns of a declaration, in its order; those that the rows lack are null.
 
     Args:
-        frame: rows with the names and types of files.
+        frame: rows with the names and types of files; what is a choice there stays one.
         declared: the names and types that they get.
         names: how names are compared.
 
     Raises:
         UnsupportedError: a column cannot be of the declared type at all.
     """
-    found = frame.schema
+    found = schema_of(frame)
     frame = frame.toDF(*map(str, range(len(found))))
     columns = [F.col(str(place)).cast(numbered(one.dataType)) for place, one in enumerate(found)]
-    fields = _fields(columns, found, declared, names, "")
-    return frame.select(*fields)
+    return built(frame, _fields(columns, found, declared, names, ""))
 
 
 def conformed_rows(frame: DataFrame, layout: Layout, declared: Format) -> DataFrame:
@@ -83,60 +92,80 @@ def note_missing(declared: Format, found: Sequence[StructType]) -> None:
 
 def _fields(
     columns: Sequence[Column], found: StructType, declared: StructType, names: Names, path: str
-) -> list[Column]:
+) -> list[Value]:
     fields = []
     for one in declared:
         name = f"{path}.{one.name}" if path else one.name
         values = [
-            _conformed(columns[place], found.fields[place].dataType, one.dataType, names, name)
+            _conformed(
+                Value(one.name, columns[place], found.fields[place].dataType),
+                one.dataType,
+                names,
+                name,
+            )
             for place in names.places(one.name, found)
         ]
-        value = _only(values, name, one.dataType) if values else F.lit(None).cast(one.dataType)
-        fields.append(value.alias(one.name))
+        nothing = Value(one.name, F.lit(None).cast(one.dataType), one.dataType)
+        fields.append(_only(values, name) if values else nothing)
     return fields
 
 
-def _only(values: list[Column], name: str, kind: DataType) -> Column:
+def _only(values: list[Value], name: str) -> Value:
     """Return the value of the one key that is there of those that differ in case only."""
     if len(values) == 1:
         return values[0]
+    kind = reduce(merged, (value.kind for value in values))
+    columns = [lifted(value.column, value.kind, kind) for value in values]
     text = (
         f"UsageError: a record has several keys for the column {name!r}, which differ in case "
         "only; rename one, or give the table the SerDe parameters case.insensitive FALSE and "
         f"mapping.{name} with the key that is meant, and run again: {UNCHANGED}"
     )
-    count = reduce(add, (value.isNotNull().cast("int") for value in values))
-    return F.when(count > 1, failing(F.lit(text), kind)).otherwise(F.coalesce(*values))
+    count = reduce(add, (column.isNotNull().cast("int") for column in columns))
+    error = failing(F.lit(text), plain_type(kind))
+    return Value(values[0].name, F.when(count > 1, error).otherwise(F.coalesce(*columns)), kind)
 
 
-def _conformed(
-    column: Column, found: DataType, declared: DataType, names: Names, path: str
-) -> Column:
-    """Return a column whose fields have numbers with the names and the type of a declaration."""
-    if _is_in_place(found, declared, names):
-        return column.cast(declared)
+def _conformed(value: Value, declared: DataType, names: Names, path: str) -> Value:
+    """Return a value whose fields have numbers with the names and the type of a declaration."""
+    found, column = value.kind, value.column
+
+    def inner(column: Column, found: DataType, declared: DataType) -> Value:
+        return _conformed(Value("", column, found), declared, names, path)
+
     match found, declared:
+        case Choice(), _:
+            return Value(value.name, column.cast(plain_type(found)), found)
+        case _ if _is_in_place(found, declared, names):
+            return Value(value.name, column.cast(declared), declared)
         case StructType(), StructType():
             columns = [column.getField(str(place)) for place in range(len(found))]
-            struct = F.struct(*_fields(columns, found, declared, names, path))
-            return F.when(column.isNotNull(), struct)
+            fields = _fields(columns, found, declared, names, path)
+            struct = F.struct(*[one.column.alias(one.name) for one in fields])
+            record = StructType([StructField(one.name, one.kind) for one in fields])
+            return Value(value.name, F.when(column.isNotNull(), struct), record)
         case ArrayType(), ArrayType():
-            element, kind = found.elementType, declared.elementType
-            return F.transform(column, lambda v: _conformed(v, element, kind, names, path))
+            element, wanted = found.elementType, declared.elementType
+            each = F.transform(column, lambda v: inner(v, element, wanted).column)
+            return Value(value.name, each, ArrayType(inner(column, element, wanted).kind))
         case MapType(), MapType():
-            value, kind = found.valueType, declared.valueType
-            return F.transform_values(column, lambda _, v: _conformed(v, value, kind, names, path))
+            element, wanted = found.valueType, declared.valueType
+            each = F.transform_values(column, lambda _, v: inner(v, element, wanted).column)
+            kind = inner(column, element, wanted).kind
+            return Value(value.name, each, MapType(declared.keyType, kind))
     if isinstance(found, NESTED) or isinstance(declared, NESTED):
         raise UnsupportedError(
             f"the column {path!r} is declared {declared.simpleString()} and is "
             f"{found.simpleString()} in the files; declare it as it is there"
         )
-    return _cast(column, found, declared, path)
+    return Value(value.name, _cast(column, found, declared, path), declared)
 
 
 def _is_in_place(found: DataType, declared: DataType, names: Names) -> bool:
     """Return whether Spark's cast, which goes by position, is all that is needed."""
     match found, declared:
+        case Choice(), _:
+            return False
         case StructType(), StructType():
             return len(found) == len(declared) and all(
                 names.places(one.name, found) == [place]

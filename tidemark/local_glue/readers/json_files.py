@@ -11,17 +11,22 @@ from tidemark.errors import UsageError
 from tidemark.local_glue.readers.conformed import data_schema, note_missing
 from tidemark.local_glue.readers.declared_columns import in_files, numbered, twins
 from tidemark.local_glue.readers.formats import Format
+from tidemark.local_glue.readers.json_dynamic import (
+    declared_documents,
+    documents,
+    read_documents,
+)
 from tidemark.local_glue.readers.json_lines import (
     CASE,
     EMPTY,
     FULL,
-    LINE,
     are_many_small,
     for_keys,
     lines_of_small,
     records,
     schema_of_small,
     telling_case,
+    texts_of,
 )
 from tidemark.local_glue.readers.json_path import document_with, select_records
 from tidemark.local_glue.readers.misread import json_reason
@@ -42,9 +47,15 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
     path = str(json.options.get("jsonPath") or "")
     if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
         return _strict(_reader(spark, layout, json), files, layout, json, json.schema)
-    found = _found(spark, files, layout, json)
+    dynamic = documents(spark, files, layout, json) if json.is_dynamic else None
+    found = dynamic.schema if dynamic else _found(spark, files, layout, json)
     if json.names is None:
         _refuse_twins(spark, files, found)
+    if dynamic:
+        wanted = declared_documents(dynamic, json, path) if json.names else dynamic
+        if not wanted.are_plain:
+            return read_documents(wanted, path, layout.columns)
+        found = wanted.schema
     elif json.schema is not None:
         found = document_with(found, path, partial(_declared, json))
     return select_records(_read(spark, files, layout, json, found), path, layout.columns)
@@ -128,17 +139,11 @@ def _read(
     if _is_by_lines(files, json):
         return records(lines_of_small(spark, files, layout, json), schema, layout.columns)
     if json.names is not None and next(twins(schema), None):
-        return records(_lines(spark, files, layout, json), schema, layout.columns)
+        return records(texts_of(spark, files, layout, json), schema, layout.columns)
     reader = _reader(spark, layout, json)
     if json.names is not None:
         return _strict(reader, files, layout, json, schema)
     return load(reader.schema(schema).option("mode", "FAILFAST"), files, "json")
-
-
-def _lines(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> DataFrame:
-    text = with_folders(StructType([StructField("value", StringType())]), layout, json)
-    lines = load(reader_of(spark, layout).schema(text), files, "text")
-    return lines.withColumnRenamed("value", LINE).filter(F.trim(F.col(f"`{LINE}`")) != "")
 
 
 def _strict(

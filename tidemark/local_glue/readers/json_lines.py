@@ -23,6 +23,7 @@ from tidemark.local_glue.readers.misread import json_reason, refusing
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.python_files import TASKS_PER_CORE, read_rows
 from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
+from tidemark.local_glue.readers.spark_files import load, reader_of, with_folders
 
 MANY = 200
 SMALL_BYTES = 1 << 20
@@ -100,6 +101,23 @@ def lines_of_small(
     """Return the lines of small files that are not blank, with their partition columns."""
     line = StructType([StructField(LINE, StringType())])
     return read_rows(spark, files, layout, json, line, _records)
+
+
+def texts_of(
+    spark: SparkSession,
+    files: Sequence[str],
+    layout: Layout,
+    json: Format,
+    *,
+    is_whole: bool = False,
+) -> DataFrame:
+    """Return the lines of files that are not blank, or whole files, with partition columns."""
+    if not is_whole and are_many_small(files):
+        return lines_of_small(spark, files, layout, json)
+    text = with_folders(StructType([StructField("value", StringType())]), layout, json)
+    reader = reader_of(spark, layout).schema(text).option("wholetext", is_whole)
+    lines = load(reader, files, "text").withColumnRenamed("value", LINE)
+    return lines.filter(F.trim(F.col(f"`{LINE}`")) != "")
 
 
 def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[str]) -> DataFrame:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.frames.choices import Choice
 
 _STEP = re.compile(r"\.(\w+)|\['([^']+)'\]|(\[\*\])")
 EACH = "[*]"
@@ -55,7 +56,7 @@ def document_with(
             return ArrayType(inner) if is_each else StructType([StructField(steps[0], inner)])
         if isinstance(kind, ArrayType):
             return ArrayType(rebuilt(kind.elementType, []))
-        if not isinstance(kind, StructType):
+        if not isinstance(kind, StructType) or isinstance(kind, Choice):
             raise _no_objects(kind, path)
         return change(kind)
 
@@ -104,10 +105,22 @@ def select_records(frame: DataFrame, path: str, partition_columns: Sequence[str]
     return records.filter(F.col("record").isNotNull()).select("record.*", *partitions)
 
 
+def record_type(document: StructType, path: str) -> StructType:
+    """Return the type of the records that `select_records` returns of documents of a type."""
+    kind: DataType = document
+    for step in _inner_steps(path):
+        kind = _inside(kind, step, path)
+    if isinstance(kind, ArrayType):
+        kind = kind.elementType
+    if not isinstance(kind, StructType) or isinstance(kind, Choice):
+        raise _no_objects(kind, path)
+    return kind
+
+
 def _inside(kind: DataType, step: str, path: str) -> DataType:
     if step == EACH and isinstance(kind, ArrayType):
         return kind.elementType
-    if isinstance(kind, StructType) and step in kind.names:
+    if isinstance(kind, StructType) and not isinstance(kind, Choice) and step in kind.names:
         return kind[step].dataType
     raise UsageError(
         f"jsonPath {path!r} goes into {step!r}, and the documents have {kind.simpleString()} there"

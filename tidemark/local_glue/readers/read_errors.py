@@ -97,10 +97,10 @@ def _not_the_files_fault(text: str, file: str, format_name: str) -> TidemarkErro
         names = [kind.simpleString() for kind in types]
         return DisagreementError(
             f"cannot read {file} and others as {format_name}: the column {column!r} is "
-            f"{names[0]} in one file and {names[1]} in another. Glue reads a column of mixed types "
-            f"as choice<{','.join(names)}>; the local Glue does not for {format_name}: read the "
-            "files through a table of the Data Catalog that declares the column as string, or give "
-            "each kind a path and a transformation_ctx of its own"
+            f"{names[0]} in one file and {names[1]} in another, which a DynamicFrame reads as "
+            f"choice<{','.join(sorted(names))}>: read them by create_dynamic_frame, or through a "
+            "table of the Data Catalog that declares the column as string, or give each kind a "
+            "path and a transformation_ctx of its own"
         )
     return None
 

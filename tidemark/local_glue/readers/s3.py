@@ -41,17 +41,20 @@ def read_s3(
     format_options: Mapping[str, Any],
     transformation_ctx: str,
     push_down_predicate: str = "",
+    *,
+    is_dynamic: bool = False,
 ) -> DataFrame:
     """Return the rows of the files that the bookmark lets through, lazily.
 
-    Partition folders below a path become columns. Without any file the frame has no columns.
+    Partition folders below a path become columns. Without any file the frame has no columns. With
+    `is_dynamic` a column of several types is a choice, marked as one.
 
     Raises:
         UsageError: an option, the predicate or the schema is wrong.
         UnsupportedError: an option or a format that this machine does not run.
         UnreadableFileError: a file is not what its format says.
     """
-    file_format = read_format(format, format_options)
+    file_format = replace(read_format(format, format_options), is_dynamic=is_dynamic)
     request = s3_request(
         connection_options, file_format.name, transformation_ctx, push_down_predicate
     )

@@ -26,6 +26,8 @@ def read_source(
     file_format: tuple[str | None, Mapping[str, Any]],
     transformation_ctx: str,
     push_down_predicate: str,
+    *,
+    is_dynamic: bool = False,
 ) -> DataFrame:
     """Return the new rows of a source.
 
@@ -36,6 +38,7 @@ def read_source(
         file_format: of files: the format and its options.
         transformation_ctx: name of the source in the bookmark.
         push_down_predicate: a condition on partition folders.
+        is_dynamic: whether a column of files that has several types is a choice, marked as one.
 
     Raises:
         UnsupportedError: a connection type, an option or a format that this machine does not run.
@@ -50,6 +53,7 @@ def read_source(
             dict(format_options),
             transformation_ctx,
             push_down_predicate,
+            is_dynamic=is_dynamic,
         )
     if connection_type not in READ_TYPES:
         raise UnsupportedError(

@@ -97,11 +97,12 @@ def read_columns(
 
     Raises:
         UnreadableFileError: the footer of a file cannot be read.
-        UnsupportedError: two files disagree on a type and no schema is declared.
+        DisagreementError: two files disagree on a type, no schema is declared, and it is no
+            DynamicFrame, which has a choice then.
     """
     reader = reader_of(spark, layout).option("mergeSchema", value=True)
     if columnar.names is None:
-        return load(reader, files, columnar.name)
+        return _undeclared(reader, files, columnar)
     try:
         frames = [_typed(reader, files, layout, columnar)]
     except DisagreementError:
@@ -112,6 +113,16 @@ def read_columns(
     found = [data_schema(frame, layout) for frame in frames]
     note_missing(columnar, found)
     return union(conformed_rows(frame, layout, columnar) for frame in frames)
+
+
+def _undeclared(reader: DataFrameReader, files: Sequence[str], columnar: Format) -> DataFrame:
+    try:
+        return load(reader, files, columnar.name)
+    except DisagreementError:
+        if not columnar.is_dynamic:
+            raise
+    groups = _alike(reader, files, columnar.name)
+    return reduce(union_of_types, (load(reader, group, columnar.name) for group in groups))
 
 
 def _typed(

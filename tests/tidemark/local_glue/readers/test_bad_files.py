@@ -173,8 +173,8 @@ def test_a_truncated_archive_is_named(run, versions, s3, kind):
     assert versions() == 0
 
 
-def test_json_document_over_several_lines_is_named_with_its_first_line(run, s3):
-    s3.put("bad.json", '{\n  "id": 1\n}\n')
+def test_json_document_that_ends_early_is_named_with_its_first_line(run, s3):
+    s3.put("bad.json", '{\n  "id": 1\n')
 
     with pytest.raises(Exception, match=r"bad\.json as json: .* does not parse; repair"):
         run("json")
@@ -198,13 +198,14 @@ def test_good_json_is_read_without_another_pass(glue_context, s3, logged):
     assert events.count('"Event":"SparkListenerJobStart"') == 1  # inference
 
 
-def test_parquet_files_that_disagree_on_a_type_are_refused_with_both(spark, run, s3):
+def test_a_data_frame_of_files_that_disagree_on_a_type_is_refused_with_both(
+    spark, glue_context, s3
+):
     spark.sql("SELECT 1 AS id").write.parquet(s3.uri)
     spark.sql("SELECT 'a' AS id").write.mode("append").parquet(s3.uri)
 
-    either_first = r"'id' is (int|string) .*choice<(int,string|string,int)>"
-    with pytest.raises(UnsupportedError, match=either_first) as failure:
-        run("parquet")
+    with pytest.raises(UnsupportedError, match=r"'id' is .*choice<int,string>") as failure:
+        glue_context.create_data_frame.from_options("s3", {"paths": [s3.uri]}, "parquet")
 
     assert "repair" not in str(failure.value)
 

@@ -263,12 +263,20 @@ def test_avro_files_with_other_fields_are_read_together(read, s3):
     assert read("avro").orderBy("id").collect() == [(1.0, None), (2.5, "EWR")]
 
 
-def test_avro_files_that_disagree_on_a_field_are_refused(read, s3):
-    put_avro(s3, "a.avro", [{"name": "id", "type": "int"}], [{"id": 1}])
-    put_avro(s3, "b.avro", [{"name": "id", "type": "string"}], [{"id": "x"}])
+@pytest.mark.rule("Formats", source="TYPES")
+@pytest.mark.parametrize("kind", ["parquet", "orc", "avro"])
+def test_files_that_disagree_on_the_type_of_a_column_make_a_choice(spark, read, s3, kind):
+    if kind == "avro":
+        put_avro(s3, "a.avro", [{"name": "id", "type": "int"}], [{"id": 1}])
+        put_avro(s3, "b.avro", [{"name": "id", "type": "string"}], [{"id": "x"}])
+    else:
+        spark.sql("SELECT 1 AS id").write.format(kind).save(s3.uri)
+        spark.sql("SELECT 'x' AS id").write.mode("append").format(kind).save(s3.uri)
 
-    with pytest.raises(Exception, match="Avro files disagree on the field id"):
-        read("avro")
+    flights = read(kind)
+
+    assert flights.dtypes == [("id", "struct<int:int,string:string>")]
+    assert sorted(flights.collect(), key=str) == [((1, None),), ((None, "x"),)]
 
 
 # XML
@@ -406,11 +414,15 @@ def test_many_small_json_files_have_the_schema_of_all_of_them(few_are_many, read
 
     flights = read("json")
 
-    assert flights.dtypes == [("id", "double"), ("origin", "string"), ("day", "int")]
-    assert flights.orderBy("id").collect() == [
-        (1.0, None, 1),
-        (2.5, "Zürich", 1),
-        (3.0, None, 2),
+    assert flights.dtypes == [
+        ("id", "struct<double:double,int:int>"),
+        ("origin", "string"),
+        ("day", "int"),
+    ]
+    assert sorted(flights.collect(), key=str) == [
+        ((2.5, None), "Zürich", 1),
+        ((None, 1), None, 1),
+        ((None, 3), None, 2),
     ]
 
 

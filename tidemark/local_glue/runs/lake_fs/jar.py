@@ -11,6 +11,7 @@ from tidemark.local_glue.machine.installation import FOLDER
 
 SOURCE = Path(__file__).with_name("LakeFileSystem.java")
 WARM_JVM = Path(__file__).parents[1] / "jvms" / "WarmJvm.java"
+JSON_KINDS = Path(__file__).parents[2] / "readers" / "JsonKinds.java"
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
 FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
 FILE_CONTEXT = "org.apache.hadoop.fs.s3a.S3A"
@@ -73,6 +74,7 @@ def _sources() -> dict[str, str]:
         **{name: _alias(name) for name in NAMES_ON_AWS},
         FILE_CONTEXT: _file_context(FILE_CONTEXT),
         "dev.tidemark.jvm.WarmJvm": WARM_JVM.read_text(encoding="utf-8"),
+        "dev.tidemark.json.JsonKinds": JSON_KINDS.read_text(encoding="utf-8"),
     }
 
 

@@ -96,15 +96,20 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Read a source; see `create_data_frame_from_options` for arguments and errors."""
-        frame = self.create_data_frame_from_options(
+        """Read a source; see `create_data_frame_from_options` for arguments and errors.
+
+        A column of JSON with values of several types is a choice of them, at every depth, and so is
+        one of which files of the other formats have several types.
+        """
+        frame = self._read_options(
             connection_type,
-            connection_options,
+            connection_options or {},
             format,
-            format_options,
+            format_options or {},
             transformation_ctx,
             push_down_predicate,
-            **kwargs,
+            kwargs,
+            is_dynamic=True,
         )
         return DynamicFrame(frame, self, transformation_ctx)
 
@@ -121,14 +126,15 @@ class GlueContext(SQLContext):
         **kwargs: Any,
     ) -> DynamicFrame:
         """Read the first ``num`` rows of a source; ``sample_options`` have no effect."""
-        frame = self.create_data_frame_from_options(
+        frame = self._read_options(
             connection_type,
-            connection_options,
+            connection_options or {},
             format,
-            format_options,
+            format_options or {},
             transformation_ctx,
             push_down_predicate,
-            **kwargs,
+            kwargs,
+            is_dynamic=True,
         )
         return DynamicFrame(_first(frame, num), self, transformation_ctx)
 
@@ -165,15 +171,38 @@ class GlueContext(SQLContext):
             UsageError: an option has a wrong value.
             UnreadableFileError: a file is not what its format says.
         """
-        for argument in sorted(set(kwargs) - PARTITION_COUNTS):
+        return self._read_options(
+            connection_type,
+            connection_options or {},
+            format,
+            format_options or {},
+            transformation_ctx,
+            push_down_predicate,
+            kwargs,
+        )
+
+    def _read_options(
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any],
+        format: str | None,
+        format_options: Mapping[str, Any],
+        transformation_ctx: str,
+        push_down_predicate: str,
+        others: Mapping[str, Any],
+        *,
+        is_dynamic: bool = False,
+    ) -> DataFrame:
+        for argument in sorted(set(others) - PARTITION_COUNTS):
             note(RunWarning.OPTION_IGNORED, f"the argument {argument} of a reader")
         return read_source(
             self.spark_session,
             connection_type,
-            connection_options or {},
-            (format, format_options or {}),
+            connection_options,
+            (format, format_options),
             transformation_ctx,
             push_down_predicate,
+            is_dynamic=is_dynamic,
         )
 
     def getSource(
@@ -195,13 +224,15 @@ class GlueContext(SQLContext):
         """
 
         def read(late_format: str | None, format_options: Mapping[str, Any]) -> DataFrame:
-            return self.create_data_frame_from_options(
+            return self._read_options(
                 connection_type,
                 options,
                 late_format or format,
                 format_options,
                 transformation_ctx,
                 push_down_predicate,
+                {},
+                is_dynamic=True,
             )
 
         return DataSource(read, self, transformation_ctx or connection_type)
@@ -219,7 +250,7 @@ class GlueContext(SQLContext):
     ) -> DynamicFrame:
         """Read a table; see `create_data_frame_from_catalog` for arguments and errors.
 
-        A column of CSV whose texts are not all of its declared type is a choice of it and string.
+        A column with values that are not of its declared type is a choice of it and of theirs.
         """
         frame = read_catalog(
             self.spark_session,

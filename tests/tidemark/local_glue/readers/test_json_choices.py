@@ -1,0 +1,259 @@
+"""JSON of mixed types: what a DynamicFrame makes of it, and a DataFrame not.
+
+Golden outputs are of AWS's sample resolve_choice.md and of its page of the class DynamicFrame.
+"""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from tidemark.assembly.catalog_tables import table_of_request
+from tidemark.local_glue.catalog.tables import put_tables
+from tidemark.local_glue.store.database import Store
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def read(glue_context, s3):
+    """Return a reader of the test's prefix."""
+
+    def read(format_options=None, kind="json", **options):
+        return glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": [s3.uri], **options}, kind, format_options
+        )
+
+    return read
+
+
+@pytest.fixture
+def shown(capsys):
+    """Return what printSchema prints, without the root."""
+
+    def shown(frame):
+        capsys.readouterr()
+        frame.printSchema()
+        return capsys.readouterr().out.removeprefix("root\n").rstrip("\n")
+
+    return shown
+
+
+@pytest.mark.rule("Formats", source="RCS, DYF")
+def test_a_key_of_json_that_is_a_number_here_and_a_string_there_is_a_choice(read, s3, shown):
+    s3.put(
+        "day=1/a.json",
+        '{"provider id": 10001, "city": "DOTHAN, Houston County, Alabama", "n": 1}\n',
+    )
+    s3.put("day=2/b.json", '{"provider id": "10006", "n": 3000000000}\n{"provider id": null}\n')
+
+    frame = read()
+
+    assert shown(frame) == (
+        "|-- provider id: choice\n"
+        "|    |-- int\n"
+        "|    |-- string\n"
+        "|-- city: string\n"
+        "|-- n: choice\n"
+        "|    |-- int\n"
+        "|    |-- long\n"
+        "|-- day: int"
+    )
+    assert sorted(frame.toDF().collect(), key=str) == [
+        (None, None, None, 2),
+        ((10001, None), "DOTHAN, Houston, AL, USA", (1, None), 1),
+        ((None, "10006"), None, (None, 3000000000), 2),
+    ]
+    cast = frame.resolveChoice(specs=[("provider id", "cast:long"), ("n", "cast:long")])
+    assert sorted(row["provider id"] or 0 for row in cast.toDF().collect()) == [0, 10001, 10006]
+
+
+NESTED = """\
+{"v": {"x": 1, "y": [1, "one", null, {"z": true}]}, "same": [{"k": "s1"}]}
+{"v": [1.5, 2], "same": [], "e": {}, "t": "s"}
+{"v": {"x": "s", "y": []}, "e": [], "t": false}
+{"v": "{\\"x\\": 1}", "t": NaN}
+{"v": 123456789012345678901234567890, "t": -7, "e": ""}
+"""
+
+
+def test_choices_are_found_at_every_depth_of_json(read, s3, shown):
+    s3.put("a.json", NESTED)
+
+    frame = read()
+
+    assert shown(frame) == (
+        "|-- v: choice\n"
+        "|    |-- array\n"
+        "|    |    |-- element: choice\n"
+        "|    |    |    |-- double\n"
+        "|    |    |    |-- int\n"
+        "|    |-- decimal(30,0)\n"
+        "|    |-- string\n"
+        "|    |-- struct\n"
+        "|    |    |-- x: choice\n"
+        "|    |    |    |-- int\n"
+        "|    |    |    |-- string\n"
+        "|    |    |-- y: array\n"
+        "|    |    |    |-- element: choice\n"
+        "|    |    |    |    |-- int\n"
+        "|    |    |    |    |-- string\n"
+        "|    |    |    |    |-- struct\n"
+        "|    |    |    |    |    |-- z: boolean\n"
+        "|-- same: array\n"
+        "|    |-- element: struct\n"
+        "|    |    |-- k: string\n"
+        "|-- e: choice\n"
+        "|    |-- array\n"
+        "|    |    |-- element: string\n"
+        "|    |-- string\n"
+        "|    |-- struct\n"
+        "|-- t: choice\n"
+        "|    |-- boolean\n"
+        "|    |-- double\n"
+        "|    |-- int\n"
+        "|    |-- string"
+    )
+    assert [row.text for row in frame.map(as_text).toDF().collect()] == [
+        "{'v': {'x': 1, 'y': [1, 'one', None, {'z': True}]}, 'same': [{'k': 's1'}], 'e': None, "
+        "'t': None}",
+        "{'v': [1.5, 2], 'same': [], 'e': {}, 't': 's'}",
+        "{'v': {'x': 's', 'y': []}, 'same': None, 'e': [], 't': False}",
+        "{'v': '{\"x\": 1}', 'same': None, 'e': None, 't': nan}",
+        "{'v': Decimal('123456789012345678901234567890'), 'same': None, 'e': '', 't': -7}",
+    ]
+
+
+def as_text(record):
+    return {"text": str(plain(record))}
+
+
+def plain(value):
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.rule("Formats", source="JSON", choice="also without multiLine")
+@pytest.mark.parametrize("options", [{}, {"multiLine": True}, {"jsonPath": "$[*]"}])
+def test_json_over_many_lines_is_read_record_by_record(read, s3, options):
+    s3.put("a.json", '\ufeff[\n  {"id": 1,\n   "v": "a\\"b"},\n  null, {"id": "2"}\n]\n')
+    s3.put("b.json", '{\n "id": 3}\n{"id": 4, "v": "z"}\n')
+    s3.put("c.json.gz", "").write_bytes(gzip.compress(b'{"id": 5}'))
+
+    rows = read(options).toDF().collect()
+
+    assert sorted(rows, key=str) == [
+        ((1, None), 'a"b'),
+        ((3, None), None),
+        ((4, None), "z"),
+        ((5, None), None),
+        ((None, "2"), None),
+    ]
+
+
+def test_choices_are_found_where_a_json_path_points(read, s3, shown):
+    s3.put("a.json", '{"page": {"items": [{"id": 1}, {"id": "x"}]}}\n{"page": {"items": []}}\n')
+
+    frame = read({"jsonPath": "$.page.items[*]"})
+
+    assert shown(frame) == "|-- id: choice\n|    |-- int\n|    |-- string"
+    assert frame.toDF().collect() == [((1, None),), ((None, "x"),)]
+
+
+def test_many_small_json_files_have_choices_too(monkeypatch, read, s3):
+    monkeypatch.setattr("tidemark.local_glue.readers.json_lines.MANY", 1)
+    s3.put("day=1/a.json", '{"id": 1}\n')
+    s3.put("day=2/b.json", '{"id": "1", "Name": "x"}\n')
+
+    rows = read().toDF().orderBy("day").collect()
+
+    assert rows == [((1, None), None, 1), ((None, "1"), "x", 2)]
+
+
+def test_names_of_any_characters_keep_their_values(read, s3):
+    s3.put("a.json", '{"a.b": 1, "c d": "x", "q`t": [1], "é\\u00e9": {"$(/:": 1.5}}\n{"a.b": ""}\n')
+
+    rows = read().toDF()
+
+    assert rows.columns == ["a.b", "c d", "q`t", "éé"]
+    assert rows.collect() == [((1, None), "x", [1], (1.5,)), ((None, ""), None, None, None)]
+
+
+def test_a_data_frame_of_mixed_json_is_as_spark_has_it(glue_context, s3):
+    s3.put("a.json", '{"id": 1}\n{"id": "x"}\n')
+
+    frame = glue_context.create_data_frame.from_options("s3", {"paths": [s3.uri]}, "json")
+
+    assert frame.dtypes == [("id", "string")]
+    assert sorted(frame.collect()) == [("1",), ("x",)]
+
+
+# Tables
+
+
+@pytest.fixture
+def define(spark_home, s3):
+    """Return a definer of the test's table."""
+
+    def define(**columns):
+        table = {
+            "Name": s3.folder.name,
+            "StorageDescriptor": {
+                "Columns": [{"Name": name, "Type": kind} for name, kind in columns.items()],
+                "Location": s3.uri,
+            },
+            "Parameters": {"classification": "json"},
+        }
+        with Store(spark_home.database) as store:
+            put_tables(store, [table_of_request({"DatabaseName": "lake", "TableInput": table})])
+
+    return define
+
+
+@pytest.mark.rule("Formats", source="RCS", choice="values that fit the declared type have it")
+def test_a_declared_column_of_json_with_other_values_is_a_choice_with_the_declared_type(
+    glue_context, define, s3, shown
+):
+    define(
+        id="bigint",
+        price="double",
+        note="string",
+        at="timestamp",
+        s="struct<a:int,names:map<string,int>>",
+        gone="int",
+    )
+    s3.put("a.json", '{"ID": 1, "Price": 2, "note": {"k": ["v"]}, "at": "2024-05-01 01:02:03"}\n')
+    s3.put("b.json", '{"Id": "n/a", "price": 2.5, "s": {"A": "one", "names": {"x": 1}}}\n')
+    s3.put("c.json", '{"id": 3000000000, "price": [], "s": {"a": 2, "names": {"y": true}}}\n')
+
+    frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
+
+    assert shown(frame) == (
+        "|-- id: choice\n"
+        "|    |-- long\n"
+        "|    |-- string\n"
+        "|-- price: choice\n"
+        "|    |-- array\n"
+        "|    |    |-- element: string\n"
+        "|    |-- double\n"
+        "|-- note: string\n"
+        "|-- at: timestamp\n"
+        "|-- s: struct\n"
+        "|    |-- a: choice\n"
+        "|    |    |-- int\n"
+        "|    |    |-- string\n"
+        "|    |-- names: map\n"
+        "|    |    |-- keyType: string\n"
+        "|    |    |-- valueType: choice\n"
+        "|    |    |    |-- boolean\n"
+        "|    |    |    |-- int\n"
+        "|-- gone: int"
+    )
+    rows = frame.toDF().selectExpr("id", "price", "note", "cast(at as string)", "s", "gone")
+    assert sorted(rows.collect(), key=str) == [
+        ((1, None), (None, 2.0), '{"k":["v"]}', "2024-05-01 01:02:03", None, None),
+        ((3000000000, None), ([], None), None, None, ((2, None), {"y": (True, None)}), None),
+        ((None, "n/a"), (None, 2.5), None, None, ((None, "one"), {"x": (None, 1)}), None),
+    ]

@@ -1,0 +1,260 @@
+package dev.tidemark.json;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParseException;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.LinkedHashMap;
+import java.util.Iterator;
+import java.util.Map;
+
+/**
+ * Says of JSON which kinds of values it has at each path, and marks its strings.
+ *
+ * Spark takes the text 1 and the number 1 for the same string; Glue's choices tell them apart. It
+ * accepts what Spark's reader of JSON accepts. For SQL's reflect, so the methods are static.
+ *
+ * Written for the compiler that Spark ships (Janino), which has no generics and no lambdas.
+ */
+public final class JsonKinds {
+    /** What `kinds` returns of a text that is no JSON, or has records that are no objects. */
+    public static final String BROKEN = "!";
+
+    private static final JsonFactory FACTORY = factory();
+
+    private JsonKinds() {}
+
+    private static JsonFactory factory() {
+        JsonFactory factory = new JsonFactory();
+        factory.enable(JsonParser.Feature.ALLOW_SINGLE_QUOTES);
+        factory.enable(JsonParser.Feature.ALLOW_NON_NUMERIC_NUMBERS);
+        return factory;
+    }
+
+    /**
+     * Returns the kinds of all records in a text, as JSON: of a value the letters of its kinds, of
+     * one with parts the letters, the most digits of an integer, the fields and the elements.
+     *
+     * The letters: i int, l long, n an integer beyond long, d double, b boolean, s string, o object,
+     * a array. A null has none.
+     */
+    public static String kinds(String text) {
+        try {
+            Kinds found = new Kinds();
+            JsonParser parser = FACTORY.createParser(withoutMark(text));
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                if (token == JsonToken.START_ARRAY) {
+                    token = parser.nextToken();
+                    while (token != JsonToken.END_ARRAY) {
+                        if (token != JsonToken.VALUE_NULL) {
+                            addRecord(found, parser, token);
+                        }
+                        token = parser.nextToken();
+                    }
+                } else {
+                    addRecord(found, parser, token);
+                }
+            }
+            StringWriter written = new StringWriter();
+            JsonGenerator generator = FACTORY.createGenerator(written);
+            found.write(generator);
+            generator.close();
+            return written.toString();
+        } catch (IOException error) {
+            return BROKEN;
+        }
+    }
+
+    private static void addRecord(Kinds found, JsonParser parser, JsonToken token) throws IOException {
+        if (token != JsonToken.START_OBJECT) {
+            throw new JsonParseException(parser, "a record is no object");
+        }
+        found.add(parser, token);
+    }
+
+    /**
+     * Returns a text as one JSON value with a mark before each string; several records are an array.
+     *
+     * Numbers keep their digits, a record that is null is left out. What is no JSON is returned as it
+     * is.
+     */
+    public static String marked(String text, String mark) {
+        try {
+            JsonParser parser = FACTORY.createParser(withoutMark(text));
+            StringWriter written = new StringWriter(text.length() + 64);
+            JsonGenerator generator = FACTORY.createGenerator(written);
+            generator.setPrettyPrinter(new MinimalPrettyPrinter(","));
+            int values = 0;
+            boolean isInArray = false;
+            boolean isSeveral = false;
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                if (token == JsonToken.START_ARRAY && !isInArray) {
+                    isInArray = true;
+                    isSeveral = true;
+                } else if (token == JsonToken.END_ARRAY) {
+                    isInArray = false;
+                } else if (token != JsonToken.VALUE_NULL) {
+                    values++;
+                    copy(parser, token, generator, mark, 0);
+                }
+            }
+            generator.close();
+            return isSeveral || values > 1 ? "[" + written.toString() + "]" : written.toString();
+        } catch (IOException error) {
+            return text;
+        }
+    }
+
+    /** Returns one JSON value without the marks of a length before its strings. */
+    public static String unmarked(String text, int length) {
+        try {
+            JsonParser parser = FACTORY.createParser(text);
+            StringWriter written = new StringWriter(text.length());
+            JsonGenerator generator = FACTORY.createGenerator(written);
+            copy(parser, parser.nextToken(), generator, "", length);
+            generator.close();
+            return written.toString();
+        } catch (IOException error) {
+            return text;
+        }
+    }
+
+    private static void copy(
+            JsonParser parser, JsonToken token, JsonGenerator to, String mark, int leftOut)
+            throws IOException {
+        if (token == JsonToken.START_OBJECT) {
+            to.writeStartObject();
+            while (parser.nextToken() == JsonToken.FIELD_NAME) {
+                to.writeFieldName(parser.getCurrentName());
+                copy(parser, parser.nextToken(), to, mark, leftOut);
+            }
+            to.writeEndObject();
+        } else if (token == JsonToken.START_ARRAY) {
+            to.writeStartArray();
+            for (JsonToken one = parser.nextToken(); one != JsonToken.END_ARRAY; one = parser.nextToken()) {
+                copy(parser, one, to, mark, leftOut);
+            }
+            to.writeEndArray();
+        } else if (token == JsonToken.VALUE_STRING) {
+            to.writeString(mark + parser.getText().substring(leftOut));
+        } else {
+            to.writeRawValue(parser.getText());
+        }
+    }
+
+    /** Returns a text without the byte order mark that a whole file may begin with. */
+    private static String withoutMark(String text) {
+        return text.length() > 0 && text.charAt(0) == '\uFEFF' ? text.substring(1) : text;
+    }
+
+    /** The kinds of values at one path. */
+    private static final class Kinds {
+        private static final String LETTERS = "ilndbsoa";
+
+        private int kinds = 0;
+        private int digits = 0;
+        private Map fields = null;
+        private Kinds elements = null;
+
+        void add(JsonParser parser, JsonToken token) throws IOException {
+            if (token == JsonToken.VALUE_STRING) {
+                has('s');
+            } else if (token == JsonToken.VALUE_NUMBER_INT) {
+                addInteger(parser);
+            } else if (token == JsonToken.VALUE_NUMBER_FLOAT) {
+                has('d');
+            } else if (token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE) {
+                has('b');
+            } else if (token == JsonToken.START_OBJECT) {
+                addObject(parser);
+            } else if (token == JsonToken.START_ARRAY) {
+                addArray(parser);
+            } else if (token != JsonToken.VALUE_NULL) {
+                throw new JsonParseException(parser, "the text ends early");
+            }
+        }
+
+        private void has(char letter) {
+            kinds |= 1 << LETTERS.indexOf(letter);
+        }
+
+        private void addInteger(JsonParser parser) throws IOException {
+            JsonParser.NumberType type = parser.getNumberType();
+            if (type == JsonParser.NumberType.INT) {
+                has('i');
+            } else if (type == JsonParser.NumberType.LONG) {
+                has('l');
+            } else {
+                has('n');
+                digits = Math.max(digits, parser.getText().replace("-", "").length());
+            }
+        }
+
+        private void addObject(JsonParser parser) throws IOException {
+            has('o');
+            if (fields == null) {
+                fields = new LinkedHashMap();
+            }
+            JsonToken token = parser.nextToken();
+            while (token == JsonToken.FIELD_NAME) {
+                String name = parser.getCurrentName();
+                Kinds field = (Kinds) fields.get(name);
+                if (field == null) {
+                    field = new Kinds();
+                    fields.put(name, field);
+                }
+                field.add(parser, parser.nextToken());
+                token = parser.nextToken();
+            }
+            if (token != JsonToken.END_OBJECT) {
+                throw new JsonParseException(parser, "an object ends early");
+            }
+        }
+
+        private void addArray(JsonParser parser) throws IOException {
+            has('a');
+            if (elements == null) {
+                elements = new Kinds();
+            }
+            JsonToken token = parser.nextToken();
+            while (token != JsonToken.END_ARRAY) {
+                elements.add(parser, token);
+                token = parser.nextToken();
+            }
+        }
+
+        void write(JsonGenerator to) throws IOException {
+            StringBuilder letters = new StringBuilder();
+            for (int place = 0; place < LETTERS.length(); place++) {
+                if ((kinds & (1 << place)) != 0) {
+                    letters.append(LETTERS.charAt(place));
+                }
+            }
+            if (digits == 0 && fields == null && elements == null) {
+                to.writeString(letters.toString());
+                return;
+            }
+            to.writeStartArray();
+            to.writeString(letters.toString());
+            to.writeNumber(digits);
+            to.writeStartObject();
+            if (fields != null) {
+                Iterator each = fields.entrySet().iterator();
+                while (each.hasNext()) {
+                    Map.Entry field = (Map.Entry) each.next();
+                    to.writeFieldName((String) field.getKey());
+                    ((Kinds) field.getValue()).write(to);
+                }
+            }
+            to.writeEndObject();
+            if (elements != null) {
+                elements.write(to);
+            }
+            to.writeEndArray();
+        }
+    }
+}

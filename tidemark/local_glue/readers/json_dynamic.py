@@ -1,0 +1,101 @@
+"""Reads JSON as Glue's DynamicFrames do: choices where values differ, documents over many lines.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-json-home.html
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from tidemark.local_glue.bookmarks.session import folder_of
+from tidemark.local_glue.readers.conformed import note_missing
+from tidemark.local_glue.readers.declared_choices import declared_kind
+from tidemark.local_glue.readers.formats import Format
+from tidemark.local_glue.readers.json_choices import has_choice, marked, raw_type, with_choices
+from tidemark.local_glue.readers.json_kinds import Kinds, kinds_in, schema_of_records
+from tidemark.local_glue.readers.json_lines import LINE, records, texts_of
+from tidemark.local_glue.readers.json_path import document_with, record_type, select_records
+from tidemark.local_glue.readers.partitions import Layout
+from tidemark.local_glue.readers.read_errors import naming_the_file
+
+MOST_BYTES = 1 << 28  # of a file that is read as one text
+
+
+@dataclass(frozen=True)
+class Documents:
+    """JSON that is to be read.
+
+    Attributes:
+        texts: a column `LINE` of texts that have whole records, and the columns of folders.
+        schema: of the documents, with choices.
+        are_lines: whether each text is a line of a file.
+    """
+
+    texts: DataFrame
+    schema: StructType
+    are_lines: bool
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether Spark's reader of JSON reads them as Glue does."""
+        return self.are_lines and not has_choice(self.schema)
+
+
+def documents(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
+) -> Documents | None:
+    """Return the documents of JSON files, in one pass over them; None if one is no JSON.
+
+    A file of which a line is no record is read as a whole, as one that has records over many lines.
+    """
+    if not json.is_on("multiLine", "multiline"):
+        texts = texts_of(spark, files, layout, json)
+        if found := _kinds(texts, files):
+            return Documents(texts, schema_of_records(found), are_lines=True)
+    if any(folder_of(file).stat().st_size > MOST_BYTES for file in files):
+        return None
+    texts = texts_of(spark, files, layout, json, is_whole=True)
+    found = _kinds(texts, files)
+    return Documents(texts, schema_of_records(found), are_lines=False) if found else None
+
+
+def _kinds(texts: DataFrame, files: Sequence[str]) -> Kinds | None:
+    with naming_the_file(files, "json"):
+        return kinds_in(texts, F.col(f"`{LINE}`"))
+
+
+def declared_documents(found: Documents, json: Format, path: str) -> Documents:
+    """Return documents as a table declares their records, with the names of the files.
+
+    Args:
+        found: the documents.
+        json: with the declared schema and its names.
+        path: the jsonPath.
+    """
+
+    def declared(record: StructType) -> StructType:
+        assert json.schema is not None  # noqa: S101 (of a table, both are given)
+        assert json.names is not None  # noqa: S101
+        note_missing(json, [record])
+        kind = declared_kind(json.schema, record, json.names)
+        assert isinstance(kind, StructType)  # noqa: S101 (for the type checker: of a struct)
+        return kind
+
+    schema = document_with(found.schema, path, declared)
+    return Documents(found.texts, schema, found.are_lines)
+
+
+def read_documents(found: Documents, path: str, folders: Sequence[str]) -> DataFrame:
+    """Return the records that a path points at, with their choices."""
+    lower = {name.lower() for name in folders}
+    # A folder wins over a field of its name, as in Spark.
+    schema = StructType([one for one in found.schema if one.name.lower() not in lower])
+    line = F.col(f"`{LINE}`")
+    texts = found.texts.withColumn(LINE, marked(line))
+    raw = raw_type(schema)
+    assert isinstance(raw, StructType)  # noqa: S101 (for the type checker: of a struct)
+    chosen = select_records(records(texts, raw, folders), path, folders)
+    return with_choices(chosen, record_type(schema, path), folders)

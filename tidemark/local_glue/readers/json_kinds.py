@@ -1,0 +1,149 @@
+"""Which kinds of values JSON has at each path, asked of the JVM in one pass over the texts.
+
+Glue tells the number 1 from the text "1", and an int from a long; Spark's inference does not.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from tidemark.local_glue.frames.choices import Choice, choice_of
+
+JAVA = "dev.tidemark.json.JsonKinds"
+BROKEN = "!"  # as `JsonKinds.BROKEN` of Java
+MOST_DIGITS = 38  # of a decimal
+ATOMIC: dict[str, DataType] = {
+    "i": IntegerType(),
+    "l": LongType(),
+    "d": DoubleType(),
+    "b": BooleanType(),
+    "s": StringType(),
+}
+BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
+
+
+@dataclass
+class Kinds:
+    """The kinds of the values at a path.
+
+    Attributes:
+        letters: as `JsonKinds.kinds` of Java has them.
+        digits: the most that an integer beyond long has.
+        fields: of objects, in the order in which they were met.
+        elements: of arrays.
+    """
+
+    letters: set[str] = field(default_factory=set)
+    digits: int = 0
+    fields: dict[str, "Kinds"] = field(default_factory=dict)
+    elements: "Kinds | None" = None
+
+    @classmethod
+    def of(cls, document: Any) -> "Kinds":
+        """Return the kinds in what `JsonKinds.kinds` wrote as JSON."""
+        if isinstance(document, str):
+            return cls(set(document))
+        letters, digits, fields, *elements = document
+        return cls(
+            set(letters),
+            digits,
+            {name: cls.of(one) for name, one in fields.items()},
+            cls.of(elements[0]) if elements else None,
+        )
+
+    def with_all(self, other: "Kinds") -> "Kinds":
+        """Take the kinds of other values in, and return itself."""
+        self.letters |= other.letters
+        self.digits = max(self.digits, other.digits)
+        for name, kinds in other.fields.items():
+            mine = self.fields.get(name)
+            self.fields[name] = kinds if mine is None else mine.with_all(kinds)
+        if other.elements is not None:
+            mine = self.elements
+            self.elements = other.elements if mine is None else mine.with_all(other.elements)
+        return self
+
+
+def kinds_in(frame: DataFrame, text: Column) -> Kinds | None:
+    """Return the kinds of all records in a column of texts; None if one is no JSON, or no UTF-8.
+
+    Fields are in the order in which they first come up.
+    """
+    raw = text.cast("binary")
+    is_utf_8 = F.encode(F.decode(raw, "UTF-8"), "UTF-8") == raw
+    kinds = F.when(is_utf_8, F.reflect(F.lit(JAVA), F.lit("kinds"), text)).otherwise(BROKEN)
+    each = frame.select(kinds.alias("kinds"), F.monotonically_increasing_id().alias("place"))
+    first = each.groupBy("kinds").agg(F.min("place").alias("place")).orderBy("place")
+    found: list[Kinds | None] = first.rdd.mapPartitions(_of_partition).collect()
+    if any(one is None for one in found):
+        return None
+    return reduce(Kinds.with_all, (one for one in found if one is not None), Kinds())
+
+
+def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
+    """Yield the kinds of the texts of a partition; called in a worker of Spark."""
+    found = Kinds()
+    for row in rows:
+        if row.kinds == BROKEN:
+            yield None
+            return
+        found.with_all(Kinds.of(json.loads(row.kinds)))
+    yield found
+
+
+def type_of(kinds: Kinds) -> DataType:
+    """Return the type of values of some kinds: of several a choice, of none null."""
+    each = [ATOMIC[letter] for letter in sorted(kinds.letters & set(ATOMIC))]
+    if BEYOND_LONG in kinds.letters:
+        is_decimal = kinds.digits <= MOST_DIGITS
+        each.append(DecimalType(kinds.digits, 0) if is_decimal else DoubleType())
+    if OBJECT in kinds.letters:
+        fields = [StructField(name, type_of(one)) for name, one in kinds.fields.items()]
+        each.append(StructType(fields))
+    if ARRAY in kinds.letters:
+        each.append(ArrayType(type_of(kinds.elements or Kinds())))
+    return choice_of(each) if each else NullType()
+
+
+def schema_of_records(kinds: Kinds) -> StructType:
+    """Return the schema of records: as Spark's, text for what is always null, no empty objects."""
+    kind = _readable(type_of(Kinds({OBJECT}, 0, kinds.fields)))
+    return kind if isinstance(kind, StructType) else StructType([])
+
+
+def _readable(kind: DataType) -> DataType | None:
+    """Return a type without nulls and without objects that have no keys, None for such an object.
+
+    In a choice an object without keys stays, so that it is not taken for null.
+    """
+    match kind:
+        case NullType():
+            return StringType()
+        case Choice():
+            return Choice([StructField(f.name, _readable(f.dataType) or f.dataType) for f in kind])
+        case StructType():
+            fields = [(f.name, _readable(f.dataType)) for f in kind]
+            kept = [StructField(name, one) for name, one in fields if one is not None]
+            return StructType(kept) if kept else None
+        case ArrayType():
+            element = _readable(kind.elementType)
+            return None if element is None else ArrayType(element)
+    return kind
