@@ -44,7 +44,7 @@ def shown(capsys):
 def test_a_key_of_json_that_is_a_number_here_and_a_string_there_is_a_choice(read, s3, shown):
     s3.put(
         "day=1/a.json",
-        '{"provider id": 10001, "city": "DOTHAN, Houston County, Alabama", "n": 1}\n',
+        '{"provider id": 10001, "city": "DOTHAN, Houston, AL, USA", "n": 1}\n',
     )
     s3.put("day=2/b.json", '{"provider id": "10006", "n": 3000000000}\n{"provider id": null}\n')
 
@@ -135,7 +135,7 @@ def plain(value):
     return [plain(one) for one in value] if isinstance(value, list) else value
 
 
-@pytest.mark.rule("Formats", source="JSON", choice="also without multiLine")
+@pytest.mark.rule("Formats", source="INFER", choice="also without multiLine")
 @pytest.mark.parametrize("options", [{}, {"multiLine": True}, {"jsonPath": "$[*]"}])
 def test_json_over_many_lines_is_read_record_by_record(read, s3, options):
     s3.put("a.json", '\ufeff[\n  {"id": 1,\n   "v": "a\\"b"},\n  null, {"id": "2"}\n]\n')
