@@ -27,13 +27,12 @@ def place_of(home: Home, address: str) -> Path:
     return home.local_path(address) if "://" in address else Path(address).absolute()
 
 
-def existing(home: Home, job: JobDefinition, uri: str) -> Path:
+def existing(job: JobDefinition, uri: str, path: Path) -> Path:
     """Return the file of this machine that a job names by its address.
 
     Raises:
         TidemarkError: there is none.
     """
-    path = place_of(home, uri)
     if not path.is_file():
         raise TidemarkError(f"job {job.name} names {uri}, and there is no such file at {path}")
     return path
@@ -56,7 +55,7 @@ def python_path(
     found = []
     modules = folder / "modules"
     for uri in listed(arguments, "--extra-py-files"):
-        file = existing(home, job, uri)
+        file = existing(job, uri, place_of(home, uri))
         if file.suffix == ".py":
             modules.mkdir(exist_ok=True)
             shutil.copy(file, modules)
@@ -78,7 +77,7 @@ def copy_extra_files(
         if source.is_dir():
             files = sorted(path for path in source.rglob("*") if path.is_file())
         else:
-            files = [existing(home, job, uri)]
+            files = [existing(job, uri, place_of(home, uri))]
         for file in files:
             name = file.relative_to(source) if source.is_dir() else Path(file.name)
             target = folder / name
@@ -108,7 +107,7 @@ def jar_settings(
     Raises:
         TidemarkError: a jar is not where the job says.
     """
-    jars = [existing(home, job, uri) for uri in listed(arguments, "--extra-jars")]
+    jars = [existing(job, uri, place_of(home, uri)) for uri in listed(arguments, "--extra-jars")]
     if not jars:
         return dict(settings)
     if arguments.get("--user-jars-first") == "true":

@@ -129,7 +129,8 @@ def start_job_run(
     folder = machine.home.runs / run.run_id
     folder.mkdir(parents=True)
     script = folder / f"{job.name}.py"
-    shutil.copyfile(existing(machine.home, job, job.script_location), script)
+    location = job.script_location
+    shutil.copyfile(existing(job, location, machine.home.local_path(location)), script)
     libraries = [
         *python_path(machine.home, job, merged, folder),
         *module_folders(machine.home, job, merged),
