@@ -77,7 +77,7 @@ def copy_extra_files(
         if source.is_dir():
             files = sorted(path for path in source.rglob("*") if path.is_file())
         else:
-            files = [existing(job, uri, place_of(home, uri))]
+            files = [existing(job, uri, source)]
         for file in files:
             name = file.relative_to(source) if source.is_dir() else Path(file.name)
             target = folder / name

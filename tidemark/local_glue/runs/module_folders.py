@@ -46,7 +46,9 @@ def module_folders(home: Home, job: JobDefinition, arguments: Mapping[str, str])
         options = shlex.split(arguments.get(OPTION, ""))
     except ValueError as error:
         raise UsageError(f"job {job.name} has {OPTION} {arguments[OPTION]!r}: {error}") from error
-    wanted = [str(existing(home, job, w)) if w.startswith(S3) else w for w in words if w]
+    wanted = [
+        str(existing(job, w, home.local_path(w))) if w.startswith(S3) else w for w in words if w
+    ]
     folder = home.root / FOLDER / _key(wanted, options)
     if not folder.is_dir():
         _install(job, folder, [*options, *wanted])

@@ -20,7 +20,7 @@ from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.arguments import merge_arguments, variables
-from tidemark.local_glue.runs.extra_files import existing, jar_settings, python_path
+from tidemark.local_glue.runs.extra_files import jar_settings, python_path
 from tidemark.local_glue.runs.job_runs import Machine, plan_job_run, start_job_run
 
 LOOK = """
@@ -65,7 +65,12 @@ def test_files_of_this_machine_are_named_by_their_path(home, tmp_path):
 
     assert found == [tmp_path / "run" / "modules", tmp_path / "b.whl"]
     with pytest.raises(TidemarkError, match="no such file"):
-        existing(home, JobDefinition("j", "s3://b/j.py", "5.1"), "none.jar")
+        python_path(
+            home,
+            JobDefinition("j", "s3://b/j.py", "5.1"),
+            {"--extra-py-files": "none.zip"},
+            tmp_path,
+        )
 
 
 @pytest.mark.rule("Arguments", source="ARG", choice="of a folder what is in it")
