@@ -28,7 +28,7 @@ import aws_cdk as cdk
 from tidemark.stage.config import StageConfig
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.incremental_job import BookmarkOption
-from tidemark.constructs.pipeline_set import PipelineSet
+from tidemark.constructs.pipeline.pipeline_set import PipelineSet
 from infra.storage_stack import StorageStack
 context = read_context(app.ROOT / "cdk.json", '{{"stage": "prod"}}')
 stage, env = StageConfig.from_context(context, ("flightsSource",)), cdk.Environment()

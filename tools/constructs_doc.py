@@ -79,10 +79,8 @@ def render(project: Path) -> str:
     exported = _exported(project)
     for name in PUBLIC:
         module = exported.get(name) or OTHERS[name]
-        path = project.joinpath(*module.split(".")).with_suffix(".py")
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         package = "tidemark.constructs" if name in exported else module
-        parts += _entry(package, _definition(tree, name))
+        parts += _entry(package, *_definitions(project, module, name))
     rules = _rules(project)
     parts.append("## Rules of the graph\n")
     parts.append("Checked at every synthesis, over all templates of an account and region.\n")
@@ -93,7 +91,11 @@ def render(project: Path) -> str:
 
 def _exported(project: Path) -> dict[str, str]:
     """Return the names that the package exports, each with its module."""
-    tree = ast.parse((project / CONSTRUCTS / "__init__.py").read_text(encoding="utf-8"))
+    return _imported(ast.parse((project / CONSTRUCTS / "__init__.py").read_text(encoding="utf-8")))
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """Return the names that a module imports from this project, each with its module."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {
         alias.name: str(node.module)
@@ -103,25 +105,38 @@ def _exported(project: Path) -> dict[str, str]:
     }
 
 
-def _definition(tree: ast.Module, name: str) -> ast.ClassDef | ast.FunctionDef:
-    return next(
+def _definitions(
+    project: Path, module: str, name: str
+) -> tuple[ast.ClassDef | ast.FunctionDef, dict[str, ast.FunctionDef]]:
+    """Return a definition, and the methods of a class with those of bases without an entry."""
+    path = project.joinpath(*module.split(".")).with_suffix(".py")
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    node = next(
         node
         for node in tree.body
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name
     )
+    if isinstance(node, ast.FunctionDef):
+        return node, {}
+    methods: dict[str, ast.FunctionDef] = {}
+    imported = _imported(tree)
+    for base in node.bases:
+        if isinstance(base, ast.Name) and base.id in imported.keys() - PUBLIC:
+            methods |= _definitions(project, imported[base.id], base.id)[1]
+    return node, methods | {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
 
 
-def _entry(module: str, node: ast.ClassDef | ast.FunctionDef) -> Iterator[str]:
+def _entry(
+    module: str, node: ast.ClassDef | ast.FunctionDef, methods: dict[str, ast.FunctionDef]
+) -> Iterator[str]:
     yield f"## {node.name}\n"
     yield f"`from {module} import {node.name}`\n"
     if isinstance(node, ast.FunctionDef):
         yield f"{_signature(node)}\n"
     yield f"{_prose(ast.get_docstring(node) or '')}\n"
-    for method in node.body if isinstance(node, ast.ClassDef) else []:
-        if not isinstance(method, ast.FunctionDef) or method.name not in METHODS:
-            continue
-        if text := ast.get_docstring(method):
-            yield f"### {node.name if method.name == '__init__' else method.name}\n"
+    for name, method in methods.items():
+        if name in METHODS and (text := ast.get_docstring(method)):
+            yield f"### {node.name if name == '__init__' else name}\n"
             yield f"{_signature(method)}\n"
             yield f"{_prose(text)}\n"
 

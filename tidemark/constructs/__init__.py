@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from tidemark.constructs.jobs.action_options import ActionOptions
     from tidemark.constructs.jobs.conditions import Condition, CrawlState, JobState
     from tidemark.constructs.jobs.glue_arguments import GlueArguments
-    from tidemark.constructs.jobs.glue_job import Argument, GlueJob, RunProperties
+    from tidemark.constructs.jobs.glue_job import Argument, GlueJob
     from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
     from tidemark.constructs.jobs.job_options import JobOptions
+    from tidemark.constructs.jobs.job_uses import RunProperties
     from tidemark.constructs.jobs.shell_job import ShellJob
     from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics
     from tidemark.constructs.jobs.streaming_job import StreamingJob
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     from tidemark.constructs.lake_bucket import LakeBucket
     from tidemark.constructs.monitoring.alerting import Alerting, Email, Https, SqsQueue
     from tidemark.constructs.monitoring.slack import SlackChannel
-    from tidemark.constructs.pipeline import Pipeline
-    from tidemark.constructs.pipeline_set import PipelineSet
+    from tidemark.constructs.pipeline.pipeline import Pipeline
+    from tidemark.constructs.pipeline.pipeline_set import PipelineSet
     from tidemark.constructs.predicates import Predicate, all_of, any_of
     from tidemark.constructs.security.security import ExistingSecurity, LogGroups, StageKey
     from tidemark.constructs.starts.events import OnEvent, OnObjects
@@ -99,12 +100,12 @@ _MODULES = {
     "NotSecret": "tidemark.checks.plain_secrets",
     "OnEvent": f"{_HERE}.starts.events",
     "OnObjects": f"{_HERE}.starts.events",
-    "Pipeline": f"{_HERE}.pipeline",
-    "PipelineSet": f"{_HERE}.pipeline_set",
+    "Pipeline": f"{_HERE}.pipeline.pipeline",
+    "PipelineSet": f"{_HERE}.pipeline.pipeline_set",
     "Predicate": f"{_HERE}.predicates",
     "Projection": f"{_HERE}.catalog.projection",
     "Recrawl": f"{_HERE}.crawlers.options",
-    "RunProperties": f"{_HERE}.jobs.glue_job",
+    "RunProperties": f"{_HERE}.jobs.job_uses",
     "Schedule": "tidemark.checks.schedules.schedules",
     "SchemaUpdate": f"{_HERE}.crawlers.options",
     "ShellCapacity": "tidemark.stage.shell_runtime",

@@ -352,7 +352,7 @@ def test_a_job_reads_the_tables_it_declares_and_no_other(add):
 
 @pytest.mark.parametrize("may_put", [False, True])
 def test_run_properties_of_the_workflow_are_read_or_put_by_those_who_declare_it(add, may_put):
-    from tidemark.constructs.jobs.glue_job import RunProperties
+    from tidemark.constructs.jobs.job_uses import RunProperties
 
     add("one", run_properties=RunProperties.READ_AND_PUT if may_put else RunProperties.READ)
 

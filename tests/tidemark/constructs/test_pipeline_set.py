@@ -21,7 +21,7 @@ def synthesize(tmp_path_factory):
     from infra.storage_stack import StorageStack
     from tidemark.constructs.dataset import Dataset
     from tidemark.constructs.jobs.incremental_job import BookmarkOption
-    from tidemark.constructs.pipeline_set import PipelineSet
+    from tidemark.constructs.pipeline.pipeline_set import PipelineSet
     from tidemark.stage.config import StageConfig
 
     context = read_context(app.ROOT / "cdk.json", '{"stage": "prod"}')

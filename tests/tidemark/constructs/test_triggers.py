@@ -54,8 +54,8 @@ def build(cdk):
     from aws_cdk.assertions import Template
 
     from tidemark.constructs.jobs.conditions import Condition, JobState
+    from tidemark.constructs.pipeline.triggers import NOTHING, Triggers
     from tidemark.constructs.predicates import Predicate
-    from tidemark.constructs.triggers import NOTHING, Triggers
 
     @dataclass(frozen=True)
     class Node:
@@ -201,7 +201,7 @@ def test_the_triggers_are_made_one_after_the_other_and_the_start_last(build):
 
 
 def test_what_a_trigger_adds_is_of_one_action_only(build):
-    from tidemark.constructs.triggers import Extra
+    from tidemark.constructs.pipeline.triggers import Extra
 
     extra = Extra({"--day": "1"}, {"--day": "it is a number"}, 20, 10)
     (trigger,) = build(chain(2), {"J1": extra}).conditional().values()

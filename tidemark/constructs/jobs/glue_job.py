@@ -1,113 +1,37 @@
 """What every Glue job has, whatever runs it: a script, a role, logs, data, arguments, metadata."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from tidemark.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
 from tidemark.constructs.catalog import lake_formation
-from tidemark.constructs.catalog.permissions import use_tables
-from tidemark.constructs.catalog.table_use import TableUse, table_uses, uses_of_data
+from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.conditions import Condition, JobState
-from tidemark.constructs.jobs.connections import (
-    Connection,
-    connections_of,
-    installer_arguments,
-)
-from tidemark.constructs.jobs.glue_arguments import GlueArguments, base_of, merged
+from tidemark.constructs.jobs.connections import connections_of, installer_arguments
+from tidemark.constructs.jobs.glue_arguments import base_of, merged
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, render_arguments, with_own
-from tidemark.constructs.jobs.job_checks import (
-    check_list,
-    check_name,
-    check_reason,
-    check_script,
-    check_type,
-    check_uses,
-)
+from tidemark.constructs.jobs.job_checks import check_reason, check_script
+from tidemark.constructs.jobs.job_kind import JobKind
+from tidemark.constructs.jobs.job_metadata import metadata_of
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_role import role_of
-from tidemark.constructs.jobs.own_arguments import Cluster, OwnArguments, own_arguments
+from tidemark.constructs.jobs.job_statements import statements_of
+from tidemark.constructs.jobs.job_uses import JobUses
+from tidemark.constructs.jobs.own_arguments import own_arguments
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.references import (
-    asset_place,
-    asset_url,
-    bucket_arn,
-    bucket_key_arn,
-    object_arn,
-)
+from tidemark.constructs.references import asset_url, bucket_arn
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
-
-
-class RunProperties(Enum):
-    """What a job may do with the run properties of its workflow."""
-
-    READ = "read"
-    READ_AND_PUT = "read and put"
-
-
-@dataclass(frozen=True)
-class JobUses:
-    """What a job of any kind declares to use; its role allows this, and nothing else.
-
-    `Pipeline.add_job` says what each of them means.
-    """
-
-    reads: Sequence[Dataset] = ()
-    writes: Sequence[Dataset] = ()
-    arguments: "Mapping[str, Argument] | None" = None
-    tables: Sequence[str | TableUse] = ()
-    temp: Dataset | None = None
-    python_modules: Sequence[str] = ()
-    connections: Sequence[Connection] | None = None
-    secrets: Sequence[str] = ()
-    run_properties: RunProperties | None = None
-    role: iam.IRole | None = None
-    glue_arguments: GlueArguments | None = None
-    options: JobOptions | None = None
-
-
-@dataclass(frozen=True)
-class JobKind:
-    """What tells one kind of job from another.
-
-    Attributes:
-        command: the command of Glue that runs it, `glueetl`, and how it names the Python.
-        python: the Python that runs the script.
-        logs: how the names of its log groups begin.
-        arguments: what the kind sets, dashed name to text.
-        properties: of the job resource, as the CDK names them.
-        statements: what the kind may do beside what the job declares.
-        metadata: what the constructs know of the job, and Glue does not.
-        ships_libs: whether the zip of shared packages is put on the script's path.
-        metrics: whether Glue publishes metrics of the job.
-        cluster: what Spark runs on; None where the kind has no workers.
-        keeps: data in which the job keeps its state, and which no other may write.
-    """
-
-    command: tuple[str, str]
-    python: tuple[int, int]
-    logs: str
-    arguments: Mapping[str, str]
-    properties: Mapping[str, Any]
-    statements: Sequence[permissions.Statement] = ()
-    metadata: Mapping[str, object] | None = None
-    ships_libs: bool = True
-    metrics: bool = False
-    cluster: Cluster | None = None
-    keeps: Sequence[Dataset] = ()
 
 
 class GlueJob(Construct):
@@ -202,9 +126,8 @@ class GlueJob(Construct):
         asset = shared.scripts.get(script)
         if asset is None:
             asset = shared.scripts[script] = assets.Asset(self, "Script", path=str(script))
-        found = role_of(
-            self, name, self._statements(asset, shared, uses, kind, own), uses.role, shared.stack
-        )
+        statements = statements_of(self, joined.names, asset, shared, uses, kind, own)
+        found = role_of(self, name, statements, uses.role, shared.stack)
         self.role = found.role
         self.logs = JobLogs(
             self,
@@ -223,7 +146,13 @@ class GlueJob(Construct):
             self.resource.add_metadata(MISSING_GRANTS, list(found.missing))
         if found.policies:
             self.resource.node.add_dependency(*found.policies)
-        self._add_metadata(kind, uses, reasons(_dashed(arguments)) | own.not_secret)
+        not_secret = reasons({f"--{key}": value for key, value in arguments.items()})
+        self.resource.add_metadata(
+            METADATA,
+            metadata_of(
+                self.reads, self.writes, self._table_names, kind, not_secret | own.not_secret
+            ),
+        )
         self.lake_formation = lake_formation.grant(
             self,
             self.role.role_arn,
@@ -290,60 +219,6 @@ class GlueJob(Construct):
         """The tables of the account's own catalog that the job uses, each as `database.table`."""
         return list(dict.fromkeys(use.table for use in self.tables if not use.catalog_id))
 
-    def _statements(
-        self,
-        script: assets.Asset,
-        shared: SharedParts,
-        uses: JobUses,
-        kind: JobKind,
-        own: OwnArguments,
-    ) -> list[permissions.Statement]:
-        """Return what a job of any kind needs, what its kind needs, and what it declares."""
-        stack = shared.stack
-        shipped = [script, shared.libs] if kind.ships_libs else [script]
-        may_put = uses.run_properties is RunProperties.READ_AND_PUT
-        return [
-            *permissions.read_objects([object_arn(stack, asset_place(asset)) for asset in shipped]),
-            *permissions.write_logs(stack, kind.logs),
-            *(
-                statement
-                for arn in shared.security.key_arns
-                for statement in permissions.use_key(arn)
-            ),
-            *kind.statements,
-            *self._data(
-                [*self.reads, *own.read],
-                [*self.writes, *([uses.temp] if uses.temp else []), *kind.keeps, *own.written],
-                shared,
-            ),
-            *(permissions.read_objects(own.objects) if own.objects else []),
-            *own.statements,
-            *permissions.read_wheels(stack, uses.python_modules),
-            *(permissions.put_metrics() if kind.metrics else []),
-            *use_tables(stack, self.tables),
-            *permissions.use_connections(stack, self._connections),
-            *permissions.read_secrets(stack, uses.secrets),
-            *(
-                permissions.use_run_properties(stack, shared.workflow_name, may_put=may_put)
-                if uses.run_properties
-                else []
-            ),
-        ]
-
-    @staticmethod
-    def _data(
-        read: Sequence[Dataset], written: Sequence[Dataset], shared: SharedParts
-    ) -> list[permissions.Statement]:
-        statements = permissions.use_data(
-            [(bucket_arn(data.bucket), data.prefix) for data in read],
-            [(bucket_arn(data.bucket), data.prefix) for data in written],
-        )
-        for may_write, datasets in ((False, read), (True, written)):
-            used = {arn for data in datasets if (arn := bucket_key_arn(data.bucket))}
-            others = used - set(shared.security.key_arns)
-            statements += permissions.use_data_keys(sorted(others), may_write=may_write)
-        return statements
-
     def _resource(
         self,
         script: assets.Asset,
@@ -385,30 +260,6 @@ class GlueJob(Construct):
             resource.add_resource_dependency(group)
         return resource
 
-    def _add_metadata(self, kind: JobKind, uses: JobUses, not_secret: Mapping[str, str]) -> None:
-        """Tell in the template what the constructs know of the job, and Glue does not."""
-        self.resource.add_metadata(
-            METADATA,
-            {
-                "reads": [
-                    {"uri": d.uri, **({"delivered": True} if d.delivered else {}), **_table(d)}
-                    for d in self.reads
-                ],
-                "writes": [
-                    {"uri": d.uri, **({"published": True} if d.published else {}), **_table(d)}
-                    for d in self.writes
-                ]
-                + [{"uri": d.uri, "published": True} for d in kind.keeps],  # none reads it
-                **({"tables": tables} if (tables := self._table_names) else {}),
-                **(kind.metadata or {}),
-                **({"notSecret": not_secret} if not_secret else {}),
-            },
-        )
-
-
-def _table(data: Dataset) -> dict[str, str]:
-    return {"table": data.table.full_name} if data.table else {}
-
 
 def _location(data: Dataset) -> lake_formation.Location:
     """Return where data are, as Lake Formation wants it."""
@@ -416,35 +267,5 @@ def _location(data: Dataset) -> lake_formation.Location:
     return lake_formation.Location(f"{data.bucket.node.id}/{data.prefix}", arn)
 
 
-def _dashed(arguments: Mapping[str, object]) -> dict[str, object]:
-    return {f"--{name}": value for name, value in arguments.items()}
-
-
 Argument: TypeAlias = str | NotSecret | Dataset | GlueJob
 """What an argument of a job may be; a job stands for what it writes."""
-
-
-def check_job(name: str, script: object, uses: JobUses) -> None:
-    """Raise unless a job can be known by its name, and what it declares is of the right kinds.
-
-    For every kind of job to call before anything else.
-
-    Raises:
-        JobDefinitionError: something is of another kind.
-    """
-    check_name("job", name)
-    check_type(name, "script", script, Path, "the path of a Python file in the project")
-    check_list(name, "reads", uses.reads, Dataset, "Dataset")
-    check_list(name, "writes", uses.writes, Dataset, "Dataset")
-    check_type(name, "arguments", uses.arguments or {}, Mapping, "a dict of names to values")
-    check_type(name, "temp", uses.temp, Dataset | None, "a Dataset")
-    permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
-    check_type(name, "glue_arguments", uses.glue_arguments, GlueArguments | None, "GlueArguments")
-    check_type(name, "options", uses.options, JobOptions | None, "JobOptions")
-    check_type(name, "run_properties", uses.run_properties, RunProperties | None, permitted)
-    table_uses(name, uses.tables)
-    check_uses(
-        name,
-        python_modules=uses.python_modules,
-        secrets=uses.secrets,
-    )

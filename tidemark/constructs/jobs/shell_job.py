@@ -8,9 +8,11 @@ from pathlib import Path
 from aws_cdk import aws_glue as glue
 from constructs import Construct
 
-from tidemark.constructs.jobs.glue_job import GlueJob, JobKind, JobUses, check_job
+from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_checks import check_type
+from tidemark.constructs.jobs.job_kind import JobKind
 from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.job_uses import JobUses, check_job
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellRuntime

@@ -11,10 +11,12 @@ from constructs import Construct
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.conditions import Condition, JobState
-from tidemark.constructs.jobs.glue_job import GlueJob, JobKind, JobUses, check_job
+from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_checks import check_list, check_type
+from tidemark.constructs.jobs.job_kind import JobKind
 from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.job_uses import JobUses, check_job
 from tidemark.constructs.jobs.own_arguments import Cluster
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics, StreamSource

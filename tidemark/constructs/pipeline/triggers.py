@@ -12,7 +12,11 @@ from constructs import Construct
 
 from tidemark.assembly.resources import METADATA
 from tidemark.checks.graph.trigger_rules import MAX_CRAWLERS_OF_TRIGGER, MAX_JOBS_OF_TRIGGER
+from tidemark.checks.plain_secrets import reasons
+from tidemark.constructs.jobs.action_options import ActionOptions
 from tidemark.constructs.jobs.conditions import Condition, Job
+from tidemark.constructs.jobs.glue_job import GlueJob
+from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.predicates import Predicate
 from tidemark.constructs.references import job_ref
 from tidemark.constructs.starts.events import Batch
@@ -40,6 +44,25 @@ class Extra:
 
 
 NOTHING = Extra()
+
+
+def extra_of(
+    job: GlueJob, timeout_minutes: int, started: ActionOptions | None, options: JobOptions | None
+) -> Extra:
+    """Return what a trigger adds to the runs of a job, as Glue wants it."""
+    if started is None:
+        return NOTHING
+    notify_after_minutes = (options and options.notify_after_minutes) or timeout_minutes // 2
+    started.check_against(job.name, timeout_minutes)
+    late = started.notify_after_minutes
+    if started.timeout_minutes and not late and notify_after_minutes >= started.timeout_minutes:
+        late = max(1, started.timeout_minutes // 2)  # what the job says would come after its end
+    return Extra(
+        arguments=job.run_arguments(started.arguments),
+        not_secret=reasons({f"--{key}": value for key, value in started.arguments.items()}),
+        timeout_minutes=started.timeout_minutes,
+        notify_after_minutes=late,
+    )
 
 
 class Triggers:

@@ -11,7 +11,7 @@ from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.kinds import check_key, check_stage
 from tidemark.constructs.monitoring.alerting import Alerting
-from tidemark.constructs.pipeline import Pipeline
+from tidemark.constructs.pipeline.pipeline import Pipeline
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
 from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.watermark_table import WatermarkTable

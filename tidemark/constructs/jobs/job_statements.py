@@ -1,0 +1,70 @@
+"""What the role of a job allows: what it declares, and nothing else."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aws_cdk import aws_s3_assets as assets
+
+from tidemark.constructs.catalog.permissions import use_tables
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.jobs import permissions
+from tidemark.constructs.jobs.job_kind import JobKind
+from tidemark.constructs.jobs.job_uses import JobUses, RunProperties
+from tidemark.constructs.jobs.own_arguments import OwnArguments
+from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.references import asset_place, bucket_arn, bucket_key_arn, object_arn
+
+if TYPE_CHECKING:
+    from tidemark.constructs.jobs.glue_job import GlueJob
+
+
+def statements_of(
+    job: "GlueJob",
+    connections: Sequence[str],
+    script: assets.Asset,
+    shared: SharedParts,
+    uses: JobUses,
+    kind: JobKind,
+    own: OwnArguments,
+) -> list[permissions.Statement]:
+    """Return what a job of any kind needs, what its kind needs, and what it declares."""
+    stack = shared.stack
+    shipped = [script, shared.libs] if kind.ships_libs else [script]
+    may_put = uses.run_properties is RunProperties.READ_AND_PUT
+    return [
+        *permissions.read_objects([object_arn(stack, asset_place(asset)) for asset in shipped]),
+        *permissions.write_logs(stack, kind.logs),
+        *(statement for arn in shared.security.key_arns for statement in permissions.use_key(arn)),
+        *kind.statements,
+        *_data(
+            [*job.reads, *own.read],
+            [*job.writes, *([uses.temp] if uses.temp else []), *kind.keeps, *own.written],
+            shared,
+        ),
+        *(permissions.read_objects(own.objects) if own.objects else []),
+        *own.statements,
+        *permissions.read_wheels(stack, uses.python_modules),
+        *(permissions.put_metrics() if kind.metrics else []),
+        *use_tables(stack, job.tables),
+        *permissions.use_connections(stack, connections),
+        *permissions.read_secrets(stack, uses.secrets),
+        *(
+            permissions.use_run_properties(stack, shared.workflow_name, may_put=may_put)
+            if uses.run_properties
+            else []
+        ),
+    ]
+
+
+def _data(
+    read: Sequence[Dataset], written: Sequence[Dataset], shared: SharedParts
+) -> list[permissions.Statement]:
+    statements = permissions.use_data(
+        [(bucket_arn(data.bucket), data.prefix) for data in read],
+        [(bucket_arn(data.bucket), data.prefix) for data in written],
+    )
+    for may_write, datasets in ((False, read), (True, written)):
+        used = {arn for data in datasets if (arn := bucket_key_arn(data.bucket))}
+        others = used - set(shared.security.key_arns)
+        statements += permissions.use_data_keys(sorted(others), may_write=may_write)
+    return statements

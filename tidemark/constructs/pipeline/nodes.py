@@ -1,0 +1,118 @@
+"""What a pipeline has so far: which names are free, and what may be waited for."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import constructs
+
+from tidemark.constructs.crawlers.crawler import Crawler
+from tidemark.constructs.jobs.action_options import ActionOptions
+from tidemark.constructs.jobs.glue_job import Argument, GlueJob
+from tidemark.constructs.jobs.job_checks import check_name, check_type
+from tidemark.constructs.jobs.streaming_job import StreamingJob
+from tidemark.constructs.predicates import Predicate, predicate_of
+from tidemark.errors import JobDefinitionError
+
+
+def construct_id(name: str) -> str:
+    """Return the construct id of a job or crawler, which has no dash."""
+    return "".join(word.capitalize() for word in name.split("-"))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node stands in the graph.
+
+    Attributes:
+        id_: construct id of the node.
+        after: what it waits for; None: it starts with the workflow.
+    """
+
+    id_: str
+    after: Predicate | None
+
+
+class Nodes:
+    """The jobs and crawlers of one pipeline.
+
+    Attributes:
+        jobs: those that the workflow starts, by name.
+        crawlers: likewise.
+        streaming_jobs: those that nothing starts, by name.
+        waits: what each node waits for, by name of the node.
+    """
+
+    def __init__(self, tree: constructs.Node) -> None:
+        """Begin with none; `tree` knows which construct ids are taken."""
+        self.jobs: dict[str, GlueJob] = {}
+        self.crawlers: dict[str, Crawler] = {}
+        self.streaming_jobs: dict[str, StreamingJob] = {}
+        self.waits: dict[str, Predicate | None] = {}
+        self._tree = tree
+
+    def place(
+        self,
+        of: str,
+        name: str,
+        after: object,
+        script: object = "",
+        arguments: Mapping[str, Argument] | None = None,
+        started: ActionOptions | None = None,
+    ) -> Place:
+        """Return where a node stands.
+
+        Raises:
+            JobDefinitionError: its name is taken, or it waits for what is not in the pipeline.
+        """
+        check_name(of, name)
+        check_type(name, "script", script, str, "the path of a Python file in the project")
+        check_type(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
+        check_type(name, "started", started, ActionOptions | None, "ActionOptions(...)")
+        waits_for = predicate_of(after)
+        id_ = construct_id(name)
+        passed = [*(arguments or {}).items(), *(started.arguments.items() if started else ())]
+        self._check_place(of, name, id_, waits_for, passed)
+        return Place(id_, waits_for)
+
+    def check_free(self, of: str, name: str, id_: str) -> None:
+        """Raise unless nothing else has the name of a node, or its construct id.
+
+        Raises:
+            JobDefinitionError: something has.
+        """
+        if name in self.jobs | self.crawlers | self.streaming_jobs:
+            raise JobDefinitionError(
+                f"{of} '{name}' is in the pipeline already; names must be unique; rename one of "
+                "the two"
+            )
+        if self._tree.try_find_child(id_) or self._tree.try_find_child(f"{id_}Trigger"):
+            raise JobDefinitionError(
+                f"{of} '{name}' would have the construct id '{id_}', which the pipeline uses for "
+                "something else; give it another name"
+            )
+
+    def _check_place(
+        self,
+        of: str,
+        name: str,
+        id_: str,
+        after: Predicate | None,
+        arguments: Iterable[tuple[str, Argument]],
+    ) -> None:
+        """Raise unless the name is free and all that is waited for is in this pipeline."""
+        self.check_free(of, name, id_)
+        waited_for = [ended.job for ended in after.conditions] if after else []
+        known: dict[str, GlueJob | Crawler] = {**self.jobs, **self.crawlers}
+        for job in waited_for:
+            if job not in known.values():
+                raise JobDefinitionError(
+                    f"{of} '{name}' waits for '{job.name}', which no trigger of this pipeline "
+                    f"starts; allowed: {', '.join(known) or 'none yet'}; pass what "
+                    "add_job returned, of a job added before this one"
+                )
+        for key, value in arguments:
+            if isinstance(value, GlueJob) and value not in waited_for:
+                raise JobDefinitionError(
+                    f"job '{name}' takes its argument {key!r} from '{value.name}', which it does "
+                    "not wait for; add that job to after="
+                )

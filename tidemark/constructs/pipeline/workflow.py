@@ -1,0 +1,228 @@
+"""The Glue workflow itself: what starts it, and what all that it starts has in common."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from tidemark.assembly.resources import METADATA
+from tidemark.checks.plain_secrets import NotSecret, reasons
+from tidemark.constructs.catalog.published_tables import create_tables
+from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.graph_check import check_graph_at_synth
+from tidemark.constructs.jobs.action_options import ActionOptions
+from tidemark.constructs.jobs.connections import StageNetwork
+from tidemark.constructs.jobs.glue_arguments import GlueArguments
+from tidemark.constructs.jobs.glue_job import GlueJob
+from tidemark.constructs.jobs.job_checks import check_name
+from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.kinds import check_free
+from tidemark.constructs.libs import libs_asset
+from tidemark.constructs.monitoring.alerting import Alerting
+from tidemark.constructs.monitoring.monitoring import PIPELINE_TAG, Monitoring
+from tidemark.constructs.pipeline.checks import (
+    check_alerts,
+    check_default,
+    check_places,
+    check_run_properties,
+    check_security,
+    check_types,
+)
+from tidemark.constructs.pipeline.nodes import Nodes, Place
+from tidemark.constructs.pipeline.triggers import Triggers, extra_of
+from tidemark.constructs.security.security import (
+    ExistingSecurity,
+    JobSecurity,
+    LogGroups,
+    let_services_use,
+)
+from tidemark.constructs.starts.declared import (
+    Start,
+    described,
+    events_of,
+    schedules_of,
+    starts_of,
+)
+from tidemark.constructs.starts.event_start import EventStart
+from tidemark.constructs.starts.start_schedule import StartSchedule, group_name
+from tidemark.constructs.watermark_table import WatermarkTable
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.config import StageConfig
+
+
+class Workflow(Construct):
+    """Creates a workflow without nodes; the base of what a `Pipeline` can add to it."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        name: str,
+        root: Path | str,
+        stage: StageConfig,
+        watermarks: WatermarkTable | None,
+        key: kms.IKey,
+        run_properties: Mapping[str, str | NotSecret] | None = None,
+        alerts: Alerting | None = None,
+        security: ExistingSecurity | None = None,
+        log_groups: LogGroups = LogGroups.MADE,
+        glue_arguments: GlueArguments | None = None,
+        starts: Sequence[Start] | None = None,
+    ) -> None:
+        """Declare the workflow.
+
+        Args:
+            scope: the construct that owns the pipeline.
+            id_: construct id.
+            name: Glue workflow name in kebab case; a part of other names.
+            root: folder of the project: scripts are named relative to it. Packages in its folder
+                `libs`, if it has one, ship to the jobs, and so does the watermark library.
+            stage: schedule, and what the jobs run on.
+            watermarks: the table for jobs that keep watermarks; None if none does.
+            key: KMS key for data, bookmarks, logs and alerts. Of a key that the app makes the
+                policy is completed; that of an imported one must let the services in already.
+            run_properties: what every run of the workflow begins with.
+            alerts: a topic that is there already, and who is told beside the stage's `alert_email`.
+            security: a security configuration that is there already; None makes one.
+            log_groups: EXISTING declares no log groups: their names are taken, or others make them
+                and say how long logs are kept. A group that no one made Glue makes, to be kept for
+                ever. MADE is for roles that the pipeline makes, and for given ones whose groups are
+                not there yet.
+            glue_arguments: Glue's own arguments of every job, as far as jobs of its kind have
+                them; a job's own count before them.
+            starts: `Schedule`, `OnObjects` and `OnEvent`, as many as wanted; an empty list: runs
+                are started by hand only; None: by the schedule of the stage, if it has one.
+                Changing between a list with events and one without needs a step by hand:
+                docs/start-a-pipeline.md.
+
+        Raises:
+            JobDefinitionError: the name cannot be part of other names, the project is no folder, a
+                run property is not a string or shows a secret, or the stack is a nested one.
+        """
+        check_name("pipeline", name)
+        check_types(name, root=root, stage=stage, watermarks=watermarks, key=key)
+        check_security(name, security, log_groups)
+        check_alerts(name, alerts, stage)
+        check_default(name, "glue_arguments", glue_arguments, GlueArguments)
+        begun_by = starts_of(name, starts, stage)
+        check_free(scope, id_, f"pipeline '{name}'")
+        super().__init__(scope, id_)
+        stack = cdk.Stack.of(self)
+        if stack.nested_stack_parent is not None:
+            raise JobDefinitionError(
+                f"pipeline '{name}' is in the nested stack '{stack.node.path}', whose "
+                "template no validation is shown; put it into a stack of the app or of a Stage"
+            )
+        check_places(name, stack, key, watermarks, alerts, begun_by)
+        apply_to_all(self, stage)
+        let_services_use(self, key)
+        self.name = name
+        self._root = Path(root)
+        self._stage = stage
+        self._nodes = Nodes(self.node)
+        self.jobs = self._nodes.jobs
+        self.crawlers = self._nodes.crawlers
+        self.streaming_jobs = self._nodes.streaming_jobs
+        properties = check_run_properties(name, {} if run_properties is None else run_properties)
+        self.security = JobSecurity(
+            self,
+            "Security",
+            name=stage.name_of(name),
+            key=key,
+            log_retention_days=stage.log_retention_days,
+            existing=security,
+            log_groups=log_groups,
+        )
+        self.workflow = glue.CfnWorkflow(
+            self,
+            "Workflow",
+            name=name,
+            max_concurrent_runs=1,
+            default_run_properties=properties or None,
+        )
+        if not_secret := reasons(run_properties or {}):
+            self.workflow.add_metadata(METADATA, {"notSecret": not_secret})
+        self._shared = SharedParts(
+            root=self._root,
+            stack=stack,
+            libs=libs_asset(self, "Libs", self._root),
+            security=self.security,
+            watermarks=watermarks,
+            workflow_name=name,
+            metrics=stage.metrics,
+            network=StageNetwork(
+                connections=stage.connections,
+                vpc_only=stage.vpc_only,
+                public_packages=stage.public_packages,
+            ),
+            glue_arguments=glue_arguments,
+        )
+        events = events_of(begun_by)
+        batch = events[0].batch if events else None
+        self._triggers = Triggers(self, workflow=self.workflow, name=name, batch=batch)
+        self.monitoring = Monitoring(
+            self,
+            "Operations",  # as deployed: another id would replace its resources
+            pipeline_name=name,
+            stage=stage,
+            key=key,
+            alerting=alerts or Alerting(),
+            jobs=self.jobs,
+            crawlers=self.crawlers,
+            streaming_jobs=self.streaming_jobs,
+            waits=self._nodes.waits,
+            starts=[described(one) for one in begun_by],
+        )
+        self._start_by(begun_by)
+        cdk.Tags.of(self).add(PIPELINE_TAG, name)
+        check_graph_at_synth(self)
+
+    def _start_by(self, starts: Sequence[Start]) -> None:
+        """Create what starts the workflow; no run begins in half a graph."""
+        name, events, schedules = (
+            self._stage.name_of(self.name),
+            events_of(starts),
+            schedules_of(starts),
+        )
+        waiting: list[cdk.CfnResource] = []
+        if schedules:
+            group = group_name(name)
+            timer = StartSchedule(
+                self,
+                "Start-Schedule",  # no job has a dash in its id
+                group_name=group,
+                workflow_name=self.name,
+                schedules=schedules,
+                by_event=bool(events),
+            )
+            waiting += timer.resources
+            self.monitoring.alarms.on_missed_start(timer.missed.queue_name, group, bool(events))
+        if events:
+            by_event = EventStart(
+                self, "Start-Events", name=name, workflow_name=self.name, starts=events
+            )
+            waiting += by_event.rules
+            self.monitoring.alarms.on_missed_event(by_event.missed.queue_name)
+        for resource in waiting:
+            resource.add_resource_dependency(self._triggers.start)
+
+    def _add_to_graph(
+        self,
+        place: Place,
+        job: GlueJob,
+        timeout_minutes: int,
+        started: ActionOptions | None,
+        options: JobOptions | None,
+    ) -> None:
+        """Make a job, with the tables that it creates, one that the workflow starts."""
+        create_tables(self, job)
+        self.jobs[job.name] = job
+        self._nodes.waits[job.name] = place.after
+        self._triggers.add(
+            place.id_, job, place.after, extra_of(job, timeout_minutes, started, options)
+        )
