@@ -1,13 +1,8 @@
-"""Python shell jobs, streaming jobs and crawlers: what is wrong is refused in one line."""
-
-import pytest
+"""Python shell jobs, streaming jobs and crawlers."""
 
 import tidemark.constructs as tc
 from tests.fixtures.pipelines import stage_of
-from tests.tidemark.constructs.wrong.world import World, token
-from tidemark.errors import InputError
-
-pytestmark = pytest.mark.synth
+from tests.tidemark.constructs.wrong.world import token
 
 # What is declared, and a part of why it is refused.
 WRONG = {
@@ -343,35 +338,3 @@ REFUSED_AT_SYNTHESIS = {
         "starts-nothing",
     ),
 }
-
-
-@pytest.mark.parametrize(("declare", "why"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_refused_in_one_line(world, declare, why):
-    with pytest.raises(InputError) as refused:
-        declare(world)
-
-    text = str(refused.value)
-    assert why in text
-    assert "\n" not in text
-    assert ";" in text  # what to do follows what is wrong
-
-
-@pytest.mark.parametrize("declare", VALID.values(), ids=VALID)
-def test_what_only_looks_wrong_is_synthesized(cdk, tmp_path, declare):
-    world = World(tmp_path)
-
-    declare(world)
-
-    assert world.app.synth().stacks
-
-
-@pytest.mark.parametrize(
-    ("declare", "rule"), REFUSED_AT_SYNTHESIS.values(), ids=REFUSED_AT_SYNTHESIS
-)
-def test_what_only_all_of_it_shows_to_be_wrong_is_refused_at_synthesis(
-    cdk, tmp_path, declare, rule
-):
-    world = World(tmp_path)
-    declare(world)
-
-    assert rule in world.broken_rules()
