@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.tidemark.checks.graph.test_graph import after, graph, start
+from tests.tidemark.checks.graph.graphs import after, graph, start
 from tidemark.checks.graph.model import CRAWLER, Job
 from tidemark.checks.graph.rules import problems
 from tidemark.checks.graph.template import read_graph

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.tidemark.checks.graph.test_graph import VALID, after, graph, start, started
+from tests.tidemark.checks.graph.graphs import after, graph, start
+from tests.tidemark.checks.graph.test_random_graph import VALID, started
 from tidemark.checks.graph.model import Graph, Job
 from tidemark.checks.graph.rules import problems
 
