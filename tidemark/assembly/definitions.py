@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.assembly.catalog_connections import CatalogConnection
+from tidemark.assembly.catalog_databases import CatalogDatabase
 from tidemark.assembly.catalog_tables import CatalogTable
 
 SPARK, SHELL, STREAMING = "glueetl", "pythonshell", "gluestreaming"  # commands of Glue
@@ -94,6 +95,7 @@ class Deployment:
     outputs: Mapping[str, str]
     region: str
     stack_of_job: Mapping[str, str] = field(default_factory=dict)
+    catalog_databases: tuple[CatalogDatabase, ...] = ()
     catalog_tables: tuple[CatalogTable, ...] = ()
     catalog_connections: tuple[CatalogConnection, ...] = ()
     schedules: tuple[ScheduleDefinition, ...] = ()

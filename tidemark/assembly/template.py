@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark.assembly.catalog_connections import CatalogConnection, connection_of_request
+from tidemark.assembly.catalog_databases import database_of_request
 from tidemark.assembly.catalog_tables import CatalogTable, table_of_request
 from tidemark.assembly.cloud_assembly import Assembly, Stack
 from tidemark.assembly.definitions import (
@@ -173,6 +174,10 @@ def _deployment(
         buckets=tuple(name for name, _ in of("AWS::S3::Bucket")),
         outputs=outputs,
         region=region,
+        catalog_databases=tuple(
+            database_of_request({"DatabaseInput": {"Name": name, **p.get("DatabaseInput", {})}})
+            for name, p in of("AWS::Glue::Database")
+        ),
         catalog_tables=tuple(_catalog_table(name, p) for name, p in of("AWS::Glue::Table")),
         catalog_connections=tuple(
             _catalog_connection(name, p) for name, p in of("AWS::Glue::Connection")

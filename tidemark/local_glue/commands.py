@@ -20,6 +20,7 @@ from tidemark.local_glue.bookmarks.versions import (
     latest_bookmark,
 )
 from tidemark.local_glue.catalog.connections import put_connections
+from tidemark.local_glue.catalog.databases import put_databases
 from tidemark.local_glue.catalog.tables import catalog_tables, put_tables
 from tidemark.local_glue.deployment.deployed_jobs import replace_deployed_jobs
 from tidemark.local_glue.deployment.project_files import with_submitted_files
@@ -87,8 +88,10 @@ def deploy(assembly_folder: Path, home: Home) -> Deployment:
     for bucket in deployment.buckets:
         home.create_bucket(bucket)
     _publish_assets(assembly, deployment.region, home)
-    if deployment.catalog_tables or deployment.catalog_connections:
-        with Store(home.database) as store:
+    with Store(home.database) as store:
+        if deployment.catalog_databases:
+            put_databases(store, deployment.catalog_databases)
+        if deployment.catalog_tables or deployment.catalog_connections:
             put_tables(store, deployment.catalog_tables)
             put_connections(store, deployment.catalog_connections)
     return deployment

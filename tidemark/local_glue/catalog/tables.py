@@ -1,18 +1,17 @@
-"""The tables of the local Data Catalog, kept in the store.
-
-A partition is a folder ``key=value``: every one that is there counts as registered.
-"""
+"""The tables of the local Data Catalog, kept in the store."""
 
 import json
+import sqlite3
 from collections.abc import Iterable
 
 from tidemark.assembly.catalog_tables import CatalogTable
 from tidemark.errors import EntityNotFoundError
+from tidemark.local_glue.catalog.databases import existing_database
 from tidemark.local_glue.store.database import Store
 
 
 def put_tables(store: Store, tables: Iterable[CatalogTable]) -> None:
-    """Insert or replace tables, all of them or none."""
+    """Insert or replace tables, all of them or none; their partitions stay."""
     with store.transaction():
         for table in tables:
             store.query(
@@ -21,27 +20,52 @@ def put_tables(store: Store, tables: Iterable[CatalogTable]) -> None:
             )
 
 
-def catalog_tables(store: Store) -> list[CatalogTable]:
-    """Return every table, by database and name."""
-    rows = store.query("SELECT * FROM catalog_table ORDER BY database, name")
-    return [
-        CatalogTable(row["database"], row["name"], json.loads(row["definition"])) for row in rows
-    ]
+def catalog_tables(store: Store, database: str | None = None) -> list[CatalogTable]:
+    """Return every table, or those of one database, by database and name."""
+    if database is None:
+        rows = store.query("SELECT * FROM catalog_table ORDER BY database, name")
+    else:
+        where = "SELECT * FROM catalog_table WHERE database = ? ORDER BY name"
+        rows = store.query(where, (database.lower(),))
+    return [_table(row) for row in rows]
+
+
+def table_or_none(store: Store, database: str, name: str) -> CatalogTable | None:
+    """Return one table, None if it is not there."""
+    wanted = (database.lower(), name.lower())
+    rows = store.query("SELECT * FROM catalog_table WHERE database = ? AND name = ?", wanted)
+    return _table(rows[0]) if rows else None
 
 
 def find_table(store: Store, database: str, name: str) -> CatalogTable:
     """Return one table.
 
     Raises:
-        EntityNotFoundError: there is none of this name; the message lists those that are there.
+        EntityNotFoundError: there is no such database or table; the text is Glue's, and the tables
+            that are there.
     """
-    tables = catalog_tables(store)
-    wanted = (database.lower(), name.lower())
-    for table in tables:
-        if (table.database, table.name) == wanted:
-            return table
-    known = ", ".join(table.full_name for table in tables) or "no table"
+    if found := table_or_none(store, database, name):
+        return found
+    existing_database(store, database)
+    known = ", ".join(table.full_name for table in catalog_tables(store, database)) or "no table"
     raise EntityNotFoundError(
-        f"there is no table {name!r} in the database {database!r}; the local Data Catalog has "
-        f"{known}; add it with `tidemark catalog put FILE.json`, or as AWS::Glue::Table to the app"
+        "Entity Not Found (Service: AWSGlue; Status Code: 400; Error Code: "
+        f"EntityNotFoundException): there is no table {name!r} in the database {database!r}, which "
+        f"has {known}; add it with `tidemark catalog put FILE.json`, `tidemark catalog crawl`, or "
+        "as AWS::Glue::Table to the app"
     )
+
+
+def drop_table(store: Store, database: str, name: str) -> None:
+    """Forget a table with its partitions; its data stay."""
+    with store.transaction():
+        store.query("DELETE FROM catalog_table WHERE database = ? AND name = ?", (database, name))
+        for table in ("catalog_partition", "catalog_registration"):
+            store.query(
+                f"DELETE FROM {table} WHERE database = ? AND table_name = ?",  # noqa: S608 (our own)
+                (database, name),
+            )
+
+
+def _table(row: sqlite3.Row) -> CatalogTable:
+    return CatalogTable(row["database"], row["name"], json.loads(row["definition"]))

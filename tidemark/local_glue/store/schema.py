@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_glue.store.sqlite_files import keep_copy
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 JOB_RUNS = """
 CREATE TABLE job_run (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
@@ -49,6 +49,18 @@ CREATE TABLE IF NOT EXISTS catalog_table (
     PRIMARY KEY (database, name)
 );
 CREATE TABLE IF NOT EXISTS catalog_connection (name TEXT PRIMARY KEY, definition TEXT NOT NULL)
+"""
+# A row of catalog_registration says that the partitions of a table are those of catalog_partition.
+PARTITIONS = """
+CREATE TABLE IF NOT EXISTS catalog_database (name TEXT PRIMARY KEY, definition TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS catalog_registration (
+    database TEXT NOT NULL, table_name TEXT NOT NULL, PRIMARY KEY (database, table_name)
+);
+CREATE TABLE IF NOT EXISTS catalog_partition (
+    database TEXT NOT NULL, table_name TEXT NOT NULL, partition_values TEXT NOT NULL,
+    location TEXT NOT NULL, parameters TEXT NOT NULL,
+    PRIMARY KEY (database, table_name, partition_values)
+)
 """
 WARNINGS = """
 CREATE TABLE run_warning (
@@ -88,7 +100,7 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
         )
     if version == 0:
         _check_new(database)
-        for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS):
+        for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS, PARTITIONS):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
         _migrate(connection, database, version)
@@ -171,8 +183,14 @@ def _to_version_4(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE job_run ADD COLUMN jvm TEXT")
 
 
+def _to_version_5(connection: sqlite3.Connection) -> None:
+    """Keep databases and partitions of the Data Catalog."""
+    _execute_all(connection, PARTITIONS)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_2,
     _to_version_3,
     _to_version_4,
+    _to_version_5,
 )
