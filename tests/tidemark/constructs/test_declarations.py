@@ -11,7 +11,6 @@ from tidemark.stage.runtime import JobRuntime
 
 pytestmark = pytest.mark.synth
 
-ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:air-a1b2c3"
 
 
 def statement_about(add, action):
@@ -95,9 +94,8 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
             lambda first, data: {"connections": ["*"]},
             r"connections \['\*'\]; allowed: a list of names",
         ),
-        (lambda first, data: {"secrets": "air"}, "secrets 'air'; allowed: a list of strings"),
+        (lambda first, data: {"secrets": "air"}, "secrets 'air'; allowed: a list, each"),
         (lambda first, data: {"secrets": ["*"]}, r"'\*' in secrets; allowed: each the name"),
-        (lambda first, data: {"secrets": [ARN]}, r"in secrets; allowed: each the name \(no ARN\)"),
         (lambda first, data: {"python_modules": None}, "python_modules None; allowed: a list"),
         (
             lambda first, data: {"reads": data("in/")},
@@ -149,7 +147,7 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         ),
         (lambda first, data: {"writes": [data("x/./")]}, r"'x/\./' is not a folder; allowed"),
     ],
-    ids=range(42),
+    ids=range(41),
 )
 def test_what_cannot_be_deployed_is_refused_before_anything_is_created(add, data, declared, text):
     first = add("first", writes=[data("raw/")])
@@ -293,8 +291,6 @@ def test_modules_temp_connections_and_secrets_become_arguments_and_permissions(a
     assert job["Connections"] == {"Connections": ["network", "other"]}
     (connections,) = statement_about(add, "glue:GetConnection")
     assert len(connections["Resource"]) == 3  # the catalog and both
-    (secrets,) = statement_about(add, "secretsmanager:GetSecretValue")
-    assert len(secrets["Resource"]) == 2
     read = [arn for s in statement_about(add, "s3:GetObject") for arn in as_list(s["Resource"])]
     wheel = ["arn:", {"Ref": "AWS::Partition"}, ":s3:::lake/mine-1.0-py3-none-any.whl"]
     assert {"Fn::Join": ["", wheel]} in read
@@ -448,15 +444,34 @@ def test_conditions_of_conditions_are_refused_and_the_way_round_is_told(add):
         any_of(all_of(first, second), first)
 
 
-def test_a_connection_and_a_secret_may_be_known_at_deployment_only(add, cdk):
-    connection, secret = (cdk.CfnParameter(add.stack, id_) for id_ in ("Connection", "Secret"))
+def test_a_connection_may_be_known_at_deployment_only(add, cdk):
+    connection = cdk.CfnParameter(add.stack, "Connection")
 
-    add("one", connections=[connection.value_as_string], secrets=[secret.value_as_string])
+    add("one", connections=[connection.value_as_string])
 
     (job,) = add.properties("AWS::Glue::Job")
     assert job["Connections"] == {"Connections": [{"Ref": "Connection"}]}
+
+
+def test_a_job_may_read_its_secrets_however_they_are_named_and_no_others(add, cdk):
+    from aws_cdk import aws_secretsmanager as secretsmanager
+
+    made, other = (secretsmanager.Secret(add.stack, id_) for id_ in ("Made", "Other"))
+    by_name = secretsmanager.Secret.from_secret_name_v2(add.stack, "Named", "air/named")
+    arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:air/whole-a1b2c3"
+    late = cdk.CfnParameter(add.stack, "Late").value_as_string
+
+    add("one", secrets=["air/reader", arn, made, other.secret_arn, by_name, late])
+
     (read,) = statement_about(add, "secretsmanager:GetSecretValue")
-    assert {"Ref": "Secret"} in read["Resource"]["Fn::Join"][1]
+    joined, whole, of_made, of_other, named, at_deployment = read["Resource"]
+    assert joined["Fn::Join"][1][-1] == ":secret:air/reader-??????"
+    assert whole == arn
+    assert (of_made, of_other) == tuple(
+        {"Ref": add.stack.resolve(secret.node.default_child.logical_id)} for secret in (made, other)
+    )
+    assert named["Fn::Join"][1][-1] == ":secret:air/named-??????"
+    assert at_deployment["Fn::Join"][1][-3:] == [":secret:", {"Ref": "Late"}, "-??????"]
 
 
 def test_an_old_watermark_is_an_alarm_where_a_job_asks_for_it(add):

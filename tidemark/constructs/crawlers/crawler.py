@@ -29,6 +29,7 @@ from tidemark.constructs.jobs.connections import (
 )
 from tidemark.constructs.jobs.job_checks import check_name, check_reason
 from tidemark.constructs.jobs.job_role import role_of
+from tidemark.constructs.jobs.secrets import read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.security.security import LogGroups, log_group
 from tidemark.errors import JobDefinitionError
@@ -191,7 +192,7 @@ class Crawler(Construct):
                 for statement in permissions.use_key(arn)
             ),
             *permissions.use_connections(stack, joined.names),
-            *permissions.read_secrets(stack, joined.secrets),
+            *read_secrets(stack, joined.secrets),
         ]
 
 

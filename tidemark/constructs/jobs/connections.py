@@ -8,7 +8,7 @@ from typing import TypeAlias
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 
-from tidemark.constructs.jobs.job_checks import SECRET
+from tidemark.constructs.jobs.secrets import is_secret
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.settings import CONNECTION
 
@@ -76,10 +76,10 @@ def connections_of(
         if name is None or not (cdk.Token.is_unresolved(name) or CONNECTION.fullmatch(name)):
             raise _wrong(job, declared)
         names.append(name)
-        if secret and not (cdk.Token.is_unresolved(secret) or SECRET.fullmatch(secret)):
+        if secret and not is_secret(secret):
             raise JobDefinitionError(
                 f"job '{job}' has a connection with the SECRET_ID {secret!r}; allowed: the name "
-                "(no ARN) of a secret in Secrets Manager; write the name there"
+                "of a secret in Secrets Manager, or its whole ARN; write that there"
             )
         secrets += [secret] if secret else []
     return JobConnections(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(secrets)))

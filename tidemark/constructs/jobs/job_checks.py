@@ -28,8 +28,6 @@ NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 PINNED_MODULE = re.compile(
     r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://[\w.-]{1,63}/[\w.+=!/-]+\.whl", re.ASCII
 )
-# What Secrets Manager allows; an ARN has colons.
-SECRET = re.compile(r"[\w/+=.@-]{1,512}", re.ASCII)
 
 
 def check_name(of: str, name: object) -> None:
@@ -132,16 +130,11 @@ def _wrong_with(script: Path, python: tuple[int, int]) -> str | None:
     return None if program.body else "is empty; write the job"
 
 
-def check_uses(
-    name: str,
-    *,
-    python_modules: Sequence[str],
-    secrets: Sequence[str],
-) -> None:
-    """Raise unless everything that the job uses is named so that it can be found, and only it.
+def check_modules(name: str, python_modules: Sequence[str]) -> None:
+    """Raise unless the packages of a job are named so that every build has the same.
 
     Raises:
-        JobDefinitionError: something is named in another form.
+        JobDefinitionError: one is named in another form, or twice.
     """
     _check_strings(
         name,
@@ -158,9 +151,6 @@ def check_uses(
                 "role can be let read; correct it"
             )
     _check_packages(name, python_modules)
-    _check_strings(
-        name, "secrets", secrets, SECRET, "each the name (no ARN) of a secret in Secrets Manager"
-    )
 
 
 def _check_packages(job: str, modules: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.job_kind import JobKind
 from tidemark.constructs.jobs.job_uses import JobUses, RunProperties
 from tidemark.constructs.jobs.own_arguments import OwnArguments
+from tidemark.constructs.jobs.secrets import read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.references import asset_place, bucket_arn, bucket_key_arn, object_arn
 
@@ -47,7 +48,7 @@ def statements_of(
         *(permissions.put_metrics() if kind.metrics else []),
         *use_tables(stack, job.tables),
         *permissions.use_connections(stack, connections),
-        *permissions.read_secrets(stack, uses.secrets),
+        *read_secrets(stack, uses.secrets),
         *(
             permissions.use_run_properties(stack, shared.workflow_name, may_put=may_put)
             if uses.run_properties

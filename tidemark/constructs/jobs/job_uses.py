@@ -12,8 +12,9 @@ from tidemark.constructs.catalog.table_use import TableUse, table_uses
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
-from tidemark.constructs.jobs.job_checks import check_list, check_name, check_type, check_uses
+from tidemark.constructs.jobs.job_checks import check_list, check_modules, check_name, check_type
 from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.secrets import Secret, check_secrets
 
 if TYPE_CHECKING:
     from tidemark.constructs.jobs.glue_job import Argument
@@ -40,7 +41,7 @@ class JobUses:
     temp: Dataset | None = None
     python_modules: Sequence[str] = ()
     connections: Sequence[Connection] | None = None
-    secrets: Sequence[str] = ()
+    secrets: Sequence[Secret] = ()
     run_properties: RunProperties | None = None
     role: iam.IRole | None = None
     glue_arguments: GlueArguments | None = None
@@ -66,8 +67,5 @@ def check_job(name: str, script: object, uses: JobUses) -> None:
     check_type(name, "options", uses.options, JobOptions | None, "JobOptions")
     check_type(name, "run_properties", uses.run_properties, RunProperties | None, permitted)
     table_uses(name, uses.tables)
-    check_uses(
-        name,
-        python_modules=uses.python_modules,
-        secrets=uses.secrets,
-    )
+    check_modules(name, uses.python_modules)
+    check_secrets(name, uses.secrets)

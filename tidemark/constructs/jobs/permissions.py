@@ -194,20 +194,6 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
     ]
 
 
-def read_secrets(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
-    """Return the permission to read secrets, whose ARNs end in six random characters, if any."""
-    arns = [
-        stack.format_arn(
-            service="secretsmanager",
-            resource="secret",
-            resource_name=f"{name}-??????",
-            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-        )
-        for name in names
-    ]
-    return [allow(["secretsmanager:GetSecretValue"], arns)] if arns else []
-
-
 def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
     """Return the permission to use Glue connections and to join their networks, if any.
 

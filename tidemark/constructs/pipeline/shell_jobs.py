@@ -15,6 +15,7 @@ from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.glue_job import Argument, GlueJob
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_uses import JobUses, RunProperties
+from tidemark.constructs.jobs.secrets import Secret
 from tidemark.constructs.jobs.shell_job import LOGS, ShellJob, refuse_watermark
 from tidemark.constructs.pipeline.checks import check_tags
 from tidemark.constructs.pipeline.workflow import Workflow
@@ -39,7 +40,7 @@ class ShellJobs(Workflow):
         tables: Sequence[str | TableUse] = (),
         python_modules: Sequence[str] = (),
         connections: Sequence[Connection] | None = None,
-        secrets: Sequence[str] = (),
+        secrets: Sequence[Secret] = (),
         run_properties: RunProperties | None = None,
         glue_arguments: GlueArguments | None = None,
         options: JobOptions | None = None,

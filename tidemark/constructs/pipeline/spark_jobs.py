@@ -16,6 +16,7 @@ from tidemark.constructs.jobs.incremental_job import BookmarkOption, Incremental
 from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_uses import JobUses, RunProperties
+from tidemark.constructs.jobs.secrets import Secret
 from tidemark.constructs.pipeline.checks import check_age, check_tags
 from tidemark.constructs.pipeline.workflow import Workflow
 from tidemark.constructs.predicates import Predicate
@@ -41,7 +42,7 @@ class SparkJobs(Workflow):
         temp: Dataset | None = None,
         python_modules: Sequence[str] = (),
         connections: Sequence[Connection] | None = None,
-        secrets: Sequence[str] = (),
+        secrets: Sequence[Secret] = (),
         run_properties: RunProperties | None = None,
         max_watermark_age_hours: int | None = None,
         role: iam.IRole | None = None,
@@ -75,8 +76,9 @@ class SparkJobs(Workflow):
             connections: Glue connections, by name or as constructs of the app; the job joins
                 their network, and may read the secret that one made in the app names. None: those
                 of the stage; an empty list: none, which a stage with `vpcOnly` refuses.
-            secrets: names of secrets in Secrets Manager that the job may read. The policy of a
-                key of their own must allow the job's role to decrypt.
+            secrets: secrets in Secrets Manager that the job may read: each by its name, by its
+                ARN, or as a Secret of the app. The policy of a key of their own must allow the
+                job's role to decrypt.
             run_properties: whether the job may read, or also put, those of the workflow.
             role: a role that is there already, which gets what the job needs if it may be changed;
                 otherwise synthesis warns, and `tidemark grants` prints it. None makes a role for

@@ -13,6 +13,7 @@ from tidemark.constructs.jobs.glue_job import Argument
 from tidemark.constructs.jobs.job_checks import check_name, check_type
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_uses import JobUses
+from tidemark.constructs.jobs.secrets import Secret
 from tidemark.constructs.jobs.stream_sources import StreamSource
 from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.pipeline.checks import check_tags
@@ -39,7 +40,7 @@ class StreamingJobs(Workflow):
         temp: Dataset | None = None,
         python_modules: Sequence[str] = (),
         connections: Sequence[Connection] | None = None,
-        secrets: Sequence[str] = (),
+        secrets: Sequence[Secret] = (),
         glue_arguments: GlueArguments | None = None,
         options: JobOptions | None = None,
         role: iam.IRole | None = None,

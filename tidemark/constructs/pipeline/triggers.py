@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import TypeAlias
 
 import aws_cdk as cdk
@@ -23,7 +22,6 @@ from tidemark.constructs.starts.events import Batch
 
 _Action: TypeAlias = glue.CfnTrigger.ActionProperty
 _Key: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
-MOST_CHARACTERS = 200  # of a logical id's beginning; it may have 255
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,8 @@ class Triggers:
     """Creates the start trigger of a workflow, and conditional triggers for the nodes that wait.
 
     Nodes that wait for the same share a trigger, as far as Glue lets one start so many: a workflow
-    has 100 nodes, and triggers are among them. A trigger of one node has the logical id of that
-    node; a shared one has an id that is made of what is waited for, so that it stays while nodes
-    come and go. From one node to two, and back, Glue gets a new trigger and loses the old one.
+    has 100 nodes, and triggers are among them. A trigger has the logical id of the first node that
+    it starts, so that it stays when others join it, and when they go.
 
     The triggers are created one after the other, since Glue refuses concurrent changes of one
     workflow, and the start trigger last, so that no run begins in half a graph.
@@ -122,7 +119,7 @@ class Triggers:
         """Start a node when what it waits for has happened; None: when the workflow starts.
 
         Args:
-            id_: construct id of the node, of which that of a trigger of its own is made.
+            id_: construct id of the node, of which that of a trigger it is the first of is made.
             node: what is started.
             after: what must have happened first.
             extra: what the trigger adds to its runs.
@@ -131,16 +128,12 @@ class Triggers:
         if after is None:
             self._first.add(action, extra)
             return
-        key = _key(after)
-        sharing = self._waiting[key]
+        sharing = self._waiting[_key(after)]
         started = next((one for one in sharing if one.has_room_for(action)), None)
         if started is None:
             started = _Started(self._conditional(f"{id_}Trigger", after))
             sharing.append(started)
         started.add(action, extra)
-        number = sharing.index(started)
-        if len(started.actions) == (1 if number else 2):
-            started.trigger.override_logical_id(self._shared_id(key, number))
 
     def _conditional(self, id_: str, after: Predicate) -> glue.CfnTrigger:
         """Create a trigger that fires when what is waited for has happened."""
@@ -162,12 +155,6 @@ class Triggers:
         self.start.add_resource_dependency(trigger)
         self._last = trigger
         return trigger
-
-    def _shared_id(self, key: _Key, number: int) -> str:
-        """Return the logical id of a trigger by what it waits for, not by what it starts."""
-        owner = cdk.Names.unique_resource_name(self._scope, max_length=MOST_CHARACTERS)
-        digest = sha256(repr(key).encode()).hexdigest()[:16]
-        return f"{owner}After{digest}Trigger{number + 1 if number else ''}"
 
 
 class _Started:

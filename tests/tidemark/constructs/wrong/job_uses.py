@@ -157,20 +157,13 @@ WRONG = {
         lambda w: w.job(connections=["arn:aws:glue:eu-west-1:123456789012:connection/x"]),
         "job 'one' has connections",
     ),
-    "secrets arn": (
-        lambda w: w.job(
-            secrets=["arn:aws:secretsmanager:eu-west-1:123456789012:secret:air-a1b2c3"]
-        ),
-        "job 'one' has",
+    "secrets arn without its end": (
+        lambda w: w.job(secrets=["arn:aws:secretsmanager:eu-west-1:123456789012:secret:air"]),
+        "job 'one' has 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:air' in secrets",
     ),
     "secrets empty": (lambda w: w.job(secrets=[""]), "job 'one' has '' in secrets"),
-    "secrets none": (lambda w: w.job(secrets=[None]), "job 'one' has secrets [None]"),
-    "secrets ISecret": (
-        lambda w: w.job(
-            secrets=[__import__("aws_cdk.aws_secretsmanager", fromlist=["x"]).Secret(w.stack, "S")]
-        ),
-        "allowed: a list of strings, each the name (no ARN) of a secret",
-    ),
+    "secrets none": (lambda w: w.job(secrets=[None]), "job 'one' has None in secrets"),
+    "secrets key": (lambda w: w.job(secrets=[w.key]), "in secrets; allowed: each the name of"),
     "run_properties bool": (
         lambda w: w.job(run_properties=True),
         "job 'one' has run_properties True",

@@ -1,0 +1,81 @@
+"""The secrets of a job: by name, by ARN, or as constructs of the app."""
+
+import re
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import aws_cdk as cdk
+from aws_cdk import aws_secretsmanager as secretsmanager
+
+from tidemark.constructs.jobs.permissions import Statement, allow
+from tidemark.errors import JobDefinitionError
+
+Secret: TypeAlias = str | secretsmanager.ISecret
+# What Secrets Manager allows; an ARN ends in six random characters.
+NAME = re.compile(r"[\w/+=.@-]{1,512}", re.ASCII)
+ARN = re.compile(
+    r"arn:aws[\w-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6}",
+    re.ASCII,
+)
+ALLOWED = (
+    "each the name of a secret in Secrets Manager, its whole ARN with the six characters at the "
+    "end, or a Secret of the app"
+)
+
+
+def is_secret(value: object) -> bool:
+    """Return whether a value names a secret, as far as it is known before a deployment."""
+    if isinstance(value, str):
+        is_late = bool(value) and cdk.Token.is_unresolved(value)
+        return is_late or bool(NAME.fullmatch(value) or ARN.fullmatch(value))
+    return isinstance(getattr(value, "secret_arn", None), str)
+
+
+def check_secrets(job: str, secrets: object) -> None:
+    """Raise unless what a job declares in `secrets` are secrets that a policy can name.
+
+    Raises:
+        JobDefinitionError: something is none.
+    """
+    if not isinstance(secrets, list | tuple):
+        raise JobDefinitionError(
+            f"job '{job}' has secrets {secrets!r}; allowed: a list, {ALLOWED}; correct secrets="
+        )
+    for secret in secrets:
+        if not is_secret(secret):
+            raise JobDefinitionError(
+                f"job '{job}' has {secret!r} in secrets; allowed: {ALLOWED}; correct it"
+            )
+
+
+def read_secrets(stack: cdk.Stack, secrets: Sequence[Secret]) -> list[Statement]:
+    """Return the permission to read secrets, if any."""
+    arns = [_arn(stack, secret) for secret in secrets]
+    return [allow(["secretsmanager:GetSecretValue"], arns)] if arns else []
+
+
+def _arn(stack: cdk.Stack, secret: Secret) -> str:
+    """Return the ARN of a secret, with wildcards for an end that only Secrets Manager knows."""
+    if not isinstance(secret, str):
+        return secret.secret_full_arn or f"{secret.secret_arn}-??????"
+    if ARN.fullmatch(secret) or _is_arn_of_construct(secret):
+        return secret
+    return stack.format_arn(
+        service="secretsmanager",
+        resource="secret",
+        resource_name=f"{secret}-??????",
+        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+    )
+
+
+def _is_arn_of_construct(secret: str) -> bool:
+    """Return whether a text is the ARN of a secret of the app, which a deployment makes."""
+    if not cdk.Token.is_unresolved(secret):
+        return False
+    parts = cdk.Tokenization.reverse_string(secret)
+    token = parts.first_token
+    return (
+        parts.length == 1
+        and isinstance(token, cdk.Reference)
+        and isinstance(token.target, secretsmanager.CfnSecret)
+    )
