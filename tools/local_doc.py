@@ -8,6 +8,7 @@ from pathlib import Path
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.assembly.resources import NAME_PROPERTIES
+from tidemark.local_glue.port.services import OPERATIONS
 from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS
 from tidemark.local_glue.readers.jdbc import DRIVERS
 from tidemark.local_glue.unsupported.not_yet import INSTEAD, NOT_YET
@@ -29,7 +30,9 @@ NOT_MADE = {"AWS::IAM::Role", "AWS::Glue::Crawler"}
 
 def render() -> str:
     """Return the text of the document."""
-    return "\n".join([HEAD, *_versions(), *_template(), *_arguments(), *_sources(), *_awsglue()])
+    return "\n".join(
+        [HEAD, *_versions(), *_template(), *_arguments(), *_sources(), *_port(), *_awsglue()]
+    )
 
 
 def _versions() -> Iterator[str]:
@@ -93,6 +96,15 @@ def _sources() -> Iterator[str]:
         yield f"| {name} | {_words(sorted(options))} | {written} |"
     same = ", ".join(f"`{new}` is `{old}`" for new, old in SAME_AS.items())
     yield f"\n{same}. Databases by JDBC, with the driver's jar: {_words(sorted(DRIVERS))}.\n"
+
+
+def _port() -> Iterator[str]:
+    yield "## Operations on the port\n"
+    yield "What [the port](glue-on-one-port.md) answers; every other operation says so by name.\n"
+    yield "| service | operations |\n|---|---|"
+    for service, operations in OPERATIONS.items():
+        yield f"| {service} | {_words(sorted(operations))} |"
+    yield "| dynamodb | all that the embedded engine has |\n"
 
 
 def _awsglue() -> Iterator[str]:

@@ -166,7 +166,9 @@ def _deployment(
         return [(name, value) for (found, name), value in resources.items() if found == kind]
 
     return Deployment(
-        jobs={name: _job(name, p) for name, p in of("AWS::Glue::Job") if not _is_streaming(p)},
+        jobs={
+            name: runnable_job(name, p) for name, p in of("AWS::Glue::Job") if not _is_streaming(p)
+        },
         streaming_jobs=tuple(name for name, p in of("AWS::Glue::Job") if _is_streaming(p)),
         triggers=tuple(_trigger(name, p) for name, p in of("AWS::Glue::Trigger")),
         workflows=tuple(name for name, _ in of("AWS::Glue::Workflow")),
@@ -237,8 +239,13 @@ def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
     )
 
 
-def _job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
-    command = properties["Command"]
+def runnable_job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
+    """Return the job that resolved properties define.
+
+    Raises:
+        UnsupportedError: its kind, or its version of Glue or Python, does not run here.
+    """
+    command = {"Name": SPARK, **properties["Command"]}
     if command["Name"] not in (SPARK, SHELL):
         raise UnsupportedError(
             f"job {name} has the command {command['Name']!r}; only '{SPARK}' (Spark) and '{SHELL}' "

@@ -4,9 +4,15 @@ import os
 from pathlib import Path
 
 import click
+from rich.console import Console
 
+from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
 
+LOOPBACK = "127.0.0.1"
+JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
+PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
+HOST_HELP = "Address of the port; other than loopback, everybody who reaches it can run code here."
 LAKE_HELP = "Also the data: the buckets, and embedded databases."
 
 
@@ -29,23 +35,36 @@ def reset(yes: bool) -> None:
 
 
 @local.command()
-@click.option("--jvms", "size", type=click.IntRange(1), help="How many; one per core if not given.")
-def up(size: int | None) -> None:
+@click.option("--jvms", "size", type=click.IntRange(0), help=JVMS_HELP)
+@click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
+@click.option("--host", default=LOOPBACK, metavar="ADDRESS", help=HOST_HELP)
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+def up(
+    size: int | None, port: int | None, host: str, app: Path | None, context: tuple[str, ...]
+) -> None:
     """Keep JVMs warm for the commands of this home, until Ctrl-C.
 
-    Commands that run jobs borrow them: a job then starts in a second or two.
+    Commands that run jobs borrow them: a job then starts in a second or two. With --port, clients
+    of AWS Glue, such as boto3 and the AWS CLI, define and run jobs here; --app defines those of an
+    app first. While it runs, it alone runs jobs in this home.
     """
+    from tidemark.cli.serve import serve_until_interrupted, warm_until_interrupted
     from tidemark.local_glue.home import Home
-    from tidemark.local_glue.runs.jvms.warm_up import keep_warm, pool_for_home
 
+    if port is None and (app is not None or context or host != LOOPBACK):
+        raise UsageError("--app, --context and --host are for a port: give --port NUMBER too")
     home = Home.from_environment()
-    count = size or os.cpu_count() or 1
-    with pool_for_home(home, count) as jvms:
-        click.echo(f"commands that use {home.root} borrow JVMs from this one; Ctrl-C ends it")
-        try:
-            keep_warm(home, jvms, count, click.echo)
-        except KeyboardInterrupt:
-            click.echo("stopped")
+    count = (os.cpu_count() or 1) if size is None else size
+    if port is None:
+        if count == 0:
+            raise UsageError("--jvms 0 keeps nothing: give at least 1, or --port NUMBER")
+        warm_until_interrupted(home, count)
+        return
+    assembly = None
+    if app is not None or context:
+        assembly = assembly_folder(Console(stderr=True), app, context)
+    serve_until_interrupted(home, count, host, port, assembly)
 
 
 @local.command()

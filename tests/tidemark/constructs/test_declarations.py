@@ -12,7 +12,6 @@ from tidemark.stage.runtime import JobRuntime
 pytestmark = pytest.mark.synth
 
 
-
 def statement_about(add, action):
     statements = [
         statement

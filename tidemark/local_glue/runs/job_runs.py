@@ -59,23 +59,31 @@ from tidemark.local_glue.store.database import JobRun
 SITE = Path(__file__).parents[1] / "site"
 STOP_GRACE_S = 5.0
 LOG_PART_BYTES = 1_000_000
+LONGEST_NAME_BYTES = 250  # of a file, without its suffix
+SERVICES_OF_PORT = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM")
+PORT_VARIABLE = "AWS_ENDPOINT_URL"  # where boto3 finds every service that has none of its own
 HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What every job run of one command shares."""
+    """What every job run of one command shares; `port` is the URL of the local Glue, if any."""
 
     home: Home
     java_home: Path
     dynamodb_endpoint: str
     region: str
     jvms: Jvms = NO_JVMS
+    port: str | None = None
 
 
 @dataclass
 class JobProcess:
-    """A running job run: its record, its operating system process, and its deadline."""
+    """A running job run: its record, its operating system process, and its deadline.
+
+    From the moment it is asked to end, `stop_state` is the state that it ends in, and `deadline`
+    is when it is killed.
+    """
 
     run: JobRun
     process: subprocess.Popen[bytes]
@@ -128,7 +136,7 @@ def start_job_run(
     merged = merge_arguments(job, arguments)
     folder = machine.home.runs / run.run_id
     folder.mkdir(parents=True)
-    script = folder / f"{job.name}.py"
+    script = folder / script_name(job.name)
     location = job.script_location
     shutil.copyfile(existing(job, location, machine.home.local_path(location)), script)
     libraries = [
@@ -158,6 +166,12 @@ def start_job_run(
         )
     deadline = time.monotonic() + 60 * job.timeout_minutes
     return JobProcess(run, process, deadline, NO_JVMS if is_shell else machine.jvms)
+
+
+def script_name(job_name: str) -> str:
+    """Return the name of a job's script in the folder of a run; a job may be called ``a/b``."""
+    name = job_name.replace("/", "_").encode("utf-8", errors="replace")[:LONGEST_NAME_BYTES]
+    return f"{name.decode('utf-8', errors='ignore')}.py"
 
 
 def _spark_variables(
@@ -196,8 +210,15 @@ def _environment(
     machine: Machine, folder: Path, run: JobRun, libraries: list[Path]
 ) -> dict[str, str]:
     direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
+    environment = inherited()
+    if machine.port:
+        environment = {  # an endpoint that the user names stays
+            PORT_VARIABLE: machine.port,
+            **{f"{PORT_VARIABLE}_{service}": machine.port for service in SERVICES_OF_PORT},
+            **environment,
+        }
     return {
-        **inherited(),
+        **environment,
         "no_proxy": direct,
         "NO_PROXY": direct,
         "PYTHONPATH": os.pathsep.join(str(path) for path in (SITE, *libraries)),
@@ -216,15 +237,34 @@ def _environment(
 
 
 def poll_job_run(running: JobProcess) -> JobRun | None:
-    """Return the finished run, or None while it still runs; a run past its timeout is ended."""
+    """Return the finished run, or None while it still runs; never waits.
+
+    A run past its timeout is asked to end, and killed a grace period later.
+    """
     code = running.process.poll()
     if code is None:
         if time.monotonic() < running.deadline:
             return None
-        running.stop_state = "TIMEOUT"
-        code = end_process(running.process)
+        if running.stop_state is None:
+            begin_stop(running, "TIMEOUT")
+        else:
+            _kill_group(running.process.pid)
+        return None
     _kill_group(running.process.pid)
     return _finished(running, code)
+
+
+def begin_stop(running: JobProcess, state: str) -> None:
+    """Ask a running job run to end in a state, such as STOPPED; `poll_job_run` tells when it has.
+
+    One that was asked before keeps the state that it was asked to end in.
+    """
+    if running.stop_state is not None:
+        return
+    running.stop_state = state
+    running.deadline = time.monotonic() + STOP_GRACE_S
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(running.process.pid, signal.SIGTERM)
 
 
 def stop_job_run(running: JobProcess) -> JobRun:

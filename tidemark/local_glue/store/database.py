@@ -16,7 +16,7 @@ from tidemark.local_glue.store.sqlite_files import check_soundness
 from tidemark.local_glue.store.store_errors import error_of
 
 BUSY_TIMEOUT_S = 30
-FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")
+FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR")
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,14 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """Apply the statements of the block together, or none of them.
 
+        A transaction in the block of another is part of it.
+
         Raises:
             TidemarkError: the file cannot be written, as on a full disk; nothing was changed.
         """
+        if self._connection.in_transaction:
+            yield
+            return
         with self._naming_errors():
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -153,6 +158,15 @@ class Store:
         """Return the job's runs that were started after a moment, newest first."""
         where = "WHERE job_name = ? AND started_at_ms > ? ORDER BY started_at_ms DESC, rowid DESC"
         return self._job_runs(where, (job_name, started_after_ms))
+
+    def job_runs_of_job(self, job_name: str) -> list[JobRun]:
+        """Return every run of a job, the one started last first."""
+        where = "WHERE job_name = ? ORDER BY started_at_ms DESC, rowid DESC"
+        return self._job_runs(where, (job_name,))
+
+    def all_job_runs(self) -> list[JobRun]:
+        """Return every job run, in the order they were started."""
+        return self._job_runs("ORDER BY started_at_ms, rowid", ())
 
     def job_runs_of(self, workflow_run_id: str) -> list[JobRun]:
         """Return the job runs of one workflow run in the order they were started."""

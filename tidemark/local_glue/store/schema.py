@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_glue.store.sqlite_files import keep_copy
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 JOB_RUNS = """
 CREATE TABLE job_run (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
@@ -67,6 +67,19 @@ CREATE TABLE run_warning (
     run_id TEXT NOT NULL, text TEXT NOT NULL, seen_at_ms INTEGER, PRIMARY KEY (run_id, text)
 )
 """
+# What clients of the port define, by kind: each definition as the request that made it.
+PORT = """
+CREATE TABLE IF NOT EXISTS glue_entity (
+    kind TEXT NOT NULL, name TEXT NOT NULL, definition TEXT NOT NULL, tags TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL, changed_at_ms INTEGER NOT NULL, PRIMARY KEY (kind, name)
+);
+CREATE TABLE IF NOT EXISTS run_request (
+    run_id TEXT PRIMARY KEY, flow_id TEXT, document TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS flow (
+    flow_id TEXT PRIMARY KEY, workflow_name TEXT, is_open INTEGER NOT NULL, document TEXT NOT NULL
+)
+"""
 BAND_MS_OF_VERSION_1 = 900_000
 
 
@@ -100,7 +113,7 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
         )
     if version == 0:
         _check_new(database)
-        for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS, PARTITIONS):
+        for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS, PARTITIONS, PORT):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
         _migrate(connection, database, version)
@@ -188,9 +201,15 @@ def _to_version_5(connection: sqlite3.Connection) -> None:
     _execute_all(connection, PARTITIONS)
 
 
+def _to_version_6(connection: sqlite3.Connection) -> None:
+    """Keep what clients of the port define and start."""
+    _execute_all(connection, PORT)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_2,
     _to_version_3,
     _to_version_4,
     _to_version_5,
+    _to_version_6,
 )

@@ -1,0 +1,55 @@
+"""The programs of docs/glue-on-one-port.md, run by themselves against a port."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.projects import PROJECT
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.serving import serving
+
+TEXT = (PROJECT / "docs" / "glue-on-one-port.md").read_text(encoding="utf-8")
+HELLO = "import sys; print('hello', sys.argv[sys.argv.index('--name') + 1])"
+
+
+def program(name: str) -> str:
+    (found,) = re.findall(rf"<!-- test: {name} -->\n```python\n(.*?)```", TEXT, re.DOTALL)
+    return str(found)
+
+
+@pytest.fixture(scope="module")
+def run_program(tmp_path_factory):
+    home = Home.open(tmp_path_factory.mktemp("doc") / "home")
+    (home.lake / "scripts").mkdir()
+
+    def run(name: str, **scripts: str) -> list[str]:
+        for script, text in scripts.items():
+            (home.lake / "scripts" / f"{script}.py").write_text(text, encoding="utf-8")
+        environment = {
+            **{key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ},
+            **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "local"),
+            "AWS_ENDPOINT_URL": url,
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", program(name)],
+            env=environment,
+            cwd=Path(home.root),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    with serving(home) as (url, _):
+        yield run
+
+
+def test_a_run_is_started_watched_and_its_log_read(run_program):
+    assert run_program("a run", hello=HELLO) == ["SUCCEEDED", "hello you"]

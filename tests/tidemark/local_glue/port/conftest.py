@@ -1,0 +1,96 @@
+"""A local Glue on a free port, and boto3 clients that talk to it as to AWS."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.serving import serving
+
+FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR")
+
+
+class Port:
+    """A served home: clients, and short ways to define and to wait."""
+
+    def __init__(self, home: Home, url: str, engine: Engine) -> None:
+        self.home = home
+        self.url = url
+        self.engine = engine
+        self.glue: Any = self.client("glue")
+        self.logs: Any = self.client("logs")
+
+    def client(self, service: str, **config: Any) -> Any:
+        return boto3.client(
+            service,
+            endpoint_url=self.url,
+            region_name="us-east-1",
+            aws_access_key_id="me",
+            aws_secret_access_key="none",  # noqa: S106 (not a secret)
+            config=Config(retries={"total_max_attempts": 1}, **config),
+        )
+
+    def script(self, name: str, text: str) -> str:
+        folder = self.home.lake / "scripts"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        return f"s3://scripts/{name}.py"
+
+    def job(self, name: str, text: str = "", **members: Any) -> str:
+        """Define a Python shell job, which needs no JVM."""
+        command = {
+            "Name": "pythonshell",
+            "PythonVersion": "3.9",
+            "ScriptLocation": self.script(name.replace("/", "-")[:100], text),
+        }
+        self.glue.create_job(Name=name, Role="anyone", Command=command, **members)
+        return name
+
+    def start(self, name: str, **members: Any) -> str:
+        return self.glue.start_job_run(JobName=name, **members)["JobRunId"]
+
+    def run(self, name: str, run_id: str) -> dict[str, Any]:
+        return self.glue.get_job_run(JobName=name, RunId=run_id, PredecessorsIncluded=True)[
+            "JobRun"
+        ]
+
+    def ended(self, name: str, run_id: str) -> dict[str, Any]:
+        wait_until(lambda: self.run(name, run_id)["JobRunState"] in FINAL)
+        return self.run(name, run_id)
+
+    def states(self, name: str) -> list[str]:
+        """Return the states of the runs of a job, the newest first."""
+        return [run["JobRunState"] for run in self.glue.get_job_runs(JobName=name)["JobRuns"]]
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Port]:
+    """One served home for the tests of a file; each uses names of its own."""
+    home = Home.open(tmp_path_factory.mktemp("port") / "home")
+    with serving(home) as (url, engine):
+        yield Port(home, url, engine)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Callable[[], Any]:
+    """Return what serves a home of the test's own, as often as it is called."""
+
+    def served(**options: Any) -> Any:
+        return serving(Home.open(tmp_path / "home"), **options)
+
+    return served

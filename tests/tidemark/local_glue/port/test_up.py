@@ -1,0 +1,77 @@
+"""`tidemark local up --port`: an app on the port, by the command line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from tests.tidemark.local_glue.port.conftest import Port
+from tidemark.cli.main import main
+from tidemark.local_glue.home import Home
+
+UP = [sys.executable, "-m", "tidemark", "local", "up", "--port", "0", "--jvms", "0"]
+
+
+@pytest.fixture
+def up(home):
+    servers = []
+
+    def start(*arguments):
+        server = subprocess.Popen([*UP, *arguments], stdout=subprocess.PIPE, text=True)
+        servers.append(server)
+        line = next(line for line in server.stdout if "AWS_ENDPOINT_URL=" in line)
+        return server, Port(Home.open(home), line.strip().partition("=")[2], None)
+
+    yield start
+    for server in servers:
+        server.kill()
+        server.communicate()
+
+
+def test_jobs_of_an_app_run_on_the_port_and_one_that_left_it_is_gone(up, write_assembly, tmp_path):
+    assembly = write_assembly({"one": "print('ran')", "two": ""})
+    server, port = up("--app", str(assembly))
+
+    job = port.glue.get_job(JobName="one")["Job"]
+    run = port.ended("one", port.start("one"))
+    server.send_signal(signal.SIGINT)
+    rest, _ = server.communicate(timeout=30)
+
+    assert job["Command"] == {"Name": "glueetl", "ScriptLocation": "s3://assets/one.py"}
+    assert run["JobRunState"] == "SUCCEEDED"
+    assert server.returncode == 0
+    assert f"one {run['Id']} SUCCEEDED" in rest
+    assert rest.endswith("stopped\n")
+
+    write_assembly({"one": ""})
+    _, port = up("--app", str(assembly))
+    assert port.glue.list_jobs()["JobNames"] == ["one"]
+    assert port.states("one") == ["SUCCEEDED"]
+    busy = subprocess.run(
+        [sys.executable, "-m", "tidemark", "run", "--app", str(assembly)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    assert busy.returncode == 2
+    assert "is using" in busy.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--app", "cdk.out"), "--port"),
+        (("--host", "0.0.0.0"), "--port"),  # noqa: S104 (refused)
+        (("--jvms", "0"), "--jvms 0"),
+        (("--port", "0", "--jvms", "0", "--host", "203.0.113.9"), "203.0.113.9"),
+    ],
+)
+def test_what_cannot_be_served_is_told(home, words, named):
+    result = CliRunner().invoke(main, ["local", "up", *words])
+
+    assert (result.exit_code, named in result.stderr) == (2, True)

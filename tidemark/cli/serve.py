@@ -1,0 +1,69 @@
+"""What `local up` does until it is interrupted: JVMs are kept warm, the port is served."""
+
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.server import LOOPBACK_NAMES
+from tidemark.local_glue.port.serving import Options, serving
+from tidemark.local_glue.runs.jvms.supply import NO_JVMS
+from tidemark.local_glue.runs.jvms.warm_up import keep_warm, pool_for_home
+from tidemark.local_glue.store.database import JobRun
+
+SLEEP_S = 3600
+
+
+def warm_until_interrupted(home: Home, count: int) -> None:
+    """Keep a pool of JVMs."""
+    with pool_for_home(home, count) as jvms:
+        click.echo(f"commands that use {home.root} borrow JVMs from this one; Ctrl-C ends it")
+        try:
+            keep_warm(home, jvms, count, click.echo)
+        except KeyboardInterrupt:
+            click.echo("stopped")
+
+
+def serve_until_interrupted(
+    home: Home, count: int, host: str, port: int, assembly: Path | None
+) -> None:
+    """Serve the local Glue, with ``count`` warm JVMs and what an assembly defines, if any."""
+    with ExitStack() as stack:
+        jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
+        options = Options(host, port, jvms, _tell)
+        url, engine = stack.enter_context(serving(home, options))
+        if assembly is not None:
+            from tidemark.local_glue.port.deployments import deploy_on_port
+
+            click.echo(engine.ask(lambda glue: deploy_on_port(glue, assembly)))
+        if host not in LOOPBACK_NAMES:
+            click.echo(
+                f"warning: everybody who can reach {host} can run code on this machine", err=True
+            )
+        click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
+        for name, value in VARIABLES.items():
+            click.echo(f"export {name}={value.format(url=url)}")
+        try:
+            if count:
+                keep_warm(home, jvms, count, click.echo)
+            while True:
+                time.sleep(SLEEP_S)
+        except KeyboardInterrupt:
+            click.echo("stopped")
+
+
+VARIABLES = {
+    "AWS_ENDPOINT_URL": "{url}",
+    "AWS_ACCESS_KEY_ID": "local",
+    "AWS_SECRET_ACCESS_KEY": "local",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
+
+
+def _tell(run: JobRun) -> None:
+    """Show that a run has ended; called in the thread of the engine."""
+    seconds = ((run.completed_at_ms or run.started_at_ms) - run.started_at_ms) / 1000
+    why = f": {run.error_message}" if run.error_message else ""
+    click.echo(f"{run.job_name} {run.run_id} {run.state} in {seconds:.1f} s{why}")

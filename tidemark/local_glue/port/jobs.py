@@ -1,0 +1,168 @@
+"""Glue's operations on jobs.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidemark.assembly.definitions import SHELL, SPARK
+from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
+from tidemark.local_glue.bookmarks.versions import delete_bookmark
+from tidemark.local_glue.port.capacity import capacity_of
+from tidemark.local_glue.port.entities import (
+    Entity,
+    Kind,
+    create_entity,
+    delete_entity,
+    find_entity,
+    get_entity,
+    list_entities,
+    put_entity,
+)
+from tidemark.local_glue.port.local_glue import LocalGlue, arn_of
+from tidemark.local_glue.port.pages import page
+from tidemark.local_glue.port.service_errors import InvalidInputError
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+PAGE = 100
+TIMEOUT_MINUTES = 480
+NOT_DEFINED = ("Name", "Tags")  # members of CreateJob that are kept apart
+
+
+def create_job(glue: LocalGlue, request: Request) -> Answer:
+    """Define a job."""
+    name = request["Name"]
+    _check_definition(request)
+    definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
+    now_ms = glue.now_ms()
+    entity = Entity(Kind.JOB, name, definition, request.get("Tags", {}), now_ms, now_ms)
+    create_entity(glue.store, entity)
+    return {"Name": name}
+
+
+def update_job(glue: LocalGlue, request: Request) -> Answer:
+    """Replace the whole definition of a job; what the request leaves out is gone."""
+    name, definition = request["JobName"], request["JobUpdate"]
+    missing = [key for key in ("Role", "Command") if key not in definition]
+    if missing:
+        raise InvalidInputError(f"JobUpdate lacks {', '.join(missing)}; it is the whole definition")
+    _check_definition(definition)
+    with glue.store.transaction():
+        old = get_entity(glue.store, Kind.JOB, name)
+        new = Entity(Kind.JOB, name, definition, old.tags, old.created_at_ms, glue.now_ms())
+        put_entity(glue.store, new)
+    return {"JobName": name}
+
+
+def _check_definition(definition: Request) -> None:
+    kind = definition["Command"].get("Name", SPARK)
+    if not definition["Role"]:
+        raise InvalidInputError("Role is empty; give the name or the ARN of an IAM role")
+    by_workers = {"WorkerType", "NumberOfWorkers"} & set(definition)
+    if by_workers and "MaxCapacity" in definition:
+        raise InvalidInputError(
+            "Please do not set Max Capacity if using Worker Type and Number of Workers."
+        )
+    if kind == SHELL and by_workers:
+        raise InvalidInputError(
+            f"{' and '.join(sorted(by_workers))} cannot be set for {SHELL}; set MaxCapacity"
+        )
+
+
+def get_job(glue: LocalGlue, request: Request) -> Answer:
+    """Return a job."""
+    return {"Job": job_member(get_entity(glue.store, Kind.JOB, request["JobName"]))}
+
+
+def get_jobs(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the jobs, by name."""
+    entities = list_entities(glue.store, Kind.JOB)
+    found, token = page(entities, request.get("NextToken"), request.get("MaxResults", PAGE))
+    return {"Jobs": [job_member(entity) for entity in found], "NextToken": token}
+
+
+def list_jobs(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the names of the jobs that have all the tags asked for."""
+    names = [
+        entity.name
+        for entity in list_entities(glue.store, Kind.JOB)
+        if request.get("Tags", {}).items() <= entity.tags.items()
+    ]
+    found, token = page(names, request.get("NextToken"), request.get("MaxResults", PAGE))
+    return {"JobNames": found, "NextToken": token}
+
+
+def batch_get_jobs(glue: LocalGlue, request: Request) -> Answer:
+    """Return the jobs of a list of names, and the names that none has."""
+    found = {name: find_entity(glue.store, Kind.JOB, name) for name in request["JobNames"]}
+    return {
+        "Jobs": [job_member(entity) for entity in found.values() if entity],
+        "JobsNotFound": [name for name, entity in found.items() if not entity],
+    }
+
+
+def delete_job(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a job and its bookmark; a job that is not there is no error."""
+    name = request["JobName"]
+    with glue.store.transaction():
+        if delete_entity(glue.store, Kind.JOB, name):
+            delete_bookmark(glue.store, name)
+    return {"JobName": name}
+
+
+def job_member(entity: Entity) -> Answer:
+    """Return a job as answers have it."""
+    definition = entity.definition
+    is_shell = definition["Command"].get("Name", SPARK) == SHELL
+    return {
+        "ExecutionProperty": {"MaxConcurrentRuns": 1},
+        "MaxRetries": 0,
+        "Timeout": TIMEOUT_MINUTES,
+        **({} if is_shell else {"GlueVersion": DEFAULT_GLUE_VERSION}),
+        **definition,
+        **capacity_of(definition).members(),
+        "Name": entity.name,
+        "CreatedOn": entity.created_at_ms,
+        "LastModifiedOn": entity.changed_at_ms,
+    }
+
+
+def tag_resource(glue: LocalGlue, request: Request) -> Answer:
+    """Add tags to what an ARN names."""
+    _retag(glue, request["ResourceArn"], request["TagsToAdd"], ())
+    return {}
+
+
+def untag_resource(glue: LocalGlue, request: Request) -> Answer:
+    """Take tags from what an ARN names."""
+    _retag(glue, request["ResourceArn"], {}, request["TagsToRemove"])
+    return {}
+
+
+def get_tags(glue: LocalGlue, request: Request) -> Answer:
+    """Return the tags of what an ARN names."""
+    return {"Tags": dict(_of_arn(glue, request["ResourceArn"]).tags)}
+
+
+def _retag(
+    glue: LocalGlue, arn: str, added: Mapping[str, str], removed: list[str] | tuple[str, ...]
+) -> None:
+    with glue.store.transaction():
+        entity = _of_arn(glue, arn)
+        tags = {name: value for name, value in entity.tags.items() if name not in removed}
+        values = (entity.kind, entity.name, entity.definition, {**tags, **added})
+        put_entity(glue.store, Entity(*values, entity.created_at_ms, entity.changed_at_ms))
+
+
+def _of_arn(glue: LocalGlue, arn: str) -> Entity:
+    kind_name, _, name = arn.rpartition(":")[2].partition("/")
+    known = [kind for kind in Kind if kind.value == kind_name and arn == arn_of(glue, kind, name)]
+    if not known:
+        example = arn_of(glue, Kind.JOB, "NAME")
+        raise InvalidInputError(
+            f"{arn!r} is no ARN of this machine; allowed: {example}, and those of "
+            f"{', '.join(kind.value for kind in Kind)}"
+        )
+    return get_entity(glue.store, known[0], name)

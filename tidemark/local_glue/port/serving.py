@@ -1,0 +1,73 @@
+"""Opens a home as a local Glue on a port, and closes it again."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from tidemark.extras import require
+from tidemark.local_glue.commands import region
+from tidemark.local_glue.dynamodb import dynamodb_endpoint
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.port.application import Application
+from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.local_glue import LocalGlue, go_on_with_runs
+from tidemark.local_glue.port.runner import Runner
+from tidemark.local_glue.port.server import LOOPBACK, LOOPBACK_NAMES, listening
+from tidemark.local_glue.runs.job_runs import Machine, now_ms
+from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_glue.store.database import JobRun, Store
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a local Glue is served.
+
+    Attributes:
+        host: the address; anything but loopback is reached by other machines.
+        port: its number, 0 for a free one.
+        jvms: where job runs borrow their JVMs.
+        observe: called in the engine's thread with each run whose final state was recorded.
+        clock: epoch milliseconds.
+    """
+
+    host: str = LOOPBACK
+    port: int = 0
+    jvms: Jvms = NO_JVMS
+    observe: Callable[[JobRun], None] = lambda _: None
+    clock: Callable[[], int] = now_ms
+
+
+@contextmanager
+def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Engine]]:
+    """Serve a home for as long as the block takes; yield the URL and the engine.
+
+    Raises:
+        UsageError: the port is in use, another command holds the home, or there is no Java.
+    """
+    require("waitress")
+    with listening(options.host, options.port) as listener:
+        open_glue = partial(_open, home, options, listener.url)
+        with Engine(open_glue) as engine:
+            hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
+            listener.serve(Application(engine, hosts))
+            try:
+                yield listener.url, engine
+            finally:
+                listener.close()
+
+
+@contextmanager
+def _open(home: Home, options: Options, url: str) -> Iterator[LocalGlue]:
+    with home.exclusive():
+        java_home = find_java_home()
+        with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
+            machine = Machine(home, java_home, endpoint, region(), options.jvms, url)
+            runner = Runner(machine, store, lambda run, request: [], options.observe)
+            glue = LocalGlue(machine, store, runner, options.clock)
+            try:
+                go_on_with_runs(glue)
+                yield glue
+            finally:
+                runner.close()
