@@ -8,6 +8,7 @@ from pathlib import Path
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.assembly.resources import NAME_PROPERTIES
+from tidemark.local_glue.data_quality.rule_types import NOT_HERE, TYPES
 from tidemark.local_glue.port.services import OPERATIONS
 from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS
 from tidemark.local_glue.readers.jdbc import DRIVERS
@@ -30,9 +31,8 @@ NOT_MADE = {"AWS::IAM::Role", "AWS::Glue::Crawler"}
 
 def render() -> str:
     """Return the text of the document."""
-    return "\n".join(
-        [HEAD, *_versions(), *_template(), *_arguments(), *_sources(), *_port(), *_awsglue()]
-    )
+    first = (*_versions(), *_template(), *_arguments(), *_sources())
+    return "\n".join([HEAD, *first, *_quality(), *_port(), *_awsglue()])
 
 
 def _versions() -> Iterator[str]:
@@ -105,6 +105,21 @@ def _port() -> Iterator[str]:
     for service, operations in OPERATIONS.items():
         yield f"| {service} | {_words(sorted(operations))} |"
     yield "| dynamodb | all that the embedded engine has |\n"
+
+
+def _quality() -> Iterator[str]:
+    yield "## Data Quality\n"
+    yield (
+        "`EvaluateDataQuality.apply` and `process_rows` (of `awsgluedq.transforms`) evaluate DQDL: "
+        f"{_words(TYPES)}; `and`, `or`, parentheses, `where`, `with threshold`, `NULL`, `EMPTY`, "
+        "`WHITESPACES_ONLY`, `now()`, constants, `additional_data_sources`. The metrics of all "
+        "rules come from two passes over the rows; SQL and other data are read beside them.\n\n"
+        f"Refused by name: {_words(NOT_HERE)}, dynamic rules (`last(k)`), labels, and parts of a "
+        "composite rule that are of no row with `compositeRuleEvaluation.method` ROW. Nothing is "
+        "published: `publishing_options` name where on AWS, and the statistics of `Analyzers` are "
+        "not kept. Metrics and reasons are those that AWS documents, and else of "
+        "[deequ](https://github.com/awslabs/deequ), on which Glue is built.\n"
+    )
 
 
 def _awsglue() -> Iterator[str]:

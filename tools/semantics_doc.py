@@ -19,8 +19,8 @@ SOURCES: dict[str, str] = json.loads(
 )
 SECTIONS = (
     *("Modes", "State and commit", "transformation_ctx", "Files of S3", "Formats", "Partitions"),
-    *("JDBC sources", "Frames", "Relationalize", "Reset and rewind", "Windows of runs"),
-    *("Sinks", "Warnings"),
+    *("JDBC sources", "Frames", "Relationalize", "Data Quality", "Reset and rewind"),
+    *("Windows of runs", "Sinks", "Warnings"),
     *("Bad input", "Triggers and workflows", "Arguments", "The API on a port"),
 )
 UPPER = {"aws", "csv", "id", "jdbc", "json", "orc", "s3", "uri", "xml"}

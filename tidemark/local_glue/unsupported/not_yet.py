@@ -55,9 +55,6 @@ NOT_YET: dict[str, dict[str, str]] = {
             "read_from_catalog write_df_to_s3 read_from_s3"
         ),
     },
-    "awsgluedq.transforms": {
-        "": "EvaluateDataQuality",
-    },
     "awsglueml.transforms": {
         "": "EntityDetector FillMissingValues FindIncrementalMatches FindMatches",
     },
@@ -91,7 +88,6 @@ INSTEAD = {
     **dict.fromkeys(("register", "convert_resolve_option", "makeOptions"), _JVM),
     **dict.fromkeys(("purge_s3_path", "purge_table", "transition_s3_path"), _S3),
     "transition_table": _S3,
-    "EvaluateDataQuality": "check the rows with Spark",
 }
 
 

@@ -74,10 +74,6 @@ def test_every_refused_name_is_one_of_aws_and_is_not_here(module):
         ("from awsglue.devutils import Job\nclass Mine(Job): pass", "Job"),
         ("from awsglue.scripts.scripts_utils import *\nlist(DEFAULT_REGION)", "DEFAULT_REGION"),
         ("from awsglue.scripts.crawler_undo import main\nmain()", "main"),
-        (
-            "from awsgluedq.transforms import EvaluateDataQuality\nEvaluateDataQuality.apply()",
-            "EvaluateDataQuality.apply",
-        ),
     ],
 )
 def test_imports_succeed_and_the_use_is_refused_at_its_line(script, named):

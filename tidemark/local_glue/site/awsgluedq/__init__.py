@@ -1,5 +1,1 @@
-"""AWS's package of data quality transforms; each is refused where a script uses it."""
-
-from tidemark.local_glue.unsupported.refusals import install_finder
-
-install_finder()
+"""AWS's package of data quality transforms."""

@@ -1,0 +1,178 @@
+"""Evaluates a data quality ruleset on a frame."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.data_quality.conditions import is_one
+from tidemark.local_glue.data_quality.custom_sql import queried, views
+from tidemark.local_glue.data_quality.leaves import leaf_of
+from tidemark.local_glue.data_quality.measure import measured
+from tidemark.local_glue.data_quality.options import Options
+from tidemark.local_glue.data_quality.others import Frames, compared
+from tidemark.local_glue.data_quality.parser import parse
+from tidemark.local_glue.data_quality.plan import (
+    Check,
+    Leaf,
+    Measure,
+    Outcome,
+    Scalar,
+    combined,
+    outcome_of,
+    row_sql,
+)
+from tidemark.local_glue.data_quality.rows import FAILED, PASSED, with_results
+from tidemark.local_glue.data_quality.rule_types import TYPES, checked
+from tidemark.local_glue.data_quality.rules import AnyRule, Composite, Rule, leaves
+from tidemark.local_glue.data_quality.table import Table, share
+
+OUTCOMES = (
+    "Rule string, Outcome string, FailureReason string, EvaluatedMetrics map<string,double>, "
+    "EvaluatedRule string"
+)
+_COMPARE = (
+    *("AggregateMatch", "DatasetMatch", "ReferentialIntegrity", "RowCountMatch", "SchemaMatch"),
+)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The rules of a document with their outcomes, and the rows that they judged.
+
+    Attributes:
+        outcomes: of each rule, in order.
+        frame: the rows, with columns of rules that compare data.
+        leaves: what the parts of rules needed.
+        options: what changes results.
+        columns: of the rows.
+    """
+
+    outcomes: Mapping[AnyRule, Outcome]
+    frame: DataFrame
+    leaves: Mapping[Rule, Leaf]
+    options: Options
+    columns: tuple[str, ...]
+
+    def rule_outcomes(self) -> DataFrame:
+        """Return a row per rule, in order, with the columns of `OUTCOMES`."""
+        rows = [
+            (
+                rule.text,
+                PASSED if outcome.passed else FAILED,
+                outcome.reason,
+                dict(outcome.metrics),
+                rule.text,
+            )
+            for rule, outcome in self.outcomes.items()
+        ]
+        return self.frame.sparkSession.createDataFrame(rows, OUTCOMES).coalesce(1)
+
+    def row_outcomes(self) -> DataFrame:
+        """Return the rows with what each rule says of them; see `with_results`."""
+        rules = {
+            rule.text: row_sql(rule, self.leaves, self.options.skips) for rule in self.outcomes
+        }
+        found = with_results(self.frame, rules)
+        return found.drop(*(set(self.frame.columns) - set(self.columns)))
+
+
+def evaluate(
+    frame: DataFrame,
+    ruleset: str,
+    others: Mapping[str, DataFrame],
+    options: Options,
+) -> Evaluation:
+    """Evaluate a ruleset: nothing is computed of rules that need no row.
+
+    Args:
+        frame: the rows.
+        ruleset: the document, in DQDL.
+        others: other data by their aliases.
+        options: what changes results.
+
+    Raises:
+        UsageError: the document is wrong, or Spark does not know a where clause.
+        UnsupportedError: it uses what does not run here.
+    """
+    rules = checked(parse(ruleset))
+    parts = list(dict.fromkeys(leaves(rules)))
+    if options.by_row:
+        _check_parts(rules)
+    _check_clauses(frame, parts)
+    now, table = datetime.now(UTC), Table.of(frame.dtypes)
+    rows, found = frame, dict[Rule, Leaf]()
+    for place, rule in enumerate(parts):
+        name = f"_dq_match_{place}"
+        if rule.kind in _COMPARE:
+            rows, found[rule] = compared(rule, Frames(frame, rows, others), name)
+        elif rule.kind == "CustomSql":
+            with views(frame, others):
+                rows, found[rule] = queried(rule, rows, name)
+        else:
+            found[rule] = leaf_of(rule, table, now)
+    by_row = {rule: _of_rows(rule, found, options) for rule in rules}
+    checks = [check for leaf in found.values() for check in leaf.checks]
+    by_rows = [one for one in by_row.values() if one]
+    values = measured(frame, rows, (check.measure for check in [*checks, *by_rows]))
+    outcomes = {rule: _outcome(rule, found, values, by_row[rule]) for rule in rules}
+    return Evaluation(outcomes, rows, found, options, tuple(frame.columns))
+
+
+def _outcome(
+    rule: AnyRule,
+    found: Mapping[Rule, Leaf],
+    values: Mapping[Measure, float | None],
+    by_row: Check | None,
+) -> Outcome:
+    whole = combined(rule, lambda part: outcome_of(found[part], values))
+    if by_row is None:
+        return whole
+    judged = outcome_of(Leaf(Rule(""), (by_row,)), values)
+    return Outcome(judged.passed, judged.reason, whole.metrics)
+
+
+def _of_rows(rule: AnyRule, found: Mapping[Rule, Leaf], options: Options) -> Check | None:
+    """Return the check of a composite rule that is evaluated for each row."""
+    if not options.by_row or not isinstance(rule, Composite):
+        return None
+    sql = row_sql(rule, found, skips=False)
+    return Check(Scalar(share(f"({sql})", None)), "", is_one) if sql else None
+
+
+def _check_parts(rules: tuple[AnyRule, ...]) -> None:
+    """Refuse parts of composite rules that say nothing of a row, or only of a share of rows.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-syntax-composite-rules
+    """
+    of_rows = ("ColumnDataType", "ColumnLength", "ColumnValues", "CustomSql", "DataFreshness")
+    known = (*of_rows, "IsComplete", "IsPrimaryKey", "IsUnique", "UniqueValueRatio")
+    for composite in rules:
+        for part in leaves((composite,)) if isinstance(composite, Composite) else ():
+            is_number = part.kind == "CustomSql" and part.condition
+            if part.kind not in known or part.threshold or is_number or TYPES[part.kind].is_ratio:
+                raise UnsupportedError(
+                    f"the data quality rule {part.text!r} has no result for each row, so it cannot "
+                    "be part of a composite rule with compositeRuleEvaluation.method ROW: make it "
+                    "a rule of its own, or leave the option out"
+                )
+
+
+def _check_clauses(frame: DataFrame, rules: list[Rule]) -> None:
+    """Refuse where clauses as AWS does.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-filtering-data-in-dqdl
+    """
+    for rule in rules:
+        try:
+            if rule.where is not None:
+                frame.where(F.expr(rule.where))
+        except (AnalysisException, ParseException) as error:
+            reason = str(error).splitlines()[0]
+            raise UsageError(
+                f"Rule {rule.text} has provided an invalid where clause : {reason}"
+            ) from error

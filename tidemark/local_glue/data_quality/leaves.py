@@ -1,0 +1,283 @@
+"""What each rule about one table needs.
+
+Names of metrics and what counts as null follow AWS's pages and deequ, on which Glue is built.
+Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl-rule-types.html,
+https://github.com/awslabs/deequ (com.amazon.deequ.dqdl.translation.rules)
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.data_quality.conditions import (
+    Holds,
+    count_requirement,
+    holds,
+    is_one,
+    null_requirement,
+    percentage,
+    ratio_requirement,
+    requirement,
+)
+from tidemark.local_glue.data_quality.plan import Check, Known, Leaf, Measure, OfGroups, Scalar
+from tidemark.local_glue.data_quality.rules import Condition, Number, Rule, Text
+from tidemark.local_glue.data_quality.sql import (
+    CAST_TYPES,
+    column_data_type,
+    column_length,
+    column_values,
+    data_freshness,
+)
+from tidemark.local_glue.data_quality.table import NUMERIC, STRING, Table, only, share
+
+Maker = Callable[[Rule, Table, datetime], Leaf]
+_AGGREGATES = {"Mean": "avg", "Sum": "sum", "StandardDeviation": "stddev_pop"}
+_GROUPED = {
+    "Uniqueness": "uniqueness",
+    "IsUnique": "uniqueness",
+    "UniqueValueRatio": "unique_value_ratio",
+    "Entropy": "entropy",
+    "DistinctValuesCount": "distinct",
+}
+_MADE_OF_ROWS = ("Uniqueness", "IsUnique", "UniqueValueRatio")
+_NO_COLUMNS = ("RowCount", "ColumnCount", "ColumnExists", "ColumnNamesMatchPattern")
+
+
+def leaf_of(rule: Rule, table: Table, now: datetime) -> Leaf:
+    """Return what a rule about one table needs.
+
+    Args:
+        rule: a rule that was checked; not of a type that compares tables, nor CustomSql.
+        table: whose rows it is about.
+        now: what ``now()`` means, in UTC.
+
+    Raises:
+        UsageError: the pattern of ColumnNamesMatchPattern is none.
+    """
+    if rule.kind not in _NO_COLUMNS and (reason := table.missing(rule.parameters)):
+        return Leaf(rule, failure=reason)
+    return _MAKERS[rule.kind](rule, table, now)
+
+
+def test_of(rule: Rule) -> Holds:
+    """Return the test of a rule's condition, which is of numbers."""
+    return holds(rule.condition) if rule.condition else is_one
+
+
+def _row_count(rule: Rule, _: Table, __: datetime) -> Leaf:
+    measure = Scalar(f"CAST(count({only('1', rule.where)}) AS DOUBLE)")
+    return Leaf(rule, (Check(measure, "Dataset.*.RowCount", test_of(rule), count_requirement),))
+
+
+def _column_count(rule: Rule, table: Table, _: datetime) -> Leaf:
+    measure = Known(float(len(table.columns)))
+    return Leaf(rule, (Check(measure, "Dataset.*.ColumnCount", test_of(rule), count_requirement),))
+
+
+def _column_exists(rule: Rule, table: Table, _: datetime) -> Leaf:
+    is_there = table.find(rule.parameters[0]) is not None
+    return Leaf(rule, (Check(Known(float(is_there)), ""),))
+
+
+def _names_match(rule: Rule, table: Table, _: datetime) -> Leaf:
+    try:
+        pattern = re.compile(rule.parameters[0])
+    except re.error as error:
+        raise UsageError(f"the data quality rule {rule.text!r} has a wrong pattern: {error}") from (
+            error
+        )
+    names = [column.name for column in table.columns]
+    others = [name for name in names if not pattern.search(name)]
+    ratio = Known((len(names) - len(others)) / len(names) if names else float("nan"))
+    reason = f"Columns that do not match the pattern: {', '.join(others)}"
+    metric = "Dataset.*.ColumnNamesPatternMatchRatio"
+    return Leaf(rule, (Check(ratio, metric, lambda _: not others, lambda _: reason),))
+
+
+def _completeness(rule: Rule, table: Table, _: datetime) -> Leaf:
+    return Leaf(
+        rule,
+        (_complete(rule, table, rule.parameters[0], test_of(rule)),),
+        row=_row(rule, f"{_sql(table, rule.parameters[0])} IS NOT NULL"),
+    )
+
+
+def _complete(rule: Rule, table: Table, name: str, test: Holds = is_one) -> Check:
+    found = share(f"{_sql(table, name)} IS NOT NULL", rule.where)
+    return Check(Scalar(found), f"Column.{name}.Completeness", test)
+
+
+def _aggregate(rule: Rule, table: Table, _: datetime) -> Leaf:
+    if reason := table.other_type(rule.parameters, NUMERIC):
+        return Leaf(rule, failure=reason)
+    (name,) = rule.parameters
+    value = only(_sql(table, name), rule.where)
+    measure = Scalar(f"CAST({_AGGREGATES[rule.kind]}({value}) AS DOUBLE)")
+    return Leaf(rule, (Check(measure, f"Column.{name}.{rule.kind}", test_of(rule)),))
+
+
+def _correlation(rule: Rule, table: Table, _: datetime) -> Leaf:
+    if reason := table.other_type(rule.parameters, NUMERIC):
+        return Leaf(rule, failure=reason)
+    first, second = (only(_sql(table, name), rule.where) for name in rule.parameters)
+    metric = f"Multicolumn.{','.join(rule.parameters)}.ColumnCorrelation"
+    return Leaf(rule, (Check(Scalar(f"corr({first}, {second})"), metric, test_of(rule)),))
+
+
+def _groups(rule: Rule, table: Table, _: datetime) -> Leaf:
+    names = rule.parameters
+    columns = tuple(_sql(table, name) for name in names)
+    measure = OfGroups(columns, rule.where, _GROUPED[rule.kind])
+    word = "Uniqueness" if rule.kind == "IsUnique" else rule.kind
+    says = count_requirement if rule.kind == "DistinctValuesCount" else requirement
+    check = Check(measure, _metric(names, word), test_of(rule), says)
+    is_of_rows = rule.kind in _MADE_OF_ROWS
+    return Leaf(rule, (check,), row=_row(rule, _alone(columns, rule)) if is_of_rows else None)
+
+
+def _primary_key(rule: Rule, table: Table, _: datetime) -> Leaf:
+    names = rule.parameters
+    columns = tuple(_sql(table, name) for name in names)
+    unique = Check(OfGroups(columns, rule.where, "uniqueness"), _metric(names, "Uniqueness"))
+    complete = [_complete(rule, table, name) for name in names]
+    test = " AND ".join([_alone(columns, rule), *(f"{one} IS NOT NULL" for one in columns)])
+    return Leaf(rule, (unique, *complete), row=_row(rule, test))
+
+
+def _values(rule: Rule, table: Table, now: datetime) -> Leaf:
+    (name,), condition = rule.parameters, _condition(rule)
+    test = column_values(_sql(table, name), condition, now)
+    compliance = Check(
+        Scalar(share(test, rule.where)),
+        f"Column.{name}.ColumnValues.Compliance",
+        holds(rule.threshold) if rule.threshold else is_one,
+    )
+    row = _row(rule, test)
+    if condition.operator == "matches" and (reason := table.other_type([name], STRING)):
+        return Leaf(rule, failure=reason)
+    is_simple = condition.has(Number) and not condition.negated and condition.operator != "in"
+    if rule.threshold or not is_simple:
+        return Leaf(rule, (compliance,), row)
+    if reason := table.other_type([name], NUMERIC):
+        return Leaf(rule, failure=reason)
+    if condition.operator == "between":
+        test = f"({_sql(table, name)} IS NULL OR {test})"
+        bounds = [replace(compliance, measure=Scalar(share(test, rule.where)))]
+    else:
+        bounds = _bounds(rule, table)
+    null = Scalar(share(f"{_sql(table, name)} IS NOT NULL", rule.where))
+    return Leaf(rule, (*bounds, Check(null, "", is_one, null_requirement)), row)
+
+
+def _bounds(rule: Rule, table: Table) -> list[Check]:
+    """Return the checks of the least and the greatest value."""
+    (name,), condition = rule.parameters, _condition(rule)
+    column = _sql(table, name)
+    words = {"=": ("min", "max"), ">": ("min",), ">=": ("min",)}
+    return [
+        Check(
+            Scalar(f"CAST({word}({only(column, rule.where)}) AS DOUBLE)"),
+            f"Column.{name}.{'Minimum' if word == 'min' else 'Maximum'}",
+            holds(condition),
+        )
+        for word in words.get(condition.operator, ("max",))
+    ]
+
+
+def _length(rule: Rule, table: Table, _: datetime) -> Leaf:
+    if reason := table.other_type(rule.parameters, STRING):
+        return Leaf(rule, failure=reason)
+    (name,), condition = rule.parameters, _condition(rule)
+    test = column_length(_sql(table, name), condition)
+    row = _row(rule, test)
+    if condition.operator == "in" or condition.negated:
+        measure = Scalar(share(test, rule.where))
+        return Leaf(rule, (Check(measure, f"Column.{name}.LengthCompliance"),), row)
+    value = only(f"length(coalesce({_sql(table, name)}, ''))", rule.where)
+    ends = {
+        word: Scalar(f"CAST({word}({value}) AS DOUBLE)")
+        for word in {">": ("min",), ">=": ("min",), "<": ("max",), "<=": ("max",)}.get(
+            condition.operator, ("min", "max")
+        )
+    }
+    names = {"min": "MinimumLength", "max": "MaximumLength"}
+    return Leaf(
+        rule,
+        tuple(Check(ends[w], f"Column.{name}.{names[w]}", holds(condition)) for w in ends),
+        row,
+    )
+
+
+def _data_type(rule: Rule, table: Table, _: datetime) -> Leaf:
+    (name,), condition = rule.parameters, _condition(rule)
+    (word,) = (one.value for one in condition.operands if isinstance(one, Text))
+    if word.lower() not in CAST_TYPES and not re.fullmatch(r"(?i)decimal\(\d+,\s*\d+\)", word):
+        return Leaf(rule, failure=f"Unrecognized data type: {word}")
+    test = column_data_type(_sql(table, name), condition)
+    return Leaf(
+        rule,
+        (
+            Check(
+                Scalar(share(test, rule.where)),
+                f"Column.{name}.ColumnDataType.Compliance",
+                holds(rule.threshold) if rule.threshold else is_one,
+                ratio_requirement,
+            ),
+        ),
+        _row(rule, test),
+    )
+
+
+def _freshness(rule: Rule, table: Table, now: datetime) -> Leaf:
+    (name,) = rule.parameters
+    test = data_freshness(_sql(table, name), _condition(rule), now)
+    metric = f"Column.{name}.DataFreshness.Compliance"
+    measure: Measure = Scalar(share(test, rule.where))
+    return Leaf(rule, (Check(measure, metric, is_one, percentage),), _row(rule, test))
+
+
+def _alone(columns: tuple[str, ...], rule: Rule) -> str:
+    """Return SQL that is true of a row whose values no other row has."""
+    count = f"count({only('1', rule.where)})"
+    return f"({count} OVER (PARTITION BY {', '.join(columns)}) = 1)"
+
+
+def _row(rule: Rule, test: str) -> str:
+    """Return SQL of a rule about rows: null of rows that its where clause leaves out."""
+    return only(test, rule.where)
+
+
+def _metric(names: tuple[str, ...], word: str) -> str:
+    owner = "Column" if len(names) == 1 else "Multicolumn"
+    return f"{owner}.{','.join(names)}.{word}"
+
+
+def _sql(table: Table, name: str) -> str:
+    column = table.find(name)
+    assert column is not None, name  # noqa: S101 (leaf_of has looked)
+    return column.sql
+
+
+def _condition(rule: Rule) -> Condition:
+    assert rule.condition is not None, rule.text  # noqa: S101 (rules are checked)
+    return rule.condition
+
+
+_MAKERS: dict[str, Maker] = {
+    "RowCount": _row_count,
+    "ColumnCount": _column_count,
+    "ColumnExists": _column_exists,
+    "ColumnNamesMatchPattern": _names_match,
+    "IsComplete": _completeness,
+    "Completeness": _completeness,
+    **dict.fromkeys(_AGGREGATES, _aggregate),
+    "ColumnCorrelation": _correlation,
+    **dict.fromkeys(_GROUPED, _groups),
+    "IsPrimaryKey": _primary_key,
+    "ColumnValues": _values,
+    "ColumnLength": _length,
+    "ColumnDataType": _data_type,
+    "DataFreshness": _freshness,
+}

@@ -1,0 +1,107 @@
+"""Reads what conditions compare with: numbers, strings, keywords, dates and durations."""
+
+from collections.abc import Callable
+
+from tidemark.errors import UnsupportedError
+from tidemark.local_glue.data_quality.rules import (
+    KEYWORDS,
+    SECONDS,
+    Duration,
+    Keyword,
+    Now,
+    Number,
+    Operand,
+    Text,
+)
+from tidemark.local_glue.data_quality.stream import Stream
+from tidemark.local_glue.data_quality.tokens import NUMBER, STRING, WORD
+
+_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b if b else float("nan"),
+}
+_LITERALS = {word: word.upper() for word in (*KEYWORDS, *(one.lower() for one in KEYWORDS))}
+
+
+def operand(stream: Stream) -> Operand:
+    """Return the operand that comes next.
+
+    Raises:
+        UsageError: there is none.
+        UnsupportedError: it is computed from earlier runs.
+    """
+    if stream.at(STRING):
+        text = stream.pop().text
+        return Text(unquoted(text), text)
+    if stream.sees("now") or (stream.sees("(") and stream.after_next.text == "now"):
+        return _now(stream)
+    if stream.next.text in _LITERALS:
+        return Keyword(_LITERALS[stream.pop().text])
+    if stream.at(NUMBER) and stream.after_next.text in SECONDS:
+        return duration(stream)
+    return _number(stream)
+
+
+def unquoted(text: str) -> str:
+    """Return the value of a string; a backslash stays, but before a quote."""
+    return text[1:-1].replace('\\"', '"')
+
+
+def duration(stream: Stream) -> Duration:
+    """Return the duration that comes next.
+
+    Raises:
+        UsageError: there is none.
+    """
+    amount, unit = stream.pop(), stream.next
+    if not amount.text.isdigit() or unit.text not in SECONDS:
+        raise stream.wrong(f"a duration is a number and one of {', '.join(SECONDS)}")
+    stream.pop()
+    return Duration(int(amount.text), unit.text)
+
+
+def _now(stream: Stream) -> Now:
+    in_parentheses = stream.take_if("(")
+    for sign in ("now", "(", ")"):
+        stream.take(sign)
+    if not in_parentheses:
+        return Now()
+    found = Now()
+    if stream.sees("-", "+"):
+        sign = stream.pop().text
+        found = Now(sign, duration(stream))
+    stream.take(")")
+    return found
+
+
+def _number(stream: Stream) -> Number:
+    """Return a number or an expression; operators count from left to right, as in the grammar."""
+    found = _term(stream)
+    while stream.sees(*_ARITHMETIC):
+        sign = stream.pop().text
+        other = _term(stream)
+        value = _ARITHMETIC[sign](found.value, other.value)
+        found = Number(value, f"{found.text} {sign} {other.text}")
+    return found
+
+
+def _term(stream: Stream) -> Number:
+    if stream.take_if("("):
+        inner = _number(stream)
+        stream.take(")")
+        return Number(inner.value, f"({inner.text})")
+    sign = "-" if stream.take_if("-") else ""
+    if stream.at(NUMBER):
+        text = sign + stream.pop().text
+        return Number(float(text), text)
+    if stream.at(WORD) and stream.after_next.text == "(":
+        raise UnsupportedError(
+            f"{stream.next.text}(…) in a data quality rule compares with the metrics of earlier "
+            "runs, which are not kept here: write the number, or leave the rule out of local runs"
+        )
+    raise stream.wrong(
+        f"expected a number, a string, NULL, EMPTY, WHITESPACES_ONLY or now(), found "
+        f"{stream.next.text}"
+    )
