@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tidemark.assembly.definitions import TableDefinition
-from tidemark.errors import DiskFullError, TidemarkError, UsageError
+from tidemark.errors import DiskFullError, EntityNotFoundError, TidemarkError, UsageError
 from tidemark.local_glue.home import TABLES_FILE, Home
 from tidemark.local_glue.machine import child
 from tidemark.local_glue.machine.disk import full_disk_text, has_room
@@ -215,6 +215,22 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
         ) from error
     finally:
         client.close()
+
+
+@contextmanager
+def naming_the_table(client: "DynamoDBClient", table: str) -> Iterator[None]:
+    """Say of a table that is not there that it is not.
+
+    Raises:
+        EntityNotFoundError: DynamoDB has no such table.
+    """
+    try:
+        yield
+    except client.exceptions.ResourceNotFoundException as error:
+        raise EntityNotFoundError(
+            f"there is no table {table} in the DynamoDB at {client.meta.endpoint_url}; declare it "
+            "in the app, or create it with boto3 at that endpoint"
+        ) from error
 
 
 def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition]) -> None:

@@ -24,8 +24,9 @@ from tidemark.local_glue.readers.formats import Format, read_format
 from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
 from tidemark.local_glue.readers.predicates import EveryPartition, SparkPredicate
 from tidemark.local_glue.readers.s3 import read_request
-from tidemark.local_glue.readers.s3_options import s3_request
+from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS, s3_request
 from tidemark.local_glue.readers.spark_files import empty_frame
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
 # Properties of a table that stand for connection options; those of the call win.
@@ -150,8 +151,8 @@ def table_names(
 ) -> tuple[str, str]:
     """Return database and table; the texts of the first three errors are AWS's."""
     name_space = others.get("name_space")
-    if unknown := sorted(set(others) - {"name_space"}):
-        raise UnsupportedError(f"reader arguments {unknown} are not supported")
+    for argument in sorted(set(others) - {"name_space", *PARTITION_COUNTS}):
+        note(RunWarning.OPTION_IGNORED, f"the argument {argument} of from_catalog")
     if database is not None and name_space is not None:
         raise UsageError("Parameter name_space and database are both specified, choose one.")
     if database is None and name_space is None:

@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 )
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.local_glue.dynamodb import ENDPOINT_VARIABLE, dynamodb_client
+from tidemark.local_glue.dynamodb import ENDPOINT_VARIABLE, dynamodb_client, naming_the_table
 from tidemark.local_glue.frames.choices import with_marks
 from tidemark.local_glue.frames.nested import simplify_ddb_json, unnest_ddb_json
 from tidemark.local_glue.frames.records import filled, widened, writer
@@ -68,7 +68,8 @@ def read_dynamodb(spark: SparkSession, connection_options: Mapping[str, Any]) ->
     Raises:
         UsageError: no table is named, or both forms are.
         UnsupportedError: an option that this machine does not run.
-        TidemarkError: DynamoDB refuses, as for a table that is not there.
+        EntityNotFoundError: there is no such table.
+        TidemarkError: DynamoDB refuses.
     """
     table, is_export = _table(connection_options)
     items = list(_scanned(table))
@@ -105,7 +106,8 @@ def _table(options: Mapping[str, Any]) -> tuple[str, bool]:
 
 
 def _scanned(table: str) -> Iterator[Mapping[str, Any]]:
-    with dynamodb_client(os.environ[ENDPOINT_VARIABLE], os.environ["AWS_REGION"]) as client:
+    endpoint, region = os.environ[ENDPOINT_VARIABLE], os.environ["AWS_REGION"]
+    with dynamodb_client(endpoint, region) as client, naming_the_table(client, table):
         for page in client.get_paginator("scan").paginate(TableName=table):
             yield from page["Items"]
 

@@ -16,6 +16,7 @@ from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 GLOB = re.compile(r"[\[\]{}*?\\]")  # Spark reads a path as a pattern; a key such as a[1] is none
 # Options that only choose a faster way to list or to read on AWS; the rows are the same.
+PARTITION_COUNTS = frozenset({"minPartitions", "targetPartitions"})  # of contexts and readers
 NO_EFFECT = frozenset({"useS3ListImplementation", "optimizePerformance"})
 # Options that Glue has for files, and that would change rows here.
 NOT_RUN = frozenset({"compressionType", "isFailFast", "catalogPartitionPredicate"})
@@ -118,13 +119,22 @@ def _paths(paths: object) -> tuple[str, ...]:
 
 def _exclusions(options: Mapping[str, Any]) -> tuple[str, ...]:
     patterns = _texts(options, "exclusions", '"[\\"**.pdf\\"]"')
+    return (*patterns, "**") if LOCAL_STORAGE_CLASS in storage_classes(options) else patterns
+
+
+def storage_classes(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ``excludeStorageClasses`` of the options of files.
+
+    Raises:
+        UsageError: it is no list of storage classes.
+    """
     classes = _texts(options, "excludeStorageClasses", '["GLACIER"]')
     if wrong := sorted(set(classes) - set(STORAGE_CLASSES)):
         raise UsageError(
-            f"connection_options['excludeStorageClasses'] has {wrong}; allowed are "
+            f"the option excludeStorageClasses has {wrong}; allowed are "
             f"{', '.join(STORAGE_CLASSES)}"
         )
-    return (*patterns, "**") if LOCAL_STORAGE_CLASS in classes else patterns
+    return classes
 
 
 def _texts(options: Mapping[str, Any], name: str, example: str) -> tuple[str, ...]:
@@ -145,12 +155,12 @@ def _texts(options: Mapping[str, Any], name: str, example: str) -> tuple[str, ..
 def _limits(options: Mapping[str, Any]) -> Limits:
     if "boundedFiles" in options and "boundedSize" in options:
         raise UsageError("connection_options has boundedFiles and boundedSize; give only one")
-    max_band = _whole_number(options, "maxBand", at_least=0)
+    max_band = whole_number(options, "maxBand", at_least=0)
     return Limits(
         max_band_ms=DEFAULT_MAX_BAND_MS if max_band is None else max_band,
-        max_files_in_band=_whole_number(options, "maxFilesInBand", at_least=0),
-        bounded_files=_whole_number(options, "boundedFiles", at_least=1),
-        bounded_size=_whole_number(options, "boundedSize", at_least=1),
+        max_files_in_band=whole_number(options, "maxFilesInBand", at_least=0),
+        bounded_files=whole_number(options, "boundedFiles", at_least=1),
+        bounded_size=whole_number(options, "boundedSize", at_least=1),
     )
 
 
@@ -171,17 +181,21 @@ def _group_files(options: Mapping[str, Any], format_name: str) -> str | None:
 
 
 def _group_size(options: Mapping[str, Any]) -> int | None:
-    size = _whole_number(options, "groupSize", at_least=1)
+    size = whole_number(options, "groupSize", at_least=1)
     return size if options.get("groupFiles") == "inPartition" else None
 
 
-def _whole_number(options: Mapping[str, Any], name: str, at_least: int) -> int | None:
+def whole_number(options: Mapping[str, Any], name: str, at_least: int) -> int | None:
+    """Return an option that is an integer, or one as text; None where it is not given.
+
+    Raises:
+        UsageError: it is no integer, or too small.
+    """
     value = options.get(name)
     if value is None:
         return None
     if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value)) or int(value) < at_least:
         raise UsageError(
-            f"connection_options[{name!r}] is {value!r}; it must be an integer of at least "
-            f"{at_least}"
+            f"the option {name} is {value!r}; it must be an integer of at least {at_least}"
         )
     return int(value)

@@ -13,7 +13,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "": "register",
         "GlueContext": (
             "getStreamingSource convert_resolve_option "
-            "purge_table purge_s3_path transition_table transition_s3_path "
             "getSampleStreamingDynamicFrame start_transaction commit_transaction cancel_transaction"
         ),
     },
@@ -68,10 +67,8 @@ NOT_YET: dict[str, dict[str, str]] = {
 
 # Visual transforms of Glue Studio: a script imports one by name and calls it as a method.
 STUDIO = (
-    *("gs_array_to_cols", "gs_autobalance_processing", "gs_concat", "gs_explode", "gs_flatten"),
-    *("gs_format_timestamp", "gs_intersect", "gs_lookup", "gs_null_rows", "gs_parse_json"),
-    *("gs_pivot", "gs_regex_extractor", "gs_repartition", "gs_sequence", "gs_split"),
-    *("gs_to_timestamp", "gs_unpivot", "gs_uuid"),
+    *("gs_autobalance_processing", "gs_intersect", "gs_lookup", "gs_parse_json"),
+    *("gs_regex_extractor", "gs_sequence", "gs_unpivot"),
 )
 NOT_YET |= {name: {"": name} for name in STUDIO}
 PAGE = "docs/awsglue-coverage.md"
@@ -79,15 +76,12 @@ WITH_SPARK = "convert with toDF() and use Spark"
 _STREAM = "streaming jobs do not run locally; read the source as a batch"
 _GOVERNED = "AWS ended governed tables; write to a table of Iceberg, Hudi or Delta Lake"
 _JVM = "it makes an object of Glue's JVM, which only Glue has"
-_S3 = "delete or move the files with boto3 or in the lake folder"
 # What to do instead, by a part of a name, the last one first.
 INSTEAD = {
     **dict.fromkeys(("getStreamingSource", "StreamingDataSource"), _STREAM),
     "getSampleStreamingDynamicFrame": _STREAM,
     **dict.fromkeys(("start_transaction", "commit_transaction", "cancel_transaction"), _GOVERNED),
     **dict.fromkeys(("register", "convert_resolve_option", "makeOptions"), _JVM),
-    **dict.fromkeys(("purge_s3_path", "purge_table", "transition_s3_path"), _S3),
-    "transition_table": _S3,
 }
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
-from tidemark.local_glue.dynamodb import ENDPOINT_VARIABLE, dynamodb_client
+from tidemark.local_glue.dynamodb import ENDPOINT_VARIABLE, dynamodb_client, naming_the_table
 from tidemark.local_glue.frames.choices import schema_of
 from tidemark.local_glue.frames.records import converter
 
@@ -53,13 +53,11 @@ def write_dynamodb(frame: DataFrame, connection_options: Mapping[str, Any]) -> N
         return
     with dynamodb_client(os.environ[ENDPOINT_VARIABLE], os.environ["AWS_REGION"]) as client:
         name = str(table).rpartition(":table/")[2]
-        keys = [key["AttributeName"] for key in _described(client, name)["KeySchema"]]
+        with naming_the_table(client, name):
+            described = client.describe_table(TableName=name)["Table"]
+        keys = [key["AttributeName"] for key in described["KeySchema"]]
         for batch in _batches(_items(frame), keys):
             _put(client, name, batch)
-
-
-def _described(client: "DynamoDBClient", table: str) -> Mapping[str, Any]:
-    return client.describe_table(TableName=table)["Table"]
 
 
 def _items(frame: DataFrame) -> Iterator[dict[str, Any]]:

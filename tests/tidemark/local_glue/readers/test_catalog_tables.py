@@ -289,6 +289,7 @@ def test_name_space_is_another_name_of_the_database(read, define, s3):
     s3.put("a.json", '{"id": 1}\n')
 
     assert read(database=None, name_space="lake").count() == 1
+    assert read(tableName="ignored, as by Glue").count() == 1
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,6 @@ def test_name_space_is_another_name_of_the_database(read, define, s3):
         ({"name_space": "lake"}, UsageError, "name_space and database are both specified"),
         ({"database": None}, UsageError, "name_space or database is missing"),
         ({"table_name": None}, UsageError, "table_name is missing"),
-        ({"tableName": "flights"}, UnsupportedError, r"arguments \['tableName'\]"),
         ({"catalog_id": "1"}, UnsupportedError, "catalog_id '1' is another account"),
         ({"additional_options": {"isFailFast": 1}}, UnsupportedError, r"\['isFailFast'\]"),
     ],

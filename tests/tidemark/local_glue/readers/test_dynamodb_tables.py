@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from awsglue.dynamicframe import DynamicFrame
-from tidemark.errors import TidemarkError, UnsupportedError, UsageError
+from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
 
@@ -131,6 +131,6 @@ def test_what_is_wrong_about_a_table_is_said(client, glue_context):
         read("dynamodb", {"dynamodb.input.tableName": "songs", "dynamodb.filter": "x"})
     with pytest.raises(UnsupportedError, match="'s3'; only 'ddb' runs here"):
         read("dynamodb", {"dynamodb.export": "s3"})
-    with pytest.raises(TidemarkError, match="ResourceNotFoundException"):
+    with pytest.raises(EntityNotFoundError, match="there is no table none in the DynamoDB at"):
         read("dynamodb", {"dynamodb.input.tableName": "none"})
     assert os.environ["AWS_REGION"] == "us-east-1"

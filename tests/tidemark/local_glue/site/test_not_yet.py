@@ -63,8 +63,8 @@ def test_every_refused_name_is_one_of_aws_and_is_not_here(module):
         ("from awsglue.devutils import *\nGlueJobUtils.create(f=1)", "GlueJobUtils.create"),
         ("from awsglue.devutils import Command\nCommand.apply(f=1)", "Command.apply"),
         (
-            "import awsglue, gs_split\nawsglue.DynamicFrame.gs_split(1)",
-            "DynamicFrame.gs_split",
+            "import awsglue, gs_lookup\nawsglue.DynamicFrame.gs_lookup(1)",
+            "DynamicFrame.gs_lookup",
         ),
         (
             "from awsgluedi.transforms import *\npii.Hash.apply()",

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession, SQLContext
 from pyspark.sql.types import StructType
 
 from awsglue.data_sink import DataSink
-from awsglue.data_source import PARTITION_COUNTS, DataSource
+from awsglue.data_source import DataSource
 from awsglue.dataframereader import DataFrameReader
 from awsglue.dataframewriter import DataFrameWriter
 from awsglue.dynamicframe import (
@@ -23,10 +23,16 @@ from awsglue.dynamicframe import (
 from tidemark.errors import UnsupportedError
 from tidemark.local_glue.frames.streams import Batch, for_each_batch, with_ingestion_time
 from tidemark.local_glue.readers.catalog import read_catalog, schema_of_table
+from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS
 from tidemark.local_glue.readers.sources import read_source
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.unsupported.refusals import install
 from tidemark.local_glue.writers.jdbc import jdbc_conf
+from tidemark.local_glue.writers.purges import (
+    leave_storage_class,
+    purge_path,
+    purge_table_files,
+)
 from tidemark.local_glue.writers.sinks import Sink, catalog_sink, check_account, jdbc_conf_sink
 
 
@@ -331,7 +337,7 @@ class GlueContext(SQLContext):
             push_down_predicate: a condition on partition keys; other folders are not even listed.
             additional_options: connection options; they win over the properties of the table.
             catalog_id: the account; only this machine's.
-            kwargs: ``name_space``; others are refused.
+            kwargs: ``name_space``; others are ignored, as by Glue, and are warnings.
 
         Returns:
             The rows of the new files: declared columns, then partition keys, typed as declared.
@@ -374,16 +380,16 @@ class GlueContext(SQLContext):
 
     def write_dynamic_frame_from_options(
         self,
-        frame: DynamicFrame,
+        frame: DynamicFrame | DynamicFrameCollection,
         connection_type: str,
         connection_options: Mapping[str, Any] | None = None,
         format: str | None = None,
         format_options: Mapping[str, Any] | None = None,
         transformation_ctx: str = "",
-    ) -> DynamicFrame:
-        """Append a frame and return it; see `getSink` for options and errors."""
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Append a frame and return it; see `getSink` for options, `write_from_options` too."""
         sink = Sink(connection_type, connection_options or {}, format, format_options or {})
-        return DataSink(sink, self).writeFrame(frame)
+        return DataSink(sink, self).write(frame)
 
     def write_from_options(
         self,
@@ -404,7 +410,7 @@ class GlueContext(SQLContext):
 
     def write_dynamic_frame_from_catalog(
         self,
-        frame: DynamicFrame,
+        frame: DynamicFrame | DynamicFrameCollection,
         database: str | None = None,
         table_name: str | None = None,
         redshift_tmp_dir: str = "",
@@ -412,7 +418,7 @@ class GlueContext(SQLContext):
         additional_options: Mapping[str, Any] | None = None,
         catalog_id: str | None = None,
         **kwargs: Any,
-    ) -> DynamicFrame:
+    ) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame to a table of the Data Catalog and return it.
 
         Args:
@@ -424,7 +430,7 @@ class GlueContext(SQLContext):
             additional_options: ``partitionKeys``, ``enableUpdateCatalog``, ``updateBehavior`` and
                 other options of `getSink`.
             catalog_id: the account; only this machine's.
-            kwargs: ``name_space``; others are refused.
+            kwargs: ``name_space``; others are ignored, as by Glue, and are warnings.
 
         Raises:
             EntityNotFoundError: there is no such table.
@@ -432,7 +438,7 @@ class GlueContext(SQLContext):
             UnsupportedError: something that this machine does not run.
         """
         sink = catalog_sink((database, table_name, kwargs), additional_options or {}, catalog_id)
-        return DataSink(sink, self).writeFrame(frame)
+        return DataSink(sink, self).write(frame)
 
     def write_data_frame_from_catalog(
         self,
@@ -452,7 +458,7 @@ class GlueContext(SQLContext):
 
     def write_dynamic_frame_from_jdbc_conf(
         self,
-        frame: DynamicFrame,
+        frame: DynamicFrame | DynamicFrameCollection,
         catalog_connection: str,
         connection_options: Mapping[str, Any] | None = None,
         redshift_tmp_dir: str = "",
@@ -502,6 +508,50 @@ class GlueContext(SQLContext):
     ) -> None:
         """Call a function with each micro-batch of a stream; see `for_each_batch`."""
         for_each_batch(frame, batch_function, options or {})
+
+    def purge_s3_path(
+        self,
+        s3_path: str,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+    ) -> None:
+        """Delete the files below a path that are older than 7 days; see `purge_path`."""
+        purge_path(s3_path, options or {})
+
+    def purge_table(
+        self,
+        database: str,
+        table_name: str,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> None:
+        """Delete the files of a table that are older than 7 days; see `purge_table_files`."""
+        check_account(catalog_id)
+        purge_table_files(self.spark_session, database, table_name, options or {})
+
+    def transition_s3_path(
+        self,
+        s3_path: str,
+        transition_to: str,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+    ) -> None:
+        """Move no file and warn of it; see `leave_storage_class`."""
+        leave_storage_class(s3_path, transition_to, options or {})
+
+    def transition_table(
+        self,
+        database: str,
+        table_name: str,
+        transition_to: str,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> None:
+        """Move no file and warn of it; see `leave_storage_class`."""
+        check_account(catalog_id)
+        leave_storage_class(f"{database}.{table_name}", transition_to, options or {})
 
     def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:
         """Return the rows with ingest_year, ingest_month and so on; see `with_ingestion_time`."""

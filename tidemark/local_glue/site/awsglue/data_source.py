@@ -10,12 +10,12 @@ from pyspark.sql import DataFrame
 
 from awsglue.dynamicframe import DynamicFrame
 from tidemark.errors import UnsupportedError
+from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS
 from tidemark.local_glue.unsupported.refusals import install
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
 
-PARTITION_COUNTS = frozenset({"minPartitions", "targetPartitions"})  # they tune only
 Open = Callable[[str | None, Mapping[str, Any]], DataFrame]
 
 

@@ -86,9 +86,10 @@ class DynamicFrame:
         accumulator_size: int = 0,
     ) -> "DynamicFrame":
         """Append this frame to a target and return it; see `GlueContext.getSink`."""
-        return self.glue_ctx.write_dynamic_frame_from_options(
+        self.glue_ctx.write_dynamic_frame_from_options(
             self, connection_type, connection_options, format, format_options
         )
+        return self
 
     def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
         """Return the rows as a Spark DataFrame; a choice is a struct of its types.
@@ -690,13 +691,13 @@ class DynamicFrameWriter:
 
     def from_options(
         self,
-        frame: DynamicFrame,
+        frame: DynamicFrame | DynamicFrameCollection,
         connection_type: str,
         connection_options: Mapping[str, Any] | None = None,
         format: str | None = None,
         format_options: Mapping[str, Any] | None = None,
         transformation_ctx: str = "",
-    ) -> DynamicFrame:
+    ) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame; see `GlueContext.write_dynamic_frame_from_options`."""
         return self._glue_context.write_dynamic_frame_from_options(
             frame,
@@ -709,7 +710,7 @@ class DynamicFrameWriter:
 
     def from_catalog(
         self,
-        frame: DynamicFrame,
+        frame: DynamicFrame | DynamicFrameCollection,
         database: str | None = None,
         table_name: str | None = None,
         redshift_tmp_dir: str = "",
@@ -717,7 +718,7 @@ class DynamicFrameWriter:
         additional_options: Mapping[str, Any] | None = None,
         catalog_id: str | None = None,
         **kwargs: Any,
-    ) -> DynamicFrame:
+    ) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame to a table; see `GlueContext.write_dynamic_frame_from_catalog`."""
         return self._glue_context.write_dynamic_frame_from_catalog(
             frame,
@@ -732,7 +733,7 @@ class DynamicFrameWriter:
 
     def from_jdbc_conf(
         self,
-        frame: DynamicFrame,
+        frame: DynamicFrame | DynamicFrameCollection,
         catalog_connection: str,
         connection_options: Mapping[str, Any] | None = None,
         redshift_tmp_dir: str = "",
