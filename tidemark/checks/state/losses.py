@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
+from tidemark.checks.state.manifest import GLUE_TABLE, JobState, Manifest, StatefulResource
 from tidemark.checks.state.plan import REREAD, Entry, RenameCtx, RenameJob, entry_document
 
 
@@ -271,7 +271,7 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
             yield Loss(
                 Kind.RESOURCE_REPLACED,
                 id_,
-                f"{', '.join(differences)}: CloudFormation makes a new, empty {now.type}",
+                f"{', '.join(differences)}: {_what_follows(was, now)}",
                 f"leave that as it was, or {discard}",
             )
         elif was.is_retained and not now.is_retained:
@@ -292,6 +292,13 @@ def _replacing(was: StatefulResource, now: StatefulResource) -> Iterator[str]:
     ):
         if before != after:
             yield f"its {name} was {before or 'made by AWS'} and is {after or 'made by AWS'}"
+
+
+def _what_follows(was: StatefulResource, now: StatefulResource) -> str:
+    """Return what CloudFormation does; a Glue table with other partition keys it changes."""
+    if now.type == GLUE_TABLE and (was.type, was.name) == (now.type, now.name):
+        return "the partitions that are registered have other keys, and are not found"
+    return f"CloudFormation makes a new, empty {now.type}"
 
 
 def _add(kind: str, **values: str) -> str:

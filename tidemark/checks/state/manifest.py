@@ -19,6 +19,7 @@ ABOUT = (
     "What this app keeps outside of its code. Written by `tidemark state write`; see docs/state.md."
 )
 DISABLE = "job-bookmark-disable"
+GLUE_TABLE = "AWS::Glue::Table"
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,12 @@ class JobState:
 
 @dataclass(frozen=True)
 class StatefulResource:
-    """A table, bucket or key.
+    """A table, database, bucket or key.
 
     Attributes:
         type: its CloudFormation type.
         name: the physical name that the template states; empty if AWS makes one.
-        keys: of a table, its key attributes as ``name type``.
+        keys: of a table, its key attributes, or its partition keys, as ``name type``.
         is_retained: whether it stays when its stack goes, or when it is replaced.
     """
 

@@ -14,10 +14,9 @@ from tidemark.assembly.intrinsics import Scope
 from tidemark.assembly.template import resolve_stacks, stack_resources
 from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
+from tidemark.checks.state.stateful import holds_state, stateful_resource
 from tidemark.errors import UsageError
 
-STATEFUL = ("AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::S3::Bucket")
-NAME_OF = {"AWS::DynamoDB::Table": "TableName", "AWS::S3::Bucket": "BucketName"}
 REGION = "us-east-1"  # no name of an app's own should have one; the CDK's assets bucket does
 STAGE_TAG = "tidemark:stage"  # of everything in a stage
 WATERMARK_ARGUMENT, CHECKPOINT_ARGUMENT = "--watermark_table", "--checkpoint"
@@ -45,8 +44,8 @@ def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
             job = _job_state(name, properties, passed.get(name, {}), assembly.assets)
             jobs[name] = replace(job, resource=f"{stack.name}/{logical_id}")
         for logical_id, resource in stack.template.get("Resources", {}).items():
-            if resource["Type"] in STATEFUL:
-                resources[f"{stack.name}/{logical_id}"] = _resource(resource, scope)
+            if holds_state(resource):
+                resources[f"{stack.name}/{logical_id}"] = stateful_resource(resource, scope)
     return _without_stages(Manifest(jobs, resources), {*stages, *_tagged_stages(assembly)})
 
 
@@ -157,27 +156,6 @@ def _given(source: ScriptSource, arguments: Mapping[str, Any]) -> ScriptSource:
         _with_values(source.kind, arguments),
         tuple(sorted(_with_values(place, arguments) for place in source.places)),
         tuple(_with_values(key, arguments) for key in source.keys),
-    )
-
-
-def _resource(resource: Mapping[str, Any], scope: Scope) -> StatefulResource:
-    kind = resource["Type"]
-    properties = resource.get("Properties", {})
-    types = {
-        attribute["AttributeName"]: attribute["AttributeType"]
-        for attribute in properties.get("AttributeDefinitions", [])
-    }
-    return StatefulResource(
-        type=kind,
-        name=str(scope.resolve(properties.get(NAME_OF.get(kind, ""), ""))),
-        keys=tuple(
-            f"{key['AttributeName']} {types.get(key['AttributeName'], '?')} {key['KeyType']}"
-            for key in properties.get("KeySchema", [])
-        ),
-        is_retained=all(
-            resource.get(policy, "Delete").startswith("Retain")
-            for policy in ("DeletionPolicy", "UpdateReplacePolicy")
-        ),
     )
 
 

@@ -95,6 +95,44 @@ def test_tables_buckets_and_keys_are_read_with_what_replaces_them(write_app):
     }
 
 
+def test_tables_of_the_catalog_are_kept_where_it_holds_more_than_the_template(write_app):
+    def table(name, **parameters):
+        keys = [{"Name": "day", "Type": "date"}]
+        given = {"Name": name, "PartitionKeys": keys, "Parameters": parameters}
+        return {
+            "Type": "AWS::Glue::Table",
+            **RETAIN,
+            "Properties": {"DatabaseName": {"Ref": "Sales"}, "TableInput": given},
+        }
+
+    iceberg, plain = table("events"), table("plain")
+    for one in (iceberg, plain):
+        del one["Properties"]["TableInput"]["PartitionKeys"]
+    snapshots = {"IcebergInput": {"MetadataOperation": "CREATE"}}
+    iceberg["Properties"]["OpenTableFormatInput"] = snapshots
+    database = {"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": "sales"}}}
+
+    app = read_app_folder(
+        write_app(
+            {
+                "s": {
+                    "Sales": database,
+                    "Registered": table("orders"),
+                    "Projected": table("clicks", **{"projection.enabled": "true"}),
+                    "Iceberg": iceberg,
+                    "Plain": plain,
+                }
+            }
+        )
+    )
+
+    assert app.resources == {
+        "s/Sales": StatefulResource("AWS::Glue::Database", "sales", is_retained=False),
+        "s/Registered": StatefulResource("AWS::Glue::Table", "sales.orders", ("day date",)),
+        "s/Iceberg": StatefulResource("AWS::Glue::Table", "sales.events"),
+    }
+
+
 def test_job_with_watermarks_is_read_with_its_cursors(write_app, job_resource):
     script = 'marks.windows(job_id=job, run_id=run, cursor=args["cursor"], high=high)'
     job = job_resource("a", watermark_table="marks", cursor="updated_at")

@@ -153,6 +153,17 @@ def test_table_that_is_replaced_or_not_kept_is_found(now, kind):
     assert review(old, app, plan).is_safe
 
 
+def test_a_table_of_the_catalog_with_other_partition_keys_is_not_taken_for_a_new_one():
+    def tables(keys):
+        return Manifest(resources={"s/T": StatefulResource("AWS::Glue::Table", "db.t", keys)})
+
+    (loss,) = losses_of(tables(("day date",)), tables(("day date", "hour int")))
+
+    assert (loss.kind, loss.subject) == (Kind.RESOURCE_REPLACED, "s/T")
+    assert "new, empty" not in loss.lost
+    assert "other keys" in loss.lost
+
+
 def test_rename_covers_the_watermark_and_what_aws_cannot_do_has_to_be_said():
     old, app = {"a": job("x", table="t")}, {"b": job("x", table="t")}
 

@@ -1,0 +1,68 @@
+"""Which resources of a template hold what no template has: tables, databases, buckets and keys."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidemark.assembly.catalog_tables import CatalogTable
+from tidemark.assembly.intrinsics import Scope
+from tidemark.checks.state.manifest import GLUE_TABLE, StatefulResource
+
+# Where the template states their names.
+NAMES = {
+    "AWS::DynamoDB::Table": ("TableName",),
+    "AWS::Glue::Database": ("DatabaseInput", "Name"),
+    "AWS::KMS::Key": (),
+    "AWS::S3::Bucket": ("BucketName",),
+}
+
+
+def holds_state(resource: Mapping[str, Any]) -> bool:
+    """Return whether a resource holds what a new one of its kind would not have.
+
+    Of the tables of the Data Catalog that is one with partitions that jobs register, and one of
+    Iceberg, whose snapshots only the catalog finds.
+    """
+    if resource["Type"] != GLUE_TABLE:
+        return resource["Type"] in NAMES
+    table = _table(resource, "")
+    return "OpenTableFormatInput" in resource.get("Properties", {}) or (
+        bool(table.partition_keys) and not table.is_projected
+    )
+
+
+def stateful_resource(resource: Mapping[str, Any], scope: Scope) -> StatefulResource:
+    """Return what the manifest records of a resource that holds state.
+
+    Raises:
+        UnsupportedError: its name cannot be resolved.
+    """
+    kind, properties = resource["Type"], resource.get("Properties", {})
+    is_retained = all(
+        resource.get(policy, "Delete").startswith("Retain")
+        for policy in ("DeletionPolicy", "UpdateReplacePolicy")
+    )
+    if kind == GLUE_TABLE:
+        table = _table(scope.resolve(resource), str(scope.resolve(properties["DatabaseName"])))
+        columns = tuple(f"{name} {type_}" for name, type_ in table.partition_keys)
+        return StatefulResource(kind, table.full_name, columns, is_retained)
+    types = {
+        attribute["AttributeName"]: attribute["AttributeType"]
+        for attribute in properties.get("AttributeDefinitions", [])
+    }
+    name: Any = properties if NAMES[kind] else ""
+    for part in NAMES[kind]:
+        name = name.get(part, "")
+    return StatefulResource(
+        type=kind,
+        name=str(scope.resolve(name)),
+        keys=tuple(
+            f"{key['AttributeName']} {types.get(key['AttributeName'], '?')} {key['KeyType']}"
+            for key in properties.get("KeySchema", [])
+        ),
+        is_retained=is_retained,
+    )
+
+
+def _table(resource: Mapping[str, Any], database: str) -> CatalogTable:
+    definition = resource.get("Properties", {}).get("TableInput", {})
+    return CatalogTable(database, str(definition.get("Name", "")), definition)
