@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -71,6 +72,19 @@ def test_first_window_without_its_high_has_the_initial_value_anyway(watermarks, 
     window = open_to(watermarks, job, 10, initial=5, bounds="[)")
 
     assert (window.low, window.bounds) == (5, "[)")
+
+
+@pytest.mark.parametrize(
+    "edited", [{"high": 7}, {"high": 20}, {"low": 1}, {"bounds": "[)"}, {"run_id": "jr_9"}]
+)
+def test_a_window_is_committed_as_it_was_opened_or_not_at_all(watermarks, job, edited):
+    window = open_to(watermarks, job, 10)
+
+    with pytest.raises(WatermarkConflictError, match="as it was opened"):
+        watermarks.commit_window(replace(window, **edited))
+
+    assert watermarks.latest(job) is None
+    assert watermarks.commit_window(replace(window, nulls="exclude")).watermarks == {"id": 10}
 
 
 def test_committed_window_moves_the_watermark_and_the_next_begins_there(watermarks, job):

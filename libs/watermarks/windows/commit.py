@@ -296,14 +296,19 @@ class Commit:
         removes: list[Any] = []
         if not self._base_version:  # what a head keeps for good is written with its first commit
             sets |= {"wmKind": {"S": "head"}, "wmRegion": {"S": table.region}}
-        names = {}
+        names: dict[str, str] = {}
         if self.window:
+            # As it was opened: a window with an end of another's making moves nothing.
             ours: Condition = (
-                "wmWindows.#cursor.attempt = :attempt",
-                {":attempt": number(self.window.attempt)},
+                "wmWindows.#cursor.attempt = :attempt"
+                " AND begins_with(wmWindows.#cursor.#window, :window)",
+                {
+                    ":attempt": number(self.window.attempt),
+                    ":window": {"S": self.window.text_without_token},
+                },
             )
             condition = both(condition, ours)
-            names["#cursor"] = self.window.cursor
+            names |= {"#cursor": self.window.cursor, "#window": "window"}
             removes.append(("wmWindows", self.window.cursor))
         if self.base and self.base.key != self.key and self.base.watermarks:
             removes.append(self.base.key)
@@ -331,10 +336,20 @@ class Commit:
 
     def _superseded(
         self, window: OpenWindow, wanted: str, head: Row, proposed: dict[str, Any]
-    ) -> WatermarkSupersededError:
+    ) -> WatermarkConflictError:
         stored, found = head.latest(), head.map("wmWindows").get(window.cursor)
         if found is not None:
-            by = f"run {OpenWindow.from_attribute(found).run_id!r} took the window over"
+            opened = OpenWindow.from_attribute(found)
+            if (opened.window_id, opened.attempt) == (window.window_id, window.attempt):
+                return WatermarkConflictError(
+                    f"{wanted} for window {window.window_id} from {window.low!r} to "
+                    f"{window.high!r}, which was opened from {opened.low!r} to {opened.high!r}: "
+                    "nothing was written; commit the window as it was opened, and give another "
+                    "end as high= when you open it",
+                    stored,
+                    proposed,
+                )
+            by = f"run {opened.run_id!r} took the window over"
         else:
             by = f"{stored.log!r} committed or discarded the window"
         return WatermarkSupersededError(
