@@ -20,6 +20,7 @@ from tidemark.local_glue.bookmarks.files import (
 )
 from tidemark.local_glue.bookmarks.globs import Exclusions
 from tidemark.local_glue.bookmarks.listing import ChooseFolders, Filters, Listing, list_files
+from tidemark.local_glue.bookmarks.path_patterns import matches_of
 from tidemark.local_glue.runs.run_warnings import RunWarning
 
 FolderOf: TypeAlias = Callable[[str], Path]
@@ -41,7 +42,7 @@ class S3Source:
     """What a script asks to read from S3.
 
     Attributes:
-        paths: the URIs, in order.
+        paths: the URIs, in order; they may be patterns.
         transformation_ctx: its name in the bookmark; empty reads without one.
         format: json, csv, parquet and so on.
         recurse: enter every folder, not only partition folders.
@@ -167,7 +168,8 @@ def list_source(
     """Return the files of a source that its filters let through, whatever the bookmark says."""
     found = Listing()
     seen: set[str] = set()
-    for path in source.paths:
+    paths = [match for path in source.paths for match in matches_of(path, folder_of)]
+    for path in paths:
         excluded = Exclusions(source.exclusions, path)
         filters = Filters(
             recurse=source.recurse,
@@ -179,7 +181,7 @@ def list_source(
         )
         listing = list_files(folder_of(path), path, filters)
         partitioned = [f for f in listing.files if _is_in_partition(f.path, path, predicate)]
-        found.files += partitioned if len(source.paths) == 1 else _unlisted(partitioned, found)
+        found.files += partitioned if len(paths) == 1 else _unlisted(partitioned, found)
         found.late += listing.late
         found.late_count += listing.late_count
     if predicate and source.push_down_predicate and seen and not predicate.columns <= seen:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tidemark.local_glue.bookmarks.files import FileVersion, SourceState
 from tidemark.local_glue.bookmarks.globs import Exclusions
 from tidemark.local_glue.bookmarks.listing import is_hidden
+from tidemark.local_glue.bookmarks.path_patterns import root_of
 from tidemark.local_glue.bookmarks.sources import S3Source
 
 
@@ -140,7 +141,7 @@ def reason_not_listed(
 def _why_not_listed(
     source: S3Source, uri: str, file: Path, has_predicate: bool
 ) -> tuple[Reason, str]:
-    roots = [path for path in source.paths if uri.startswith(path.rstrip("/") + "/")]
+    roots = [root for path in source.paths if (root := root_of(uri, path))]
     if not roots and uri not in source.paths:
         return Reason.ELSEWHERE, f"the source reads {', '.join(source.paths)}"
     if not file.is_file():

@@ -9,6 +9,8 @@ from datetime import date, datetime
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from tidemark.local_glue.bookmarks.path_patterns import root_of
+
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
 _DOUBLE = re.compile(r"[+-]?\d*\.\d+")
@@ -23,8 +25,7 @@ class Layout(NamedTuple):
 
 def layout_of(file: str, paths: Iterable[str]) -> Layout:
     """Return the layout of a file: the unbroken run of ``name=value`` folders nearest to it."""
-    roots = (path.rstrip("/") for path in paths)
-    root = next((root for root in roots if file.startswith(f"{root}/")), None)
+    root = next((root for path in paths if (root := root_of(file, path))), None)
     if root is None:
         return Layout()
     folders = file.removeprefix(f"{root}/").split("/")[:-1]

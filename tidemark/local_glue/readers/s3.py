@@ -10,6 +10,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.files import FileVersion
 from tidemark.local_glue.bookmarks.session import files_to_read, taken_back_on_error
 from tidemark.local_glue.bookmarks.sources import Predicate
@@ -68,12 +69,23 @@ def read_request(
     """Return the rows of a source's new files; see `read_s3`, which makes the request."""
     with taken_back_on_error(request.source.transformation_ctx):
         files = files_to_read(request.source, predicate).files
+        _check_suffix(files, request.suffix)
         asked = replace(file_format, is_grouped=request.is_grouped(len(files)))
         frame = read_files(spark, files, request.source.paths, asked)
     if request.group_size is None:
         return frame
     size = sum(file.size for file in files)
     return frame.coalesce(max(1, math.ceil(size / request.group_size)))
+
+
+def _check_suffix(files: Sequence[FileVersion], suffix: str | None) -> None:
+    """Refuse files that are compressed, as compressionType says, and do not end so."""
+    other = [file.path for file in files if suffix and not file.path.endswith(suffix)]
+    if other:
+        raise UnsupportedError(
+            f"{other[0]} does not end with {suffix}, and compressionType says it is compressed: "
+            "this machine knows that by the suffix only; rename the file"
+        )
 
 
 def read_files(

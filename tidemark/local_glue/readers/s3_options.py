@@ -14,16 +14,16 @@ from tidemark.local_glue.bookmarks.files import DEFAULT_MAX_BAND_MS, Limits
 from tidemark.local_glue.bookmarks.sources import S3Source
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
-GLOB = re.compile(r"[\[\]{}*?\\]")  # Spark reads a path as a pattern; a key such as a[1] is none
+COMPRESSIONS = {"gzip": ".gz", "bzip2": ".bz2"}  # compressionType -> the suffix of such files
 # Options that only choose a faster way to list or to read on AWS; the rows are the same.
 PARTITION_COUNTS = frozenset({"minPartitions", "targetPartitions"})  # of contexts and readers
-NO_EFFECT = frozenset({"useS3ListImplementation", "optimizePerformance"})
+NO_EFFECT = frozenset({"useS3ListImplementation", "optimizePerformance", "isFailFast"})
 # Options that Glue has for files, and that would change rows here.
-NOT_RUN = frozenset({"compressionType", "isFailFast", "catalogPartitionPredicate"})
+NOT_RUN = frozenset({"catalogPartitionPredicate"})
 KNOWN = frozenset(
     {
         *("paths", "recurse", "exclusions", "excludeStorageClasses", "groupFiles", "groupSize"),
-        *("maxBand", "maxFilesInBand", "boundedFiles", "boundedSize"),
+        *("maxBand", "maxFilesInBand", "boundedFiles", "boundedSize", "compressionType"),
     }
 )
 # connection_type -> the format it implies; AWS keeps the last two for older scripts.
@@ -51,11 +51,13 @@ class S3Request:
         source: the files.
         group_files: ``groupFiles``, None where the script leaves it to Glue.
         group_size: how many bytes a Spark partition should hold; None: Spark's choice.
+        suffix: that all files have to have, as they are compressed; None: each tells by its own.
     """
 
     source: S3Source
     group_files: str | None = None
     group_size: int | None = None
+    suffix: str | None = None
 
     def is_grouped(self, files: int) -> bool:
         """Return whether a task reads many files as one: if asked for, or above 50,000 files.
@@ -98,7 +100,18 @@ def s3_request(
         limits=_limits(options),
         table=table,
     )
-    return S3Request(source, _group_files(options, format_name), _group_size(options))
+    groups = _group_files(options, format_name), _group_size(options)
+    return S3Request(source, *groups, _suffix(options))
+
+
+def _suffix(options: Mapping[str, Any]) -> str | None:
+    compression = str(options.get("compressionType") or "none").lower()
+    if compression not in (*COMPRESSIONS, "none"):
+        raise UsageError(
+            f"connection_options['compressionType'] is {options['compressionType']!r}; allowed are "
+            f"{' and '.join(COMPRESSIONS)}"
+        )
+    return COMPRESSIONS.get(compression)
 
 
 def is_true(value: object) -> bool:
@@ -107,14 +120,10 @@ def is_true(value: object) -> bool:
 
 
 def _paths(paths: object) -> tuple[str, ...]:
-    if not isinstance(paths, list) or not paths:
+    given = [paths] if isinstance(paths, str) and paths else paths
+    if not isinstance(given, list | tuple) or not given:
         raise ValueError(f"connection_options['paths'] is {paths!r}; it must be a list of URIs")
-    if patterns := [path for path in paths if GLOB.search(path)]:
-        raise UnsupportedError(
-            f"patterns in paths are not supported: {patterns}; name the folder above and use "
-            "exclusions or push_down_predicate"
-        )
-    return tuple(paths)
+    return tuple(given)
 
 
 def _exclusions(options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError
+from tidemark.local_glue.bookmarks.path_patterns import WILDCARD
 from tidemark.local_glue.frames.choices import has_choices
 from tidemark.local_glue.frames.joins import union as union_of_types
 from tidemark.local_glue.readers.conformed import conformed_rows, data_schema, note_missing
@@ -17,7 +18,6 @@ from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.misread import csv_reason, refusing
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import DisagreementError, naming_the_file
-from tidemark.local_glue.readers.s3_options import GLOB
 
 CORRUPT = "corrupt record of tidemark"  # a column that no data has
 
@@ -178,4 +178,4 @@ def load(reader: DataFrameReader, files: Sequence[str], format_name: str) -> Dat
         TidemarkError: a file cannot be read; see `naming_the_file`.
     """
     with naming_the_file(files, format_name):
-        return reader.load([GLOB.sub(r"\\\g<0>", file) for file in files], format=format_name)
+        return reader.load([WILDCARD.sub(r"\\\g<0>", file) for file in files], format=format_name)

@@ -300,7 +300,6 @@ def test_name_space_is_another_name_of_the_database(read, define, s3):
         ({"database": None}, UsageError, "name_space or database is missing"),
         ({"table_name": None}, UsageError, "table_name is missing"),
         ({"catalog_id": "1"}, UnsupportedError, "catalog_id '1' is another account"),
-        ({"additional_options": {"isFailFast": 1}}, UnsupportedError, r"\['isFailFast'\]"),
     ],
 )
 def test_argument_that_cannot_be_honoured_is_refused_by_name(read, define, arguments, error, text):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tidemark.errors import UnsupportedError
+
 pytestmark = pytest.mark.spark
 
 
@@ -150,11 +152,16 @@ def test_folder_of_one_partition_may_be_a_path(read, s3):
     assert read("json", key="year=2013/").collect() == [(1,)]
 
 
-def test_pattern_in_a_path_is_refused(read, s3):
-    s3.put("year=2013/a.json", '{"id": 1}\n')
+def test_every_match_of_a_pattern_is_a_path_of_its_own(read, s3):
+    s3.put("in/2023/day=1/a.json", '{"id": 1}\n')
+    s3.put("in/2024/day=2/b.json", '{"id": 2}\n')
+    s3.put("in/2025/day=3/c.json", '{"id": 3}\n')
+    s3.put("in/2024.json", '{"id": 4, "day": 0}\n')
 
-    with pytest.raises(NotImplementedError, match=r"patterns in paths .*year=\*/"):
-        read("json", key="year=*/")
+    assert sorted(map(tuple, read("json", key="in/202[34]/").collect())) == [(1, 1), (2, 2)]
+    assert read("json", key="in/{2023/day=1,2025/day=?}").orderBy("id").collect() == [(1,), (3,)]
+    assert read("json", key="in/*.json").collect() == [(4, 0)]
+    assert read("json", key="in/1999*/").columns == []
 
 
 def test_path_may_be_one_file(read, s3):
@@ -162,6 +169,17 @@ def test_path_may_be_one_file(read, s3):
     s3.put("b.json", '{"id": 2}\n')
 
     assert read("json", key="a.json").collect() == [(1,)]
+
+
+def test_a_path_may_be_a_text_and_what_is_compressed_is_told_by_its_suffix(glue_context, s3):
+    s3.put("a.json", '{"id": 1}\n')
+    read = glue_context.create_dynamic_frame.from_options
+
+    frame = read("s3", {"paths": s3.uri, "compressionType": "none", "isFailFast": True}, "json")
+
+    assert frame.toDF().collect() == [(1,)]
+    with pytest.raises(UnsupportedError, match=r"a\.json does not end with \.gz"):
+        read("s3", {"paths": [s3.uri], "compressionType": "gzip"}, "json")
 
 
 def test_path_may_be_one_file_of_any_name(read, s3):
@@ -206,10 +224,10 @@ def test_many_files_are_read_without_a_listing_job(read, s3, logged):
     events = logged(lambda: read("json").collect())
 
     assert "Listing leaf files" not in events
-    assert events.count('"Event":"SparkListenerJobStart"') == 2  # inference, collect
+    assert events.count('"Event":"SparkListenerJobStart"') == 5  # inference, collect
 
 
-@pytest.mark.parametrize("paths", [None, [], "s3://tests/a/"], ids=["missing", "empty", "text"])
+@pytest.mark.parametrize("paths", [None, [], 1], ids=["missing", "empty", "number"])
 def test_paths_must_be_a_list_of_uris(glue_context, paths):
     options = {} if paths is None else {"paths": paths}
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from pyspark.sql.functions import input_file_name
 
-from tidemark.errors import UnsupportedError, UsageError
+from tidemark.errors import UsageError
 from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 pytestmark = pytest.mark.spark
@@ -351,6 +351,7 @@ def test_options_that_only_speed_up_aws_change_nothing(read, s3, name):
         ({"boundedFiles": 1, "boundedSize": 1}, UsageError, "boundedFiles and boundedSize; give"),
         ({"boundedFiles": "0"}, UsageError, "'0'; it must be an integer of at least 1"),
         ({"boundedSize": -1}, UsageError, "-1; it must be an integer"),
+        ({"compressionType": "zip"}, UsageError, "'zip'; allowed are gzip and bzip2"),
         ({"maxBand": "15m"}, UsageError, "'15m'; it must be an integer of at least 0"),
         ({"maxFilesInBand": True}, UsageError, "True; it must be an integer"),
         ({"exclusions": "**.pdf"}, UsageError, r"exclusions.*must be a JSON list such as"),
@@ -359,7 +360,6 @@ def test_options_that_only_speed_up_aws_change_nothing(read, s3, name):
         ({"excludeStorageClasses": ["COLD"]}, UsageError, r"has \['COLD'\]; allowed are STANDARD"),
         ({"groupFiles": "yes"}, UsageError, "'yes'; allowed are inPartition and none"),
         ({"groupSize": "1MB"}, UsageError, "'1MB'; it must be an integer"),
-        ({"isFailFast": 1}, UnsupportedError, r"\['isFailFast'\] are not supported"),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
