@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
@@ -21,6 +23,7 @@ pytest_plugins = (
     "tests.fixtures.synthesis",
     "tidemark.testing.plugin",
 )
+MOST_JVMS = 4  # at once: as many as test processes
 JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
 # What the CDK knows of CloudFormation's rules costs two seconds a synthesis: tests/infra asks once.
 os.environ.setdefault("CDK_VALIDATION", "false")
@@ -42,6 +45,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--aws", action="store_true", help="run the tests that need a real account")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Open a pool of JVMs for all test processes, and the commands that they start."""
+    if hasattr(config, "workerinput") or find_spec("pyspark") is None:  # the venv of ministack
+        return
+    stack = ExitStack()
+    config.add_cleanup(stack.close)
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="tidemark-tests-")))
+    patch = stack.enter_context(pytest.MonkeyPatch.context())
+    _, file = stack.enter_context(serve_pool(folder, find_java_home(), MOST_JVMS))
+    patch.setenv(POOL_VARIABLE, str(file))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
     if not config.getoption("--aws"):
@@ -51,19 +66,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(skip)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def jvms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jvms]:
-    """One pool of JVMs for the whole test process; commands that tests start find it too."""
-    if find_spec("pyspark") is None:  # in the venv of ministack
-        yield NO_JVMS
-        return
-    folder = tmp_path_factory.mktemp("jvms")
-    with (
-        serve_pool(folder, find_java_home(), os.cpu_count() or 1) as (pool, file),
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setenv(POOL_VARIABLE, str(file))
-        yield Jvms(file, pool=pool)
+@pytest.fixture(scope="session")
+def jvms() -> Jvms:
+    """Return the pool of JVMs that all test processes share."""
+    file = os.environ.get(POOL_VARIABLE)
+    return Jvms(Path(file)) if file else NO_JVMS
 
 
 @pytest.fixture(scope="session")

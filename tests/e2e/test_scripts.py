@@ -86,7 +86,7 @@ def test_nested_data_as_tables(submit, land):
 
     assert "['root', 'root_contacts']" in shown
     assert "root\n|-- kind: string\n|-- value: string\n" in shown
-    assert "root\n|-- address.city: string\n|-- id: long\n" in shown
+    assert "root\n|-- id: int\n|-- address.city: string\n" in shown
 
 
 SALES = (
