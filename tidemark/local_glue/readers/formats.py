@@ -79,12 +79,24 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
         note(RunWarning.OPTION_IGNORED, f"format_options[{option!r}] of the format {known}")
     if known == "xml" and not format_options.get("rowTag"):
         raise UsageError("format 'xml' needs format_options['rowTag'], the tag of one row")
-    if known == "avro" and str(format_options.get("version", "1.7")) not in ("1.7", "1.8"):
+    if known == "avro":
+        avro_version(format_options)
+    return Format(known, dict(format_options), _given_schema(format_options.get("withSchema")))
+
+
+def avro_version(format_options: Mapping[str, Any]) -> str:
+    """Return the version of Avro; 1.8 has dates, timestamps and decimals.
+
+    Raises:
+        UsageError: there is no such version.
+    """
+    version = str(format_options.get("version", "1.7"))
+    if version not in ("1.7", "1.8"):
         raise UsageError(
             f"format_options['version'] is {format_options['version']!r}; allowed are 1.7 and 1.8 "
             "(with logical types)"
         )
-    return Format(known, dict(format_options), _given_schema(format_options.get("withSchema")))
+    return version
 
 
 def csv_options(csv: Format) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.local_glue.readers.formats import SAME_AS
+from tidemark.local_glue.readers.formats import SAME_AS, avro_version
 
 # Glue's option -> Spark's; an empty one only chooses a writer of AWS, and changes no row.
 _COLUMNAR = {"compression": "compression", "useGlueParquetWriter": ""}
@@ -23,13 +23,15 @@ WRITE_OPTIONS: dict[str, dict[str, str]] = {
     "json": {"compression": "compression"},
     "parquet": {**_COLUMNAR, **_SIZES},
     "orc": {"compression": "compression"},
+    "avro": {"compression": "compression", "version": "version"},
 }
-_TEXT = ("gzip", "bzip2", "snappy", "deflate", "none", "uncompressed")
+_TEXT = ("gzip", "bzip2", "snappy", "lz4", "deflate", "none", "uncompressed")
 COMPRESSIONS: dict[str, tuple[str, ...]] = {
     "csv": _TEXT,
     "json": _TEXT,
     "parquet": ("snappy", "gzip", "zstd", "lz4", "none", "uncompressed"),
     "orc": ("snappy", "zlib", "zstd", "lz4", "none", "uncompressed"),
+    "avro": ("deflate", "bzip2", "none", "uncompressed"),
 }
 
 
@@ -67,6 +69,8 @@ def write_format(
         )
     given = {"compression": compression, **format_options}
     _check_compression(known, given["compression"])
+    if known == "avro":
+        avro_version(format_options)
     options = {
         spark: _text(given[glue])
         for glue, spark in WRITE_OPTIONS[known].items()

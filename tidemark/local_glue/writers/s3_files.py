@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.readers.s3_options import is_true
+from tidemark.local_glue.writers.avro_files import write_avro
 from tidemark.local_glue.writers.formats import WriteFormat, write_format
 from tidemark.local_glue.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
 
@@ -112,6 +113,9 @@ def write_files(
             f"partitionKeys {missing} are no columns of the frame; it has "
             f"{', '.join(frame.columns)}"
         )
+    if how.name == "avro":
+        write_avro(frame, path, partition_keys, how.options)
+        return
     writer = frame.write.mode("append").options(**how.options)
     if partition_keys:
         writer = writer.partitionBy(*partition_keys)

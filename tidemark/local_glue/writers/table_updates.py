@@ -38,6 +38,11 @@ _STORED_AS = {
         f"{_HIVE}.parquet.MapredParquetInputFormat",
         f"{_HIVE}.parquet.MapredParquetOutputFormat",
     ),
+    "avro": (
+        "org.apache.hadoop.hive.serde2.avro.AvroSerDe",
+        f"{_HIVE}.avro.AvroContainerInputFormat",
+        f"{_HIVE}.avro.AvroContainerOutputFormat",
+    ),
     "orc": (f"{_HIVE}.orc.OrcSerde", f"{_HIVE}.orc.OrcInputFormat", f"{_HIVE}.orc.OrcOutputFormat"),
 }
 Columns = list[dict[str, str]]
