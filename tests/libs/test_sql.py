@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import watermarks
 from watermarks import WatermarkValueError, Window
-from watermarks.spark.sql import Dialect, Subquery, literal, newest_query, window_predicate
+from watermarks.spark.dialects import Dialect, literal
+from watermarks.spark.sql import Subquery, newest_query, window_predicate
 
 POSTGRESQL, MYSQL, SQL_SERVER, ORACLE, DERBY = Dialect
 NEW_YORK = ZoneInfo("America/New_York")

@@ -1,10 +1,11 @@
 """Windows and Spark: which rows a window has, and where they go. Imports PySpark when called."""
 
+from .dialects import Dialect
 from .files import read_committed, write_window
 from .frames import newest, rows_of, window_condition
 from .jdbc import newest_jdbc, read_jdbc
 from .merge import latest_by_key, merge_window
-from .sql import Dialect, Subquery, window_predicate
+from .sql import Subquery, window_predicate
 from .upsert import upsert_jdbc
 
 __all__ = [

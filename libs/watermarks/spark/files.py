@@ -79,7 +79,8 @@ def write_window(
         window: the window that the run holds; commit it afterwards.
         file_format: parquet, orc, json or csv. CSV has no empty texts: they come back as NULL; and
             of a frame with one column no NULLs: they would be empty lines, which are no rows.
-        partition_by: columns that become folders inside the window.
+        partition_by: columns that become folders inside the window. An empty text in one comes
+            back as NULL: both have one folder.
         options: of Spark's writer. CSV has a header, and text files have microseconds, unless the
             options say otherwise.
 

@@ -12,15 +12,14 @@ from watermarks.windows.backfill import split
 from watermarks.windows.cursors import family, is_before
 from watermarks.windows.window import Nulls, Window, edges
 
+from .dialects import Dialect, quoted
 from .frames import captured, family_of, type_of
 from .sql import (
     NEWEST,
-    Dialect,
     Subquery,
     exact_cast,
     newest_query,
     nth_query,
-    quoted,
     range_predicate,
     source_of,
     window_predicate,

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 from watermarks.errors import WatermarksError, WatermarkSupersededError, WatermarkValueError
 from watermarks.windows.window import Window, edges
 
+from .dialects import Dialect, literal, quoted
 from .merge import DELETED, changes_of, check_keys
-from .sql import Dialect, literal, quoted, source_of
+from .sql import source_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

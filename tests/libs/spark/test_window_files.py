@@ -163,6 +163,16 @@ def test_partitions_inside_a_window_are_replaced_with_it(spark, write, read, s3,
     ]
 
 
+def test_texts_of_a_partition_column_come_back_but_for_the_empty_one(spark, s3):
+    texts = [None, "", "NULL", "null", "a/b", " x ", "01", "1.0"]
+    frame = spark.createDataFrame(list(enumerate(texts)), "id INT, kind STRING")
+
+    write_window(frame, s3.uri, window("0001", 1), partition_by=["kind"])
+
+    found = read_committed(spark, s3.uri, [("0001", 1)], schema="id INT, kind STRING")
+    assert dict(found.select("id", "kind").collect()) == dict(enumerate([None, None, *texts[2:]]))
+
+
 def test_window_column_stays_text_and_partition_types_are_inferred(spark, s3):
     frame = spark.createDataFrame([(7, 1)], "id INT, month INT")
     for number in (1, 2):

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from watermarks import WatermarkValueError, Window, newest_jdbc
-from watermarks.spark.sql import Dialect, Subquery, literal, newest_query, window_predicate
+from watermarks.spark.dialects import Dialect, literal
+from watermarks.spark.sql import Subquery, newest_query, window_predicate
 
 pytestmark = pytest.mark.spark
 
