@@ -34,9 +34,11 @@ every rule is the name of a test that shows it. What the source keys stand for i
 NOTES = {
     "Triggers and workflows": """
 A workflow run ends COMPLETED even when jobs failed, as on AWS; `tidemark run` exits with 1 then.
-Schedules do not fire locally, neither those of Glue nor those of EventBridge Scheduler, which
-`tidemark status` shows; `tidemark run` fires the start trigger whatever its type. After a
-kill a new workflow run begins from its start trigger, and jobs that had committed find nothing new.
+Schedules of Glue fire while `tidemark local up --port 4566` serves them, those of EventBridge
+Scheduler, which `tidemark status` shows, do not; `tidemark run` fires the start trigger whatever
+its type. After a kill of `tidemark run` a new workflow run begins from its start trigger, and jobs
+that had committed find nothing new; after a kill of `tidemark local up` the next one goes on with
+the workflow run.
 """,
     "Arguments": """
 NonOverridableArguments win over the trigger's arguments, these over DefaultArguments, key by key.

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.projects import PROJECT
+from tests.tidemark.local_glue.port.conftest import Port, wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.serving import serving
 
@@ -24,9 +25,16 @@ def program(name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def run_program(tmp_path_factory):
+def port(tmp_path_factory):
     home = Home.open(tmp_path_factory.mktemp("doc") / "home")
     (home.lake / "scripts").mkdir()
+    with serving(home) as (url, engine):
+        yield Port(home, url, engine)
+
+
+@pytest.fixture
+def run_program(port):
+    home = port.home
 
     def run(name: str, **scripts: str) -> list[str]:
         for script, text in scripts.items():
@@ -34,7 +42,7 @@ def run_program(tmp_path_factory):
         environment = {
             **{key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ},
             **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "local"),
-            "AWS_ENDPOINT_URL": url,
+            "AWS_ENDPOINT_URL": port.url,
             "AWS_DEFAULT_REGION": "us-east-1",
         }
         done = subprocess.run(
@@ -47,9 +55,22 @@ def run_program(tmp_path_factory):
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 
-    with serving(home) as (url, _):
-        yield run
+    return run
 
 
 def test_a_run_is_started_watched_and_its_log_read(run_program):
     assert run_program("a run", hello=HELLO) == ["SUCCEEDED", "hello you"]
+
+
+def test_a_dependent_job_is_started_with_arguments(run_program, port):
+    run_program("chain", load="", report="import sys; print(sys.argv[1:])")
+
+    wait_until(lambda: port.states("report") == ["SUCCEEDED"])
+    (run,) = port.glue.get_job_runs(JobName="report")["JobRuns"]
+    assert (run["TriggerName"], run["Arguments"]) == ("load-then-report", {"--kind": "daily"})
+
+
+def test_values_pass_by_run_properties(run_program):
+    printed = run_program("workflow", producer=program("producer"), consumer="")
+
+    assert printed == ["COMPLETED 2 s3://landing/2026-01-02/"]

@@ -32,7 +32,7 @@ def serve_until_interrupted(
     """Serve the local Glue, with ``count`` warm JVMs and what an assembly defines, if any."""
     with ExitStack() as stack:
         jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
-        options = Options(host, port, jvms, _tell)
+        options = Options(host, port, jvms, observe=_tell, say=click.echo)
         url, engine = stack.enter_context(serving(home, options))
         if assembly is not None:
             from tidemark.local_glue.port.deployments import deploy_on_port

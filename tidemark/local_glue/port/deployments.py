@@ -21,12 +21,21 @@ from tidemark.local_glue.port.entities import (
 )
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.models import find_operation
+from tidemark.local_glue.port.trigger_forms import ACTIVATED, CREATED
 from tidemark.local_glue.watermark_tables import imported_tables
 
-KINDS = {"AWS::Glue::Job": Kind.JOB}
-CREATED_BY = {Kind.JOB: "CreateJob"}
+KINDS = {
+    "AWS::Glue::Job": Kind.JOB,
+    "AWS::Glue::Trigger": Kind.TRIGGER,
+    "AWS::Glue::Workflow": Kind.WORKFLOW,
+}
+CREATED_BY = {
+    Kind.JOB: "CreateJob",
+    Kind.TRIGGER: "CreateTrigger",
+    Kind.WORKFLOW: "CreateWorkflow",
+}
 STACK_TAG = "aws:cloudformation:stack-name"
-KEPT_APART = ("Name", "Tags")
+KEPT_APART = ("Name", "Tags", "StartOnCreation")
 
 
 def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
@@ -46,7 +55,11 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
         _delete_what_left(glue, found)
         for stack, kind, name, properties in found:
             _define(glue, kind, name, properties, stack, now_ms)
-    return f"{folder} is deployed: {len(deployment.jobs)} jobs"
+    glue.schedules.load(glue.store, now_ms)
+    counts = ", ".join(
+        f"{sum(one == kind for _, one, *_ in found)} {kind.value}s" for kind in KINDS.values()
+    )
+    return f"{folder} is deployed: {counts}"
 
 
 def _define(
@@ -55,6 +68,8 @@ def _define(
     old = find_entity(glue.store, kind, name)
     request = as_request(CREATED_BY[kind], properties)
     definition = {key: value for key, value in request.items() if key not in KEPT_APART}
+    if kind == Kind.TRIGGER:
+        definition["State"] = ACTIVATED if request.get("StartOnCreation") else CREATED
     tags = {**properties.get("Tags", {}), STACK_TAG: stack}
     if old and (old.definition, old.tags) == (definition, tags):
         return

@@ -11,11 +11,12 @@ from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
 from tidemark.local_glue.port.capacity import capacity_of
 from tidemark.local_glue.port.entities import Entity, Kind, get_entity
 from tidemark.local_glue.port.jobs import TIMEOUT_MINUTES
-from tidemark.local_glue.port.local_glue import LocalGlue, job_to_run
+from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.pages import page
 from tidemark.local_glue.port.run_requests import RunRequest, run_request, run_requests
 from tidemark.local_glue.port.runner import Start
 from tidemark.local_glue.port.service_errors import InvalidInputError, NotFoundError
+from tidemark.local_glue.port.starts import job_to_run
 from tidemark.local_glue.runs.job_runs import new_run_id
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun
 

@@ -7,6 +7,7 @@ after a crash a run that is STARTING was never started, and one that is RUNNING 
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -272,11 +273,12 @@ class Runner:
         ]
 
     def _start_waiting(self) -> None:
+        counted = Counter(self._counted())
         for active in self._active.values():
             job = active.start.job
-            is_waiting = active.run.state == WAITING
-            if is_waiting and self._counted().count(job.name) < job.max_concurrent_runs:
+            if active.run.state == WAITING and counted[job.name] < job.max_concurrent_runs:
                 self._change(active, STARTING)
+                counted[job.name] += 1
         ready = [a for a in self._active.values() if a.run.state == STARTING]
         slots = self._most - sum(a.process is not None for a in self._active.values())
         spark = sum(a.start.job.command == SPARK for a in self._active.values())

@@ -3,7 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidemark.local_glue.port import bookmarks, identity, job_runs, jobs, logs
+from tidemark.local_glue.port import (
+    bookmarks,
+    identity,
+    job_runs,
+    jobs,
+    logs,
+    resume,
+    triggers,
+    workflows,
+)
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.models import find_operation
@@ -13,21 +22,43 @@ Request = Mapping[str, Any]
 Answer = Mapping[str, Any]
 GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "BatchGetJobs": jobs.batch_get_jobs,
+    "BatchGetTriggers": triggers.batch_get_triggers,
+    "BatchGetWorkflows": workflows.batch_get_workflows,
     "BatchStopJobRun": job_runs.batch_stop_job_run,
     "CreateJob": jobs.create_job,
+    "CreateTrigger": triggers.create_trigger,
+    "CreateWorkflow": workflows.create_workflow,
     "DeleteJob": jobs.delete_job,
+    "DeleteTrigger": triggers.delete_trigger,
+    "DeleteWorkflow": workflows.delete_workflow,
     "GetJob": jobs.get_job,
     "GetJobBookmark": bookmarks.get_job_bookmark,
     "GetJobRun": job_runs.get_job_run,
     "GetJobRuns": job_runs.get_job_runs,
     "GetJobs": jobs.get_jobs,
     "GetTags": jobs.get_tags,
+    "GetTrigger": triggers.get_trigger,
+    "GetTriggers": triggers.get_triggers,
+    "GetWorkflow": workflows.get_workflow,
+    "GetWorkflowRun": workflows.get_workflow_run,
+    "GetWorkflowRunProperties": workflows.get_workflow_run_properties,
+    "GetWorkflowRuns": workflows.get_workflow_runs,
     "ListJobs": jobs.list_jobs,
+    "ListTriggers": triggers.list_triggers,
+    "ListWorkflows": workflows.list_workflows,
+    "PutWorkflowRunProperties": workflows.put_workflow_run_properties,
     "ResetJobBookmark": bookmarks.reset_job_bookmark,
+    "ResumeWorkflowRun": resume.resume_workflow_run,
     "StartJobRun": job_runs.start_job_run,
+    "StartTrigger": triggers.start_trigger,
+    "StartWorkflowRun": workflows.start_workflow_run,
+    "StopTrigger": triggers.stop_trigger,
+    "StopWorkflowRun": workflows.stop_workflow_run,
     "TagResource": jobs.tag_resource,
     "UntagResource": jobs.untag_resource,
     "UpdateJob": jobs.update_job,
+    "UpdateTrigger": triggers.update_trigger,
+    "UpdateWorkflow": workflows.update_workflow,
 }
 LOGS: Mapping[str, Callable[[Engine, Request], Answer]] = {
     "DescribeLogGroups": logs.describe_log_groups,

@@ -12,8 +12,11 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.port.application import Application
 from tidemark.local_glue.port.engine import Engine
-from tidemark.local_glue.port.local_glue import LocalGlue, go_on_with_runs
+from tidemark.local_glue.port.flows import Flows
+from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.recovery import go_on
 from tidemark.local_glue.port.runner import Runner
+from tidemark.local_glue.port.schedules import Schedules
 from tidemark.local_glue.port.server import LOOPBACK, LOOPBACK_NAMES, listening
 from tidemark.local_glue.runs.job_runs import Machine, now_ms
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
@@ -30,6 +33,7 @@ class Options:
         jvms: where job runs borrow their JVMs.
         observe: called in the engine's thread with each run whose final state was recorded.
         clock: epoch milliseconds.
+        say: called in the engine's thread with what no client waits for.
     """
 
     host: str = LOOPBACK
@@ -37,6 +41,7 @@ class Options:
     jvms: Jvms = NO_JVMS
     observe: Callable[[JobRun], None] = lambda _: None
     clock: Callable[[], int] = now_ms
+    say: Callable[[str], None] = lambda _: None
 
 
 @contextmanager
@@ -64,10 +69,12 @@ def _open(home: Home, options: Options, url: str) -> Iterator[LocalGlue]:
         java_home = find_java_home()
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
             machine = Machine(home, java_home, endpoint, region(), options.jvms, url)
-            runner = Runner(machine, store, lambda run, request: [], options.observe)
-            glue = LocalGlue(machine, store, runner, options.clock)
+            flows, schedules = Flows(store, options.clock), Schedules()
+            runner = Runner(machine, store, flows.follow, options.observe)
+            glue = LocalGlue(machine, store, runner, flows, schedules, options.clock, options.say)
             try:
-                go_on_with_runs(glue)
+                go_on(glue)
+                schedules.load(store, options.clock())
                 yield glue
             finally:
                 runner.close()

@@ -77,7 +77,8 @@ CREATE TABLE IF NOT EXISTS run_request (
     run_id TEXT PRIMARY KEY, flow_id TEXT, document TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS flow (
-    flow_id TEXT PRIMARY KEY, workflow_name TEXT, is_open INTEGER NOT NULL, document TEXT NOT NULL
+    flow_id TEXT PRIMARY KEY, workflow_name TEXT, is_open INTEGER NOT NULL,
+    definition TEXT NOT NULL, document TEXT NOT NULL
 )
 """
 BAND_MS_OF_VERSION_1 = 900_000
