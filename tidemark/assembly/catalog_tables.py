@@ -21,6 +21,7 @@ SERDES = {
     "avroserde": "avro",
 }
 JDBC_CLASSIFICATIONS = ("jdbc", "mysql", "oracle", "postgresql", "redshift", "sqlserver", "derby")
+VIEW = "VIRTUAL_VIEW"
 SKIP_HEADER = "skip.header.line.count"
 
 
@@ -79,6 +80,26 @@ class CatalogTable:
         return dict(self._serde.get("Parameters", {}))
 
     @property
+    def serde_library(self) -> str:
+        """The class of the SerDe; empty without one."""
+        return str(self._serde.get("SerializationLibrary") or "")
+
+    @property
+    def bucket_columns(self) -> list[str]:
+        """The columns by whose hash rows are in files; empty without buckets."""
+        return list(self._storage.get("BucketColumns") or [])
+
+    @property
+    def bucket_count(self) -> int:
+        """How many buckets there are."""
+        return int(self._storage.get("NumberOfBuckets") or 0)
+
+    @property
+    def sort_columns(self) -> list[str]:
+        """The columns by which the rows of a bucket are sorted."""
+        return [str(one["Column"]) for one in self._storage.get("SortColumns") or []]
+
+    @property
     def classification(self) -> str:
         """The format of its files, or the kind of its database.
 
@@ -87,7 +108,7 @@ class CatalogTable:
         """
         if stated := self.parameters.get("classification"):
             return str(stated).lower()
-        library = str(self._serde.get("SerializationLibrary", "")).lower()
+        library = self.serde_library.lower()
         for part, format_name in SERDES.items():
             if part in library:
                 return format_name
@@ -95,6 +116,11 @@ class CatalogTable:
             f"the table {self.full_name} has no Parameters.classification and no known SerDe "
             f"({library or 'none'}); set classification to csv, json, avro, xml, parquet or orc"
         )
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is a query with a name, without data of its own."""
+        return self.definition.get("TableType") == VIEW
 
     @property
     def is_jdbc(self) -> bool:

@@ -108,12 +108,7 @@ _TABLE = (
     GlueArgument(
         "--enable-glue-datacatalog",
         "glue_datacatalog",
-        here=_REFUSED,
-        remedy=(
-            "Spark SQL does not see the tables of the local Data Catalog: leave the argument out "
-            "and read them with create_dynamic_frame.from_catalog or "
-            "create_data_frame.from_catalog"
-        ),
+        here=_HONOURED,
     ),
     GlueArgument("--enable-job-insights", "job_insights", since="2.0"),
     GlueArgument(

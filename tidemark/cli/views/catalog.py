@@ -12,6 +12,7 @@ def catalog_table(tables: Iterable[CatalogTable]) -> Listing:
     for table in tables:
         columns = ", ".join(f"{name} {kind}" for name, kind in table.columns)
         keys = ", ".join(f"{name} {kind}" for name, kind in table.partition_keys)
-        location = "" if table.is_jdbc else table.location
-        rows.append((table.full_name, table.classification, columns, keys, location))
+        location = "" if table.is_view or table.is_jdbc else table.location
+        kind = "view" if table.is_view else table.classification
+        rows.append((table.full_name, kind, columns, keys, location))
     return Listing(("table", "format", "columns", "partition keys", "location"), rows)

@@ -81,6 +81,11 @@ def read_catalog(
     database, table_name = table_names(*names)
     with Store(job_home().database) as store:
         table = find_table(store, database, table_name)
+    if table.is_view:
+        raise UnsupportedError(
+            f"the table {table.full_name} is a view, which Glue's readers do not read: use "
+            "spark.sql with --enable-glue-datacatalog"
+        )
     if table.is_jdbc:
         return _read_database(
             spark, table, transformation_ctx, push_down_predicate, additional_options

@@ -30,10 +30,12 @@ class Failure:
     Attributes:
         cause: class and message of the innermost error that says something, in one line.
         where: file and line of the script, empty if it never came to run a line.
+        remedy: what to do about it, where the process of the job knows it.
     """
 
     cause: str
     where: str
+    remedy: str = ""
 
     def __str__(self) -> str:
         return f"{self.cause} ({self.where})" if self.where else self.cause
@@ -160,7 +162,7 @@ def with_remedy(failure: Failure, log: str, places: Places, full_disk: str | Non
         failure = Failure(found.group(0).strip(), failure.where)
     elif is_gone:
         failure = Failure(f"the job's JVM is gone ({failure.cause})", failure.where)
-    remedy = _remedy(failure.cause, places, full_disk)
+    remedy = failure.remedy or _remedy(failure.cause, places, full_disk)
     return f"{failure}; {remedy}" if remedy else str(failure)
 
 

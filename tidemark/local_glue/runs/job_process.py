@@ -15,17 +15,22 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 
+from tidemark.errors import TidemarkError
 from tidemark.local_glue.bookmarks.session import current_session, job_home
 from tidemark.local_glue.machine.child import die_with_parent
-from tidemark.local_glue.runs.failures import failure_of, from_script
+from tidemark.local_glue.metastore.asked import CATALOG_VARIABLE
+from tidemark.local_glue.metastore.connect import serve_catalog
+from tidemark.local_glue.metastore.hints import catalog_hint
+from tidemark.local_glue.runs.failures import Failure, failure_of, from_script
 from tidemark.local_glue.runs.found_warnings import note_at_end
 from tidemark.local_glue.runs.jvms.borrow import Borrower
 from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.spark import CONF_FILE, system_properties
+from tidemark.local_glue.store.database import Store
 
 RESULT_FILE = "error.json"
 SCRIPT_STDERR_FILE = "script-stderr.log"
@@ -49,6 +54,7 @@ def main() -> int:
     else:
         borrower = _borrower()
         borrower.install()
+        serve_catalog(job_home(), is_asked=CATALOG_VARIABLE in os.environ)
     _hide_what_does_not_ship()
     failure = None
     try:
@@ -148,12 +154,20 @@ def _report(result: Path, error: BaseException, script: str) -> str:
         Why the script failed.
     """
     traceback.print_exception(type(error), error, from_script(error.__traceback__, script))
-    failure = failure_of(error, script)
+    failure = _with_hint(failure_of(error, script))
     unfinished = result.with_suffix(".unfinished")
     with contextlib.suppress(OSError):  # on a full disk; whoever started this process sees that
         unfinished.write_text(json.dumps(asdict(failure)), encoding="utf-8")
         unfinished.replace(result)
     return str(failure)
+
+
+def _with_hint(failure: Failure) -> Failure:
+    """Return a failure with what the Data Catalog knows of it."""
+    with contextlib.suppress(TidemarkError), Store(job_home().database) as store:
+        hint = catalog_hint(failure.cause, store, is_asked=CATALOG_VARIABLE in os.environ)
+        return replace(failure, remedy=hint)
+    return failure
 
 
 def _stop_spark() -> None:

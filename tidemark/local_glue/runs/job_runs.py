@@ -19,6 +19,7 @@ from tidemark.assembly.definitions import SHELL, JobDefinition
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
 from tidemark.local_glue.machine.disk import full_disk_text, has_room
 from tidemark.local_glue.machine.environment import inherited
+from tidemark.local_glue.metastore.asked import catalog_settings
 from tidemark.local_glue.runs import job_process
 from tidemark.local_glue.runs.arguments import (
     DRIVER_VARIABLES,
@@ -183,9 +184,13 @@ def _spark_variables(
         **_of_executors(variables(arguments, EXECUTOR_VARIABLES)),
         **jar_settings(machine.home, job, arguments, spark_settings(arguments)),
     }
+    catalog = catalog_settings(machine.home, arguments, settings)
     return {
         **variables(arguments, DRIVER_VARIABLES),
-        **write_spark_conf(folder, machine.home, machine.java_home, settings),
+        **catalog.variables,
+        **write_spark_conf(
+            folder, machine.home, machine.java_home, {**settings, **catalog.settings}
+        ),
         **_variables_of_jvm(machine.jvms, settings),
     }
 

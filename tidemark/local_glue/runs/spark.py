@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.metastore.asked import EXTENSIONS, OURS
 from tidemark.local_glue.runs.class_archive.archive import NO_CONF, archive_options
 from tidemark.local_glue.runs.lake_fs.jar import hadoop_settings, lake_jar
 
@@ -106,7 +107,9 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, 
         "spark.sql.sources.ignoreDataLocality": "true",
         # Spark's guess for a cluster, a task per 32 small files, costs more than reading them.
         "spark.sql.files.openCostInBytes": str(64 * 1024),
-        "spark.sql.warehouse.dir": (home.root / "warehouse").as_uri(),
+        # Tables without a place of their own end with the run, as with the cluster on AWS.
+        "spark.sql.warehouse.dir": (run_folder / TEMPORARY_FOLDER / "warehouse").as_uri(),
+        EXTENSIONS: OURS,
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),
         "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in java_options),

@@ -14,37 +14,13 @@ from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of
 from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.catalog.tables import catalog_tables, put_tables
+from tidemark.local_glue.metastore.storage import STORED_AS
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.writers.formats import WriteFormat
 
 UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"
 UPDATE_BEHAVIORS = (UPDATE, LOG)
-_HIVE = "org.apache.hadoop.hive.ql.io"
-# Format -> SerDe, input and output format, as Athena's CREATE TABLE writes them.
-_STORED_AS = {
-    "csv": (
-        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
-        "org.apache.hadoop.mapred.TextInputFormat",
-        f"{_HIVE}.HiveIgnoreKeyTextOutputFormat",
-    ),
-    "json": (
-        "org.openx.data.jsonserde.JsonSerDe",
-        "org.apache.hadoop.mapred.TextInputFormat",
-        f"{_HIVE}.HiveIgnoreKeyTextOutputFormat",
-    ),
-    "parquet": (
-        f"{_HIVE}.parquet.serde.ParquetHiveSerDe",
-        f"{_HIVE}.parquet.MapredParquetInputFormat",
-        f"{_HIVE}.parquet.MapredParquetOutputFormat",
-    ),
-    "avro": (
-        "org.apache.hadoop.hive.serde2.avro.AvroSerDe",
-        f"{_HIVE}.avro.AvroContainerInputFormat",
-        f"{_HIVE}.avro.AvroContainerOutputFormat",
-    ),
-    "orc": (f"{_HIVE}.orc.OrcSerde", f"{_HIVE}.orc.OrcInputFormat", f"{_HIVE}.orc.OrcOutputFormat"),
-}
 Columns = list[dict[str, str]]
 
 
@@ -104,7 +80,7 @@ def new_table(
     partition_keys: tuple[str, ...],
 ) -> CatalogTable:
     """Return the table that a sink makes where there is none."""
-    serde, inputs, outputs = _STORED_AS[how.name]
+    serde, inputs, outputs = STORED_AS[how.name]
     serde_parameters = {"serialization.format": "1"}
     parameters = {"classification": how.name, "EXTERNAL": "TRUE"}
     if how.name == "csv":

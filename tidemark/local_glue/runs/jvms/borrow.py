@@ -1,19 +1,17 @@
 """The side of the job process: borrows a JVM when the script starts Spark, and gives it back."""
 
 import contextlib
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from tidemark.local_glue.runs.after_import import LAUNCHER, AfterImport
 from tidemark.local_glue.runs.jvms.fitness import why_own_jvm
 from tidemark.local_glue.runs.jvms.record import JvmRecord, write_record
 from tidemark.local_glue.runs.spark import as_properties
@@ -21,7 +19,6 @@ from tidemark.local_glue.runs.spark import as_properties
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-LAUNCHER = "pyspark.java_gateway"
 WORKERS = "tidemark.local_glue.runs.jvms.worker_daemon"
 FOLDER_VARIABLE = "TIDEMARK_WORKER_FOLDER"
 # How a job process learns of the pool: the pool's file, or why it is to start a JVM of its own.
@@ -52,7 +49,7 @@ class Borrower:
 
     def install(self) -> None:
         """Make PySpark ask here for its JVM, as soon as it is imported."""
-        sys.meta_path.insert(0, _AfterImport(LAUNCHER, self._replace_launcher))
+        sys.meta_path.insert(0, AfterImport(LAUNCHER, self._replace_launcher))
 
     def give_back(self, failure: str | None) -> None:
         """Give the JVM back; what it printed is in the files of the run afterwards.
@@ -129,29 +126,3 @@ class Borrower:
         except PoolGoneError as error:
             return {"refused": f"the pool does not answer ({error})"}
         return answer
-
-
-class _AfterImport(importlib.abc.MetaPathFinder):
-    """Changes one module right after it was imported."""
-
-    def __init__(self, name: str, change: Callable[[ModuleType], None]) -> None:
-        self._name = name
-        self._change = change
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != self._name:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
-        if spec is None or spec.loader is None:
-            return spec
-        execute = spec.loader.exec_module
-
-        def execute_and_change(module: ModuleType) -> None:
-            execute(module)
-            self._change(module)
-
-        spec.loader.exec_module = execute_and_change  # type: ignore[method-assign]
-        return spec

@@ -11,6 +11,11 @@ from tidemark.local_glue.machine.installation import FOLDER
 
 SOURCE = Path(__file__).with_name("LakeFileSystem.java")
 WARM_JVM = Path(__file__).parents[1] / "jvms" / "WarmJvm.java"
+METASTORE = Path(__file__).parents[2] / "metastore"
+# Its classes, those that others use first.
+METASTORE_CLASSES = (
+    *("Metastore", "SparkJson", "LocalCatalog", "HiveTables", "Nothing", "CatalogExtensions"),
+)
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "JsonKinds.java"
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
 FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
@@ -75,6 +80,10 @@ def _sources() -> dict[str, str]:
         FILE_CONTEXT: _file_context(FILE_CONTEXT),
         "dev.tidemark.jvm.WarmJvm": WARM_JVM.read_text(encoding="utf-8"),
         "dev.tidemark.json.JsonKinds": JSON_KINDS.read_text(encoding="utf-8"),
+        **{
+            f"dev.tidemark.catalog.{name}": (METASTORE / f"{name}.java").read_text(encoding="utf-8")
+            for name in METASTORE_CLASSES
+        },
     }
 
 

@@ -1,0 +1,10 @@
+package dev.tidemark.catalog;
+
+/** Answers requests about the Data Catalog: the process of the job, by Py4J. */
+public interface Metastore {
+    /**
+     * @param request a JSON object with `operation` and its arguments
+     * @return a JSON object with `answer`, or with `error`, a text
+     */
+    String ask(String request);
+}

@@ -1,0 +1,208 @@
+"""Answers what Spark's catalog in the JVM asks about the local Data Catalog."""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tidemark.assembly.catalog_databases import CatalogDatabase
+from tidemark.assembly.catalog_tables import CatalogTable
+from tidemark.errors import TidemarkError
+from tidemark.local_glue.catalog.databases import (
+    catalog_databases,
+    drop_database,
+    find_database,
+    put_databases,
+)
+from tidemark.local_glue.catalog.partitions import (
+    Partition,
+    partitions_of,
+    register_partitions,
+    unregister_partitions,
+)
+from tidemark.local_glue.catalog.tables import (
+    catalog_tables,
+    drop_table,
+    put_tables,
+    table_or_none,
+)
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.metastore.spark_tables import (
+    ROWS,
+    SIZE,
+    TYPES,
+    catalog_table,
+    hive_table,
+    spark_table,
+)
+from tidemark.local_glue.store.database import Store
+
+Request = Mapping[str, Any]
+
+
+class Answers:
+    """The Data Catalog of a database file, for the JVM of one job run."""
+
+    class Java:
+        """How Py4J offers this object to the JVM."""
+
+        implements = ("dev.tidemark.catalog.Metastore",)
+
+    def __init__(self, home: Home, database: Path) -> None:
+        """Answer for a home.
+
+        Args:
+            home: whose lake the tables are in.
+            database: the SQLite file of the Data Catalog.
+        """
+        self._home = home
+        self._database = database
+        self._of_thread = threading.local()  # a connection to SQLite is of one thread
+        self._operations: dict[str, Callable[[Store, Request], Any]] = {
+            "databases": lambda store, _: [one.name for one in catalog_databases(store)],
+            "database": _get_database,
+            "put_database": _put_database,
+            "drop_database": lambda store, request: drop_database(store, request["database"]),
+            "tables": _tables,
+            "table": _table,
+            "stored_table": _stored_table,
+            "put_table": _put_table,
+            "put_stats": _put_stats,
+            "drop_table": _drop_table,
+            "places": self._places,
+            "partitions": self._partitions,
+            "put_partitions": self._put_partitions,
+            "drop_partitions": self._drop_partitions,
+            "hive_table": lambda _, request: hive_table(request),
+        }
+
+    def ask(self, request: str) -> str:
+        """Return the answer to a request, both JSON; an error is a text of its own.
+
+        Source: `Metastore.java`, whose method this is.
+        """
+        asked = json.loads(request)
+        try:
+            answer = self._operations[asked["operation"]](self._store(), asked)
+        except TidemarkError as error:
+            return json.dumps({"error": str(error)})
+        return json.dumps({"answer": answer})
+
+    def _store(self) -> Store:
+        if not hasattr(self._of_thread, "store"):
+            self._of_thread.store = Store(self._database)
+        store: Store = self._of_thread.store
+        return store
+
+    def _folder_of(self, uri: str) -> Path:
+        if uri.startswith("file:"):
+            return Path(urlsplit(uri).path)
+        return self._home.existing_path(uri)
+
+    def _places(self, store: Store, request: Request) -> list[str]:
+        """Return the folders of a table's data."""
+        table = _existing(store, request)
+        partitions = partitions_of(store, table, self._folder_of)
+        return [*(one.location for one in partitions), table.location]
+
+    def _partitions(self, store: Store, request: Request) -> list[dict[str, Any]]:
+        table = _existing(store, request)
+        keys = spark_table(table)["partition_keys"]
+        wanted = request.get("spec") or {}
+        return [
+            {"spec": spec, "location": one.location, "parameters": dict(one.parameters)}
+            for one in partitions_of(store, table, self._folder_of)
+            if (spec := dict(zip(keys, one.values, strict=True))).items() >= wanted.items()
+        ]
+
+    def _put_partitions(self, store: Store, request: Request) -> None:
+        table = _existing(store, request)
+        partitions = [
+            Partition(_values(table, one["spec"]), one["location"], one["parameters"])
+            for one in request["partitions"]
+        ]
+        register_partitions(store, table, partitions, self._folder_of)
+
+    def _drop_partitions(self, store: Store, request: Request) -> None:
+        table = _existing(store, request)
+        values = [_values(table, spec) for spec in request["specs"]]
+        unregister_partitions(store, table, values, self._folder_of)
+
+
+def _get_database(store: Store, request: Request) -> dict[str, Any] | None:
+    found = find_database(store, request["database"])
+    if found is None:
+        return None
+    return {
+        "database": found.name,
+        "description": found.description,
+        "location": found.location,
+        "properties": found.parameters,
+    }
+
+
+def _values(table: CatalogTable, spec: Mapping[str, str]) -> tuple[str, ...]:
+    by_name = {name.lower(): value for name, value in spec.items()}
+    return tuple(by_name[name.lower()] for name, _ in table.partition_keys)
+
+
+def _put_database(store: Store, request: Request) -> None:
+    definition = {
+        "Name": request["database"],
+        "Description": request["description"] or "",
+        "LocationUri": request["location"],
+        "Parameters": request["properties"],
+    }
+    put_databases(store, [CatalogDatabase(request["database"].lower(), definition)])
+
+
+def _tables(store: Store, request: Request) -> list[dict[str, Any]]:
+    return [
+        {"name": one.name, "is_view": one.is_view}
+        for one in catalog_tables(store, request["database"])
+    ]
+
+
+def _table(store: Store, request: Request) -> dict[str, Any] | None:
+    found = table_or_none(store, request["database"], request["table"])
+    return spark_table(found) if found else None
+
+
+def _stored_table(store: Store, request: Request) -> dict[str, str] | None:
+    found = table_or_none(store, request["database"], request["table"])
+    if found is None:
+        return None
+    is_managed = found.definition.get("TableType") == TYPES["MANAGED"]
+    return {"type": "MANAGED" if is_managed else "EXTERNAL"}
+
+
+def _existing(store: Store, request: Request) -> CatalogTable:
+    found = table_or_none(store, request["database"], request["table"])
+    if found is None:  # another job dropped it just now
+        raise TidemarkError(f"the table {request['database']}.{request['table']} is gone")
+    return found
+
+
+def _put_table(store: Store, request: Request) -> None:
+    old = table_or_none(store, request["database"], request["table"])
+    put_tables(store, [catalog_table(request, old)])
+
+
+def _put_stats(store: Store, request: Request) -> None:
+    table = _existing(store, request)
+    parameters = {
+        name: value
+        for name, value in (table.definition.get("Parameters") or {}).items()
+        if name not in (ROWS, SIZE)
+    }
+    for name, key in ((SIZE, "size_bytes"), (ROWS, "rows")):
+        if request.get(key):
+            parameters[name] = request[key]
+    definition = {**table.definition, "Parameters": parameters}
+    put_tables(store, [CatalogTable(table.database, table.name, definition)])
+
+
+def _drop_table(store: Store, request: Request) -> None:
+    drop_table(store, request["database"].lower(), request["table"].lower())

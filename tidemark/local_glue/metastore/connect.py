@@ -1,0 +1,46 @@
+"""The side of the job process: offers the Data Catalog to the JVM that PySpark starts."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.metastore.asked import SETTING, settings_of_script
+from tidemark.local_glue.runs.after_import import LAUNCHER, AfterImport
+
+OWN_CATALOG = "catalog.sqlite"  # of a run that did not ask for the Data Catalog
+
+
+def serve_catalog(home: Home, *, is_asked: bool) -> None:
+    """Answer Spark's questions about its catalog, once the script starts Spark.
+
+    Args:
+        home: whose Data Catalog it is.
+        is_asked: whether the job asks for the Data Catalog; else Hive support has a catalog of
+            this run alone, as on AWS.
+    """
+
+    def change(module: ModuleType) -> None:
+        launch = module.launch_gateway
+
+        def launch_gateway(conf: Any = None, popen_kwargs: Any = None) -> Any:
+            given = dict(conf.getAll()) if conf is not None else {}
+            changed = settings_of_script(home, given)
+            for name, value in changed.items():
+                conf.set(name, value)
+            gateway = launch(conf, popen_kwargs)
+            _connect(module, gateway, home, is_asked or SETTING in changed)
+            return gateway
+
+        module.launch_gateway = launch_gateway  # type: ignore[attr-defined]
+
+    sys.meta_path.insert(0, AfterImport(LAUNCHER, change))
+
+
+def _connect(module: ModuleType, gateway: Any, home: Home, is_asked: bool) -> None:
+    from tidemark.local_glue.metastore.answers import Answers  # a job without Spark needs none
+
+    answers = Answers(home, home.database if is_asked else Path(OWN_CATALOG).absolute())
+    module.ensure_callback_server_started(gateway)
+    gateway.jvm.dev.tidemark.catalog.LocalCatalog.connect(answers)
