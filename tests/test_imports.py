@@ -52,9 +52,9 @@ ALLOWED = {
     "tidemark/local_glue/runs/class_archive": "pyspark",
     "tidemark/local_glue/runs/lake_fs": "py4j pyspark",
     "tidemark/local_glue/runs/jvms": "py4j pyspark",
-    # py4j comes with pyspark and is what it raises; fastavro and lxml read what Spark cannot.
+    # py4j comes with pyspark and is what it raises; fastavro and lxml read and write what Spark cannot.
     "tidemark/local_glue/readers": "fastavro lxml py4j pyspark",
-    "tidemark/local_glue/writers": "pyspark",
+    "tidemark/local_glue/writers": "fastavro pyspark",
     "tidemark/local_glue/frames": "pyspark",
     "tidemark/local_glue/data_quality": "pyspark",
     "tidemark/local_glue/partition_predicates.py": "pyspark",

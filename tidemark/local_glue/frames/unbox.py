@@ -25,6 +25,8 @@ from tidemark.local_glue.frames.fields import edited, value_at
 from tidemark.local_glue.frames.functions import no_failures
 from tidemark.local_glue.frames.paths import find_path, parse_path
 from tidemark.local_glue.readers.glue_schema import spark_schema
+from tidemark.local_glue.readers.json_choices import has_choice
+from tidemark.local_glue.readers.json_kinds import kinds_in, schema_of_records
 
 OPTIONS = {"json": {"withSchema"}, "csv": {"withSchema", "separator", "escaper", "quoteChar"}}
 BOX, BAD = "box of tidemark", "bad text of tidemark"
@@ -107,9 +109,12 @@ def _inferred(source: DataFrame, text: Column, format: str, options: Mapping[str
         parts = F.split("text", f"[{_separator(options)}]")
         count = texts.agg(F.max(F.size(parts))).collect()[0][0] or 1
         return StructType([StructField(f"col{n}", StringType()) for n in range(count)])
-    lines = texts.rdd.map(lambda row: f'{{"{BOX}":{row[0]}}}')
-    reader = source.sparkSession.read.option("mode", "DROPMALFORMED")
-    schema = reader.json(lines).schema
+    boxed = F.concat(F.lit(f'{{"{BOX}":'), F.col("text"), F.lit("}"))
+    kinds = kinds_in(texts, boxed)
+    schema = StructType([]) if kinds is None else schema_of_records(kinds)
+    if kinds is None or has_choice(schema):  # a text is no JSON, or values differ in type
+        lines = texts.select(boxed).rdd.map(lambda row: row[0])
+        schema = source.sparkSession.read.option("mode", "DROPMALFORMED").json(lines).schema
     return schema[BOX].dataType if BOX in schema.names else StringType()
 
 

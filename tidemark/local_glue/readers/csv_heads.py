@@ -2,17 +2,26 @@
 
 import csv
 import io
+from collections.abc import Callable
+from pathlib import PurePosixPath
 
 from tidemark.local_glue.bookmarks.session import folder_of
-from tidemark.local_glue.readers.compression import open_file
+from tidemark.local_glue.readers.compression import OTHER_CODECS, open_file
 from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.read_errors import unreadable
 
 HEAD_BYTES = 1 << 16
 
 
-def column_names(file: str, csv_format: Format) -> tuple[str, ...]:
+def column_names(
+    file: str, csv_format: Format, first_lines: Callable[[str], str]
+) -> tuple[str, ...]:
     """Return the names in the header of a file, or col0, col1 and so on without a header.
+
+    Args:
+        file: its URI.
+        csv_format: its format options.
+        first_lines: returns the first lines of a file that only Hadoop has the codec of.
 
     Returns:
         The names; none if the file has no line.
@@ -20,6 +29,15 @@ def column_names(file: str, csv_format: Format) -> tuple[str, ...]:
     Raises:
         UnreadableFileError: the file cannot be read, or is not text.
     """
+    is_foreign = PurePosixPath(file).suffix in OTHER_CODECS
+    text = first_lines(file) if is_foreign else _head(file)
+    fields = first_fields(text.removeprefix("\ufeff"), csv_format)
+    if csv_format.is_on("withHeader"):
+        return _distinct(fields)
+    return tuple(f"col{position}" for position in range(len(fields)))
+
+
+def _head(file: str) -> str:
     try:
         with open_file(str(folder_of(file))) as opened:
             head = opened.read(HEAD_BYTES)
@@ -27,10 +45,7 @@ def column_names(file: str, csv_format: Format) -> tuple[str, ...]:
         raise unreadable(file, "csv", error) from error
     if b"\0" in head:
         raise unreadable(file, "csv", "it holds NUL bytes and is not text")
-    fields = first_fields(head.decode("utf-8-sig", "replace"), csv_format)
-    if csv_format.is_on("withHeader"):
-        return _distinct(fields)
-    return tuple(f"col{position}" for position in range(len(fields)))
+    return head.decode("utf-8", "replace")
 
 
 def first_fields(text: str, csv_format: Format) -> list[str]:

@@ -1,7 +1,7 @@
 """Reads chosen files with Spark's own readers: CSV, Parquet and ORC; for JSON see `json_files`."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
@@ -19,6 +19,7 @@ from tidemark.local_glue.readers.misread import csv_reason, refusing
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import DisagreementError, naming_the_file
 
+HEAD_LINES = 20
 CORRUPT = "corrupt record of tidemark"  # a column that no data has
 
 
@@ -46,13 +47,17 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
         return read(files, csv.schema)
     groups: dict[tuple[str, ...], list[str]] = {}
     for file in files:
-        if names := column_names(file, csv):
+        if names := column_names(file, csv, partial(_first_lines, spark)):
             groups.setdefault(names, []).append(file)
     frames = [
         read(group, StructType([StructField(name, StringType()) for name in names]))
         for names, group in groups.items()
     ]
     return union(frames) if frames else empty_frame(spark)
+
+
+def _first_lines(spark: SparkSession, file: str) -> str:
+    return "\n".join(row[0] for row in load(spark.read, [file], "text").limit(HEAD_LINES).collect())
 
 
 def strict(

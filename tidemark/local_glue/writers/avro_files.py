@@ -32,6 +32,7 @@ from pyspark.sql.types import (
     NullType,
     ShortType,
     StringType,
+    StructField,
     StructType,
     TimestampType,
 )
@@ -43,6 +44,11 @@ from tidemark.local_glue.readers.partitions import NULL_PARTITION
 CODECS = {"none": "null", "uncompressed": "null", "deflate": "deflate", "bzip2": "bzip2"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SAFE_IN_FOLDERS = " !$&()+,;=@[]^_{}~-."
+_LOGICAL: dict[type[DataType], dict[str, str]] = {
+    DateType: {"type": "int", "logicalType": "date"},
+    TimestampType: {"type": "long", "logicalType": "timestamp-micros"},
+    DecimalType: {"type": "bytes", "logicalType": "decimal"},
+}
 _TYPES: dict[type[DataType], str] = {
     NullType: "null",
     BooleanType: "boolean",
@@ -66,17 +72,23 @@ def write_avro(
         frame: what to write.
         path: the URI of the folder.
         partition_keys: the columns that become folders, outermost first.
-        options: ``version`` (1.8 writes dates, timestamps and decimals) and ``compression``.
+        options: ``version`` (1.7 writes dates, timestamps and decimals as text) and
+            ``compression``.
 
     Raises:
-        UnsupportedError: a column has a type that Avro, or its version, has not.
+        UnsupportedError: a column has a type that Avro has not.
         UsageError: a column has a name that Avro has not.
     """
     fields = StructType([one for one in frame.schema if one.name not in partition_keys])
-    schema = avro_schema(fields, "record", has_logical_types=options.get("version") == "1.8")
+    has_logical_types = options.get("version") == "1.8"
+    schema = avro_schema(fields, "record", has_logical_types=has_logical_types)
     codec = CODECS[options.get("compression", "none").lower()]
     folders = [col(f"`{key}`").cast("string").alias(f"\0{key}") for key in partition_keys]
-    rows = frame.select(*[f"`{name}`" for name in fields.names], *folders)
+    values = [
+        col(f"`{one.name}`").cast(one.dataType if has_logical_types else as_text(one.dataType))
+        for one in fields
+    ]
+    rows = frame.select(*values, *folders)
     root, run = folder_of(path), uuid.uuid4().hex
     write = partial(_write_part, str(root), run, tuple(partition_keys), schema, codec)
     try:
@@ -92,8 +104,10 @@ def write_avro(
 def avro_schema(kind: DataType, name: str, *, has_logical_types: bool) -> Any:
     """Return the Avro schema of a type of Spark; a record is named by its path.
 
+    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
+
     Raises:
-        UnsupportedError: Avro, or its version 1.7, has no such type.
+        UnsupportedError: Avro has no such type.
         UsageError: a field has a name that Avro has not.
     """
     schema_of = partial(avro_schema, has_logical_types=has_logical_types)
@@ -117,25 +131,31 @@ def avro_schema(kind: DataType, name: str, *, has_logical_types: bool) -> Any:
         return {"type": "map", "values": _nullable(schema_of(kind.valueType, f"{name}_value"))}
     if type(kind) in _TYPES:
         return _TYPES[type(kind)]
-    if has_logical_types and (logical := _logical(kind)):
-        return logical
+    if logical := _LOGICAL.get(type(kind)):
+        return logical_type(kind, logical) if has_logical_types else "string"
     raise UnsupportedError(
-        f"the column {name.removeprefix('record_')} is {kind.simpleString()}, which Avro "
-        f"{'has not' if has_logical_types else '1.7 has not'}: "
-        + ("convert it" if has_logical_types else "give format_options version 1.8, or convert it")
+        f"the column {name.removeprefix('record_')} is {kind.simpleString()}, which Avro has not: "
+        "convert it before the write"
     )
 
 
-def _logical(kind: DataType) -> dict[str, Any] | None:
+def as_text(kind: DataType) -> DataType:
+    """Return a type with text in place of dates, timestamps and decimals, at every depth."""
     match kind:
-        case DateType():
-            return {"type": "int", "logicalType": "date"}
-        case TimestampType():
-            return {"type": "long", "logicalType": "timestamp-millis"}
-        case DecimalType():
-            digits = {"precision": kind.precision, "scale": kind.scale}
-            return {"type": "bytes", "logicalType": "decimal", **digits}
-    return None
+        case StructType():
+            return StructType([StructField(f.name, as_text(f.dataType)) for f in kind])
+        case ArrayType():
+            return ArrayType(as_text(kind.elementType))
+        case MapType():
+            return MapType(kind.keyType, as_text(kind.valueType))
+    return StringType() if type(kind) in _LOGICAL else kind
+
+
+def logical_type(kind: DataType, logical: dict[str, str]) -> dict[str, Any]:
+    """Return a logical type of Avro; a decimal has its digits."""
+    if isinstance(kind, DecimalType):
+        return {**logical, "precision": kind.precision, "scale": kind.scale}
+    return dict(logical)
 
 
 def _nullable(schema: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.readers.s3_options import is_true
@@ -113,6 +114,8 @@ def write_files(
             f"partitionKeys {missing} are no columns of the frame; it has "
             f"{', '.join(frame.columns)}"
         )
+    if how.name == "csv":
+        _check_flat(frame)
     if how.name == "avro":
         write_avro(frame, path, partition_keys, how.options)
         return
@@ -120,3 +123,16 @@ def write_files(
     if partition_keys:
         writer = writer.partitionBy(*partition_keys)
     writer.save(path, format=how.name)
+
+
+def _check_flat(frame: DataFrame) -> None:
+    nested = {one.name: one.dataType.simpleString() for one in frame.schema if _is_nested(one)}
+    if nested:
+        raise UnsupportedError(
+            f"CSV has no nested values, and the columns {nested} are nested: flatten them with "
+            "unnest or relationalize, or write json or parquet"
+        )
+
+
+def _is_nested(field: StructField) -> bool:
+    return isinstance(field.dataType, ArrayType | MapType | StructType)

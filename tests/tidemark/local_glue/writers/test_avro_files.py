@@ -8,7 +8,7 @@ from decimal import Decimal
 import fastavro
 import pytest
 
-from tidemark.errors import UnsupportedError, UsageError
+from tidemark.errors import UsageError
 from tidemark.local_glue.writers.avro_files import avro_schema
 
 
@@ -73,16 +73,17 @@ def test_rows_are_read_back_from_their_folders(spark, glue_context, s3):
 
 
 @pytest.mark.spark
-def test_dates_times_and_decimals_need_version_1_8(spark, glue_context, s3):
+def test_dates_times_and_decimals_are_text_in_version_1_7(spark, glue_context, s3):
     from awsglue.dynamicframe import DynamicFrame
 
     rows = "SELECT DATE'2024-02-29' AS d, TIMESTAMP'2024-02-29 10:00:00.5' AS t, 1.50BD AS n"
     frame = DynamicFrame.fromDF(spark.sql(rows), glue_context, "rows")
     write = glue_context.write_dynamic_frame.from_options
 
-    write(frame, "s3", {"path": s3.uri}, "avro", {"version": "1.8"})
+    write(frame, "s3", {"path": f"{s3.uri}new/"}, "avro", {"version": "1.8"})
+    write(frame, "s3", {"path": f"{s3.uri}old/"}, "avro")
 
-    (file,) = s3.folder.iterdir()
+    (file,) = (s3.folder / "new").iterdir()
     with file.open("rb") as stream:
         assert list(fastavro.reader(stream)) == [
             {
@@ -91,6 +92,5 @@ def test_dates_times_and_decimals_need_version_1_8(spark, glue_context, s3):
                 "n": Decimal("1.50"),
             }
         ]
-    with pytest.raises(UnsupportedError, match=r"the column d is date, which Avro 1\.7 has not"):
-        write(frame, "s3", {"path": s3.uri}, "avro")
-    assert len(list(s3.folder.iterdir())) == 1
+    old = glue_context.create_dynamic_frame.from_options("s3", {"paths": [f"{s3.uri}old/"]}, "avro")
+    assert old.toDF().collect() == [("2024-02-29", "2024-02-29 10:00:00.5", "1.50")]

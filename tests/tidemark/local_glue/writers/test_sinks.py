@@ -331,3 +331,25 @@ def test_a_sink_takes_no_part_in_bookmarks(glue_context, start_job, s3, spark):
 
     assert counts == [1, 0]
     assert spark.read.json(f"{s3.uri}/out").collect() == [(1,)]
+
+
+@pytest.mark.parametrize("compression", ["gzip", "bzip2", "snappy", "lz4", "deflate"])
+def test_text_is_read_back_through_every_codec(glue_context, frame, s3, compression):
+    options = {"path": s3.uri, "compression": compression}
+    glue_context.write_dynamic_frame.from_options(frame(), "s3", options, "csv")
+
+    read = glue_context.create_dynamic_frame.from_options(
+        "s3", {"paths": [s3.uri]}, "csv", {"withHeader": True}
+    ).toDF()
+
+    assert (read.columns, read.orderBy("Id").collect()) == (
+        ["Id", "origin"],
+        [("1", "EWR"), ("2", "JFK")],
+    )
+
+
+def test_nested_values_are_no_csv(glue_context, frame, s3):
+    nested = frame("SELECT 1 AS a, array(1) AS l, struct(1 AS x) AS s")
+
+    with pytest.raises(UnsupportedError, match=r"\{'l': 'array<int>', 's': 'struct<x:int>'\}"):
+        glue_context.write_dynamic_frame.from_options(nested, "s3", {"path": s3.uri}, "csv")
