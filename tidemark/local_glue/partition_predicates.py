@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from tidemark.local_glue.bookmarks.explain import PredicateOf
 from tidemark.local_glue.bookmarks.sources import Predicate, S3Source
-from tidemark.local_glue.catalog.tables import find_table
+from tidemark.local_glue.catalog.tables import find_table, table_or_none
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.readers.table_partitions import partitions_to_read
 from tidemark.local_glue.store.database import Store
 
 if TYPE_CHECKING:
@@ -35,13 +36,15 @@ def predicates_of(home: Home) -> Iterator[PredicateOf]:
     sessions: list[SparkSession] = []
 
     def predicate_of(source: S3Source) -> Predicate | None:
-        if not source.push_down_predicate:
-            return None
-        if not sessions:
-            sessions.append(_start_spark())
-        from tidemark.local_glue.readers.predicates import SparkPredicate
+        chosen = None
+        if source.push_down_predicate:
+            if not sessions:
+                sessions.append(_start_spark())
+            from tidemark.local_glue.readers.predicates import SparkPredicate
 
-        return SparkPredicate(sessions[0], source.push_down_predicate, _types(home, source))
+            types = _types(home, source)
+            chosen = SparkPredicate(sessions[0], source.push_down_predicate, types)
+        return _in_table(home, source, chosen)
 
     try:
         yield predicate_of
@@ -58,6 +61,16 @@ def _start_spark() -> "SparkSession":
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _in_table(home: Home, source: S3Source, chosen: Predicate | None) -> Predicate | None:
+    """Return a predicate that knows the partitions of the source's table, if it has one."""
+    if not source.table:
+        return chosen
+    database, _, name = source.table.partition(".")
+    with Store(home.database) as store:
+        table = table_or_none(store, database, name)
+        return partitions_to_read(store, table, chosen, home.existing_path) if table else chosen
 
 
 def _types(home: Home, source: S3Source) -> dict[str, str] | None:

@@ -22,10 +22,11 @@ from tidemark.local_glue.frames.choices import MARK
 from tidemark.local_glue.readers.declared_columns import Names
 from tidemark.local_glue.readers.formats import Format, read_format
 from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
-from tidemark.local_glue.readers.predicates import EveryPartition, SparkPredicate
+from tidemark.local_glue.readers.predicates import SparkPredicate
 from tidemark.local_glue.readers.s3 import read_request
 from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS, s3_request
 from tidemark.local_glue.readers.spark_files import empty_frame
+from tidemark.local_glue.readers.table_partitions import partitions_to_read
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
@@ -41,6 +42,7 @@ CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
     "escapeChar": "escaper",
     "escape.delim": "escaper",
 }
+CATALOG_PREDICATE = "catalogPartitionPredicate"  # asked of the Data Catalog itself on AWS
 CRAWLED_PARTS = ("database", "schema", "table")
 MAPPING = "mapping."  # before the name of a column, in a parameter of a SerDe
 _TEXT_TYPE = re.compile(r"\b(?:var)?char\(\d+\)")
@@ -183,20 +185,27 @@ def _read_files(
         )
     options = {name: table.parameters[name] for name in TABLE_OPTIONS if name in table.parameters}
     schema, keys = _schema(table.columns), dict(table.partition_keys)
+    given = dict(additional_options)
+    condition = _both(push_down_predicate, given.pop(CATALOG_PREDICATE, ""))
     request = s3_request(
-        {"paths": [table.location], **_without_twin_bounds(options, additional_options)},
+        {"paths": [table.location], **_without_twin_bounds(options, given)},
         file_format.name,
         transformation_ctx,
-        push_down_predicate,
+        condition,
         table.full_name,
     )
-    predicate = (
-        SparkPredicate(spark, push_down_predicate, keys)
-        if push_down_predicate
-        else EveryPartition(keys)
-    )
+    chosen = SparkPredicate(spark, condition, keys) if condition else None
+    home = job_home()
+    with Store(home.database) as store:
+        predicate = partitions_to_read(store, table, chosen, home.existing_path)
     frame = read_request(spark, request, file_format, predicate)
     return _declared(spark, frame, schema, keys)
+
+
+def _both(push_down_predicate: str, catalog_predicate: str) -> str:
+    """Return one condition on partition keys for that of the job and that of the Data Catalog."""
+    given = [text for text in (push_down_predicate, catalog_predicate) if text]
+    return given[0] if len(given) == 1 else " AND ".join(f"({text})" for text in given)
 
 
 def _without_twin_bounds(

@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-partitions.html
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
@@ -83,17 +83,6 @@ class SparkPredicate:
             f"push_down_predicate {self._expression!r} is no condition on partition columns: "
             f"{reason}; write it in Spark SQL, such as year = 2013 AND month > 6"
         )
-
-
-class EveryPartition:
-    """Enters every partition of a table; files outside of partition folders are no part of it."""
-
-    def __init__(self, columns: Iterable[str]) -> None:
-        self.columns = frozenset(column.lower() for column in columns)
-
-    def select(self, partitions: list[dict[str, str]]) -> list[bool]:
-        """Return that each partition is read."""
-        return [True] * len(partitions)
 
 
 def _columns(expression: Any) -> Iterator[str]:

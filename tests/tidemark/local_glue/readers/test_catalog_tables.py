@@ -8,7 +8,13 @@ from tidemark.assembly.catalog_connections import connection_of_request
 from tidemark.assembly.catalog_tables import table_of_request
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
 from tidemark.local_glue.catalog.connections import put_connections
-from tidemark.local_glue.catalog.tables import put_tables
+from tidemark.local_glue.catalog.partitions import (
+    Partition,
+    register_partitions,
+    sync_partitions,
+    unregister_partitions,
+)
+from tidemark.local_glue.catalog.tables import find_table, put_tables
 from tidemark.local_glue.store.database import Store
 
 pytestmark = pytest.mark.spark
@@ -59,7 +65,7 @@ def test_table_has_its_declared_columns_and_types(read, define, s3):
 
 
 @pytest.mark.rule(
-    "Partitions", source="INFER", choice="every key=value folder counts as registered"
+    "Partitions", source="INFER", choice="every folder counts until a partition is registered"
 )
 def test_partition_keys_are_the_folders_typed_as_declared(read, define, s3):
     define(keys=[("day", "string"), ("hour", "int")])
@@ -70,6 +76,31 @@ def test_partition_keys_are_the_folders_typed_as_declared(read, define, s3):
 
     assert flights.dtypes[2:] == [("day", "string"), ("hour", "int")]
     assert flights.collect() == [(1, "EWR", "01", 2)]
+
+
+@pytest.mark.rule("Partitions", source="BM")
+def test_registered_partitions_are_read_and_no_others(read, define, s3, spark_home):
+    define(keys=[("day", "string"), ("hour", "int")])
+    for number, folder in enumerate(("day=01/hour=02", "day=01/hour=3", "day=a%2Fb/hour=2")):
+        s3.put(f"{folder}/a.json", f'{{"id": {number}}}\n')
+    with Store(spark_home.database) as store:
+        table = find_table(store, "lake", s3.folder.name)
+        sync_partitions(store, table, spark_home.existing_path)
+        s3.put("day=01/hour=9/a.json", '{"id": 9}\n')
+        unregister_partitions(store, table, [("01", "3")], spark_home.existing_path)
+
+        both = read().select("id", "day", "hour").collect()
+        chosen = read(
+            push_down_predicate="hour = 2",
+            additional_options={"catalogPartitionPredicate": "day >= '1'"},
+        )
+        elsewhere = Partition(("02", "1"), f"{s3.uri}elsewhere")
+        register_partitions(store, table, [elsewhere], spark_home.existing_path)
+
+    assert sorted(both) == [(0, "01", 2), (2, "a/b", 2)]
+    assert [row.id for row in chosen.collect()] == [2]
+    with pytest.raises(UnsupportedError, match=r"day=02/hour=1 .*elsewhere"):
+        read()
 
 
 @pytest.mark.rule("Partitions", source="BM")
