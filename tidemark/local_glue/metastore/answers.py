@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tidemark.assembly.catalog_databases import CatalogDatabase
-from tidemark.assembly.catalog_tables import CatalogTable
+from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.catalog.databases import (
     catalog_databases,
@@ -29,7 +29,9 @@ from tidemark.local_glue.catalog.tables import (
     table_or_none,
 )
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.metastore.json_names import spelled
 from tidemark.local_glue.metastore.spark_tables import (
+    PROVIDER,
     ROWS,
     SIZE,
     TYPES,
@@ -37,6 +39,7 @@ from tidemark.local_glue.metastore.spark_tables import (
     hive_table,
     spark_table,
 )
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
 Request = Mapping[str, Any]
@@ -59,6 +62,7 @@ class Answers:
         """
         self._home = home
         self._database = database
+        self._warned = set[str]()
         self._of_thread = threading.local()  # a connection to SQLite is of one thread
         self._operations: dict[str, Callable[[Store, Request], Any]] = {
             "databases": lambda store, _: [one.name for one in catalog_databases(store)],
@@ -66,7 +70,7 @@ class Answers:
             "put_database": _put_database,
             "drop_database": lambda store, request: drop_database(store, request["database"]),
             "tables": _tables,
-            "table": _table,
+            "table": self._table,
             "stored_table": _stored_table,
             "put_table": _put_table,
             "put_stats": _put_stats,
@@ -100,6 +104,18 @@ class Answers:
         if uri.startswith("file:"):
             return Path(urlsplit(uri).path)
         return self._home.existing_path(uri)
+
+    def _table(self, store: Store, request: Request) -> dict[str, Any] | None:
+        table = table_or_none(store, request["database"], request["table"])
+        if table is None:
+            return None
+        found = spark_table(table)
+        if found["provider"] == "json" and found["schema"] is None:
+            found = spelled(found, self._folder_of(table.location))
+        if table.full_name not in self._warned:
+            self._warned.add(table.full_name)
+            _warn(table)
+        return found
 
     def _places(self, store: Store, request: Request) -> list[str]:
         """Return the folders of a table's data."""
@@ -143,6 +159,16 @@ def _get_database(store: Store, request: Request) -> dict[str, Any] | None:
     }
 
 
+def _warn(table: CatalogTable) -> None:
+    """Note what of a table of Hive differs from what people expect, as on AWS."""
+    if table.is_view or PROVIDER in table.parameters:
+        return
+    if str(table.parameters.get(SKIP_HEADER, "0")) != "0":
+        note(RunWarning.HEADER_IS_A_ROW, table.full_name)
+    if "openx" in table.serde_library:
+        note(RunWarning.SERDE_JAR, table.full_name)
+
+
 def _values(table: CatalogTable, spec: Mapping[str, str]) -> tuple[str, ...]:
     by_name = {name.lower(): value for name, value in spec.items()}
     return tuple(by_name[name.lower()] for name, _ in table.partition_keys)
@@ -163,11 +189,6 @@ def _tables(store: Store, request: Request) -> list[dict[str, Any]]:
         {"name": one.name, "is_view": one.is_view}
         for one in catalog_tables(store, request["database"])
     ]
-
-
-def _table(store: Store, request: Request) -> dict[str, Any] | None:
-    found = table_or_none(store, request["database"], request["table"])
-    return spark_table(found) if found else None
 
 
 def _stored_table(store: Store, request: Request) -> dict[str, str] | None:

@@ -95,6 +95,14 @@ class RunWarning(Enum):
     OPTION_IGNORED = (
         "{}: Glue does not know it here and reads as if it were not given; compare its spelling"
     )
+    HEADER_IS_A_ROW = (
+        "Spark knows no skip.header.line.count: the first line of each file of the table {} is a "
+        "row in spark.sql, as on AWS; read it with from_catalog, or filter that row"
+    )
+    SERDE_JAR = (
+        "on AWS, Spark reads the table {} with its SerDe, whose jar a job needs in --extra-jars: "
+        "s3://crawler-public/json/serde/json-serde.jar"
+    )
     FILTER_LEFT_OUT = (
         "the function of a filter raised {}: such rows are left out, as on AWS, and are not "
         "counted as errors"

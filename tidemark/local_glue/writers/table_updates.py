@@ -4,8 +4,10 @@ A partition is a folder ``key=value`` of the table, so the new ones are there on
 Source: https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructType
@@ -13,12 +15,18 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructType
 from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
 from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.session import job_home
-from tidemark.local_glue.catalog.tables import catalog_tables, put_tables
+from tidemark.local_glue.catalog.partitions import (
+    partition_folders,
+    register_partitions,
+    registered_partitions,
+)
+from tidemark.local_glue.catalog.tables import put_tables, table_or_none
 from tidemark.local_glue.metastore.storage import STORED_AS
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.writers.formats import WriteFormat
 
+CLOCK_TICK_NS = 20_000_000  # times of files are those of the last tick of the kernel
 UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"
 UPDATE_BEHAVIORS = (UPDATE, LOG)
 Columns = list[dict[str, str]]
@@ -42,9 +50,17 @@ class Written(Protocol):
 
 @dataclass(frozen=True)
 class TableUpdate:
-    """A table to store once its files are written; None leaves the catalog as it is."""
+    """What to change in the Data Catalog once the files are written.
+
+    Attributes:
+        table: to store; None leaves it as it is.
+        partitioned: the table whose new partitions are registered, if it has registered ones.
+        begun_ns: when writing began, nanoseconds since 1970.
+    """
 
     table: CatalogTable | None
+    partitioned: CatalogTable | None = None
+    begun_ns: int = 0
 
     @classmethod
     def of(
@@ -55,21 +71,34 @@ class TableUpdate:
         Raises:
             UsageError: the table that is there has other partition keys.
         """
-        with Store(job_home().database) as store:
-            known = {(one.database, one.name): one for one in catalog_tables(store)}
         new = new_table(names, sink.path, how, schema, sink.partition_keys)
-        old = known.get((new.database, new.name))
+        with Store(job_home().database) as store:
+            old = table_or_none(store, new.database, new.name)
         if old is None:
             return cls(new)
+        updated, begun_ns = updated_table(old, new, sink.update_behavior), time.time_ns()
         if sink.update_behavior == LOG and (more := _new_columns(old, new)):
             note(RunWarning.LOGGED_COLUMNS, f"{', '.join(more)} of {old.full_name}")
-        return cls(updated_table(old, new, sink.update_behavior))
+            return cls(updated)
+        return cls(updated, old if old.partition_keys else None, begun_ns)
 
     def store(self) -> None:
-        """Put the table into the Data Catalog of this machine."""
-        if self.table is not None:
-            with Store(job_home().database) as store:
+        """Put the table and its new partitions into the Data Catalog of this machine."""
+        home = job_home()
+        with Store(home.database) as store:
+            if self.table is not None:
                 put_tables(store, [self.table])
+            if self.partitioned and registered_partitions(store, self.partitioned) is not None:
+                folders = partition_folders(self.partitioned, home.existing_path)
+                written = [
+                    one for one in folders if self._is_written(home.local_path(one.location))
+                ]
+                register_partitions(store, self.partitioned, written, home.existing_path)
+
+    def _is_written(self, folder: Path) -> bool:
+        """Return whether a file came into a folder since writing began."""
+        oldest = self.begun_ns - CLOCK_TICK_NS
+        return any(file.stat().st_mtime_ns >= oldest for file in folder.iterdir())
 
 
 def new_table(

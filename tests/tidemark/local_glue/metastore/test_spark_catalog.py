@@ -15,6 +15,7 @@ from tidemark.local_glue.catalog.tables import find_table, put_tables, table_or_
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.job_runs import Machine, plan_job_run, start_job_run
+from tidemark.local_glue.runs.run_warnings import read_warnings
 from tidemark.local_glue.store.database import Store
 
 pytestmark = pytest.mark.stress
@@ -51,6 +52,7 @@ found["pruned"] = rows("SELECT count(*) FROM db.flights WHERE day = 2")
 found["databases"] = rows("SHOW DATABASES")
 found["listed"] = [table.name for table in spark.catalog.listTables("db")]
 found["partitions"] = rows("SHOW PARTITIONS db.flights")
+found["orders"] = rows("SELECT orderid, total FROM db.orders")
 
 spark.sql("CREATE TABLE mart.ctas USING parquet AS SELECT * FROM db.flights WHERE id IS NOT NULL")
 spark.sql("INSERT INTO mart.ctas VALUES (9, 'z', 9)")
@@ -155,6 +157,23 @@ def runs(tmp_path_factory, jvms) -> Runs:
         folder = home.lake / f"data/flights/day={day}"
         folder.mkdir(parents=True)
         (folder / "a.csv").write_text(text, encoding="utf-8")
+    (home.lake / "data/orders").mkdir()
+    (home.lake / "data/orders/a.json").write_text(
+        '{"orderId": 7, "Total": 1.5}\n', encoding="utf-8"
+    )
+    columns = [{"Name": "orderid", "Type": "bigint"}, {"Name": "total", "Type": "double"}]
+    serde = {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"}
+    orders = {
+        "DatabaseName": "db",
+        "TableInput": {
+            "Name": "orders",
+            "StorageDescriptor": {
+                "Columns": columns,
+                "Location": "s3://data/orders/",
+                "SerdeInfo": serde,
+            },
+        },
+    }
     letters = {
         "DatabaseName": "db",
         "TableInput": {
@@ -165,7 +184,7 @@ def runs(tmp_path_factory, jvms) -> Runs:
     }
     mart = {"DatabaseInput": {"Name": "mart", "LocationUri": "s3://data/mart/"}}
     with Store(home.database) as store:
-        put_tables(store, [table_of_request(FLIGHTS), table_of_request(letters)])
+        put_tables(store, [table_of_request(one) for one in (FLIGHTS, letters, orders)])
         put_databases(store, [database_of_request(mart)])
     return Runs(home, jvms)
 
@@ -190,8 +209,19 @@ def test_spark_sees_the_tables_of_the_data_catalog_and_reads_a_header_as_a_row(f
     ]
     assert first["pruned"] == [[2]]
     assert first["databases"] == [["db"], ["default"], ["mart"]]
-    assert first["listed"] == ["flights", "letters"]
+    assert first["listed"] == ["flights", "letters", "orders"]
     assert first["partitions"] == [["day=1"], ["day=2"]]
+
+
+def test_columns_of_json_are_found_in_any_case(first):
+    assert first["orders"] == [[7, 1.5]]
+
+
+def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
+    found = read_warnings(runs.home.runs / "jr_first")
+
+    assert [text for text in found if "skip.header.line.count" in text and "db.flights" in text]
+    assert [text for text in found if "json-serde.jar" in text and "db.orders" in text]
 
 
 def test_tables_that_spark_makes_are_read_by_glue_in_the_same_run(first):

@@ -6,6 +6,7 @@ import pytest
 
 from tidemark.assembly.catalog_tables import table_of_request
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
+from tidemark.local_glue.catalog.partitions import registered_partitions, sync_partitions
 from tidemark.local_glue.catalog.tables import find_table, put_tables
 from tidemark.local_glue.runs.run_warnings import RunWarning
 from tidemark.local_glue.store.database import Store
@@ -100,6 +101,23 @@ def test_partitions_of_a_later_run_are_in_the_table_and_chosen_by_a_predicate(si
 
     assert read()[1] == [(1, "EWR"), (2, "JFK"), (3, "LGA")]
     assert read(push_down_predicate="origin = 'LGA'")[1] == [(3, "LGA")]
+
+
+@pytest.mark.rule("Sinks", source="UFJ")
+def test_a_sink_registers_the_partitions_that_it_writes_where_a_table_has_registered_ones(
+    sink, frame, read, spark_home, table, s3
+):
+    sink(frame(), partitionKeys=["origin"], **CATALOG)
+    with Store(spark_home.database) as store:
+        sync_partitions(store, table(), spark_home.existing_path)
+    (s3.folder / "origin=OLD").mkdir()
+    sink(frame("SELECT 3 AS Id, 'LGA' AS origin"), partitionKeys=["origin"], **CATALOG)
+
+    with Store(spark_home.database) as store:
+        found = registered_partitions(store, table())
+
+    assert [one.values for one in found] == [("EWR",), ("JFK",), ("LGA",)]
+    assert read()[1] == [(1, "EWR"), (2, "JFK"), (3, "LGA")]
 
 
 @pytest.mark.rule("Sinks", source="UFJ")
