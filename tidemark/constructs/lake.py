@@ -11,7 +11,7 @@ from constructs import Construct
 
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.kinds import check_free, check_key, check_stage
-from tidemark.constructs.lake_bucket import AccessLogBucket, LakeBucket
+from tidemark.constructs.lake_bucket import LOGS_BY_POLICY, AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
@@ -97,6 +97,7 @@ class Lake(Construct):
         _check(watermarks, key, buckets, database)
         check_free(scope, id_, "the lake")
         super().__init__(scope, id_)
+        self.node.set_context(LOGS_BY_POLICY, True)
         apply_to_all(self, stage)
         self.key: kms.IKey = key or StageKey(self, "Key", stage=stage).key
         there = buckets or ExistingBuckets()

@@ -9,6 +9,7 @@ from tidemark.constructs.kinds import check_key
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
 from tidemark.errors import JobDefinitionError
 
+LOGS_BY_POLICY = "@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy"
 ACCESS_LOG_DAYS = 365
 MOST_DAYS = 36_500  # a century
 # Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html
@@ -99,6 +100,12 @@ class LakeBucket(s3.Bucket):
             raise JobDefinitionError(
                 f"{of} has keep_replaced_days {keep_replaced_days!r}; allowed: an integer from 0 "
                 f"to {MOST_DAYS}; pass one"
+            )
+        if not cdk.FeatureFlags.of(scope).is_enabled(LOGS_BY_POLICY):
+            raise JobDefinitionError(
+                f"{of} lets S3 write its access logs by a policy, and the app has not set the "
+                f"feature flag {LOGS_BY_POLICY}; allowed: true, as `cdk init` has it; set it in "
+                "the context of cdk.json"
             )
         kept = s3.LifecycleRule(noncurrent_version_expiration=cdk.Duration.days(keep_replaced_days))
         super().__init__(

@@ -123,3 +123,16 @@ def test_what_a_lake_cannot_be_made_of_is_refused(declared, wrong, text):
 def test_what_is_no_bucket_is_refused():
     with pytest.raises(JobDefinitionError, match="has raw 'acme-raw'; allowed: a bucket, or None"):
         constructs.ExistingBuckets(raw="acme-raw")
+
+
+def test_a_lake_needs_no_feature_flag_and_a_bucket_of_its_own_names_the_one(cdk):
+    from aws_cdk.assertions import Template
+
+    app = cdk.App(analytics_reporting=False)
+    stack = cdk.Stack(app, "stack")
+
+    lake = constructs.Lake(stack, "Lake", stage=stage_of())
+
+    assert len(Template.from_stack(stack).find_resources("AWS::S3::Bucket")) == 5
+    with pytest.raises(JobDefinitionError, match="serverAccessLogsUseBucketPolicy; allowed: true"):
+        constructs.LakeBucket(cdk.Stack(app, "other"), "B", key=lake.key, access_logs=lake.raw)
