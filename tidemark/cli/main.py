@@ -129,14 +129,17 @@ def run(
 
     An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
     """
+    from tidemark.assembly.cloud_assembly import read_assembly
+    from tidemark.checks.unserved_tables import unserved_tables
     from tidemark.cli.progress import (
         JobProgress,
         RunConsole,
         print_not_run,
         print_outcome,
         print_recovered,
+        print_unserved,
     )
-    from tidemark.local_glue.commands import run_workflow
+    from tidemark.local_glue.commands import load, run_workflow
     from tidemark.local_glue.home import Home
     from tidemark.local_glue.runs.jvms.supply import jvms_of
 
@@ -145,6 +148,7 @@ def run(
     progress = JobProgress(console)
     with jvms_of(home, is_isolated=isolated, say=progress.say) as jvms:
         assembly = assembly_folder(console, app, context)
+        print_unserved(console, unserved_tables(load(assembly), read_assembly(assembly).assets))
         with progress:
             result = run_workflow(
                 assembly,

@@ -199,6 +199,13 @@ def print_not_run(console: Console, found: NotRun) -> None:
             console.print(Sentence(said), highlight=False, soft_wrap=True)
 
 
+def print_unserved(console: Console, found: Sequence[str]) -> None:
+    """Say which tables a run will stop at, before anything runs."""
+    for text in found:
+        said = Text.assemble((text, "yellow"), "; the run stops there")
+        console.print(Sentence(said), highlight=False, soft_wrap=True)
+
+
 def print_recovered(console: Console, runs: list[JobRun]) -> None:
     """Say which job runs a killed command had left unfinished."""
     names = ", ".join(run.job_name for run in runs)

@@ -7,6 +7,7 @@ a function of its own. What a run is given stands as ``{--name}``, and what only
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import Any, TypeAlias
 from tidemark.checks.script.bindings import attributes, bound_once, changed_names
 from tidemark.checks.script.expressions import written
 from tidemark.checks.script.names import FUNCTION, Function, identifier
+from tidemark.errors import UsageError
 
 DEEPEST = 5  # calls and names through which a value is followed
 MOST_WAYS = 1_000  # to a function; more are names that stand for many things
@@ -165,6 +167,23 @@ class _Filled(ast.NodeTransformer):
 def is_certain(value: Any) -> bool:
     """Return whether a value is known but for what a run is given."""
     return "<" not in str(value)
+
+
+def parsed(text: str, job: str) -> ast.Module:
+    """Return the program that the script of a job is.
+
+    Raises:
+        UsageError: it is not Python.
+    """
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"the script of job {job} is not Python: {error}; fix it") from error
+
+
+def with_arguments(text: str, arguments: Mapping[str, Any]) -> str:
+    """Return a text with the values that the template gives to the job's arguments."""
+    return re.sub(r"\{(--[^}]+)\}", lambda match: str(arguments.get(match[1], match[0])), text)
 
 
 def given_to(parameters: Sequence[str], call: ast.Call) -> dict[str, ast.expr]:

@@ -12,6 +12,7 @@ from tidemark.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_as
 from tidemark.assembly.definitions import STREAMING
 from tidemark.assembly.intrinsics import Scope
 from tidemark.assembly.template import resolve_stacks, stack_resources
+from tidemark.checks.script.values import with_arguments
 from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
 from tidemark.checks.state.stateful import holds_state, stateful_resource
@@ -119,20 +120,24 @@ def _job_state(
     )
     if not (job.has_bookmark or job.watermark_table):
         return job
-    text = _script(name, properties["Command"].get("ScriptLocation", ""), assets)
+    text = script_of(name, properties["Command"].get("ScriptLocation", ""), assets)
     if text is None:
         return replace(job, sources=None) if job.has_bookmark else job
     state = state_of_script(text, name)
     if job.has_bookmark:
         job = replace(job, sources=tuple(_given(source, arguments) for source in state.sources))
     if job.watermark_table:
-        cursors = {_with_values(cursor, arguments) for cursor in state.cursors}
+        cursors = {with_arguments(cursor, arguments) for cursor in state.cursors}
         job = replace(job, cursors=tuple(sorted(cursors)))
     return job
 
 
-def _script(name: str, location: str, assets: Collection[FileAsset]) -> str | None:
-    """Return the text of a job's script; None if the script is not part of the assembly."""
+def script_of(name: str, location: str, assets: Collection[FileAsset]) -> str | None:
+    """Return the text of a job's script; None if the script is not part of the assembly.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
     found = [asset.source for asset in assets if location.endswith(f"/{asset.key}")]
     if not found:
         return None
@@ -145,17 +150,12 @@ def _script(name: str, location: str, assets: Collection[FileAsset]) -> str | No
         ) from error
 
 
-def _with_values(text: str, arguments: Mapping[str, Any]) -> str:
-    """Return a text with the values that the template gives to the job's arguments."""
-    return re.sub(r"\{(--[^}]+)\}", lambda match: str(arguments.get(match[1], match[0])), text)
-
-
 def _given(source: ScriptSource, arguments: Mapping[str, Any]) -> ScriptSource:
     return ScriptSource(
-        _with_values(source.transformation_ctx, arguments),
-        _with_values(source.kind, arguments),
-        tuple(sorted(_with_values(place, arguments) for place in source.places)),
-        tuple(_with_values(key, arguments) for key in source.keys),
+        with_arguments(source.transformation_ctx, arguments),
+        with_arguments(source.kind, arguments),
+        tuple(sorted(with_arguments(place, arguments) for place in source.places)),
+        tuple(with_arguments(key, arguments) for key in source.keys),
     )
 
 

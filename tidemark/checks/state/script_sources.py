@@ -7,7 +7,7 @@ from typing import Any
 
 from tidemark.checks.script.names import identifier, names_of
 from tidemark.checks.script.operators import CTX, operator_of
-from tidemark.checks.script.values import ScriptValues, given_to
+from tidemark.checks.script.values import ScriptValues, given_to, parsed
 from tidemark.errors import UsageError
 
 # The parameters of what keeps a state in the bookmark, in order; AWS's own names.
@@ -62,19 +62,12 @@ def state_of_script(text: str, name: str) -> ScriptState:
         UsageError: the text is not Python, or nested too deeply.
     """
     try:
-        module = _parsed(text, name)
+        module = parsed(text, name)
         script = ScriptValues(module)
         sources, cursors = set(_sources(script, module)), set(_cursors(script))
     except RecursionError as error:
         raise UsageError(f"the script of job {name} is nested too deeply; split it") from error
     return ScriptState(tuple(sorted(sources)), tuple(sorted(cursors)))
-
-
-def _parsed(text: str, name: str) -> ast.Module:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(f"the script of job {name} is not Python: {error}; fix it") from error
 
 
 def _sources(script: ScriptValues, module: ast.Module) -> Iterator[ScriptSource]:
