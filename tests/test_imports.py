@@ -52,7 +52,7 @@ ALLOWED = {
     "tidemark/local_glue/runs/class_archive": "pyspark",
     "tidemark/local_glue/runs/lake_fs": "py4j pyspark",
     "tidemark/local_glue/runs/jvms": "py4j pyspark",
-    # py4j comes with pyspark and is what it raises; fastavro and lxml read and write what Spark cannot.
+    # py4j comes with pyspark and is what it raises; fastavro and lxml are for what Spark cannot.
     "tidemark/local_glue/readers": "fastavro lxml py4j pyspark",
     "tidemark/local_glue/writers": "fastavro pyspark",
     "tidemark/local_glue/frames": "pyspark",

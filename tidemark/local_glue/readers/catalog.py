@@ -20,6 +20,7 @@ from tidemark.local_glue.catalog.connections import find_connection
 from tidemark.local_glue.catalog.tables import find_table
 from tidemark.local_glue.frames.choices import MARK
 from tidemark.local_glue.readers.declared_columns import Names
+from tidemark.local_glue.readers.dynamodb import SCANNED, read_dynamodb
 from tidemark.local_glue.readers.formats import Format, read_format
 from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
 from tidemark.local_glue.readers.predicates import SparkPredicate
@@ -44,6 +45,7 @@ CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
 }
 CATALOG_PREDICATE = "catalogPartitionPredicate"  # asked of the Data Catalog itself on AWS
 CRAWLED_PARTS = ("database", "schema", "table")
+DYNAMODB = "dynamodb"  # the classification of a table of DynamoDB, whose location is its ARN
 MAPPING = "mapping."  # before the name of a column, in a parameter of a SerDe
 _TEXT_TYPE = re.compile(r"\b(?:var)?char\(\d+\)")
 
@@ -88,6 +90,8 @@ def read_catalog(
             f"the table {table.full_name} is a view, which Glue's readers do not read: use "
             "spark.sql with --enable-glue-datacatalog"
         )
+    if table.classification == DYNAMODB:
+        return read_dynamodb(spark, {SCANNED: table.location, **additional_options})
     if table.is_jdbc:
         return _read_database(
             spark, table, transformation_ctx, push_down_predicate, additional_options

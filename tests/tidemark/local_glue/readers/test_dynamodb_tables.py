@@ -9,9 +9,12 @@ from decimal import Decimal
 import pytest
 
 from awsglue.dynamicframe import DynamicFrame
+from tidemark.assembly.catalog_tables import table_of_request
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
+from tidemark.local_glue.catalog.tables import put_tables
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.store.database import Store
 
 pytestmark = pytest.mark.spark
 
@@ -134,3 +137,26 @@ def test_what_is_wrong_about_a_table_is_said(client, glue_context):
     with pytest.raises(EntityNotFoundError, match="there is no table none in the DynamoDB at"):
         read("dynamodb", {"dynamodb.input.tableName": "none"})
     assert os.environ["AWS_REGION"] == "us-east-1"
+
+
+def test_a_table_of_the_catalog_that_a_crawler_made_of_one_is_scanned(
+    client, glue_context, spark_home
+):
+    put(client, *SONGS)
+    table = {
+        "Name": "songs",
+        "Parameters": {"classification": "dynamodb"},
+        "StorageDescriptor": {
+            "Columns": [{"Name": "id", "Type": "string"}],
+            "Location": "arn:aws:dynamodb:us-east-1:123456789012:table/songs",
+        },
+    }
+    with Store(spark_home.database) as store:
+        put_tables(store, [table_of_request({"DatabaseName": "music", "TableInput": table})])
+
+    frame = glue_context.create_dynamic_frame.from_catalog(
+        "music", "songs", additional_options={"dynamodb.throughput.read.percent": "0.5"}
+    )
+
+    assert {"id", "plays", "rating"} <= set(frame.toDF().columns)
+    assert [row["id"] for row in frame.toDF().filter("rating > 2").collect()] == ["2"]
