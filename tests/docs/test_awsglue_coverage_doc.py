@@ -11,7 +11,7 @@ from tidemark.local_glue.writers.formats import WRITE_OPTIONS
 from tools.awsglue_coverage_doc import DOCUMENT, render
 from tools.corpus.covered import covered, runs_here
 
-OTHERS = {"dynamodb", "custom.spark", "marketplace.spark"}
+OTHERS = {"dynamodb", "custom.spark", "marketplace.spark", "mongodb", "documentdb"}
 
 
 def test_page_is_what_the_data_say():

@@ -9,7 +9,8 @@ _JDBC = (
     *("postgresql", "mysql", "oracle", "sqlserver", "redshift"),
     *("jdbc", "custom.jdbc", "marketplace.jdbc"),
 )
-SPARK_SOURCES = ("custom.spark", "marketplace.spark")
+MONGODB = ("mongodb", "documentdb")
+SPARK_SOURCES = ("custom.spark", "marketplace.spark", *MONGODB)
 READ_TYPES = (*_FILES, *_JDBC, "dynamodb", *SPARK_SOURCES)
 WRITE_TYPES = (*_FILES, *_JDBC, "dynamodb", *SPARK_SOURCES)
 READ_FORMATS = ("csv", "json", "avro", "xml", "parquet", "orc", "glueparquet")

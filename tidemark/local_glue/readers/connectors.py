@@ -10,34 +10,47 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.catalog.connections import connection_of_job
+from tidemark.local_glue.coverage.connections import MONGODB
+from tidemark.local_glue.readers.mongodb import DATA_SOURCE, connector_options
 
 CLASS_NAMES = ("CONNECTOR_CLASS_NAME", "ConnectorClassName")  # of a connection
 
 
-def read_connector(spark: SparkSession, connection_options: Mapping[str, Any]) -> DataFrame:
+def read_connector(
+    spark: SparkSession, connection_type: str, connection_options: Mapping[str, Any]
+) -> DataFrame:
     """Return what a data source of Spark reads.
 
     Args:
         spark: the session; the jar of the source is on its class path, by ``--extra-jars``.
+        connection_type: ``mongodb`` and ``documentdb`` have options of their own.
         connection_options: ``className``, or ``connectionName`` of a connection that has it; all
-            others are the options of the source.
+            others are the options of the source. See `connector_options` for MongoDB.
 
     Raises:
         UsageError: no class is named, or there is none of this name.
         UnsupportedError: the options name a secret.
     """
-    source, options = _source(spark, connection_options)
+    source, options = _source(spark, connection_type, connection_options)
     return spark.read.format(source).options(**options).load()
 
 
-def write_connector(frame: DataFrame, connection_options: Mapping[str, Any]) -> None:
+def write_connector(
+    frame: DataFrame, connection_type: str, connection_options: Mapping[str, Any]
+) -> None:
     """Append rows by a data source of Spark; see `read_connector`."""
-    source, options = _source(frame.sparkSession, connection_options)
+    source, options = _source(frame.sparkSession, connection_type, connection_options)
     if frame.columns:
         frame.write.format(source).options(**options).mode("append").save()
 
 
-def _source(spark: SparkSession, given: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+def _source(
+    spark: SparkSession, connection_type: str, given: Mapping[str, Any]
+) -> tuple[str, dict[str, str]]:
+    if connection_type in MONGODB:
+        options = connector_options(given)
+        _check(spark, DATA_SOURCE)
+        return DATA_SOURCE, options
     options = {name: _text(value) for name, value in given.items() if value is not None}
     if "secretId" in options:
         raise UnsupportedError(

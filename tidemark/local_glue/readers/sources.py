@@ -65,7 +65,7 @@ def read_source(
         options = connected(connection_options)
         return read_jdbc(spark, connection_type, options, transformation_ctx)
     if connection_type in SPARK_SOURCES:
-        return read_connector(spark, connection_options)
+        return read_connector(spark, connection_type, connection_options)
     return read_dynamodb(spark, connection_options)
 
 

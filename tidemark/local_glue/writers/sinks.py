@@ -88,7 +88,7 @@ class Sink:
         if self.connection_type in DRIVERS:
             write_jdbc(frame, self.connection_type, options)
         elif self.connection_type in SPARK_SOURCES:
-            write_connector(frame, options)
+            write_connector(frame, self.connection_type, options)
         elif self.connection_type == DYNAMODB:
             write_dynamodb(frame, options)
         else:

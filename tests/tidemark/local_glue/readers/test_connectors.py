@@ -67,3 +67,11 @@ def test_each_batch_of_a_stream_and_the_time_of_its_rows(glue_context, tmp_path)
         glue_context.forEachBatch(stream, each, {})
     with pytest.raises(UsageError, match="no stream"):
         glue_context.forEachBatch(spark.range(1), each, options)
+
+
+def test_without_the_jar_of_mongodb_the_remedy_is_named(glue_context):
+    options = {"connection.uri": "mongodb://host", "database": "shop", "collection": "orders"}
+
+    for kind in ("mongodb", "documentdb"):
+        with pytest.raises(UsageError, match=r"no data source 'mongodb' .* --extra-jars"):
+            glue_context.create_dynamic_frame.from_options(kind, options)
