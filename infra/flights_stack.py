@@ -67,6 +67,7 @@ class FlightsStack(cdk.Stack):
             bookmark=BookmarkOption.ENABLE,
             reads=[landing_weather],
             writes=[raw_weather],
+            temp=Dataset(lake.raw, "weather_staging/"),
             arguments={"source_path": landing_weather, "target_path": raw_weather},
         )
         curate_flights = self.pipeline.add_job(

@@ -112,9 +112,9 @@ def correction_objects(day: date, landed_on: date) -> Objects:
 
 
 def weather_objects(days: Iterable[date]) -> Objects:
-    """Return one object of JSON lines per day, keyed ``weather/….json``."""
+    """Return one object of JSON lines per day, keyed ``weather/….json``: a report per airport."""
     return {
-        f"weather/{day}.json": _json_lines(_stamped(rows, landing_day(day), WEATHER_HOUR))
+        f"weather/{day}.json": _reports(_stamped(rows, landing_day(day), WEATHER_HOUR))
         for day, rows in weather_by_day(days).items()
     }
 
@@ -183,17 +183,26 @@ def _csv(rows: Sequence[Row]) -> bytes:
     return text.getvalue().encode()
 
 
-def _json_lines(rows: Iterable[Row]) -> bytes:
-    return "".join(json.dumps(_observation(row)) + "\n" for row in rows).encode()
+def _reports(rows: Iterable[Row]) -> bytes:
+    by_origin: dict[str, list[Mapping[str, object]]] = {}
+    for row in rows:
+        by_origin.setdefault(row["origin"], []).append(_observation(row))
+    reports = ({"origin": origin, "observations": of} for origin, of in by_origin.items())
+    return "".join(json.dumps(report) + "\n" for report in reports).encode()
 
 
 def _observation(row: Row) -> Mapping[str, object]:
-    numbers = {name: float(row[name]) if row[name] else None for name in WEATHER_NUMBERS}
+    """Return an observation; whole numbers are written without a fraction."""
+    numbers = {name: _number(row[name]) if row[name] else None for name in WEATHER_NUMBERS}
     calendar = {name: int(row[name]) for name in ("year", "month", "day", "hour")}
     return {
-        "origin": row["origin"],
         **calendar,
         **numbers,
         "time_hour": row["time_hour"],
         "updated_at": row["updated_at"],
     }
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    return int(number) if number.is_integer() else number

@@ -27,9 +27,13 @@ WITH flight AS (
         ORDER BY updated_at DESC) = 1
 ), weather AS (
     SELECT origin, time_hour, precip
-    FROM read_json($weather, format = 'newline_delimited', columns = {
-        'origin': 'VARCHAR', 'time_hour': 'TIMESTAMPTZ', 'precip': 'DOUBLE',
-        'updated_at': 'TIMESTAMPTZ'})
+    FROM (
+        SELECT origin, unnest(observations, recursive := true)
+        FROM read_json($weather, format = 'newline_delimited', columns = {
+            'origin': 'VARCHAR',
+            'observations': 'STRUCT(time_hour TIMESTAMPTZ, precip DOUBLE, updated_at TIMESTAMPTZ)[]'
+        })
+    )
     QUALIFY row_number() OVER (PARTITION BY origin, time_hour ORDER BY updated_at DESC) = 1
 )
 SELECT

@@ -102,20 +102,21 @@ def rows_of(story: Story, run: int) -> dict[str, tuple[int | None, int | None]]:
 def test_the_first_run_loads_everything_that_landed(told) -> None:
     assert rows_of(told, 0) == {
         "ingest-flights": (1785, 1785),  # 842 + 943 flights
-        "ingest-weather": (67, 67),  # one day of three airports; the other is late
+        "ingest-weather": (3, 67),  # one day of three airports; the other is late
         "curate-flights": (2 * 1785 + 2 * 67, 1785),
         "publish-delays": (2 * 1785, 342),
     }
 
 
 def test_the_second_run_reads_only_what_is_new(told) -> None:
-    flights, weather = 914 + 17, 72 + 72  # a day and its corrections; a day and the late file
+    flights = 914 + 17  # a day and its corrections
+    reports, weather = 3 + 3, 72 + 72  # a day and the late file
     touched = 842 + 943 + 914  # the corrected day, the day of the late weather, the new day
 
     rows = rows_of(told, 1)
 
     assert rows["ingest-flights"] == (flights, flights)
-    assert rows["ingest-weather"] == (weather, weather)
+    assert rows["ingest-weather"] == (reports, weather)
     assert rows["curate-flights"][1] == touched
     assert rows["publish-delays"][0] == 2 * touched
 
@@ -128,6 +129,21 @@ def test_the_mart_equals_a_recomputation_and_the_story_says_so(told, console) ->
     told.prove()
 
     assert "equal a from-scratch recomputation" in console.export_text(clear=False)
+
+
+def test_no_report_of_weather_has_the_id_of_one_of_an_earlier_run(told) -> None:
+    files = told.folder("RawBucketName", "weather") / "**" / "*.parquet"
+
+    reports = duckdb.sql(
+        "SELECT report_id, any_value(origin), count(DISTINCT (origin, weather_date)) "
+        "FROM read_parquet(?, hive_partitioning = true) GROUP BY ALL ORDER BY report_id",
+        params=[str(files)],
+    ).fetchall()
+
+    assert [id_ for id_, *_ in reports] == list(range(1, 10))
+    assert [(origin, days) for _, origin, days in reports] == [
+        *(("EWR", 1), ("JFK", 1), ("LGA", 1)),
+    ] * 3
 
 
 def test_the_tables_show_every_job_and_the_worst_routes(told, console) -> None:
@@ -194,6 +210,15 @@ def test_the_demo_never_empties_the_home_of_the_user(tmp_path, monkeypatch) -> N
     assert (tmp_path / ".tidemark-demo").is_dir()
 
 
+# What Relationalize asks for on AWS: it writes its tables to the staging path and reads them.
+RAW = "arn:aws:s3:::tidemark-dev-storage-raw"
+STAGED = [
+    *(
+        Call("ingest-weather", f"s3:{action}Object", f"{RAW}/weather_staging/part-0.csv", {})
+        for action in ("Put", "Get", "Delete")
+    ),
+    Call("ingest-weather", "s3:ListBucket", RAW, {"s3:prefix": ("weather_staging/",)}),
+]
 # Actions that no job was seen to need here, and why its role allows them.
 JUSTIFIED = {
     "dynamodb:DescribeTable": "Watermarks.exists and set-up checks of a script",
@@ -260,6 +285,7 @@ def calls(told, recorder, requests, roles) -> list[Call]:
     return [
         *seen,
         *implied(seen, roles, home / "lake"),
+        *STAGED,
         *table_calls("ingest-flights", requests, table),
     ]
 

@@ -1,4 +1,4 @@
-"""ingest_weather: one set of types, whatever a batch of JSON looks like."""
+"""ingest_weather: flat rows of one set of types, whatever a batch of reports looks like."""
 
 from __future__ import annotations
 
@@ -6,61 +6,67 @@ import pytest
 
 pytestmark = pytest.mark.spark
 
-TYPES = [
-    ("origin", "string"),
-    ("year", "int"),
-    ("month", "int"),
-    ("day", "int"),
-    ("hour", "int"),
-    ("temp", "double"),
-    ("humid", "double"),
-    ("wind_speed", "double"),
-    ("precip", "double"),
-    ("visib", "double"),
-    ("time_hour", "timestamp"),
-    ("updated_at", "timestamp"),
-    ("weather_date", "date"),
-]
-BATCHES = {
-    "fractions": '"temp": 39.02, "humid": 59.37, "wind_speed": 10.35, "precip": 0.1, "visib": 9.5',
-    "integers": '"temp": 39, "humid": 59, "wind_speed": 10, "precip": 0, "visib": 10',
-    "nulls": '"temp": null, "humid": null, "wind_speed": null, "precip": null, "visib": null',
+TYPES = {
+    "report_id": "bigint",
+    "origin": "string",
+    **dict.fromkeys(("year", "month", "day", "hour"), "int"),
+    **dict.fromkeys(("temp", "humid", "wind_speed", "precip", "visib"), "double"),
+    "time_hour": "timestamp",
+    "updated_at": "timestamp",
+    "weather_date": "date",
 }
+# An observation with fractions, one with whole numbers, one without any.
+FRACTIONS = '"temp": 39.02, "humid": 59.37, "wind_speed": 10.35, "precip": 0.1, "visib": 9.5'
+WHOLE = '"temp": 39, "humid": 59, "wind_speed": 10, "precip": 0, "visib": 10'
+NULLS = '"temp": null, "humid": null, "wind_speed": null, "precip": null, "visib": null'
 VALUES = {
-    "fractions": (39.02, 59.37, 10.35, 0.1, 9.5),
-    "integers": (39.0, 59.0, 10.0, 0.0, 10.0),
-    "nulls": (None, None, None, None, None),
+    FRACTIONS: (39.02, 59.37, 10.35, 0.1, 9.5),
+    WHOLE: (39.0, 59.0, 10.0, 0.0, 10.0),
+    NULLS: (None, None, None, None, None),
 }
 
 
-def observation(values):
-    return (
-        '{"origin": "EWR", "year": 2013, "month": 1, "day": 1, "hour": 1, '
-        f'{values}, "time_hour": "2013-01-01T06:00:00Z", "updated_at": "2013-01-01T07:00:00Z"}}\n'
+def report(origin, *batches):
+    found = ", ".join(
+        f'{{"year": 2013, "month": 1, "day": 1, "hour": {hour}, {values}, '
+        '"time_hour": "2013-01-01T06:00:00Z", "updated_at": "2013-01-01T07:00:00Z"}'
+        for hour, values in enumerate(batches, 1)
     )
+    return f'{{"origin": "{origin}", "observations": [{found}]}}\n'
 
 
-@pytest.mark.parametrize("batch", ["fractions", "integers", "nulls"])
-def test_types_do_not_depend_on_what_a_batch_infers(spark, job, s3, batch):
-    s3.put("a.json", observation(BATCHES[batch]))
+@pytest.fixture
+def flat(glue_context, job, s3):
+    """Return a function that returns the flat rows of reports, in their order."""
 
-    weather = job.typed_weather(spark.read.json(s3.uri))
+    def flat(*reports):
+        s3.put("a.json", "".join(reports))
+        landed = glue_context.create_dynamic_frame.from_options(
+            connection_type="s3", connection_options={"paths": [s3.uri]}, format="json"
+        )
+        return job.observations(landed, "s3://staging/").orderBy("report_id", "hour")
 
-    assert weather.dtypes == TYPES
+    return flat
+
+
+@pytest.mark.parametrize("batches", [(FRACTIONS,), (WHOLE,), (NULLS,), (FRACTIONS, WHOLE, NULLS)])
+def test_types_and_values_do_not_depend_on_how_numbers_are_written(flat, batches):
+    weather = flat(report("EWR", *batches))
+
+    assert dict(weather.dtypes) == TYPES
     measured = weather.select("temp", "humid", "wind_speed", "precip", "visib")
-    assert measured.collect() == [VALUES[batch]]
+    assert measured.collect() == [VALUES[batch] for batch in batches]
 
 
-def test_times_are_utc_and_the_date_is_that_of_the_columns(spark, job, s3):
-    s3.put("a.json", observation(BATCHES["fractions"]))
+def test_every_observation_has_the_airport_of_its_report_and_utc_times(flat):
+    weather = flat(report("EWR", WHOLE, FRACTIONS), report("JFK", NULLS, WHOLE))
 
-    weather = job.typed_weather(spark.read.json(s3.uri))
-
-    times = weather.selectExpr("string(time_hour)", "string(updated_at)", "string(weather_date)")
-    assert times.collect() == [("2013-01-01 06:00:00", "2013-01-01 07:00:00", "2013-01-01")]
-
-
-def test_columns_that_the_table_does_not_have_are_left_out(spark, job, s3):
-    s3.put("a.json", observation('"dewp": 26.06, ' + BATCHES["fractions"]))
-
-    assert job.typed_weather(spark.read.json(s3.uri)).dtypes == TYPES
+    rows = weather.selectExpr(
+        *("report_id", "origin", "hour", "string(time_hour)", "string(updated_at)"),
+        "string(weather_date)",
+    )
+    times = ("2013-01-01 06:00:00", "2013-01-01 07:00:00", "2013-01-01")
+    assert rows.collect() == [
+        *((1, "EWR", 1, *times), (1, "EWR", 2, *times)),
+        *((2, "JFK", 1, *times), (2, "JFK", 2, *times)),
+    ]

@@ -16,13 +16,13 @@ ACCESS_LOGS = "AccessLogs8B620ECA"
 # declaration. Jobs that are added to the pipeline are none of the sample.
 READS = {
     "ingest-flights": {"{Landing}/flights", "{Raw}/flights"},
-    "ingest-weather": {"{Landing}/weather", "{Raw}/weather"},
+    "ingest-weather": {"{Landing}/weather", "{Raw}/weather", "{Raw}/weather_staging"},
     "curate-flights": {"{Raw}/flights", "{Raw}/weather", "{Curated}/flights"},
     "publish-delays": {"{Curated}/flights", "{Mart}/route_delays"},
 }
 WRITES = {
     "ingest-flights": {"{Raw}/flights"},
-    "ingest-weather": {"{Raw}/weather"},
+    "ingest-weather": {"{Raw}/weather", "{Raw}/weather_staging"},
     "curate-flights": {"{Curated}/flights"},
     "publish-delays": {"{Mart}/route_delays"},
 }
@@ -36,6 +36,7 @@ ARGUMENTS = {
     "ingest-weather": {
         "--source_path": "s3://{Landing}/weather/",
         "--target_path": "s3://{Raw}/weather/",
+        "--TempDir": "s3://{Raw}/weather_staging/",
     },
     "curate-flights": {
         "--flights_path": "s3://{Raw}/flights/",

@@ -68,6 +68,12 @@ def test_days_that_end_before_they_begin_are_refused():
         parse_days("14..1")
 
 
+def observations(content):
+    """Return the observations of all reports of a weather file."""
+    reports = (json.loads(line) for line in content.splitlines())
+    return [one for report in reports for one in report["observations"]]
+
+
 @pytest.fixture(scope="module")
 def week():
     """The first week with the corrections of its second day, as objects and as rows."""
@@ -99,7 +105,7 @@ def test_rows_were_changed_on_the_utc_day_they_land(week):
         assert {updated_at(row).astimezone(UTC).date().isoformat() for row in rows} == {landed_on}
     for key, content in delivery.weather_files().items():
         day = date.fromisoformat(key.removeprefix("weather/").removesuffix(".json"))
-        changes = {updated_at(json.loads(line)).date() for line in content.splitlines()}
+        changes = {updated_at(one).date() for one in observations(content)}
         assert changes == {landing_day(day)}
 
 
@@ -151,17 +157,26 @@ def test_days_hold_exactly_the_flights_of_the_data_set(week):
 
 def test_missing_weather_values_are_explicit_nulls():
     text = plan_delivery("2013-08-22", only="weather", correct=None).weather_files()
-    lines = [json.loads(line) for line in text["weather/2013-08-22.json"].splitlines()]
+    found = observations(text["weather/2013-08-22.json"])
 
-    assert {tuple(line) for line in lines} == {
+    assert {tuple(one) for one in found} == {
         (
-            *("origin", "year", "month", "day", "hour", "temp", "humid", "wind_speed", "precip"),
+            *("year", "month", "day", "hour", "temp", "humid", "wind_speed", "precip"),
             *("visib", "time_hour", "updated_at"),
         )
     }
-    (gap,) = [line for line in lines if None in line.values()]
+    (gap,) = [one for one in found if None in one.values()]
     assert (gap["temp"], gap["humid"]) == (None, None)
-    assert {type(line["temp"]) for line in lines if line is not gap} == {float}
+    assert {type(one["temp"]) for one in found if one is not gap} == {int, float}
+
+
+def test_weather_is_a_report_per_airport():
+    text = plan_delivery("1", only="weather", correct=None).weather_files()
+    reports = [json.loads(line) for line in text["weather/2013-01-01.json"].splitlines()]
+
+    assert [(one["origin"], len(one["observations"])) for one in reports] == [
+        *(("EWR", 22), ("JFK", 22), ("LGA", 23)),
+    ]
 
 
 @pytest.mark.parametrize(
