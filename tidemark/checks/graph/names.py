@@ -7,11 +7,13 @@ from tidemark.assembly.resources import Templates, resources_of
 from tidemark.assembly.symbolic_names import SymbolicNames
 from tidemark.checks.graph.model import Named, Problem
 
-# Where resources state a name that is theirs alone. Jobs and crawlers have rules of their own.
-NAMES = {
+# Where resources state a name that is theirs alone; where it has two parts, both. Jobs and crawlers
+# have rules of their own.
+NAMES: dict[str, tuple[str, *tuple[tuple[str, ...], ...]]] = {
     "AWS::DynamoDB::Table": ("table of DynamoDB", ("TableName",)),
     "AWS::Glue::Database": ("database", ("DatabaseInput", "Name")),
     "AWS::Glue::SecurityConfiguration": ("security configuration", ("Name",)),
+    "AWS::Glue::Table": ("table", ("DatabaseName",), ("TableInput", "Name")),
     "AWS::Glue::Workflow": ("workflow", ("Name",)),
     "AWS::KMS::Alias": ("alias of a key", ("AliasName",)),
     "AWS::Logs::LogGroup": ("log group", ("LogGroupName",)),
@@ -21,13 +23,18 @@ NAMES = {
 
 def read_names(names: SymbolicNames, templates: Templates) -> Iterator[Named]:
     """Yield the names that resources of templates state."""
-    for kind, (of, path) in NAMES.items():
+    for kind, (of, *paths) in NAMES.items():
         for stack, id_, resource in resources_of(templates, kind):
-            stated: Any = resource.get("Properties", {})
-            for step in path:
-                stated = stated.get(step) if isinstance(stated, dict) else None
-            if stated is not None:
-                yield Named(f"{stack}/{id_}", of, names.text(stack, stated))
+            parts = [_stated(resource.get("Properties", {}), path) for path in paths]
+            if None not in parts:
+                name = ".".join(names.text(stack, part) for part in parts)
+                yield Named(f"{stack}/{id_}", of, name)
+
+
+def _stated(value: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def problems_of_names(named: tuple[Named, ...]) -> Iterator[Problem]:

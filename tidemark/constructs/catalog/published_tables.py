@@ -1,4 +1,4 @@
-"""Creates the tables of datasets, each once in an app.
+"""Creates the tables of datasets, each once in an account and region.
 
 The first job that writes the data creates the table, in its pipeline; of data that others deliver,
 the first job that reads them. Synthesis refuses a table that no job creates: the rule
@@ -27,7 +27,8 @@ class _Tables:
     granted: dict[str, list[cdk.CfnResource]] = field(default_factory=lambda: defaultdict(list))
 
 
-_OF_APP: WeakKeyDictionary[IConstruct, _Tables] = WeakKeyDictionary()
+# Of an app by account and region: each has a Data Catalog of its own.
+_OF_APP: WeakKeyDictionary[IConstruct, dict[tuple[str, str], _Tables]] = WeakKeyDictionary()
 
 
 def create_tables(scope: Construct, job: GlueJob) -> None:
@@ -38,9 +39,11 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
         job: it waits for what it uses.
 
     Raises:
-        JobDefinitionError: a table of this name is declared otherwise in the app.
+        JobDefinitionError: a table of this name is declared otherwise in this account and region.
     """
-    tables = _OF_APP.setdefault(scope.node.root, _Tables())
+    stack = cdk.Stack.of(scope)
+    of_app = _OF_APP.setdefault(scope.node.root, {})
+    tables = of_app.setdefault((stack.account, stack.region), _Tables())
     for data in (*job.writes, *job.reads):
         table = data.table
         if table is None:

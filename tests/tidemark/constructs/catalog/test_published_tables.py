@@ -240,3 +240,33 @@ def test_lake_formation_grants_each_role_its_part_of_the_table(add, table, publi
     assert all(id_ in one["DependsOn"] for one in on_table)
     asked = granted(add, "lakeformation:")
     assert asked == {job: {("lakeformation:GetDataAccess", '"*')} for job in ("first", "second")}
+
+
+def test_each_account_has_a_catalog_of_its_own(cdk, tmp_path, data, table, published):
+    from aws_cdk import aws_kms as kms
+    from aws_cdk.assertions import Template
+
+    from tests.fixtures.pipelines import REGION, stage_of
+    from tidemark.constructs import BookmarkOption, Pipeline
+
+    (tmp_path / "job.py").write_text("print('hello')\n")
+    app, stacks = cdk.App(analytics_reporting=False), []
+    for prefix, account in (("dev/", "111111111111"), ("prod/", "222222222222")):
+        stack = cdk.Stack(app, prefix[:-1], env=cdk.Environment(account=account, region=REGION))
+        key = kms.Key.from_key_arn(stack, "Key", f"arn:aws:kms:{REGION}:{account}:key/k")
+        stage = stage_of(account=account)
+        pipeline = Pipeline(
+            stack, "P", name="mart", root=tmp_path, stage=stage, watermarks=None, key=key
+        )
+        pipeline.add_job(
+            "publish",
+            script="job.py",
+            bookmark=BookmarkOption.ENABLE,
+            writes=[published(table(), prefix)],
+        )
+        stacks.append((stack, prefix))
+
+    for stack, prefix in stacks:
+        (made,) = Template.from_stack(stack).find_resources("AWS::Glue::Table").values()
+        location = made["Properties"]["TableInput"]["StorageDescriptor"]["Location"]
+        assert location == f"s3://lake/{prefix}"

@@ -2,7 +2,7 @@
 
 import tidemark.constructs as tc
 from tests.fixtures.pipelines import ACCOUNT, REGION, stage_of
-from tests.tidemark.constructs.wrong.world import cdk, token
+from tests.tidemark.constructs.wrong.world import cdk, glue, token
 
 # What is declared, and a part of why it is refused.
 WRONG = {
@@ -348,6 +348,19 @@ REFUSED_AT_SYNTHESIS = {
                 watermarks=None,
                 key=w.key,
             ).add_job("two", script="job.py", bookmark=tc.BookmarkOption.ENABLE),
+        ),
+        "duplicate-name",
+    ),
+    "table of a hand": (
+        lambda w: (
+            w.job(writes=[w.data("o/", table=w.table())]),
+            glue.CfnTable(
+                w.stack,
+                "ByHand",
+                catalog_id=ACCOUNT,
+                database_name="db",
+                table_input=glue.CfnTable.TableInputProperty(name="t"),
+            ),
         ),
         "duplicate-name",
     ),
