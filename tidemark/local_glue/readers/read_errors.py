@@ -24,7 +24,7 @@ _OWN_TEXT = re.compile(
 # What says that a library is not there, of which the file is not to blame.
 _MISSING_CLASS = re.compile(
     r"(?:ClassNotFoundException: |NoClassDefFoundError: |BadConfigurationException: Class )"
-    r"(?:Could not initialize class )?([\w.$/]+)"
+    r"(?:Could not initialize class |Class )?([\w.$/]+)"
 )
 _MISSING_CODEC = re.compile(r"native (\w+) library not available|UnsatisfiedLinkError: (.+)")
 _MISSING_SOURCE = re.compile(r"Failed to find (?:the )?data source: (\S+?)\.?\s")

@@ -111,6 +111,10 @@ class RunWarning(Enum):
         "updateBehavior is LOG and the table lacks {}: AWS leaves the new partitions out of the "
         "Data Catalog then; here they are seen, without these columns"
     )
+    PACKAGES_IGNORED = (
+        "{} of the script has no effect, as on AWS, where Spark runs before the script does: name "
+        "the jars in --extra-jars"
+    )
     PARTITION_KEYS = (
         "the table {} has partition keys and its writer has none: rows are written above the "
         "partitions, where no reader of the table looks; give partitionKeys in additional_options"

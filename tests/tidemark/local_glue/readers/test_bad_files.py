@@ -228,6 +228,7 @@ def test_a_missing_codec_is_not_called_a_damaged_file(run, s3, key, kind, named)
     ("text", "named"),
     [
         ("Caused by: java.lang.ClassNotFoundException: com.hadoop.LzoCodec", "com.hadoop.LzoCodec"),
+        ("java.lang.ClassNotFoundException: Class x.y.Files not found", "x.y.Files"),
         ("java.lang.NoClassDefFoundError: org/brotli/Codec", "org.brotli.Codec"),
         ("Failed to find data source: avro. Avro is built-in", "avro"),
     ],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.local_glue.runs.after_import import LAUNCHER, AfterImport
 from tidemark.local_glue.runs.jvms.fitness import why_own_jvm
 from tidemark.local_glue.runs.jvms.record import JvmRecord, write_record
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.runs.spark import as_properties
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ FOLDER_VARIABLE = "TIDEMARK_WORKER_FOLDER"
 # How a job process learns of the pool: the pool's file, or why it is to start a JVM of its own.
 POOL_OF_RUN_VARIABLE = "TIDEMARK_POOL_OF_RUN"
 COLD_VARIABLE = "TIDEMARK_COLD_BECAUSE"
+
+
+# What Spark reads only as it starts a JVM: on AWS the JVM of a script is there before the script.
+PACKAGES = ("spark.jars.packages", "spark.jars.repositories", "spark.jars.excludes")
 
 
 class Borrower:
@@ -69,6 +74,8 @@ class Borrower:
         launch = module.launch_gateway
 
         def launch_gateway(conf: Any = None, popen_kwargs: Any = None) -> Any:
+            if conf is not None:
+                _leave_packages_out(conf)
             variables = self._borrow(dict(conf.getAll()) if conf else {})
             os.environ.update(variables)
             try:
@@ -126,3 +133,10 @@ class Borrower:
         except PoolGoneError as error:
             return {"refused": f"the pool does not answer ({error})"}
         return answer
+
+
+def _leave_packages_out(conf: Any) -> None:
+    """Take from a SparkConf what a script asks for too late on AWS, and warn of it."""
+    for name in PACKAGES:
+        if value := conf._conf.pop(name, None):
+            note(RunWarning.PACKAGES_IGNORED, f"{name} {value}")
