@@ -9,6 +9,7 @@ from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.assembly.resources import NAME_PROPERTIES
 from tidemark.local_glue.data_quality.rule_types import NOT_HERE, TYPES
+from tidemark.local_glue.port.s3.service import OPERATIONS as S3_OPERATIONS
 from tidemark.local_glue.port.services import OPERATIONS
 from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS
 from tidemark.local_glue.readers.jdbc import DRIVERS
@@ -104,6 +105,7 @@ def _port() -> Iterator[str]:
     yield "| service | operations |\n|---|---|"
     for service, operations in OPERATIONS.items():
         yield f"| {service} | {_words(sorted(operations))} |"
+    yield f"| s3 | {_words(sorted(S3_OPERATIONS))} |"
     yield "| dynamodb | all that the embedded engine has |\n"
 
 

@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import waitress
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+from waitress.task import WSGITask
 
 from tidemark.errors import UsageError
 
@@ -19,6 +22,7 @@ THREADS = 8
 MOST_CONNECTIONS = 500
 BACKLOG = 128
 SHUTDOWN_S = 5
+AS_IT_IS = "x-amz-"  # beginning of the names of headers that waitress would capitalise
 LARGEST_BODY = 6 * 1024**3  # bytes: the largest part that S3 takes is 5 GB
 Wsgi = Callable[..., Any]
 
@@ -35,6 +39,37 @@ def listening(host: str, port: int) -> Iterator["Listener"]:
         yield listener
     finally:
         listener.close()
+
+
+class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
+    """Reads a request; one without a body is whole, even if it asks whether to go on.
+
+    waitress would wait for ever for the body of a PUT of an empty object with Expect: 100-continue.
+    """
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read the head of a request."""
+        super().parse_header(header_plus)
+        if self.content_length == 0:
+            self.expect_continue = False
+
+
+class _Task(WSGITask):  # type: ignore[misc] # waitress has no types
+    """Writes a response; the names of user metadata stay in lower case, as S3 sends them."""
+
+    def build_response_header(self) -> bytes:
+        """Return the head of the response."""
+        names = [name for name, _ in self.response_headers if name.startswith(AS_IT_IS)]
+        head: bytes = super().build_response_header()
+        for name in names:
+            written = "-".join(part.capitalize() for part in name.split("-"))
+            head = head.replace(f"\r\n{written}: ".encode(), f"\r\n{name}: ".encode(), 1)
+        return head
+
+
+class _Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
+    parser_class = _Parser
+    task_class = _Task
 
 
 class Listener:
@@ -62,6 +97,7 @@ class Listener:
             max_request_body_size=LARGEST_BODY,
             ident="tidemark",
         )
+        self._server.channel_class = _Channel
 
     def serve(self, application: Wsgi) -> None:
         """Answer requests, in threads of its own."""

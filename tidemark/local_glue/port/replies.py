@@ -1,0 +1,26 @@
+"""What is sent back for a request."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A status, headers with a content type, and a body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes | Iterable[bytes] = b""
+    length: int | None = field(default=None)
+
+    @property
+    def content_length(self) -> int:
+        """The bytes of the body; an iterable one says it in `length`."""
+        if self.length is not None:
+            return self.length
+        return len(self.body) if isinstance(self.body, bytes) else 0
+
+
+def reply(status: int, content_type: str, body: bytes) -> Reply:
+    """Return a reply of one type of content."""
+    return Reply(status, {"Content-Type": content_type}, body)

@@ -1,0 +1,105 @@
+"""Bodies of uploads: decoded from chunks, hashed, checked, and written to a file.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
+"""
+
+import base64
+import hashlib
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from tidemark.local_glue.port.s3.errors import S3Error
+
+BLOCK = 1 << 20  # bytes
+LONGEST_LINE = 1 << 14
+CHUNKED = "aws-chunked"
+MD5 = "content-md5"
+CRC32 = "x-amz-checksum-crc32"
+HASHES = {
+    MD5: hashlib.md5,
+    "x-amz-checksum-sha1": hashlib.sha1,
+    "x-amz-checksum-sha256": hashlib.sha256,
+}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A body that was written: its size in bytes and its MD5 in hexadecimal digits."""
+
+    size: int
+    md5: str
+
+
+def store_body(stream: IO[bytes], headers: Mapping[str, str], path: Path) -> Stored:
+    """Write the body of an upload into a file.
+
+    Args:
+        stream: the body as it came.
+        headers: of the request, with lower-case names.
+        path: the new file.
+
+    Raises:
+        S3Error: it is not what its length or a checksum says. CRC-32C and CRC-64 are not checked.
+    """
+    trailers: dict[str, str] = {}
+    is_chunked = CHUNKED in headers.get("content-encoding", "") or headers.get(
+        "x-amz-content-sha256", ""
+    ).startswith("STREAMING-")
+    blocks = _chunks(stream, trailers) if is_chunked else _blocks(stream)
+    hashes = {name: kind(usedforsecurity=False) for name, kind in HASHES.items()}
+    crc, size = 0, 0
+    with path.open("xb") as file:
+        for block in blocks:
+            file.write(block)
+            size += len(block)
+            crc = zlib.crc32(block, crc)
+            for one in hashes.values():
+                one.update(block)
+    digests = {name: base64.b64encode(one.digest()).decode() for name, one in hashes.items()}
+    digests[CRC32] = base64.b64encode(crc.to_bytes(4)).decode()
+    _check(digests, {**headers, **trailers}, size, headers.get("x-amz-decoded-content-length"))
+    return Stored(size, hashes[MD5].hexdigest())
+
+
+def _check(
+    digests: Mapping[str, str], said: Mapping[str, str], size: int, length: str | None
+) -> None:
+    for name, digest in digests.items():
+        if name in said and said[name] != digest:
+            raise S3Error("BadDigest", f"{name} is {said[name]!r}, and the body has {digest!r}")
+    if length is not None and length != str(size):
+        raise S3Error("IncompleteBody", f"the body has {size} bytes, and should have {length}")
+
+
+def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    while block := stream.read(BLOCK):
+        yield block
+
+
+def _chunks(stream: IO[bytes], trailers: dict[str, str]) -> Iterator[bytes]:
+    """Yield the data of chunks; put what follows them into ``trailers``."""
+    while True:
+        head = _line(stream).partition(b";")[0]
+        try:
+            left = int(head, 16)
+        except ValueError:
+            raise S3Error("IncompleteBody", f"the chunk head {head[:40]!r} is no size") from None
+        if left == 0:
+            break
+        while left:
+            block = stream.read(min(left, BLOCK))
+            if not block:
+                raise S3Error("IncompleteBody", f"the body ends {left} bytes too early")
+            left -= len(block)
+            yield block
+        _line(stream)
+    while line := _line(stream):
+        name, _, value = line.decode("latin-1").partition(":")
+        trailers[name.strip().lower()] = value.strip()
+
+
+def _line(stream: IO[bytes]) -> bytes:
+    return stream.readline(LONGEST_LINE).rstrip(b"\r\n")

@@ -1,0 +1,32 @@
+"""S3's errors.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+"""
+
+from tidemark.local_glue.port.service_errors import ServiceError
+
+STATUS = {
+    "AccessDenied": 403,
+    "BucketAlreadyOwnedByYou": 409,
+    "BucketNotEmpty": 409,
+    "InvalidRange": 416,
+    "MethodNotAllowed": 405,
+    "NoSuchBucket": 404,
+    "NoSuchKey": 404,
+    "NoSuchUpload": 404,
+    "NotImplemented": 501,
+    "NotModified": 304,
+    "PreconditionFailed": 412,
+}
+
+
+class S3Error(ServiceError):
+    """An error with the code of S3."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(code, text, STATUS.get(code, 400))
+
+
+def no_such_key(key: str) -> S3Error:
+    """Return the error for an object that is not there."""
+    return S3Error("NoSuchKey", f"The specified key does not exist: {key!r}")

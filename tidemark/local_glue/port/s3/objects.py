@@ -1,0 +1,303 @@
+"""S3's operations on objects.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html
+"""
+
+import contextlib
+import os
+import secrets
+import stat as modes
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tidemark.local_glue.port.replies import Reply
+from tidemark.local_glue.port.s3.bodies import BLOCK, CHUNKED, store_body
+from tidemark.local_glue.port.s3.calls import Call, Lake
+from tidemark.local_glue.port.s3.conditions import byte_range, check_read, check_write, http_date
+from tidemark.local_glue.port.s3.errors import S3Error, no_such_key
+from tidemark.local_glue.port.s3.places import bucket_folder, object_path, why_no_file
+from tidemark.local_glue.port.s3.records import EMPTY, Record
+from tidemark.local_glue.port.s3.xml import (
+    LARGEST,
+    local_name,
+    members_of,
+    read_xml,
+    timestamp,
+    xml_reply,
+)
+
+USER_METADATA = "x-amz-meta-"
+KEPT = ("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Expires")
+OF_URLS = ("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language")
+CONTENT_TYPE = "binary/octet-stream"
+MOST_DELETED = 1000
+
+
+def stat_of(lake: Lake, bucket: str, key: str) -> tuple[Path, os.stat_result]:
+    """Return the file of an object and what is known of it.
+
+    Raises:
+        S3Error: there is no such bucket or object.
+    """
+    bucket_folder(lake.home, bucket)
+    if why_no_file(key):
+        raise no_such_key(key)
+    path = object_path(lake.home, bucket, key)
+    try:
+        stat = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise no_such_key(key) from None
+    is_folder = modes.S_ISDIR(stat.st_mode)
+    if is_folder != key.endswith("/") or (
+        is_folder and key not in lake.records.folders(bucket, key)
+    ):
+        raise no_such_key(key)
+    return path, stat
+
+
+def get_object(lake: Lake, call: Call) -> Reply:
+    """Return an object or a range of it; of a HEAD request the headers only."""
+    path, stat = stat_of(lake, call.bucket, call.key)
+    record = lake.records.find(call.bucket, call.key, stat)
+    check_read(call.headers, record.etag, stat.st_mtime_ns)
+    size = 0 if call.key.endswith("/") else stat.st_size
+    part = byte_range(call.headers.get("range"), size) if size else None
+    begin, end = part or (0, size)
+    headers = {
+        "Content-Type": CONTENT_TYPE,
+        **record.headers,
+        "ETag": f'"{record.etag}"',
+        "Last-Modified": http_date(stat.st_mtime_ns),
+        "Accept-Ranges": "bytes",
+        **_asked_for(call.query),
+    }
+    if record.tags:
+        headers["x-amz-tagging-count"] = str(len(record.tags))
+    if part:
+        headers["Content-Range"] = f"bytes {begin}-{end - 1}/{size}"
+    body = bytes_of(path, begin, end) if size and call.method == "GET" else b""
+    return Reply(206 if part else 200, headers, body, end - begin)
+
+
+def _asked_for(query: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that a presigned URL sets, such as response-content-type."""
+    found = ((header, query.get(f"response-{header.lower()}")) for header in OF_URLS)
+    return {header: value for header, value in found if value is not None}
+
+
+def bytes_of(path: Path, begin: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes of a file from one offset up to another."""
+    with path.open("rb") as file:
+        file.seek(begin)
+        left = end - begin
+        while left and (block := file.read(min(left, BLOCK))):
+            left -= len(block)
+            yield block
+
+
+def put_object(lake: Lake, call: Call) -> Reply:
+    """Store an object: it is there whole, or not at all."""
+    path = object_path(lake.home, call.bucket, call.key)
+    part = lake.uploads / secrets.token_hex(16)
+    try:
+        stored = store_body(call.stream, call.headers, part)
+        if call.key.endswith("/"):
+            return _put_folder(lake, call, path, stored.size)
+        record = Record(stored.md5, kept_headers(call.headers), _tags_of(call.headers))
+        put_file(lake, call, part, record)
+    finally:
+        part.unlink(missing_ok=True)
+    return Reply(200, {"ETag": f'"{record.etag}"'})
+
+
+def _put_folder(lake: Lake, call: Call, path: Path, size: int) -> Reply:
+    if size:
+        raise S3Error("InvalidArgument", f"the key {call.key!r} is a folder: it has no bytes")
+    make_folder(path)
+    record = Record(EMPTY, kept_headers(call.headers))
+    lake.records.put(call.bucket, call.key, path.stat(), record)
+    return Reply(200, {"ETag": f'"{record.etag}"'})
+
+
+def put_file(lake: Lake, call: Call, part: Path, record: Record) -> None:
+    """Put a written file into the place of an object, if the conditions of the call hold.
+
+    Raises:
+        S3Error: they do not, or a folder or file of the lake is in the way.
+    """
+    path = object_path(lake.home, call.bucket, call.key)
+    with lake.lock:
+        try:
+            stat = path.stat()
+            is_folder = modes.S_ISDIR(stat.st_mode)
+            there = None if is_folder else lake.records.find(call.bucket, call.key, stat).etag
+        except (FileNotFoundError, NotADirectoryError):
+            is_folder, there = False, None
+        check_write(call.headers, there)
+        if is_folder:
+            raise S3Error(
+                "InvalidArgument", f"the lake has a folder at {call.key!r}; no file can be there"
+            )
+        make_folder(path.parent)
+        part.replace(path)
+        lake.records.put(call.bucket, call.key, path.stat(), record)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it.
+
+    Raises:
+        S3Error: a file is in the way.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise S3Error(
+            "InvalidArgument", f"the lake has a file where {folder.name!r} would be a folder"
+        ) from error
+
+
+def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of an upload that answers repeat."""
+    found = {"Content-Type": headers.get("content-type") or CONTENT_TYPE}
+    found |= {name: headers[name.lower()] for name in KEPT if name.lower() in headers}
+    found |= {name: value for name, value in headers.items() if name.startswith(USER_METADATA)}
+    words = [word.strip() for word in found.pop("Content-Encoding", "").split(",")]
+    encoding = ",".join(word for word in words if word not in ("", CHUNKED))
+    return {**found, "Content-Encoding": encoding} if encoding else found
+
+
+def _tags_of(headers: Mapping[str, str]) -> dict[str, str]:
+    text = headers.get("x-amz-tagging", "")
+    return dict(urllib.parse.parse_qsl(text, keep_blank_values=True))
+
+
+def copy_object(lake: Lake, call: Call) -> Reply:
+    """Copy an object, with its metadata and tags unless the request replaces them."""
+    bucket, key = source_of(call.headers["x-amz-copy-source"])
+    source, stat = stat_of(lake, bucket, key)
+    record = lake.records.find(bucket, key, stat)
+    check_read(call.headers, record.etag, stat.st_mtime_ns, "x-amz-copy-source-")
+    replaces = call.headers.get("x-amz-metadata-directive", "COPY").upper() == "REPLACE"
+    if (bucket, key) == (call.bucket, call.key) and not replaces:
+        raise S3Error(
+            "InvalidRequest",
+            "This copy request is illegal because it is trying to copy an object to itself without "
+            "changing the object's metadata",
+        )
+    retags = call.headers.get("x-amz-tagging-directive", "COPY").upper() == "REPLACE"
+    part = lake.uploads / secrets.token_hex(16)
+    try:
+        with source.open("rb") as stream:
+            stored = store_body(stream, {}, part)
+        new = Record(
+            stored.md5,
+            kept_headers(call.headers) if replaces else record.headers,
+            _tags_of(call.headers) if retags else record.tags,
+        )
+        put_file(lake, call, part, new)
+    finally:
+        part.unlink(missing_ok=True)
+    now = object_path(lake.home, call.bucket, call.key).stat().st_mtime_ns
+    members = {"LastModified": timestamp(now), "ETag": f'"{new.etag}"'}
+    return xml_reply("CopyObjectResult", members)
+
+
+def source_of(header: str) -> tuple[str, str]:
+    """Return bucket and key of x-amz-copy-source.
+
+    Raises:
+        S3Error: it names none, or a version.
+    """
+    path, _, version = header.partition("?")
+    if version:
+        raise S3Error("NotImplemented", "buckets have no versions here; leave versionId out")
+    bucket, slash, key = urllib.parse.unquote(path).removeprefix("/").partition("/")
+    if not (bucket and slash and key):
+        raise S3Error("InvalidArgument", f"x-amz-copy-source is {header!r}; write bucket/key")
+    return bucket, key
+
+
+def delete_object(lake: Lake, call: Call) -> Reply:
+    """Delete an object; one that is not there is no error."""
+    delete_key(lake, call.bucket, call.key)
+    return Reply(204, {})
+
+
+def delete_objects(lake: Lake, call: Call) -> Reply:
+    """Delete up to 1,000 objects."""
+    document = read_xml(call.document(LARGEST))
+    keys = [members_of(e).get("Key", "") for e in document if local_name(e) == "Object"]
+    if len(keys) > MOST_DELETED:
+        raise S3Error("MalformedXML", f"{len(keys)} keys; allowed: up to {MOST_DELETED}")
+    is_quiet = members_of(document).get("Quiet", "") == "true"
+    deleted, errors = [], []
+    for key in keys:
+        try:
+            delete_key(lake, call.bucket, key)
+            deleted.append({"Key": key})
+        except S3Error as error:
+            errors.append({"Key": key, "Code": error.code, "Message": str(error)})
+    return xml_reply("DeleteResult", {"Deleted": [] if is_quiet else deleted, "Error": errors})
+
+
+def delete_key(lake: Lake, bucket: str, key: str) -> None:
+    """Delete the file of a key, its record, and the folders that are empty by that.
+
+    Raises:
+        S3Error: there is no such bucket, or the key leads out of it.
+    """
+    try:
+        path, _ = stat_of(lake, bucket, key)
+    except S3Error as error:
+        if error.code == "NoSuchKey":
+            return
+        raise
+    lake.records.delete(bucket, key)
+    if not key.endswith("/"):
+        path.unlink(missing_ok=True)
+        path = path.parent
+    _delete_empty(lake, bucket, path)
+
+
+def _delete_empty(lake: Lake, bucket: str, folder: Path) -> None:
+    """Delete folders in which nothing is any more, up to one that a client put."""
+    root = bucket_folder(lake.home, bucket)
+    while folder != root:
+        key = f"{folder.relative_to(root)}/"
+        if key in lake.records.folders(bucket, key):
+            return
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        if folder.exists():
+            return
+        folder = folder.parent
+
+
+def get_object_tagging(lake: Lake, call: Call) -> Reply:
+    """Return the tags of an object."""
+    _, stat = stat_of(lake, call.bucket, call.key)
+    tags = lake.records.find(call.bucket, call.key, stat).tags
+    members = [{"Key": name, "Value": value} for name, value in tags.items()]
+    return xml_reply("Tagging", {"TagSet": {"Tag": members}})
+
+
+def put_object_tagging(lake: Lake, call: Call) -> Reply:
+    """Replace the tags of an object."""
+    document = read_xml(call.document(LARGEST))
+    found = [members_of(e) for e in document.iter() if local_name(e) == "Tag"]
+    _set_tags(lake, call, {tag.get("Key", ""): tag.get("Value", "") for tag in found})
+    return Reply(200, {})
+
+
+def delete_object_tagging(lake: Lake, call: Call) -> Reply:
+    """Take all tags from an object."""
+    _set_tags(lake, call, {})
+    return Reply(204, {})
+
+
+def _set_tags(lake: Lake, call: Call, tags: Mapping[str, str]) -> None:
+    _, stat = stat_of(lake, call.bucket, call.key)
+    record = lake.records.find(call.bucket, call.key, stat)
+    lake.records.put(call.bucket, call.key, stat, Record(record.etag, record.headers, tags))

@@ -1,0 +1,102 @@
+"""What S3 keeps of an object beside its bytes: ETag, headers, user metadata, tags.
+
+A record is of the file as it was written: one that Spark has replaced since has none.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TABLE = """
+CREATE TABLE IF NOT EXISTS object (
+    bucket TEXT NOT NULL, key TEXT NOT NULL, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
+    etag TEXT NOT NULL, headers TEXT NOT NULL, tags TEXT NOT NULL, PRIMARY KEY (bucket, key)
+)
+"""
+BUSY_TIMEOUT_S = 30
+EMPTY = hashlib.md5(usedforsecurity=False).hexdigest()  # ETag of a folder that a client put
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is kept of an object; `headers` are those of an answer, user metadata among them."""
+
+    etag: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def etag_of_file(stat: os.stat_result) -> str:
+    """Return the ETag of a file that no client of S3 wrote: its time and size, not its content.
+
+    It has a hyphen, as those of multipart uploads, so that no one takes it for an MD5.
+    """
+    text = f"{stat.st_mtime_ns} {stat.st_size} {stat.st_ino}"
+    return f"{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}-1"
+
+
+class Records:
+    """The records of all objects, in one SQLite file; used by any thread."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._of_thread = threading.local()
+
+    def _connection(self) -> sqlite3.Connection:
+        found: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
+        if found is None:
+            found = sqlite3.connect(self._database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            found.execute("PRAGMA journal_mode = WAL")
+            found.execute("PRAGMA synchronous = NORMAL")
+            found.execute(TABLE)
+            self._of_thread.connection = found
+        return found
+
+    def put(self, bucket: str, key: str, stat: os.stat_result, record: Record) -> None:
+        """Keep the record of a file that was just written."""
+        values = (bucket, key, stat.st_mtime_ns, stat.st_size, record.etag)
+        texts = (json.dumps(dict(record.headers)), json.dumps(dict(record.tags)))
+        self._connection().execute(
+            "INSERT OR REPLACE INTO object VALUES (?, ?, ?, ?, ?, ?, ?)", (*values, *texts)
+        )
+
+    def delete(self, bucket: str, key: str) -> None:
+        """Forget an object."""
+        self._connection().execute("DELETE FROM object WHERE bucket = ? AND key = ?", (bucket, key))
+
+    def find(self, bucket: str, key: str, stat: os.stat_result) -> Record:
+        """Return the record of a file, or that of a file which S3 did not write."""
+        row = (
+            self._connection()
+            .execute(
+                "SELECT etag, headers, tags FROM object WHERE bucket = ? AND key = ? "
+                "AND (mtime_ns = ? AND size = ? OR key LIKE '%/')",
+                (bucket, key, stat.st_mtime_ns, stat.st_size),
+            )
+            .fetchone()
+        )
+        if row is None:
+            return Record(EMPTY if key.endswith("/") else etag_of_file(stat))
+        return Record(row[0], json.loads(row[1]), json.loads(row[2]))
+
+    def etags(self, bucket: str, keys: Iterable[str]) -> dict[tuple[str, int, int], str]:
+        """Return the ETags of files that S3 wrote, by key, time and size."""
+        rows = self._connection().execute(
+            "SELECT key, mtime_ns, size, etag FROM object WHERE bucket = ? AND key IN "
+            "(SELECT value FROM json_each(?))",
+            (bucket, json.dumps(list(keys))),
+        )
+        return {(row[0], row[1], row[2]): row[3] for row in rows}
+
+    def folders(self, bucket: str, prefix: str) -> list[str]:
+        """Return the keys ending with / that clients have put, such as `landing/`."""
+        rows = self._connection().execute(
+            "SELECT key FROM object WHERE bucket = ? AND key LIKE '%/' AND substr(key, 1, ?) = ?",
+            (bucket, len(prefix), prefix),
+        )
+        return [row[0] for row in rows]

@@ -1,0 +1,107 @@
+"""Finds the operation of S3 that a request is, and does it.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.replies import Reply
+from tidemark.local_glue.port.s3 import buckets, multipart, objects
+from tidemark.local_glue.port.s3.calls import DATABASE, Call, Lake
+from tidemark.local_glue.port.s3.errors import S3Error
+from tidemark.local_glue.port.s3.records import Records
+
+Operation = Callable[[Lake, Call], Reply]
+# By method and by the parameter of the query that names an operation.
+OF_BUCKET: Mapping[tuple[str, str], tuple[str, Operation]] = {
+    ("PUT", ""): ("CreateBucket", buckets.create_bucket),
+    ("HEAD", ""): ("HeadBucket", buckets.head_bucket),
+    ("DELETE", ""): ("DeleteBucket", buckets.delete_bucket),
+    ("GET", ""): ("ListObjects", buckets.list_objects),
+    ("GET", "list-type"): ("ListObjectsV2", buckets.list_objects_v2),
+    ("GET", "location"): ("GetBucketLocation", buckets.get_bucket_location),
+    ("GET", "versioning"): ("GetBucketVersioning", buckets.get_bucket_versioning),
+    ("GET", "uploads"): ("ListMultipartUploads", multipart.list_multipart_uploads),
+    ("POST", "delete"): ("DeleteObjects", objects.delete_objects),
+}
+OF_OBJECT: Mapping[tuple[str, str], tuple[str, Operation]] = {
+    ("GET", ""): ("GetObject", objects.get_object),
+    ("HEAD", ""): ("HeadObject", objects.get_object),
+    ("PUT", ""): ("PutObject", objects.put_object),
+    ("PUT", "copy"): ("CopyObject", objects.copy_object),
+    ("DELETE", ""): ("DeleteObject", objects.delete_object),
+    ("GET", "tagging"): ("GetObjectTagging", objects.get_object_tagging),
+    ("PUT", "tagging"): ("PutObjectTagging", objects.put_object_tagging),
+    ("DELETE", "tagging"): ("DeleteObjectTagging", objects.delete_object_tagging),
+    ("POST", "uploads"): ("CreateMultipartUpload", multipart.create_multipart_upload),
+    ("PUT", "uploadId"): ("UploadPart", multipart.upload_part),
+    ("PUT", "uploadId copy"): ("UploadPartCopy", multipart.upload_part),
+    ("POST", "uploadId"): ("CompleteMultipartUpload", multipart.complete_multipart_upload),
+    ("DELETE", "uploadId"): ("AbortMultipartUpload", multipart.abort_multipart_upload),
+    ("GET", "uploadId"): ("ListParts", multipart.list_parts),
+}
+OPERATIONS = (
+    "ListBuckets",
+    *(name for name, _ in OF_BUCKET.values()),
+    *(name for name, _ in OF_OBJECT.values()),
+)
+# Parameters that say which operation is meant; all others are its parameters.
+NAMING = (
+    *("accelerate", "acl", "analytics", "attributes", "cors", "delete", "encryption"),
+    *("intelligent-tiering", "inventory", "legal-hold", "lifecycle", "list-type", "location"),
+    *("logging", "metrics", "notification", "object-lock", "ownershipControls", "policy"),
+    *("policyStatus", "publicAccessBlock", "renameObject", "replication", "requestPayment"),
+    *("restore", "retention", "select", "tagging", "torrent", "uploadId", "uploads"),
+    *("versioning", "versions", "website", "versionId"),
+)
+EXPIRY = "%Y%m%dT%H%M%SZ"
+
+
+class S3:
+    """S3 over the lake of a home; called by many threads."""
+
+    def __init__(self, home: Home) -> None:
+        self._lake = Lake(home, Records(home.root / DATABASE))
+
+    def answer(self, call: Call) -> Reply:
+        """Do what a request asks for.
+
+        Raises:
+            S3Error: it cannot be done.
+        """
+        _check_expiry(call.query)
+        if not call.bucket:
+            if call.method == "GET":
+                return buckets.list_buckets(self._lake, call)
+            raise S3Error("MethodNotAllowed", f"{call.method} needs a bucket")
+        table = OF_OBJECT if call.key else OF_BUCKET
+        named = " ".join(name for name in NAMING if name in call.query)
+        if call.method == "PUT" and "x-amz-copy-source" in call.headers:
+            named = f"{named} copy".strip()
+        found = table.get((call.method, named))
+        if found is None:
+            what = f"{call.method} ?{named}" if named else call.method
+            raise S3Error(
+                "NotImplemented",
+                f"the local S3 does not have {what}; it has {', '.join(OPERATIONS)}",
+            )
+        return found[1](self._lake, call)
+
+
+def _check_expiry(query: Mapping[str, str]) -> None:
+    """Refuse a presigned URL whose time is over; its signature is not checked."""
+    try:
+        if "X-Amz-Expires" in query:
+            signed = datetime.strptime(query.get("X-Amz-Date", ""), EXPIRY).replace(tzinfo=UTC)
+            end = signed + timedelta(seconds=int(query["X-Amz-Expires"]))
+        elif "Signature" in query:  # of version 2
+            end = datetime.fromtimestamp(int(query.get("Expires", "")), UTC)
+        else:
+            return
+    except (ValueError, OverflowError) as error:
+        text = f"the times of the presigned URL are none: {error}"
+        raise S3Error("AuthorizationQueryParametersError", text) from error
+    if datetime.now(UTC) > end:
+        raise S3Error("AccessDenied", "Request has expired")
