@@ -110,19 +110,19 @@ def test_write_format_is_refused_by_name(glue_context, flights, kind):
 
 
 def test_read_connection_is_refused_by_name(glue_context):
-    with pytest.raises(NotImplementedError, match="connection_type 'dynamodb'"):
-        glue_context.create_dynamic_frame.from_options("dynamodb", {"dbtable": "flights"})
+    with pytest.raises(NotImplementedError, match="connection_type 'kinesis'"):
+        glue_context.create_dynamic_frame.from_options("kinesis", {"streamARN": "flights"})
 
 
 def test_write_connection_is_refused_by_name(glue_context, flights):
-    with pytest.raises(NotImplementedError, match="connection_type 'redshift'"):
-        glue_context.write_dynamic_frame.from_options(flights, "redshift", {})
+    with pytest.raises(NotImplementedError, match="connection_type 'mongodb'"):
+        glue_context.write_dynamic_frame.from_options(flights, "mongodb", {})
 
 
 def test_read_connection_option_is_refused_by_name(glue_context):
-    options = {"paths": ["s3://tests/a/"], "compressionType": "gzip", "boundedFile": "1"}
+    options = {"paths": ["s3://tests/a/"], "catalogPartitionPredicate": "day='1'"}
 
-    with pytest.raises(NotImplementedError, match=r"\['boundedFile', 'compressionType'\]"):
+    with pytest.raises(NotImplementedError, match=r"\['catalogPartitionPredicate'\]"):
         glue_context.create_dynamic_frame.from_options("s3", options, "json")
 
 

@@ -169,7 +169,7 @@ def test_a_data_frame_is_mapped_by_tuples_of_two_three_or_four(glue_context):
     assert mapped.dtypes == [("n", "int"), ("t", "string"), ("c", "int")]
     assert mapped.collect() == [(1, "x", 3)]
     assert ApplyMapping.apply(frame, ("a", "n")).collect() == [(1,)]
-    with pytest.raises(Exception, match="must be a tuple"):
+    with pytest.raises(Exception, match="must be specified as a tuple"):
         ApplyMapping.apply(frame, [["a", "n"]])
 
 

@@ -621,7 +621,16 @@ def test_wrong_option_is_refused_with_what_was_given(make_table, read, start_job
         read(orders, **options)
 
 
-@pytest.mark.parametrize("option", ["connectionName", "customJdbcDriverS3Path", "sampleSize"])
+def test_a_network_and_the_place_of_a_driver_change_no_row(make_table, read):
+    orders = make_table()
+    orders.insert(1, 2)
+
+    rows = read(orders, connectionName="network", customJdbcDriverS3Path="s3://jars/driver.jar")
+
+    assert rows == read(orders) != []
+
+
+@pytest.mark.parametrize("option", ["sampleSize", "tables"])
 def test_unsupported_option_is_refused_by_name(make_table, read, option):
     with pytest.raises(NotImplementedError, match=rf"connection_options \['{option}'\]"):
         read(make_table(), **{option: "x"})
