@@ -39,7 +39,7 @@ def predicates_of(home: Home) -> Iterator[PredicateOf]:
         chosen = None
         if source.push_down_predicate:
             if not sessions:
-                sessions.append(_start_spark())
+                sessions.append(start_spark())
             from tidemark.local_glue.readers.predicates import SparkPredicate
 
             types = _types(home, source)
@@ -53,7 +53,8 @@ def predicates_of(home: Home) -> Iterator[PredicateOf]:
             session.stop()
 
 
-def _start_spark() -> "SparkSession":
+def start_spark() -> "SparkSession":
+    """Return a small session of this process, for questions that need no job."""
     os.environ["JAVA_HOME"] = str(find_java_home())
     from pyspark.sql import SparkSession
 
@@ -70,7 +71,9 @@ def _in_table(home: Home, source: S3Source, chosen: Predicate | None) -> Predica
     database, _, name = source.table.partition(".")
     with Store(home.database) as store:
         table = table_or_none(store, database, name)
-        return partitions_to_read(store, table, chosen, home.existing_path) if table else chosen
+        if table is None:
+            return chosen
+        return partitions_to_read(store, table, chosen, home.existing_path).predicate
 
 
 def _types(home: Home, source: S3Source) -> dict[str, str] | None:

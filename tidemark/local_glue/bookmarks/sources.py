@@ -50,6 +50,7 @@ class S3Source:
         push_down_predicate: a condition on partition columns; empty reads all partitions.
         limits: of the band and of the run.
         table: ``database.table`` of the Data Catalog, empty without.
+        located: those of the paths that are one partition of the table each, in any folder.
     """
 
     paths: tuple[str, ...]
@@ -60,6 +61,12 @@ class S3Source:
     push_down_predicate: str = ""
     limits: Limits = NO_LIMITS
     table: str = ""
+    located: tuple[str, ...] = ()
+
+    @property
+    def own_paths(self) -> list[str]:
+        """The paths without those of partitions, which come and go."""
+        return [path for path in self.paths if path not in self.located]
 
     @property
     def name(self) -> str:
@@ -73,8 +80,9 @@ class S3Source:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "S3Source":
         """Return the source that `to_json` wrote."""
-        values = {known.name: document[known.name] for known in fields(cls)}
-        lists = {name: tuple(values[name]) for name in ("paths", "exclusions")}
+        values = {"located": (), **document}
+        values = {known.name: values[known.name] for known in fields(cls)}
+        lists = {name: tuple(values[name]) for name in ("paths", "exclusions", "located")}
         return cls(**{**values, **lists, "limits": Limits(**values["limits"])})
 
 
@@ -144,7 +152,7 @@ def read_s3_source(
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
     if edges is None:
         return Reading(selection.files, None, _unbookmarked_warnings(source))
-    next_state = {"kind": "s3", "paths": list(source.paths), **selection.next_state.to_json()}
+    next_state = {"kind": "s3", "paths": source.own_paths, **selection.next_state.to_json()}
     warnings = _warnings(source, low, listing, selection.next_state)
     return Reading(selection.files, next_state, tuple(warnings))
 
@@ -170,17 +178,18 @@ def list_source(
     seen: set[str] = set()
     paths = [match for path in source.paths for match in matches_of(path, folder_of)]
     for path in paths:
+        asked = None if path in source.located else predicate
         excluded = Exclusions(source.exclusions, path)
         filters = Filters(
             recurse=source.recurse,
             is_excluded=excluded.matches if source.exclusions else None,
-            choose_folders=_folder_chooser(predicate, seen),
+            choose_folders=_folder_chooser(asked, seen),
             newer_than_ms=newer_than_ms,
             arrived_after_ms=arrived_after_ms,
             check_link=folder_of,
         )
         listing = list_files(folder_of(path), path, filters)
-        partitioned = [f for f in listing.files if _is_in_partition(f.path, path, predicate)]
+        partitioned = [f for f in listing.files if _is_in_partition(f.path, path, asked)]
         found.files += partitioned if len(paths) == 1 else _unlisted(partitioned, found)
         found.late += listing.late
         found.late_count += listing.late_count
@@ -248,7 +257,7 @@ def _warnings(
     after: SourceState,
 ) -> list[tuple[RunWarning, str]]:
     warnings = []
-    if stored and list(stored.get("paths", source.paths)) != list(source.paths):
+    if stored and list(stored.get("paths", source.own_paths)) != source.own_paths:
         warnings.append((RunWarning.PATHS_CHANGED, source.name))
     elif listing.late_count:
         examples = ", ".join(listing.late)

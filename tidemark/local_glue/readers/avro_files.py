@@ -115,11 +115,20 @@ def _disagree(name: str, first: DataType, second: DataType) -> DataType:
 
 
 def _schema_of(file: str, logical: frozenset[str]) -> DataType:
+    return schema_in(str(folder_of(file)), file, logical)
+
+
+def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"]) -> StructType:
+    """Return the columns of an Avro file of this machine.
+
+    Raises:
+        UnreadableFileError: it has no Avro header; the error names the URI.
+    """
     try:
-        with open_file(str(folder_of(file))) as opened:
+        with open_file(path) as opened:
             schema = fastavro.reader(opened).writer_schema
     except BROKEN as error:
-        raise unreadable(file, "avro", _reason(error)) from error
+        raise unreadable(uri, "avro", _reason(error)) from error
     kind = spark_type(_with_logical_types(schema, logical), {})
     if not isinstance(kind, StructType):
         return StructType([StructField("value", kind)])

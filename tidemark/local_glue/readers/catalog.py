@@ -201,8 +201,11 @@ def _read_files(
     chosen = SparkPredicate(spark, condition, keys) if condition else None
     home = job_home()
     with Store(home.database) as store:
-        predicate = partitions_to_read(store, table, chosen, home.existing_path)
-    frame = read_request(spark, request, file_format, predicate)
+        entered = partitions_to_read(store, table, chosen, home.existing_path)
+    places = tuple(entered.located)
+    source = replace(request.source, paths=(*request.source.paths, *places), located=places)
+    request = replace(request, source=source)
+    frame = read_request(spark, request, file_format, entered.predicate, entered.located)
     return _declared(spark, frame, schema, keys)
 
 

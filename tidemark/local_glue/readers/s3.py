@@ -6,9 +6,10 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.files import FileVersion
@@ -25,6 +26,8 @@ from tidemark.local_glue.readers.s3_options import S3Request, s3_request
 from tidemark.local_glue.readers.spark_files import empty_frame, read_columns, read_csv, union
 from tidemark.local_glue.readers.xml_files import read_xml
 
+PartitionValues: TypeAlias = Mapping[str, str | None]
+"""The values of a partition by the names of its keys."""
 READERS = {
     "avro": read_avro,
     "csv": read_csv,
@@ -64,14 +67,26 @@ def read_s3(
 
 
 def read_request(
-    spark: SparkSession, request: S3Request, file_format: Format, predicate: Predicate | None
+    spark: SparkSession,
+    request: S3Request,
+    file_format: Format,
+    predicate: Predicate | None,
+    located: Mapping[str, PartitionValues] | None = None,
 ) -> DataFrame:
-    """Return the rows of a source's new files; see `read_s3`, which makes the request."""
+    """Return the rows of a source's new files; see `read_s3`, which makes the request.
+
+    Args:
+        spark: the session.
+        request: what is asked for.
+        file_format: of the files.
+        predicate: which partitions are entered; None: all.
+        located: the values of the partitions that are in a folder of any name, by that folder.
+    """
     with taken_back_on_error(request.source.transformation_ctx):
         files = files_to_read(request.source, predicate).files
         _check_suffix(files, request.suffix)
         asked = replace(file_format, is_grouped=request.is_grouped(len(files)))
-        frame = read_files(spark, files, request.source.paths, asked)
+        frame = read_files(spark, files, request.source.paths, asked, located or {})
     if request.group_size is None:
         return frame
     size = sum(file.size for file in files)
@@ -93,6 +108,7 @@ def read_files(
     files: Sequence[FileVersion],
     paths: Sequence[str],
     file_format: Format,
+    located: Mapping[str, PartitionValues],
 ) -> DataFrame:
     """Return the rows of files, those of each layout of partition folders read together.
 
@@ -100,16 +116,27 @@ def read_files(
         UnreadableFileError: a file is not what its format says; an empty one has no rows in CSV,
             JSON and XML and is broken in the others.
     """
-    layouts: dict[Layout, list[str]] = {}
+    layouts: dict[tuple[Layout, str], list[str]] = {}
     for file in files:
         if file.size:
-            layouts.setdefault(layout_of(file.path, paths), []).append(file.path)
+            place = next((one for one in located if file.path.startswith(f"{one}/")), "")
+            layout = Layout() if place else layout_of(file.path, paths)
+            layouts.setdefault((layout, place), []).append(file.path)
         elif file_format.name not in MAY_BE_EMPTY:
             raise unreadable(file.path, file_format.name, "it is empty (0 bytes)")
     if not layouts:
         return empty_frame(spark, file_format.schema)
     read = READERS[file_format.name]
     return union(
-        conformed_rows(read(spark, group, layout, file_format), layout, file_format)
-        for layout, group in layouts.items()
+        conformed_rows(
+            _with_values(read(spark, group, layout, file_format), located.get(place, {})),
+            Layout("", tuple(located[place])) if place else layout,
+            file_format,
+        )
+        for (layout, place), group in layouts.items()
     )
+
+
+def _with_values(frame: DataFrame, values: PartitionValues) -> DataFrame:
+    """Return the rows with the values of their partition, which their folder does not tell."""
+    return frame.withColumns({name: F.lit(value) for name, value in values.items()})

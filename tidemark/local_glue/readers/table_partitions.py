@@ -1,13 +1,14 @@
 """Which partitions of a table of the Data Catalog a reader enters."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
 from tidemark.assembly.catalog_tables import CatalogTable
-from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.sources import FolderOf, Predicate
-from tidemark.local_glue.catalog.partitions import registered_partitions
+from tidemark.local_glue.catalog.partitions import Partition, registered_partitions
+from tidemark.local_glue.readers.partitions import NULL_PARTITION
 from tidemark.local_glue.store.database import Store
 
 
@@ -42,35 +43,61 @@ class RegisteredPartitions:
         ]
 
 
+@dataclass(frozen=True)
+class TablePartitions:
+    """What a reader enters of a table.
+
+    Attributes:
+        predicate: which folders ``key=value`` below its place.
+        located: the values of the partitions that are elsewhere, by the URI of their folder.
+    """
+
+    predicate: Predicate
+    located: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+
+
 def partitions_to_read(
     store: Store, table: CatalogTable, chosen: Predicate | None, folder_of: FolderOf
-) -> Predicate:
-    """Return what enters the partitions of a table: those registered, or every folder.
+) -> TablePartitions:
+    """Return what a reader enters of a table: the registered partitions, or every folder.
 
     Args:
         store: the Data Catalog.
         table: the table.
         chosen: which of them are read; None: all.
         folder_of: where a URI is on this machine.
-
-    Raises:
-        UnsupportedError: a partition is registered with a folder that is not its own.
     """
     keys = [name for name, _ in table.partition_keys]
     chosen = chosen or EveryPartition(keys)
     registered = registered_partitions(store, table)
     if registered is None:
-        return chosen
+        return TablePartitions(chosen)
+    here, elsewhere = list[Partition](), list[Partition]()
     for one in registered:
         own = [f"{key}={value}" for key, value in zip(keys, one.values, strict=True)]
-        root = folder_of(table.location)
-        if _without_escapes(folder_of(one.location)) != _without_escapes(root.joinpath(*own)):
-            raise UnsupportedError(
-                f"the partition {'/'.join(own)} of the table {table.full_name} is registered with "
-                f"the folder {one.location}, and readers of Glue find partitions here by their "
-                "folders key=value only: read it with spark.sql and --enable-glue-datacatalog"
-            )
-    return RegisteredPartitions(keys, (one.values for one in registered), chosen)
+        expected = folder_of(table.location).joinpath(*own)
+        is_own = _without_escapes(folder_of(one.location)) == _without_escapes(expected)
+        (here if is_own else elsewhere).append(one)
+    predicate = RegisteredPartitions(keys, (one.values for one in here), chosen)
+    return TablePartitions(predicate, _located(keys, elsewhere, chosen))
+
+
+def _located(
+    keys: Sequence[str], partitions: Sequence[Partition], chosen: Predicate
+) -> dict[str, dict[str, str | None]]:
+    """Return the values of the chosen partitions by their folders."""
+    values = [
+        {key.lower(): value for key, value in zip(keys, one.values, strict=True)}
+        for one in partitions
+    ]
+    return {
+        one.location.rstrip("/"): {
+            key: None if value == NULL_PARTITION else value
+            for key, value in zip(keys, one.values, strict=True)
+        }
+        for one, is_chosen in zip(partitions, chosen.select(values), strict=True)
+        if is_chosen
+    }
 
 
 def _without_escapes(folder: Path) -> str:

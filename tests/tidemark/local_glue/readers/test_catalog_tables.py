@@ -94,13 +94,41 @@ def test_registered_partitions_are_read_and_no_others(read, define, s3, spark_ho
             push_down_predicate="hour = 2",
             additional_options={"catalogPartitionPredicate": "day >= '1'"},
         )
-        elsewhere = Partition(("02", "1"), f"{s3.uri}elsewhere")
-        register_partitions(store, table, [elsewhere], spark_home.existing_path)
 
     assert sorted(both) == [(0, "01", 2), (2, "a/b", 2)]
     assert [row.id for row in chosen.collect()] == [2]
-    with pytest.raises(UnsupportedError, match=r"day=02/hour=1 .*elsewhere"):
-        read()
+
+
+@pytest.mark.rule("Partitions", source="BM")
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_partitions_in_folders_of_any_name_have_their_registered_values(
+    read, define, s3, spark_home, start_job, kind
+):
+    define(keys=[("day", "string"), ("hour", "int")], classification=kind)
+    form = {"json": '{{"id": {}}}\n', "csv": "{},A\n"}[kind]
+    for number, folder in enumerate(("2024/01", "2024/02", "day=3/hour=3"), 1):
+        s3.put(f"{folder}/a.{kind}", form.format(number), minutes_ago=20)
+    with Store(spark_home.database) as store:
+        table = find_table(store, "lake", s3.folder.name)
+        located = [
+            Partition(("x", "1"), f"{s3.uri}2024/01/"),
+            Partition(("__HIVE_DEFAULT_PARTITION__", "2"), f"{s3.uri}2024/02"),
+        ]
+        register_partitions(store, table, located, spark_home.existing_path)
+
+    found = sorted(read().select("id", "day", "hour").collect())
+    chosen = read(push_down_predicate="day = 'x'").select("id", "day", "hour").collect()
+    job = start_job()
+    first = read(transformation_ctx="t").count()
+    job.commit()
+    s3.put(f"2024/02/b.{kind}", form.format(1))
+    start_job()
+    second = read(transformation_ctx="t").select("id", "day", "hour").collect()
+
+    assert found == [(1, "x", 1), (2, None, 2), (3, "3", 3)]
+    assert chosen == [(1, "x", 1)]
+    assert first == 3
+    assert second == [(1, None, 2)]
 
 
 @pytest.mark.rule("Partitions", source="BM")
