@@ -86,7 +86,7 @@ def read_request(
         files = files_to_read(request.source, predicate).files
         _check_suffix(files, request.suffix)
         asked = replace(file_format, is_grouped=request.is_grouped(len(files)))
-        frame = read_files(spark, files, request.source.paths, asked, located or {})
+        frame = read_files(spark, files, request.source.paths, asked, located)
     if request.group_size is None:
         return frame
     size = sum(file.size for file in files)
@@ -108,7 +108,7 @@ def read_files(
     files: Sequence[FileVersion],
     paths: Sequence[str],
     file_format: Format,
-    located: Mapping[str, PartitionValues],
+    located: Mapping[str, PartitionValues] | None = None,
 ) -> DataFrame:
     """Return the rows of files, those of each layout of partition folders read together.
 
@@ -116,6 +116,7 @@ def read_files(
         UnreadableFileError: a file is not what its format says; an empty one has no rows in CSV,
             JSON and XML and is broken in the others.
     """
+    located = located or {}
     layouts: dict[tuple[Layout, str], list[str]] = {}
     for file in files:
         if file.size:
