@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pyspark.errors import AnalysisException, ParseException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -23,6 +24,7 @@ from tidemark.local_glue.data_quality.plan import (
     Outcome,
     Scalar,
     combined,
+    measures_of,
     outcome_of,
     row_sql,
 )
@@ -38,6 +40,9 @@ OUTCOMES = (
 _COMPARE = (
     *("AggregateMatch", "DatasetMatch", "ReferentialIntegrity", "RowCountMatch", "SchemaMatch"),
 )
+
+
+FAILURES = (PySparkException, Py4JJavaError)
 
 
 @dataclass(frozen=True)
@@ -115,12 +120,32 @@ def evaluate(
                 rows, found[rule] = queried(rule, rows, name)
         else:
             found[rule] = leaf_of(rule, table, now)
+    try:
+        values = measured(frame, rows, measures_of(found.values()))
+    except FAILURES:  # one rule must not hide the others
+        found = {rule: _tried(frame, rows, leaf) for rule, leaf in found.items()}
+        values = measured(frame, rows, measures_of(found.values()))
     by_row = {rule: _of_rows(rule, found, options) for rule in rules}
-    checks = [check for leaf in found.values() for check in leaf.checks]
-    by_rows = [one for one in by_row.values() if one]
-    values = measured(frame, rows, (check.measure for check in [*checks, *by_rows]))
+    values |= measured(frame, rows, (check.measure for check in by_row.values() if check))
     outcomes = {rule: _outcome(rule, found, values, by_row[rule]) for rule in rules}
     return Evaluation(outcomes, rows, found, options, tuple(frame.columns))
+
+
+def _tried(frame: DataFrame, rows: DataFrame, leaf: Leaf) -> Leaf:
+    """Return what a rule needs, or why Spark cannot compute it."""
+    try:
+        measured(frame, rows, measures_of([leaf]))
+        if leaf.row is not None:
+            rows.select(F.expr(leaf.row))
+    except FAILURES as error:
+        return Leaf(leaf.rule, failure=_reason(error))
+    return leaf
+
+
+def _reason(error: PySparkException | Py4JJavaError) -> str:
+    text = str(error) if isinstance(error, PySparkException) else str(error.java_exception)
+    lines = [line for line in text.splitlines() if line.strip()]
+    return f"Exception thrown while evaluating rule: {lines[0] if lines else text}"
 
 
 def _outcome(

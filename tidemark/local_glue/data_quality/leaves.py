@@ -224,6 +224,7 @@ def _data_type(rule: Rule, table: Table, _: datetime) -> Leaf:
                 f"Column.{name}.ColumnDataType.Compliance",
                 holds(rule.threshold) if rule.threshold else is_one,
                 ratio_requirement,
+                passes_empty=True,
             ),
         ),
         _row(rule, test),
@@ -235,7 +236,8 @@ def _freshness(rule: Rule, table: Table, now: datetime) -> Leaf:
     test = data_freshness(_sql(table, name), _condition(rule), now)
     metric = f"Column.{name}.DataFreshness.Compliance"
     measure: Measure = Scalar(share(test, rule.where))
-    return Leaf(rule, (Check(measure, metric, is_one, percentage),), _row(rule, test))
+    check = Check(measure, metric, is_one, percentage, passes_empty=True)
+    return Leaf(rule, (check,), _row(rule, test))
 
 
 def _alone(columns: tuple[str, ...], rule: Rule) -> str:

@@ -14,7 +14,7 @@ Groups = tuple[tuple[str, ...], str | None]
 
 def measured(
     frame: DataFrame, rows: DataFrame, measures: Iterable[Measure]
-) -> Mapping[Measure, float | None]:
+) -> dict[Measure, float | None]:
     """Return the values of measures, None where no row gives one.
 
     Args:

@@ -1,6 +1,6 @@
 """What to compute for a rule, and what its outcome is by the values: plain data, no Spark."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tidemark.local_glue.data_quality.conditions import Holds, is_one, requirement
@@ -49,14 +49,21 @@ class Check:
         metric: its name among the evaluated metrics; empty: it is not one.
         holds: what must hold.
         says: returns the reason if it does not hold.
-        empty: the reason if no row gives a value.
+        passes_empty: it holds if there is no row.
     """
 
     measure: Measure
     metric: str
     holds: Holds = is_one
     says: Callable[[float], str] = requirement
-    empty: str = "Empty state for analyzer, all input values were NULL."
+    passes_empty: bool = False
+
+    def empty(self, where: str | None) -> str:
+        """Return why no row that a clause leaves gives a value, as deequ says it."""
+        instance, _, name = self.metric.partition(".")[2].rpartition(".")
+        rows = f"Some({where})" if where else "None"
+        analyzer = f"{name or 'Completeness'}({instance or '*'},{rows},None)"
+        return f"Empty state for analyzer {analyzer}, all input values were NULL."
 
 
 @dataclass(frozen=True)
@@ -86,9 +93,9 @@ class Outcome:
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
-def measures_of(leaves: Mapping[Rule, Leaf]) -> Iterator[Measure]:
+def measures_of(leaves: Iterable[Leaf]) -> Iterator[Measure]:
     """Yield what rules need of the rows."""
-    for leaf in leaves.values():
+    for leaf in leaves:
         yield from (check.measure for check in leaf.checks)
 
 
@@ -101,7 +108,7 @@ def outcome_of(leaf: Leaf, values: Mapping[Measure, float | None]) -> Outcome:
     for check in leaf.checks:
         value = check.measure.value if isinstance(check.measure, Known) else values[check.measure]
         if value is None:
-            reasons.append(check.empty)
+            reasons += [] if check.passes_empty else [check.empty(leaf.rule.where)]
             continue
         if check.metric:
             metrics[check.metric] = value

@@ -99,10 +99,10 @@ def _leaves(schema: StructType, prefix: str, struct: Column | None) -> Iterator[
 def _numbered(flat: DataFrame, first_id: int) -> tuple[DataFrame, Column, int]:
     """Return the rows as they will stay, their ids without gaps, and the id after the last.
 
-    The rows are computed here, once: tables that are read later must agree on the ids.
+    The count computes the rows, once: tables that are read later must agree on the ids.
     """
     place = "_" * (1 + max(map(len, flat.columns)))  # a name that no column has
-    fixed = flat.withColumn(place, F.monotonically_increasing_id()).localCheckpoint()
+    fixed = flat.withColumn(place, F.monotonically_increasing_id()).localCheckpoint(eager=False)
     partition = F.shiftright(_column(place), _ROWS_OF_PARTITION)
     counts = {row[0]: row[1] for row in fixed.groupBy(partition).count().collect()}
     starts, start = [], first_id

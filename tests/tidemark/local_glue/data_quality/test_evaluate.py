@@ -218,6 +218,36 @@ def test_sql_that_fails_and_sources_that_are_not_there_are_reasons(evaluated):
     assert [text in reason for text, reason in zip(texts, reasons, strict=True)] == [True] * 7
 
 
+def test_a_rule_that_spark_cannot_compute_fails_alone(processed):
+    wrong = 'ColumnValues "name" matches "("'
+    rules = [wrong, 'IsComplete "id"', 'ColumnLength "age" > 1', 'ColumnDataType "id" = "Text"']
+
+    found, rows = processed(*rules)
+
+    outcomes = {row.Rule: row.FailureReason for row in found["ruleOutcomes"].toDF().collect()}
+    assert "Exception thrown while evaluating rule" in outcomes[wrong]
+    assert outcomes['IsComplete "id"'] is None
+    assert "Expected type of column age to be one of (StringType)" in outcomes[rules[2]]
+    assert outcomes[rules[3]] == "Unrecognized data type: Text"
+    assert rows[0].DataQualityRulesPass == ['IsComplete "id"']
+    assert rows[0].DataQualityRulesSkip == [wrong, *rules[2:]]
+
+
+def test_without_a_row_there_is_no_value(people):
+    from awsgluedq.transforms import EvaluateDataQuality
+
+    ruleset = 'Rules = [RowCount = 0, IsUnique "id", Mean "age" > 1, DataFreshness "day" < 1 days]'
+    rows = EvaluateDataQuality.apply(people.filter(lambda row: False), ruleset).toDF().collect()
+
+    nothing = "Empty state for analyzer {}(id,None,None), all input values were NULL."
+    assert [(row.Outcome, row.FailureReason) for row in rows] == [
+        ("Passed", None),
+        ("Failed", nothing.format("Uniqueness")),
+        ("Failed", nothing.format("Mean").replace("id", "age")),
+        ("Passed", None),
+    ]
+
+
 def test_a_script_keeps_its_own_view_primary(evaluated, people):
     spark = people.toDF().sparkSession
     spark.range(7).createOrReplaceTempView("primary")
