@@ -41,6 +41,8 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
     Raises:
         JobDefinitionError: a table of this name is declared otherwise in this account and region.
     """
+    if not any(data.table for data in (*job.writes, *job.reads)) and not job.lake_formation:
+        return
     stack = cdk.Stack.of(scope)
     of_app = _OF_APP.setdefault(scope.node.root, {})
     tables = of_app.setdefault((stack.account, stack.region), _Tables())

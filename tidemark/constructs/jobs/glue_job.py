@@ -153,15 +153,18 @@ class GlueJob(Construct):
                 self.reads, self.writes, self._table_names, kind, not_secret | own.not_secret
             ),
         )
-        self.lake_formation = lake_formation.grant(
-            self,
-            self.role.role_arn,
-            lake_formation.grants_of(self.tables, [_location(data) for data in self.writes]),
-        )
+        self.lake_formation = self._grants_of_lake_formation()
         for granted in self.lake_formation.values():
             self.resource.add_resource_dependency(granted)
         for tag, value in options.tags.items():
             cdk.Tags.of(self).add(tag, value)
+
+    def _grants_of_lake_formation(self) -> dict[lake_formation.Grant, cdk.CfnResource]:
+        if not any(use.lake_formation for use in self.tables):
+            return {}
+        locations = [_location(data) for data in self.writes]
+        grants = lake_formation.grants_of(self.tables, locations)
+        return lake_formation.grant(self, self.role.role_arn, grants)
 
     def on(self, state: JobState) -> Condition:
         """Return that this job has ended in a state, for `all_of` and `any_of`."""

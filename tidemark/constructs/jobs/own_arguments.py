@@ -94,7 +94,6 @@ def own_arguments(
     """
     _check(job, given, command, cluster)
     own = OwnArguments()
-    stack = cdk.Stack.of(scope)
     files = {
         name: _uris(scope, job, name, getattr(given, name) or (), root, own)
         for name in ("extra_jars", "extra_files", "extra_py_files")
@@ -128,7 +127,7 @@ def own_arguments(
         own.texts["--python-virtual-env-storage-prefix"] = given.python_virtual_env_cache.uri
         own.written.append(given.python_virtual_env_cache)
     if given.glue_datacatalog:
-        own.statements.extend(permissions.use_as_metastore(stack, tables))
+        own.statements.extend(permissions.use_as_metastore(cdk.Stack.of(scope), tables))
     if given.lakeformation_fine_grained_access:
         own.statements.extend(permissions.get_lake_formation_data())
     if given.observability_metrics:
