@@ -59,3 +59,27 @@ def _parameters(transform: type) -> list[inspect.Parameter]:
 
 def _name(annotation: Any) -> str:
     return annotation.__name__ if inspect.isclass(annotation) else str(annotation)
+
+
+class Described:
+    """A transform that says what it does by its code."""
+
+    @classmethod
+    def describeArgs(cls) -> list[dict[str, Any]]:  # noqa: N802 (AWS's names)
+        """Return the arguments: name, type, description, optional and defaultValue of each."""
+        return arguments(cls)
+
+    @classmethod
+    def describeTransform(cls) -> str:  # noqa: N802
+        """Return what the transform does."""
+        return summary(cls)
+
+    @classmethod
+    def describeErrors(cls) -> list[dict[str, Any]]:  # noqa: N802
+        """Return no errors, as on AWS."""
+        return []
+
+    @classmethod
+    def describeReturn(cls) -> dict[str, Any]:  # noqa: N802
+        """Return the type and the description of the result."""
+        return result(cls)

@@ -4,11 +4,11 @@ from typing import Any
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform
-from tidemark.local_glue.frames.descriptions import arguments, result, summary
+from tidemark.local_glue.frames.descriptions import Described
 from tidemark.local_glue.unsupported.refusals import install
 
 
-class ApplyMapping(GlueTransform):
+class ApplyMapping(Described, GlueTransform):
     """Maps fields: source path and type, target path and type."""
 
     def __call__(
@@ -25,26 +25,6 @@ class ApplyMapping(GlueTransform):
         return frame.apply_mapping(
             mappings, case_sensitive, transformation_ctx, info, stageThreshold, totalThreshold
         )
-
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
-
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
 
 
 install(__name__)

@@ -1,14 +1,12 @@
 """Coalesce: fewer Spark partitions."""
 
-from typing import Any
-
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform
-from tidemark.local_glue.frames.descriptions import arguments, result, summary
+from tidemark.local_glue.frames.descriptions import Described
 from tidemark.local_glue.unsupported.refusals import install
 
 
-class Coalesce(GlueTransform):
+class Coalesce(Described, GlueTransform):
     """Puts the rows into at most some Spark partitions."""
 
     def __call__(
@@ -25,26 +23,6 @@ class Coalesce(GlueTransform):
         return frame.coalesce(
             num_partitions, shuffle, transformation_ctx, info, stageThreshold, totalThreshold
         )
-
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
-
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
 
 
 install(__name__)

@@ -5,11 +5,11 @@ from typing import Any
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms.transform import GlueTransform
-from tidemark.local_glue.frames.descriptions import arguments, result, summary
+from tidemark.local_glue.frames.descriptions import Described
 from tidemark.local_glue.unsupported.refusals import install
 
 
-class SelectFromCollection(GlueTransform):
+class SelectFromCollection(Described, GlueTransform):
     """Picks a frame of a collection by its key."""
 
     def __call__(
@@ -21,28 +21,8 @@ class SelectFromCollection(GlueTransform):
         """Return the frame; see `DynamicFrameCollection.select`."""
         return dfc.select(key, transformation_ctx)
 
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
 
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
-
-
-class MapToCollection(GlueTransform):
+class MapToCollection(Described, GlueTransform):
     """Applies a function to each frame of a collection."""
 
     def __call__(
@@ -54,28 +34,8 @@ class MapToCollection(GlueTransform):
         """Return the collection; see `DynamicFrameCollection.map`."""
         return dfc.map(callable, transformation_ctx)
 
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
 
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
-
-
-class FlatMap(GlueTransform):
+class FlatMap(Described, GlueTransform):
     """Applies a transform to each frame of a collection."""
 
     def __call__(
@@ -102,26 +62,6 @@ class FlatMap(GlueTransform):
             return found
 
         return dfc.flatmap(apply, transformation_ctx)
-
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
-
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
 
 
 install(__name__)

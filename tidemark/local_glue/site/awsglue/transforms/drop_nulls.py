@@ -1,15 +1,13 @@
 """DropNullFields: without the fields that have no value."""
 
-from typing import Any
-
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform
-from tidemark.local_glue.frames.descriptions import arguments, result, summary
+from tidemark.local_glue.frames.descriptions import Described
 from tidemark.local_glue.frames.plan import Limits
 from tidemark.local_glue.unsupported.refusals import install
 
 
-class DropNullFields(GlueTransform):
+class DropNullFields(Described, GlueTransform):
     """Drops the fields that are null in every record."""
 
     def __call__(
@@ -22,26 +20,6 @@ class DropNullFields(GlueTransform):
     ) -> DynamicFrame:
         """Return the frame; see `frames.nulls.without_null_fields`."""
         return frame._without_null_fields(Limits(self.name(), info, stageThreshold, totalThreshold))
-
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
-
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
 
 
 install(__name__)

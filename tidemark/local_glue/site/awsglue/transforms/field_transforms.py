@@ -5,11 +5,11 @@ from typing import Any
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms.transform import GlueTransform
-from tidemark.local_glue.frames.descriptions import arguments, result, summary
+from tidemark.local_glue.frames.descriptions import Described
 from tidemark.local_glue.unsupported.refusals import install
 
 
-class RenameField(GlueTransform):
+class RenameField(Described, GlueTransform):
     """Gives a field another name."""
 
     def __call__(
@@ -27,28 +27,8 @@ class RenameField(GlueTransform):
             old_name, new_name, transformation_ctx, info, stageThreshold, totalThreshold
         )
 
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
 
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
-
-
-class DropFields(GlueTransform):
+class DropFields(Described, GlueTransform):
     """Drops fields."""
 
     def __call__(
@@ -63,28 +43,8 @@ class DropFields(GlueTransform):
         """Return the frame; see `DynamicFrame.drop_fields`."""
         return frame.drop_fields(paths, transformation_ctx, info, stageThreshold, totalThreshold)
 
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
 
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
-
-
-class SelectFields(GlueTransform):
+class SelectFields(Described, GlueTransform):
     """Gets fields."""
 
     def __call__(
@@ -99,28 +59,8 @@ class SelectFields(GlueTransform):
         """Return the frame; see `DynamicFrame.select_fields`."""
         return frame.select_fields(paths, transformation_ctx, info, stageThreshold, totalThreshold)
 
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
 
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
-
-
-class SplitFields(GlueTransform):
+class SplitFields(Described, GlueTransform):
     """Splits fields off."""
 
     def __call__(
@@ -146,28 +86,8 @@ class SplitFields(GlueTransform):
             totalThreshold,
         )
 
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
 
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
-
-
-class SplitRows(GlueTransform):
+class SplitRows(Described, GlueTransform):
     """Splits rows off."""
 
     def __call__(
@@ -192,28 +112,8 @@ class SplitRows(GlueTransform):
             totalThreshold,
         )
 
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
 
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
-
-
-class Join(GlueTransform):
+class Join(Described, GlueTransform):
     """Joins two frames by equal keys."""
 
     def __call__(
@@ -227,28 +127,8 @@ class Join(GlueTransform):
         """Return the frame; see `DynamicFrame.join`."""
         return frame1.join(keys1, keys2, frame2, transformation_ctx)
 
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
 
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
-
-
-class Spigot(GlueTransform):
+class Spigot(Described, GlueTransform):
     """Writes a sample of a frame."""
 
     def __call__(
@@ -260,26 +140,6 @@ class Spigot(GlueTransform):
     ) -> DynamicFrame:
         """Return the frame; see `DynamicFrame.spigot`."""
         return frame.spigot(path, options, transformation_ctx)
-
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
-
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
 
 
 install(__name__)

@@ -1,14 +1,12 @@
 """Union: the rows of two frames."""
 
-from typing import Any
-
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform
-from tidemark.local_glue.frames.descriptions import arguments, result, summary
+from tidemark.local_glue.frames.descriptions import Described
 from tidemark.local_glue.unsupported.refusals import install
 
 
-class Union(GlueTransform):
+class Union(Described, GlueTransform):
     """Puts the rows of two frames together."""
 
     def __call__(
@@ -22,26 +20,6 @@ class Union(GlueTransform):
     ) -> DynamicFrame:
         """Return the frame; see `DynamicFrame.union`."""
         return frame1.union(frame2, transformation_ctx, info, stageThreshold, totalThreshold)
-
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
-
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
 
 
 install(__name__)

@@ -1,14 +1,12 @@
 """UnnestFrame: nested fields as columns."""
 
-from typing import Any
-
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform
-from tidemark.local_glue.frames.descriptions import arguments, result, summary
+from tidemark.local_glue.frames.descriptions import Described
 from tidemark.local_glue.unsupported.refusals import install
 
 
-class UnnestFrame(GlueTransform):
+class UnnestFrame(Described, GlueTransform):
     """Makes columns of the fields of structs."""
 
     def __call__(
@@ -21,26 +19,6 @@ class UnnestFrame(GlueTransform):
     ) -> DynamicFrame:
         """Return the frame; see `DynamicFrame.unnest`."""
         return frame.unnest(transformation_ctx, info, stageThreshold, totalThreshold)
-
-    @classmethod
-    def describeArgs(cls) -> list[dict[str, Any]]:
-        """Return the arguments."""
-        return arguments(cls)
-
-    @classmethod
-    def describeTransform(cls) -> str:
-        """Return what the transform does."""
-        return summary(cls)
-
-    @classmethod
-    def describeErrors(cls) -> list[dict[str, Any]]:
-        """Return no errors, as on AWS."""
-        return []
-
-    @classmethod
-    def describeReturn(cls) -> dict[str, Any]:
-        """Return the type and the description of the result."""
-        return result(cls)
 
 
 install(__name__)
