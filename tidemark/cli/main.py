@@ -13,6 +13,7 @@ from rich.console import Console
 
 from tidemark.cli.adopt import adopt
 from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, bookmark, explain, submit
+from tidemark.cli.catalog import catalog
 from tidemark.cli.grants import grants
 from tidemark.cli.init import init
 from tidemark.cli.local import local
@@ -97,6 +98,7 @@ def main() -> None:
 
 main.add_command(adopt)
 main.add_command(bookmark)
+main.add_command(catalog)
 main.add_command(explain)
 main.add_command(grants)
 main.add_command(init)
@@ -226,35 +228,3 @@ def lint(
         click.echo(f"error: {error}", err=True)
     is_failure = count(linted, "error") or (strict and count(linted, "warning"))
     sys.exit(USAGE if refused else FAILURE if is_failure else 0)
-
-
-@main.group()
-def catalog() -> None:
-    """Define the tables and connections of the local Data Catalog, and list the tables."""
-
-
-@catalog.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.json")
-def put(file: Path) -> None:
-    """Define a table or a connection, by the JSON that `aws glue create-table` takes.
-
-    That is the JSON of --cli-input-json, of create-table or create-connection. What the app defines
-    (AWS::Glue::Table, AWS::Glue::Connection) is there once it is deployed. Partitions are the
-    folders key=value below the location of a table.
-    """
-    from tidemark.local_glue.commands import put_in_catalog
-    from tidemark.local_glue.home import Home
-
-    name = put_in_catalog(file, Home.from_environment())
-    click.echo(f"{name} is in the local Data Catalog")
-
-
-@catalog.command(name="list")
-def list_tables() -> None:
-    """List the tables, their formats and where their data are."""
-    from tidemark.cli.views.catalog import catalog_table
-    from tidemark.local_glue.commands import list_catalog
-    from tidemark.local_glue.home import Home
-
-    console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
-    console.print(catalog_table(list_catalog(Home.from_environment())), soft_wrap=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.assembly.catalog_connections import connection_of_request
+from tidemark.assembly.catalog_databases import database_of_request
 from tidemark.assembly.catalog_tables import CatalogTable, read_request, table_of_request
 from tidemark.assembly.cloud_assembly import Assembly, read_assembly
 from tidemark.assembly.definitions import CRAWLER, Deployment
@@ -259,7 +260,7 @@ def show_earlier_warnings(home: Home, warn: ShowWarnings) -> None:
 
 
 def put_in_catalog(file: Path, home: Home) -> str:
-    """Define the table or connection of a request of CreateTable or CreateConnection.
+    """Define what a request of CreateTable, CreateDatabase or CreateConnection has.
 
     Returns:
         The name of what was defined.
@@ -269,6 +270,10 @@ def put_in_catalog(file: Path, home: Home) -> str:
     """
     request = read_request(file)
     with Store(home.database) as store:
+        if "DatabaseInput" in request:
+            database = database_of_request(request)
+            put_databases(store, [database])
+            return database.name
         if "ConnectionInput" in request:
             connection = connection_of_request(request)
             put_connections(store, [connection])

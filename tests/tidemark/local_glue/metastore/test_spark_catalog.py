@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -293,6 +296,18 @@ def test_next_run_sees_it_with_hive_support_too(second):
 )
 def test_error_is_that_of_spark_or_names_what_is_wrong(second, query, error):
     assert error in second[query]
+
+
+def test_crawl_reads_the_schema_of_parquet(first, runs):
+    crawl = ["crawl", "s3://data/mart/ids", "--database", "crawled", "--table-prefix", "raw_"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tidemark", "catalog", *crawl],
+        env={**os.environ, "TIDEMARK_HOME": str(runs.home.root)},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.stdout == "crawled.raw_ids: new, parquet, id bigint; 2 new partitions by odd\n"
 
 
 def test_tables_of_a_job_that_does_not_ask_end_with_its_run(runs):

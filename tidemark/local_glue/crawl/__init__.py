@@ -1,0 +1,1 @@
+"""What a crawler of Glue makes of folders: tables with format, columns and partitions."""

@@ -1,0 +1,40 @@
+"""What a file of Parquet, ORC or Avro is, by the schema in it."""
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from tidemark.local_glue.crawl.layout import Kind
+from tidemark.local_glue.partition_predicates import start_spark
+from tidemark.local_glue.readers.avro_files import schema_in
+from tidemark.local_glue.writers.table_updates import hive_type
+
+
+class Columnar:
+    """Reads schemas; Spark starts for the first file of Parquet or ORC, until `close`."""
+
+    def __init__(self) -> None:
+        self._spark: SparkSession | None = None
+
+    def kind(self, format_name: str, file: Path, uri: str) -> Kind:
+        """Return what a file is.
+
+        Raises:
+            UnreadableFileError: it is broken.
+        """
+        schema = (
+            schema_in(str(file), uri) if format_name == "avro" else self._read(format_name, file)
+        )
+        columns = tuple((one.name.lower(), hive_type(one.dataType)) for one in schema)
+        return Kind(format_name, columns, (), (("serialization.format", "1"),))
+
+    def _read(self, format_name: str, file: Path) -> StructType:
+        if self._spark is None:
+            self._spark = start_spark()
+        return self._spark.read.format(format_name).load(file.as_uri()).schema
+
+    def close(self) -> None:
+        """Stop Spark, if it was started."""
+        if self._spark is not None:
+            self._spark.stop()
