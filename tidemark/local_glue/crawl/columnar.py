@@ -1,13 +1,18 @@
 """What a file of Parquet, ORC or Avro is, by the schema in it."""
 
+import re
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from tidemark.local_glue.crawl.layout import Kind
 from tidemark.local_glue.partition_predicates import start_spark
 from tidemark.local_glue.readers.avro_files import schema_in
+from tidemark.local_glue.readers.read_errors import unreadable
+from tidemark.local_glue.runs.failures import cause_of
 from tidemark.local_glue.writers.table_updates import hive_type
 
 
@@ -24,15 +29,21 @@ class Columnar:
             UnreadableFileError: it is broken.
         """
         schema = (
-            schema_in(str(file), uri) if format_name == "avro" else self._read(format_name, file)
+            schema_in(str(file), uri)
+            if format_name == "avro"
+            else self._read(format_name, file, uri)
         )
         columns = tuple((one.name.lower(), hive_type(one.dataType)) for one in schema)
         return Kind(format_name, columns, (), (("serialization.format", "1"),))
 
-    def _read(self, format_name: str, file: Path) -> StructType:
+    def _read(self, format_name: str, file: Path, uri: str) -> StructType:
         if self._spark is None:
             self._spark = start_spark()
-        return self._spark.read.format(format_name).load(file.as_uri()).schema
+        plain = re.sub(r"([\[\]{}*?\\])", r"\\\1", str(file))  # no pattern
+        try:
+            return self._spark.read.format(format_name).load(f"file:{plain}").schema
+        except (Py4JJavaError, PySparkException) as error:
+            raise unreadable(uri, format_name, cause_of(error)) from error
 
     def close(self) -> None:
         """Stop Spark, if it was started."""

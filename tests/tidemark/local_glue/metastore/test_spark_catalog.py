@@ -298,16 +298,24 @@ def test_error_is_that_of_spark_or_names_what_is_wrong(second, query, error):
     assert error in second[query]
 
 
-def test_crawl_reads_the_schema_of_parquet(first, runs):
-    crawl = ["crawl", "s3://data/mart/ids", "--database", "crawled", "--table-prefix", "raw_"]
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark", "catalog", *crawl],
-        env={**os.environ, "TIDEMARK_HOME": str(runs.home.root)},
+def test_crawl_reads_the_schema_of_parquet_and_names_a_broken_file(first, runs):
+    done = crawl(runs.home, "s3://data/mart/ids", "--table-prefix", "raw_")
+    odd = runs.home.lake / "data/odd [x]"
+    odd.mkdir()
+    (odd / "broken.parquet").write_bytes(b"PAR1 and no more")
+    broken = crawl(runs.home, "s3://data/odd [x]/")
+
+    assert done.stdout == "crawled.raw_ids: new, parquet, id bigint; 2 new partitions by odd\n"
+    assert "error: cannot read s3://data/odd [x]/broken.parquet as parquet" in broken.stderr
+
+
+def crawl(home, *words):
+    return subprocess.run(
+        [sys.executable, "-m", "tidemark", "catalog", "crawl", "--database", "crawled", *words],
+        env={**os.environ, "TIDEMARK_HOME": str(home.root)},
         capture_output=True,
         text=True,
     )
-
-    assert done.stdout == "crawled.raw_ids: new, parquet, id bigint; 2 new partitions by odd\n"
 
 
 def test_tables_of_a_job_that_does_not_ask_end_with_its_run(runs):
