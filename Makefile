@@ -5,6 +5,8 @@ STAGE  ?= dev
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export CDK_DISABLE_CLI_TELEMETRY := true
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Hundreds of processes import the same modules: compiled once, not by each of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The JVMs of the tests live for seconds: optimising their code costs more than it brings.
 test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
@@ -24,7 +26,7 @@ demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increme
 
 test: setup ## Run the tests, but for the sweeps of test-nightly
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
-	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder \
+	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder \
 		-m "(spark or synth or stress) and not nightly"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time

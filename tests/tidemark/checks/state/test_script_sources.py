@@ -288,7 +288,7 @@ def test_sources_of_the_sample_jobs_are_found():
         >= {
             "curate_flights": ["raw_flights", "raw_weather"],
             "ingest_flights": [],
-            "ingest_weather": ["landing_weather"],
+            "ingest_weather": ["landing_weather", "weather_reports"],
             "publish_delays": ["curated_flights"],
         }.items()
     )
