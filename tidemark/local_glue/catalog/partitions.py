@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from tidemark.assembly.catalog_tables import CatalogTable
@@ -23,11 +24,13 @@ class Partition:
         values: of the partition keys, in their order, as texts.
         location: the URI of its folder.
         parameters: its properties.
+        definition: Glue's PartitionInput, if a client gave one.
     """
 
     values: tuple[str, ...]
     location: str
     parameters: Mapping[str, str] = field(default_factory=dict)
+    definition: Mapping[str, Any] | None = None
 
 
 def partitions_of(store: Store, table: CatalogTable, folder_of: FolderOf) -> list[Partition]:
@@ -59,6 +62,7 @@ def registered_partitions(store: Store, table: CatalogTable) -> list[Partition] 
             tuple(json.loads(row["partition_values"])),
             row["location"],
             json.loads(row["parameters"]),
+            json.loads(row["definition"]) if row["definition"] else None,
         )
         for row in rows
     ]
@@ -129,9 +133,10 @@ def _keep_folders(store: Store, table: CatalogTable, folder_of: FolderOf) -> Non
 def _insert(store: Store, table: CatalogTable, partitions: Iterable[Partition]) -> None:
     for one in partitions:
         store.query(
-            "INSERT OR REPLACE INTO catalog_partition VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO catalog_partition VALUES (?, ?, ?, ?, ?, ?)",
             (
                 *(table.database, table.name, json.dumps(one.values)),
                 *(one.location, json.dumps(dict(one.parameters))),
+                None if one.definition is None else json.dumps(one.definition),
             ),
         )

@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from tidemark.assembly.catalog_tables import CatalogTable
 from tidemark.errors import EntityNotFoundError
@@ -10,14 +12,40 @@ from tidemark.local_glue.catalog.databases import existing_database
 from tidemark.local_glue.store.database import Store
 
 
+@dataclass(frozen=True)
+class TableVersion:
+    """How often a table was changed, and when, in epoch milliseconds."""
+
+    version: int
+    created_at_ms: int
+    changed_at_ms: int
+
+
 def put_tables(store: Store, tables: Iterable[CatalogTable]) -> None:
-    """Insert or replace tables, all of them or none; their partitions stay."""
+    """Insert or replace tables, all of them or none; their partitions stay.
+
+    A table that is replaced gets the next version.
+    """
+    now_ms = time.time_ns() // 1_000_000
     with store.transaction():
         for table in tables:
             store.query(
-                "INSERT OR REPLACE INTO catalog_table VALUES (?, ?, ?)",
-                (table.database, table.name, json.dumps(table.definition)),
+                "INSERT INTO catalog_table (database, name, definition, created_at_ms, "
+                "changed_at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (database, name) DO UPDATE SET "
+                "definition = excluded.definition, changed_at_ms = excluded.changed_at_ms, "
+                "version = version + 1",
+                (table.database, table.name, json.dumps(table.definition), now_ms, now_ms),
             )
+
+
+def version_of(store: Store, table: CatalogTable) -> TableVersion:
+    """Return the version of a table that is there."""
+    (row,) = store.query(
+        "SELECT version, created_at_ms, changed_at_ms FROM catalog_table WHERE database = ? AND "
+        "name = ?",
+        (table.database, table.name),
+    )
+    return TableVersion(**dict(row))
 
 
 def catalog_tables(store: Store, database: str | None = None) -> list[CatalogTable]:

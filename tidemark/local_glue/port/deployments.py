@@ -1,10 +1,8 @@
 """Defines on the port what an assembly defines, as deploying its stacks does on AWS."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-from botocore.model import ListShape, MapShape, Shape, StructureShape
 
 from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.assembly.template import resolve_stacks, stack_resources
@@ -20,7 +18,7 @@ from tidemark.local_glue.port.entities import (
     put_entity,
 )
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.models import find_operation
+from tidemark.local_glue.port.shapes import as_shape
 from tidemark.local_glue.port.trigger_forms import ACTIVATED, CREATED
 from tidemark.local_glue.watermark_tables import imported_tables
 
@@ -29,10 +27,10 @@ KINDS = {
     "AWS::Glue::Trigger": Kind.TRIGGER,
     "AWS::Glue::Workflow": Kind.WORKFLOW,
 }
-CREATED_BY = {
-    Kind.JOB: "CreateJob",
-    Kind.TRIGGER: "CreateTrigger",
-    Kind.WORKFLOW: "CreateWorkflow",
+REQUESTS = {
+    Kind.JOB: "CreateJobRequest",
+    Kind.TRIGGER: "CreateTriggerRequest",
+    Kind.WORKFLOW: "CreateWorkflowRequest",
 }
 STACK_TAG = "aws:cloudformation:stack-name"
 KEPT_APART = ("Name", "Tags", "StartOnCreation")
@@ -66,7 +64,7 @@ def _define(
     glue: LocalGlue, kind: Kind, name: str, properties: dict[str, Any], stack: str, now_ms: int
 ) -> None:
     old = find_entity(glue.store, kind, name)
-    request = as_request(CREATED_BY[kind], properties)
+    request = as_shape(REQUESTS[kind], properties)
     definition = {key: value for key, value in request.items() if key not in KEPT_APART}
     if kind == Kind.TRIGGER:
         definition["State"] = ACTIVATED if request.get("StartOnCreation") else CREATED
@@ -75,39 +73,6 @@ def _define(
         return
     created_at_ms = old.created_at_ms if old else now_ms
     put_entity(glue.store, Entity(kind, name, definition, tags, created_at_ms, now_ms))
-
-
-def as_request(operation: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties of a resource as the request that CloudFormation makes of them.
-
-    Numbers and booleans may be texts in a template. What no request has is left out.
-    """
-    found = find_operation("glue", operation)
-    if found is None or found.input_shape is None:
-        raise ValueError(f"Glue has no operation {operation}")
-    request: dict[str, Any] = _as_shape(found.input_shape, properties)
-    return request
-
-
-def _as_shape(shape: Shape, value: Any) -> Any:
-    if isinstance(shape, StructureShape):
-        members = shape.members
-        return {name: _as_shape(members[name], value[name]) for name in value if name in members}
-    if isinstance(shape, ListShape):
-        return [_as_shape(shape.member, item) for item in value]
-    if isinstance(shape, MapShape):
-        return {name: _as_shape(shape.value, item) for name, item in value.items()}
-    if shape.type_name in OF_TEXT and isinstance(value, str):
-        return OF_TEXT[shape.type_name](value)
-    return str(value) if shape.type_name == "string" else value
-
-
-OF_TEXT: Mapping[str, Callable[[str], Any]] = {
-    "integer": int,
-    "long": int,
-    "double": float,
-    "boolean": lambda text: text.lower() == "true",
-}
 
 
 def _delete_what_left(glue: LocalGlue, found: list[tuple[str, Kind, str, dict[str, Any]]]) -> None:

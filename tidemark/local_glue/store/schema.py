@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_glue.store.sqlite_files import keep_copy
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 JOB_RUNS = """
 CREATE TABLE job_run (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
@@ -81,6 +81,13 @@ CREATE TABLE IF NOT EXISTS flow (
     definition TEXT NOT NULL, document TEXT NOT NULL
 )
 """
+# The version and the times of a table, and all that a client told of a partition.
+CATALOG_OF_CLIENTS = """
+ALTER TABLE catalog_table ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE catalog_table ADD COLUMN created_at_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE catalog_table ADD COLUMN changed_at_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE catalog_partition ADD COLUMN definition TEXT
+"""
 BAND_MS_OF_VERSION_1 = 900_000
 
 
@@ -114,7 +121,15 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
         )
     if version == 0:
         _check_new(database)
-        for script in (JOB_RUNS, BOOKMARKS, CATALOG, WARNINGS, PARTITIONS, PORT):
+        for script in (
+            JOB_RUNS,
+            BOOKMARKS,
+            CATALOG,
+            WARNINGS,
+            PARTITIONS,
+            PORT,
+            CATALOG_OF_CLIENTS,
+        ):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
         _migrate(connection, database, version)
@@ -207,10 +222,16 @@ def _to_version_6(connection: sqlite3.Connection) -> None:
     _execute_all(connection, PORT)
 
 
+def _to_version_7(connection: sqlite3.Connection) -> None:
+    """Keep versions of tables, and definitions of partitions."""
+    _execute_all(connection, CATALOG_OF_CLIENTS)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_2,
     _to_version_3,
     _to_version_4,
     _to_version_5,
     _to_version_6,
+    _to_version_7,
 )

@@ -30,6 +30,7 @@ RUN = JobRun(
     log_path="runs/jr_1/stderr.log",
     bookmark_option="job-bookmark-enable",
 )
+AFTER_VERSION_2 = ("catalog_table", "catalog_connection", "run_warning")
 COMMIT = """
 import sys
 from pathlib import Path
@@ -241,13 +242,13 @@ def test_state_of_the_first_tidemark_is_kept_and_a_copy_stays_beside_it(database
 def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
     Store(database).close()
     with closing(sqlite3.connect(database)) as connection:
-        for table in ("catalog_table", "catalog_connection", "run_warning"):
+        for table in (*AFTER_VERSION_2, "catalog_partition"):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("ALTER TABLE job_run DROP COLUMN jvm")
         connection.execute("PRAGMA user_version = 2")
 
     with Store(database) as store:
-        for table in ("catalog_table", "catalog_connection", "run_warning"):
+        for table in AFTER_VERSION_2:
             assert store.query(f"SELECT * FROM {table}") == []  # noqa: S608
 
 

@@ -1,0 +1,67 @@
+"""Operations on databases.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-databases.html
+"""
+
+from tidemark.assembly.catalog_databases import CatalogDatabase, database_of_request
+from tidemark.local_glue.catalog.databases import (
+    catalog_databases,
+    drop_database,
+    existing_database,
+    put_databases,
+)
+from tidemark.local_glue.port.catalog.requests import PAGE, Answer, Request, check_catalog
+from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.pages import page
+from tidemark.local_glue.port.service_errors import AlreadyExistsError, InvalidInputError
+from tidemark.local_glue.port.shapes import as_shape
+
+
+def create_database(glue: LocalGlue, request: Request) -> Answer:
+    """Define a database."""
+    check_catalog(glue, request)
+    if request.get("Tags"):
+        raise InvalidInputError("Tags of databases are not kept on this machine: leave them out")
+    database = database_of_request(request)
+    with glue.store.transaction():
+        if glue.store.query("SELECT 1 FROM catalog_database WHERE name = ?", (database.name,)):
+            raise AlreadyExistsError(f"Database already exists: {database.name}")
+        put_databases(glue.store, [database])
+    return {}
+
+
+def get_database(glue: LocalGlue, request: Request) -> Answer:
+    """Return a database."""
+    check_catalog(glue, request)
+    return {"Database": _member(glue, existing_database(glue.store, request["Name"]))}
+
+
+def get_databases(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the databases, by name."""
+    check_catalog(glue, request)
+    databases = catalog_databases(glue.store)
+    found, token = page(databases, request.get("NextToken"), request.get("MaxResults", PAGE))
+    return {"DatabaseList": [_member(glue, one) for one in found], "NextToken": token}
+
+
+def update_database(glue: LocalGlue, request: Request) -> Answer:
+    """Replace the definition of a database; it keeps its name."""
+    check_catalog(glue, request)
+    old = existing_database(glue.store, request["Name"])
+    new = database_of_request(request)
+    if new.name != old.name:
+        raise InvalidInputError(f"a database cannot be renamed, from {old.name} to {new.name}")
+    put_databases(glue.store, [new])
+    return {}
+
+
+def delete_database(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a database with its tables; the data stay."""
+    check_catalog(glue, request)
+    drop_database(glue.store, existing_database(glue.store, request["Name"]).name)
+    return {}
+
+
+def _member(glue: LocalGlue, database: CatalogDatabase) -> Answer:
+    members = as_shape("DatabaseInput", database.definition)
+    return {**members, "Name": database.name, "CatalogId": glue.account}
