@@ -34,8 +34,8 @@ def check_driver(spark: SparkSession, connection: Mapping[str, str]) -> None:
     driver = connection.get("driver")
     if driver and not _jvm(spark).org.apache.spark.util.Utils.classIsLoadable(driver):
         raise UsageError(
-            f"the JDBC driver {driver} is not on the class path of Spark: put its jar into Spark's "
-            "jars folder, or name another driver in connection_options"
+            f"the JDBC driver {driver} is not on the class path of Spark: name its jar in "
+            "--extra-jars, or another driver in connection_options"
         )
 
 

@@ -82,8 +82,8 @@ def _not_the_files_fault(text: str, file: str, format_name: str) -> TidemarkErro
     if found := _MISSING_CLASS.search(text) or _MISSING_SOURCE.search(text):
         return UnsupportedError(
             f"{begin}: the class {found.group(1).replace('/', '.')} is missing; the file may be "
-            "good: put the jar with this class into the jars folder of pyspark, or write the files "
-            "in a way that does not need it"
+            "good: name the jar with this class in --extra-jars, or write the files in a way that "
+            "does not need it"
         )
     if twins := _TWINS.search(text):
         return UsageError(

@@ -238,7 +238,7 @@ def test_a_missing_class_is_named_with_what_to_do(s3, text, named):
     s3.put("a.json", "{}")
 
     with (
-        pytest.raises(UnsupportedError, match=f"the class {named} is missing; .*jars folder"),
+        pytest.raises(UnsupportedError, match=f"the class {named} is missing; .*--extra-jars"),
         naming_the_file([f"{s3.uri}a.json"], "json"),
     ):
         raise PySparkException(text)
