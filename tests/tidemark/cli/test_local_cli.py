@@ -195,7 +195,7 @@ def test_damage_is_named_by_every_command_and_salvage_keeps_what_can_be_read(
 ):
     app = str(write_assembly({"one": ""}))
     with Store(state / "glue.sqlite") as store:
-        for number in range(400):
+        for number in range(1200):  # in the middle of the file are runs
             store.put_job_run(replace(RUN, run_id=f"jr_x{number}", log_path="x" * 200))
     file = state / "glue.sqlite"
     content = file.read_bytes()
