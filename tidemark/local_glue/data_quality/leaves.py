@@ -7,7 +7,6 @@ https://github.com/awslabs/deequ (com.amazon.deequ.dqdl.translation.rules)
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 
 from tidemark.errors import UsageError
@@ -16,21 +15,17 @@ from tidemark.local_glue.data_quality.conditions import (
     count_requirement,
     holds,
     is_one,
-    null_requirement,
-    percentage,
-    ratio_requirement,
     requirement,
 )
-from tidemark.local_glue.data_quality.plan import Check, Known, Leaf, Measure, OfGroups, Scalar
-from tidemark.local_glue.data_quality.rules import Condition, Number, Rule, Text
-from tidemark.local_glue.data_quality.sql import (
-    CAST_TYPES,
-    column_data_type,
-    column_length,
-    column_values,
-    data_freshness,
+from tidemark.local_glue.data_quality.plan import Check, Known, Leaf, OfGroups, Scalar
+from tidemark.local_glue.data_quality.rules import Rule
+from tidemark.local_glue.data_quality.table import NUMERIC, Table, only, row_of, share
+from tidemark.local_glue.data_quality.value_leaves import (
+    data_type_leaf,
+    freshness_leaf,
+    length_leaf,
+    values_leaf,
 )
-from tidemark.local_glue.data_quality.table import NUMERIC, STRING, Table, only, share
 
 Maker = Callable[[Rule, Table, datetime], Leaf]
 _AGGREGATES = {"Mean": "avg", "Sum": "sum", "StandardDeviation": "stddev_pop"}
@@ -100,12 +95,12 @@ def _completeness(rule: Rule, table: Table, _: datetime) -> Leaf:
     return Leaf(
         rule,
         (_complete(rule, table, rule.parameters[0], test_of(rule)),),
-        row=_row(rule, f"{_sql(table, rule.parameters[0])} IS NOT NULL"),
+        row=row_of(rule, f"{table.sql(rule.parameters[0])} IS NOT NULL"),
     )
 
 
 def _complete(rule: Rule, table: Table, name: str, test: Holds = is_one) -> Check:
-    found = share(f"{_sql(table, name)} IS NOT NULL", rule.where)
+    found = share(f"{table.sql(name)} IS NOT NULL", rule.where)
     return Check(Scalar(found), f"Column.{name}.Completeness", test)
 
 
@@ -113,7 +108,7 @@ def _aggregate(rule: Rule, table: Table, _: datetime) -> Leaf:
     if reason := table.other_type(rule.parameters, NUMERIC):
         return Leaf(rule, failure=reason)
     (name,) = rule.parameters
-    value = only(_sql(table, name), rule.where)
+    value = only(table.sql(name), rule.where)
     measure = Scalar(f"CAST({_AGGREGATES[rule.kind]}({value}) AS DOUBLE)")
     return Leaf(rule, (Check(measure, f"Column.{name}.{rule.kind}", test_of(rule)),))
 
@@ -121,123 +116,29 @@ def _aggregate(rule: Rule, table: Table, _: datetime) -> Leaf:
 def _correlation(rule: Rule, table: Table, _: datetime) -> Leaf:
     if reason := table.other_type(rule.parameters, NUMERIC):
         return Leaf(rule, failure=reason)
-    first, second = (only(_sql(table, name), rule.where) for name in rule.parameters)
+    first, second = (only(table.sql(name), rule.where) for name in rule.parameters)
     metric = f"Multicolumn.{','.join(rule.parameters)}.ColumnCorrelation"
     return Leaf(rule, (Check(Scalar(f"corr({first}, {second})"), metric, test_of(rule)),))
 
 
 def _groups(rule: Rule, table: Table, _: datetime) -> Leaf:
     names = rule.parameters
-    columns = tuple(_sql(table, name) for name in names)
+    columns = tuple(table.sql(name) for name in names)
     measure = OfGroups(columns, rule.where, _GROUPED[rule.kind])
     word = "Uniqueness" if rule.kind == "IsUnique" else rule.kind
     says = count_requirement if rule.kind == "DistinctValuesCount" else requirement
     check = Check(measure, _metric(names, word), test_of(rule), says)
     is_of_rows = rule.kind in _MADE_OF_ROWS
-    return Leaf(rule, (check,), row=_row(rule, _alone(columns, rule)) if is_of_rows else None)
+    return Leaf(rule, (check,), row=row_of(rule, _alone(columns, rule)) if is_of_rows else None)
 
 
 def _primary_key(rule: Rule, table: Table, _: datetime) -> Leaf:
     names = rule.parameters
-    columns = tuple(_sql(table, name) for name in names)
+    columns = tuple(table.sql(name) for name in names)
     unique = Check(OfGroups(columns, rule.where, "uniqueness"), _metric(names, "Uniqueness"))
     complete = [_complete(rule, table, name) for name in names]
     test = " AND ".join([_alone(columns, rule), *(f"{one} IS NOT NULL" for one in columns)])
-    return Leaf(rule, (unique, *complete), row=_row(rule, test))
-
-
-def _values(rule: Rule, table: Table, now: datetime) -> Leaf:
-    (name,), condition = rule.parameters, _condition(rule)
-    test = column_values(_sql(table, name), condition, now)
-    compliance = Check(
-        Scalar(share(test, rule.where)),
-        f"Column.{name}.ColumnValues.Compliance",
-        holds(rule.threshold) if rule.threshold else is_one,
-    )
-    row = _row(rule, test)
-    if condition.operator == "matches" and (reason := table.other_type([name], STRING)):
-        return Leaf(rule, failure=reason)
-    is_simple = condition.has(Number) and not condition.negated and condition.operator != "in"
-    if rule.threshold or not is_simple:
-        return Leaf(rule, (compliance,), row)
-    if reason := table.other_type([name], NUMERIC):
-        return Leaf(rule, failure=reason)
-    if condition.operator == "between":
-        test = f"({_sql(table, name)} IS NULL OR {test})"
-        bounds = [replace(compliance, measure=Scalar(share(test, rule.where)))]
-    else:
-        bounds = _bounds(rule, table)
-    null = Scalar(share(f"{_sql(table, name)} IS NOT NULL", rule.where))
-    return Leaf(rule, (*bounds, Check(null, "", is_one, null_requirement)), row)
-
-
-def _bounds(rule: Rule, table: Table) -> list[Check]:
-    """Return the checks of the least and the greatest value."""
-    (name,), condition = rule.parameters, _condition(rule)
-    column = _sql(table, name)
-    words = {"=": ("min", "max"), ">": ("min",), ">=": ("min",)}
-    return [
-        Check(
-            Scalar(f"CAST({word}({only(column, rule.where)}) AS DOUBLE)"),
-            f"Column.{name}.{'Minimum' if word == 'min' else 'Maximum'}",
-            holds(condition),
-        )
-        for word in words.get(condition.operator, ("max",))
-    ]
-
-
-def _length(rule: Rule, table: Table, _: datetime) -> Leaf:
-    if reason := table.other_type(rule.parameters, STRING):
-        return Leaf(rule, failure=reason)
-    (name,), condition = rule.parameters, _condition(rule)
-    test = column_length(_sql(table, name), condition)
-    row = _row(rule, test)
-    if condition.operator == "in" or condition.negated:
-        measure = Scalar(share(test, rule.where))
-        return Leaf(rule, (Check(measure, f"Column.{name}.LengthCompliance"),), row)
-    value = only(f"length(coalesce({_sql(table, name)}, ''))", rule.where)
-    ends = {
-        word: Scalar(f"CAST({word}({value}) AS DOUBLE)")
-        for word in {">": ("min",), ">=": ("min",), "<": ("max",), "<=": ("max",)}.get(
-            condition.operator, ("min", "max")
-        )
-    }
-    names = {"min": "MinimumLength", "max": "MaximumLength"}
-    return Leaf(
-        rule,
-        tuple(Check(ends[w], f"Column.{name}.{names[w]}", holds(condition)) for w in ends),
-        row,
-    )
-
-
-def _data_type(rule: Rule, table: Table, _: datetime) -> Leaf:
-    (name,), condition = rule.parameters, _condition(rule)
-    (word,) = (one.value for one in condition.operands if isinstance(one, Text))
-    if word.lower() not in CAST_TYPES and not re.fullmatch(r"(?i)decimal\(\d+,\s*\d+\)", word):
-        return Leaf(rule, failure=f"Unrecognized data type: {word}")
-    test = column_data_type(_sql(table, name), condition)
-    return Leaf(
-        rule,
-        (
-            Check(
-                Scalar(share(test, rule.where)),
-                f"Column.{name}.ColumnDataType.Compliance",
-                holds(rule.threshold) if rule.threshold else is_one,
-                ratio_requirement,
-                passes_empty=True,
-            ),
-        ),
-        _row(rule, test),
-    )
-
-
-def _freshness(rule: Rule, table: Table, now: datetime) -> Leaf:
-    (name,) = rule.parameters
-    test = data_freshness(_sql(table, name), _condition(rule), now)
-    metric = f"Column.{name}.DataFreshness.Compliance"
-    measure: Measure = Scalar(share(test, rule.where))
-    check = Check(measure, metric, is_one, percentage, passes_empty=True)
-    return Leaf(rule, (check,), _row(rule, test))
+    return Leaf(rule, (unique, *complete), row=row_of(rule, test))
 
 
 def _alone(columns: tuple[str, ...], rule: Rule) -> str:
@@ -246,25 +147,9 @@ def _alone(columns: tuple[str, ...], rule: Rule) -> str:
     return f"({count} OVER (PARTITION BY {', '.join(columns)}) = 1)"
 
 
-def _row(rule: Rule, test: str) -> str:
-    """Return SQL of a rule about rows: null of rows that its where clause leaves out."""
-    return only(test, rule.where)
-
-
 def _metric(names: tuple[str, ...], word: str) -> str:
     owner = "Column" if len(names) == 1 else "Multicolumn"
     return f"{owner}.{','.join(names)}.{word}"
-
-
-def _sql(table: Table, name: str) -> str:
-    column = table.find(name)
-    assert column is not None, name  # noqa: S101 (leaf_of has looked)
-    return column.sql
-
-
-def _condition(rule: Rule) -> Condition:
-    assert rule.condition is not None, rule.text  # noqa: S101 (rules are checked)
-    return rule.condition
 
 
 _MAKERS: dict[str, Maker] = {
@@ -278,8 +163,8 @@ _MAKERS: dict[str, Maker] = {
     "ColumnCorrelation": _correlation,
     **dict.fromkeys(_GROUPED, _groups),
     "IsPrimaryKey": _primary_key,
-    "ColumnValues": _values,
-    "ColumnLength": _length,
-    "ColumnDataType": _data_type,
-    "DataFreshness": _freshness,
+    "ColumnValues": values_leaf,
+    "ColumnLength": length_leaf,
+    "ColumnDataType": data_type_leaf,
+    "DataFreshness": freshness_leaf,
 }

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tidemark.local_glue.data_quality.rules import Rule
 from tidemark.local_glue.data_quality.sql import quoted
 
 NUMERIC = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
@@ -61,6 +62,12 @@ class Table:
         plain = name.strip("`").lower()
         return next((one for one in self.columns if one.name.lower() == plain), None)
 
+    def sql(self, name: str) -> str:
+        """Return a column that is there as SQL."""
+        column = self.find(name)
+        assert column is not None, name  # noqa: S101 (`missing` was asked)
+        return column.sql
+
     def missing(self, names: Iterable[str]) -> str | None:
         """Return why columns cannot be looked at, as Glue says it; None: all are there.
 
@@ -93,3 +100,8 @@ def share(test: str, where: str | None) -> str:
 def only(value: str, where: str | None) -> str:
     """Return the SQL of a value that is null in rows that are left out."""
     return f"CASE WHEN {where} THEN {value} END" if where else value
+
+
+def row_of(rule: Rule, test: str) -> str:
+    """Return the SQL of a rule about rows: null of rows that its where clause leaves out."""
+    return only(test, rule.where)
