@@ -1,7 +1,6 @@
 """Starts one job run as a process of its own and tells how it ended."""
 
 import contextlib
-import importlib.util
 import json
 import os
 import secrets
@@ -333,19 +332,14 @@ def _error_message(folder: Path, state: str, exit_code: int) -> str | None:
     if result.is_file():
         failure = Failure(**json.loads(result.read_text(encoding="utf-8")))
         log = _ends_of(folder / "stderr.log")
-        return with_remedy(failure, log, _places(folder.parents[1] / "lake"), full_disk)
+        return with_remedy(
+            failure, log, Places(folder.parents[1] / "lake", sys.executable), full_disk
+        )
     if exit_code < 0:
         cause = f"the job process was killed by {signal.Signals(-exit_code).name}"
     else:
         cause = f"the job process ended with exit code {exit_code}"
     return f"{cause}; {full_disk}: make room, then run again" if full_disk else cause
-
-
-def _places(lake: Path) -> Places:
-    spec = importlib.util.find_spec("pyspark")
-    home = spec.submodule_search_locations if spec else None
-    jars = Path(home[0]) / "jars" if home else Path("jars")
-    return Places(jars, lake, sys.executable)
 
 
 def _ends_of(log: Path) -> str:

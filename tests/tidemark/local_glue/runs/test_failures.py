@@ -15,7 +15,7 @@ from tidemark.local_glue.runs.failures import (
     with_remedy,
 )
 
-PLACES = Places(Path("/spark/jars"), Path("/home/lake"), "/venv/bin/python")
+PLACES = Places(Path("/home/lake"), "/venv/bin/python")
 NO_DRIVER = """An error occurred while calling o45.load.
 : java.lang.ClassNotFoundException: org.postgresql.Driver
 \tat java.base/java.net.URLClassLoader.findClass(URLClassLoader.java:445)
@@ -167,8 +167,8 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
 @pytest.mark.parametrize(
     ("cause", "log", "parts"),
     [
-        ("java.lang.ClassNotFoundException: org.postgresql.Driver", "", ["/spark/jars"]),
-        ("java.sql.SQLException: No suitable driver", "", ["/spark/jars"]),
+        ("java.lang.ClassNotFoundException: org.postgresql.Driver", "", ["--extra-jars"]),
+        ("java.sql.SQLException: No suitable driver", "", ["--extra-jars"]),
         (
             "Py4JNetworkError: Answer from Java side is empty",
             "x\njava.lang.OutOfMemoryError: Java heap space\n\tat A.b\n",
