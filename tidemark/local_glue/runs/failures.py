@@ -170,8 +170,8 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
         return f"{full_disk}: make room, then run again"
     remedies = {
         r"ClassNotFoundException|NoClassDefFoundError|No suitable driver|DATA_SOURCE_NOT_FOUND": (
-            "the class is in none of Spark's jars: name the jar that has it, such as a JDBC driver, "
-            "in --extra-jars"
+            "the class is in none of Spark's jars: name the jar that has it, such as a JDBC "
+            "driver, in --extra-jars"
         ),
         r"OutOfMemoryError": (
             "out of memory: give the JVM of the job more than the 1g it has by default, such as "
