@@ -222,7 +222,7 @@ def test_damage_is_named_by_every_command_and_salvage_keeps_what_can_be_read(
     assert high_ms(state) == 1
     with Store(file) as store:
         ((count,),) = store.query("SELECT count(*) FROM job_run")
-    assert 300 < count <= 401
+    assert 1100 < count <= 1201
     assert tidemark("status", "--app", app).exit_code == 0
 
 
