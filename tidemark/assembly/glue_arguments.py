@@ -91,8 +91,7 @@ _TABLE = (
     GlueArgument(
         "--datalake-formats",
         "datalake_formats",
-        here=_REFUSED,
-        remedy="Hudi, Delta and Iceberg jars are not part of open-source Spark",
+        here=_HONOURED,
         since="3.0",
     ),
     GlueArgument("--debug", instead=_INTERNAL),

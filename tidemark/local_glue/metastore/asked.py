@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.datalake_formats import local_settings
 
 CATALOG_VARIABLE = "TIDEMARK_CATALOG"  # set for a job that asks for the Data Catalog
 SETTING = "spark.tidemark.catalog"  # known to `CatalogExtensions.java`
@@ -63,7 +64,9 @@ def catalog_settings(
 
 def settings_of_script(home: Home, settings: Mapping[str, str]) -> dict[str, str]:
     """Return what is to be changed of the settings with which a script itself starts Spark."""
-    changed = {EXTENSIONS: with_ours(settings[EXTENSIONS])} if EXTENSIONS in settings else {}
+    changed = local_settings(settings)
+    if EXTENSIONS in settings:
+        changed[EXTENSIONS] = with_ours(settings[EXTENSIONS])
     return {**changed, **_asking(home, settings)} if asks_for_catalog({}, settings) else changed
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.metastore.asked import SETTING, settings_of_script
 from tidemark.local_glue.runs.after_import import LAUNCHER, AfterImport
+from tidemark.local_glue.runs.datalake_formats import local_settings
 
 OWN_CATALOG = "catalog.sqlite"  # of a run that did not ask for the Data Catalog
 
@@ -36,6 +37,31 @@ def serve_catalog(home: Home, *, is_asked: bool) -> None:
         module.launch_gateway = launch_gateway  # type: ignore[attr-defined]
 
     sys.meta_path.insert(0, AfterImport(LAUNCHER, change))
+    sys.meta_path.insert(0, AfterImport("pyspark.sql.session", _change_options))
+    sys.meta_path.insert(0, AfterImport("pyspark.sql.conf", _change_settings))
+
+
+def _change_options(module: ModuleType) -> None:
+    """Let the options of a session mean this machine, where they mean services of AWS."""
+    builder = module.SparkSession.Builder
+    get = builder.getOrCreate
+
+    def get_or_create(self: Any) -> Any:
+        self._options.update(local_settings(self._options))
+        return get(self)
+
+    builder.getOrCreate = get_or_create
+
+
+def _change_settings(module: ModuleType) -> None:
+    """Let a setting that a script makes later mean this machine too."""
+    config = module.RuntimeConfig
+    put = config.set
+
+    def put_setting(self: Any, key: str, value: Any) -> None:
+        put(self, key, local_settings({key: value}).get(key, value))
+
+    config.set = put_setting
 
 
 def _connect(module: ModuleType, gateway: Any, home: Home, is_asked: bool) -> None:

@@ -11,11 +11,14 @@ from pathlib import Path
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.metastore.connect import OWN_CATALOG
 from tidemark.local_glue.runs.arguments import listed
+from tidemark.local_glue.runs.datalake_formats import datalake_jars, local_settings
+from tidemark.local_glue.runs.spark import spark_home
 
 # What stands in the working folder of a run here, and not on AWS.
 OF_THE_RUN = {"stdout.log", "stderr.log", "script-stderr.log", "error.json", "spark.conf"}
-OF_THE_RUN |= {"derby.log", "modules", "spark-events", "tmp"}
+OF_THE_RUN |= {"derby.log", "modules", "spark-events", "tmp", OWN_CATALOG}
 
 
 def place_of(home: Home, address: str) -> Path:
@@ -93,7 +96,7 @@ def copy_extra_files(
 def jar_settings(
     home: Home, job: JobDefinition, arguments: Mapping[str, str], settings: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the settings of Spark of a run, and with them those that add ``--extra-jars``.
+    """Return the settings of Spark of a run, with those that add ``--extra-jars`` and data lakes.
 
     Spark puts `spark.jars` behind its own classes, `spark.driver.extraClassPath` before them;
     driver and executors are one process here.
@@ -105,11 +108,13 @@ def jar_settings(
         settings: of ``--conf``.
 
     Raises:
-        TidemarkError: a jar is not where the job says.
+        TidemarkError: a jar is not where the job says, or there is none of a format.
     """
     jars = [existing(job, uri, place_of(home, uri)) for uri in listed(arguments, "--extra-jars")]
+    jars += datalake_jars(job.name, arguments, jars, spark_home() / "jars")
+    settings = {**settings, **local_settings(settings)}
     if not jars:
-        return dict(settings)
+        return settings
     if arguments.get("--user-jars-first") == "true":
         name, separator, added = "spark.driver.extraClassPath", os.pathsep, [str(j) for j in jars]
     else:

@@ -1,0 +1,104 @@
+"""Jars of Iceberg, Hudi and Delta Lake, which Glue brings and open-source Spark does not.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-datalake-native-frameworks.html
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+
+from tidemark.errors import UnsupportedError, UsageError
+
+ARGUMENT = "--datalake-formats"
+# Format -> a class that its jar has, and the jar's name.
+FORMATS = {
+    "iceberg": ("org/apache/iceberg/spark/SparkCatalog.class", "iceberg-spark-runtime-3.5_2.12"),
+    "hudi": ("org/apache/hudi/Spark3DefaultSource.class", "hudi-spark3.5-bundle_2.12"),
+    "delta": ("io/delta/sql/DeltaSparkSessionExtension.class", "delta-spark_2.12"),
+}
+# A wheel of Iceberg's jar for Spark 3.5; it is used where it is installed.
+ICEBERG_WHEEL, ICEBERG_JARS = (
+    "snowpark_connect_deps_iceberg",
+    "iceberg-spark-runtime-3.5_2.12-*.jar",
+)
+# Classes of Iceberg for AWS -> those that do the same in a lake of folders.
+GLUE_CATALOG = "org.apache.iceberg.aws.glue.GlueCatalog"
+INSTEAD = {
+    GLUE_CATALOG: "org.apache.iceberg.hadoop.HadoopCatalog",
+    "org.apache.iceberg.aws.s3.S3FileIO": "org.apache.iceberg.hadoop.HadoopFileIO",
+    "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager": (
+        "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
+    ),
+    "org.apache.iceberg.aws.glue.DynamoLockManager": (
+        "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
+    ),
+}
+CATALOG = "spark.sql.catalog."
+
+
+def datalake_jars(
+    job: str, arguments: Mapping[str, str], given: Sequence[Path], spark_jars: Path
+) -> list[Path]:
+    """Return the jars to add for ``--datalake-formats``, beside those that are given.
+
+    Args:
+        job: its name, for errors.
+        arguments: of the run.
+        given: the jars of ``--extra-jars``.
+        spark_jars: the folder of Spark's own.
+
+    Raises:
+        UsageError: there is no such format.
+        UnsupportedError: no jar on this machine has the format.
+    """
+    added: list[Path] = []
+    for name in filter(None, (one.strip() for one in arguments.get(ARGUMENT, "").split(","))):
+        if name not in FORMATS:
+            raise UsageError(
+                f"job {job} has {ARGUMENT} {name!r}; allowed are {', '.join(FORMATS)}, with "
+                "commas between them"
+            )
+        class_file, jar = FORMATS[name]
+        if _has(class_file, [*given, *spark_jars.glob(f"*{name}*.jar")]):
+            continue
+        wheel = _jars_of_wheel() if name == "iceberg" else []
+        if not wheel:
+            raise UnsupportedError(
+                f"job {job} has {ARGUMENT} {name}, and open-source Spark has no jar of it: put "
+                f"{jar}-….jar into {spark_jars}, or name it in --extra-jars"
+            )
+        added += wheel
+    return added
+
+
+def _has(class_file: str, jars: Iterable[Path]) -> bool:
+    for jar in jars:
+        try:
+            with ZipFile(jar) as archive:
+                if class_file in archive.NameToInfo:
+                    return True
+        except (BadZipFile, OSError):
+            continue
+    return False
+
+
+def _jars_of_wheel() -> list[Path]:
+    spec = find_spec(ICEBERG_WHEEL)
+    folder = Path(spec.origin).parent / "jars" if spec and spec.origin else None
+    return list(folder.glob(ICEBERG_JARS)) if folder else []
+
+
+def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of catalogs of Iceberg that mean services of AWS, as they are here.
+
+    A catalog of Glue is one of folders below its warehouse: its tables are not in the Data Catalog.
+    """
+    changed: dict[str, str] = {}
+    for name, value in settings.items():
+        if name.startswith(CATALOG):
+            if value in INSTEAD:
+                changed[name] = INSTEAD[value]
+            elif name.endswith(".type") and value == "glue":
+                changed[name] = "hadoop"
+    return changed
