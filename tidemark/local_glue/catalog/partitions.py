@@ -6,7 +6,7 @@ registration keeps those folders, and from then on only registered ones count, a
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -14,6 +14,8 @@ from urllib.parse import unquote
 from tidemark.assembly.catalog_tables import CatalogTable
 from tidemark.local_glue.bookmarks.sources import FolderOf
 from tidemark.local_glue.store.database import Store
+
+IMPLICIT = "null"  # in place of the parameters of a folder that was kept
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,15 @@ class Partition:
         location: the URI of its folder.
         parameters: its properties.
         definition: Glue's PartitionInput, if a client gave one.
+        is_implicit: whether it is a folder that nobody has registered by itself: to register it is
+            no error then.
     """
 
     values: tuple[str, ...]
     location: str
     parameters: Mapping[str, str] = field(default_factory=dict)
     definition: Mapping[str, Any] | None = None
+    is_implicit: bool = False
 
 
 def partitions_of(store: Store, table: CatalogTable, folder_of: FolderOf) -> list[Partition]:
@@ -61,8 +66,9 @@ def registered_partitions(store: Store, table: CatalogTable) -> list[Partition] 
         Partition(
             tuple(json.loads(row["partition_values"])),
             row["location"],
-            json.loads(row["parameters"]),
+            json.loads(row["parameters"]) or {},
             json.loads(row["definition"]) if row["definition"] else None,
+            is_implicit=row["parameters"] == IMPLICIT,
         )
         for row in rows
     ]
@@ -82,7 +88,7 @@ def _folders(
     folder: Path, uri: str, keys: list[str], values: tuple[str, ...] = ()
 ) -> Iterator[Partition]:
     if len(values) == len(keys):
-        yield Partition(values, uri)
+        yield Partition(values, uri, is_implicit=True)
         return
     if not folder.is_dir():
         return
@@ -119,7 +125,8 @@ def sync_partitions(store: Store, table: CatalogTable, folder_of: FolderOf) -> i
     """Register every folder that is no partition yet, as MSCK REPAIR TABLE; return how many."""
     known = {partition.values for partition in registered_partitions(store, table) or ()}
     new = [one for one in partition_folders(table, folder_of) if one.values not in known]
-    register_partitions(store, table, new, folder_of)
+    explicit = [replace(one, is_implicit=False) for one in new]
+    register_partitions(store, table, explicit, folder_of)
     return len(new)
 
 
@@ -136,7 +143,7 @@ def _insert(store: Store, table: CatalogTable, partitions: Iterable[Partition]) 
             "INSERT OR REPLACE INTO catalog_partition VALUES (?, ?, ?, ?, ?, ?)",
             (
                 *(table.database, table.name, json.dumps(one.values)),
-                *(one.location, json.dumps(dict(one.parameters))),
+                *(one.location, IMPLICIT if one.is_implicit else json.dumps(dict(one.parameters))),
                 None if one.definition is None else json.dumps(one.definition),
             ),
         )

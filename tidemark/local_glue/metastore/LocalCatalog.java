@@ -281,7 +281,7 @@ public class LocalCatalog extends InMemoryCatalog {
         List added = new ArrayList();
         for (int i = 0; i < parts.length(); i++) {
             CatalogTablePartition part = stored((CatalogTablePartition) parts.apply(i));
-            if (!ignoreIfExists && getPartitionOption(database, table, part.spec()).isDefined()) {
+            if (!ignoreIfExists && isRegistered(database, table, part.spec())) {
                 throw thrown(new PartitionsAlreadyExistException(database, table, part.spec()));
             }
             Path folder = part.storage().locationUri().isDefined()
@@ -387,6 +387,14 @@ public class LocalCatalog extends InMemoryCatalog {
     public Seq listPartitionsByFilter(String database, String table, Seq predicates, String timeZone) {
         return ExternalCatalogUtils.prunePartitionsByFilter(
             getTable(database, table), listPartitions(database, table, Option.empty()), predicates, timeZone);
+    }
+
+    /** Tells whether a partition was registered by itself, not only found as a folder. */
+    private static boolean isRegistered(String database, String table, scala.collection.immutable.Map spec) {
+        Map arguments = named(database, table);
+        arguments.put("spec", SparkJson.ofStrings(spec));
+        Iterator found = ((List) ask("partitions", arguments)).iterator();
+        return found.hasNext() && !Boolean.TRUE.equals(((Map) found.next()).get("is_implicit"));
     }
 
     private List partitions(String database, String table, Option spec) {

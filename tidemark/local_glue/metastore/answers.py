@@ -128,7 +128,12 @@ class Answers:
         keys = spark_table(table)["partition_keys"]
         wanted = request.get("spec") or {}
         return [
-            {"spec": spec, "location": one.location, "parameters": dict(one.parameters)}
+            {
+                "spec": spec,
+                "location": one.location,
+                "parameters": dict(one.parameters),
+                "is_implicit": one.is_implicit,
+            }
             for one in partitions_of(store, table, self._folder_of)
             if (spec := dict(zip(keys, one.values, strict=True))).items() >= wanted.items()
         ]

@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -91,7 +91,9 @@ class TableUpdate:
             if self.partitioned and registered_partitions(store, self.partitioned) is not None:
                 folders = partition_folders(self.partitioned, home.existing_path)
                 written = [
-                    one for one in folders if self._is_written(home.local_path(one.location))
+                    replace(one, is_implicit=False)
+                    for one in folders
+                    if self._is_written(home.local_path(one.location))
                 ]
                 register_partitions(store, self.partitioned, written, home.existing_path)
 

@@ -59,9 +59,19 @@ def values(partitions):
 def test_folders_are_partitions_until_one_is_registered(store, home):
     assert registered_partitions(store, TABLE) is None
     assert partitions_of(store, TABLE, home.local_path) == [
-        Partition(("2023", "a"), "s3://lake/t/year=2023/kind=a"),
-        Partition(("2023", "b/c"), "s3://lake/t/year=2023/KIND=b%2Fc"),
+        Partition(("2023", "a"), "s3://lake/t/year=2023/kind=a", is_implicit=True),
+        Partition(("2023", "b/c"), "s3://lake/t/year=2023/KIND=b%2Fc", is_implicit=True),
     ]
+
+
+def test_folder_that_was_kept_is_told_from_what_was_registered_by_itself(store, home):
+    register_partitions(store, TABLE, [ELSEWHERE], home.local_path)
+    first = [one.is_implicit for one in registered_partitions(store, TABLE)]
+    own = Partition(("2023", "a"), "s3://lake/t/year=2023/kind=a")
+    register_partitions(store, TABLE, [own], home.local_path)
+
+    assert first == [True, True, False]
+    assert [one.is_implicit for one in registered_partitions(store, TABLE)] == [False, True, False]
 
 
 def test_first_registration_keeps_the_folders_and_later_folders_do_not_count(store, home):

@@ -80,6 +80,12 @@ spark.sql("SELECT 3 a, 'z' b, 0.5D c").write.parquet("s3://data/elsewhere/")
 spark.sql("ALTER TABLE mart.hive ADD PARTITION (d='3') LOCATION 's3://data/elsewhere/'")
 found["added"] = rows("SELECT * FROM mart.hive WHERE d = '3'")
 
+for day in (1, 2):
+    spark.sql(f"ALTER TABLE db.flights ADD PARTITION (day={day})")
+try:
+    spark.sql("ALTER TABLE db.flights ADD PARTITION (day=1)")
+except Exception as error:
+    found["twice"] = str(error).splitlines()[0]
 spark.sql("CREATE TABLE mart.texts (a INT, b STRING) ROW FORMAT DELIMITED FIELDS TERMINATED BY '|' "
           "STORED AS TEXTFILE")
 spark.sql("INSERT INTO mart.texts VALUES (1, 'say \\"a\\"'), (2, NULL)")
@@ -240,6 +246,10 @@ def test_table_of_hive_replaces_the_partitions_that_it_writes_only(first):
 def test_dropped_partition_keeps_its_folder_which_repair_registers_again(first):
     assert first["dropped"] == [[2, "y", "2"]]
     assert first["repaired"] == [[1, "x", "1"], [2, "y", "2"]]
+
+
+def test_folder_that_is_there_can_be_registered_once(first):
+    assert "PARTITIONS_ALREADY_EXIST" in first["twice"]
 
 
 def test_partition_may_be_anywhere(first):

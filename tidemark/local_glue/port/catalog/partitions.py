@@ -58,7 +58,8 @@ class _Table:
     def create(self, given: Request) -> None:
         """Register a new partition."""
         partition = self._partition(given)
-        if partition.values in self.partitions:
+        known = self.partitions.get(partition.values)
+        if known and not known.is_implicit:
             raise AlreadyExistsError(f"Partition already exists: {list(partition.values)}")
         self._register(partition)
 
