@@ -13,7 +13,7 @@ test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-nightly test-ministack test-deploy test-install check lint
-.PHONY: format semantics
+.PHONY: format semantics test-clients
 .PHONY: checkov constructs coverage local synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
@@ -25,12 +25,14 @@ demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increme
 	@python -m sample demo
 
 test: setup ## Run the tests, but for the sweeps of test-nightly
-	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
+	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install \
+		and not clients"
 	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder \
 		-m "(spark or synth or stress) and not nightly"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
-	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install"
+	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install \
+		and not clients"
 
 test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script and long guide
 	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder -m nightly
@@ -46,6 +48,9 @@ test-deploy: setup .venv-ministack/.complete ## Deploy, change and remove the ap
 
 test-install: setup ## Install the wheel elsewhere, write a project with it, and run that
 	@pytest -q -p no:cacheprovider -m install tests/install
+
+test-clients: setup .venv-clients/.complete ## Run real clients of AWS against the local Glue
+	@pytest -q -p no:cacheprovider -m clients tests/clients
 
 check: setup ## Lint, check formatting and types
 	@ruff check
@@ -103,13 +108,13 @@ bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 
 lock: setup ## Compile the pinned requirements and the npm lock anew
 	@for name in requirements requirements-setup requirements-dev requirements-ministack \
-		requirements-checkov; do \
+		requirements-checkov requirements-clients; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-emit-index-url --no-header $$name.in --output-file $$name.txt; done
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
 clean: ## Delete everything that was set up or synthesized; local state stays
-	rm -rf .venv .venv-ministack .venv-checkov node_modules cdk.out build *.egg-info
+	rm -rf .venv .venv-ministack .venv-checkov .venv-clients node_modules cdk.out build *.egg-info
 
 .venv/.complete: .venv/.runtime requirements-dev.txt
 	@python -m tools.set_up
@@ -135,4 +140,10 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 .venv-checkov/.complete: requirements-checkov.txt | .venv/.complete
 	@python -m venv --clear .venv-checkov
 	@.venv-checkov/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
+	@touch $@
+
+# A venv of its own, because the AWS CLI pins another botocore.
+.venv-clients/.complete: requirements-clients.txt | .venv/.complete
+	@python -m venv --clear .venv-clients
+	@.venv-clients/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
 	@touch $@
