@@ -3,7 +3,6 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
 """
 
-import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tidemark.errors import UsageError
+from tidemark.local_glue.runs.glue_logger import glue_logger
 
 MOST_RETRIES = 100
 LONGEST_PAUSE_S = 5
@@ -31,7 +31,6 @@ _PARTS: dict[str, Callable[[Column], Column]] = {
     "minute": F.minute,
 }
 Batch = Callable[[DataFrame, int], Any]
-_log = logging.getLogger("GlueLogger")
 
 
 def for_each_batch(
@@ -74,7 +73,7 @@ def for_each_batch(
             query.start().awaitTermination()
         except PySparkException:
             failures.count += 1
-            _log.warning("a batch failed, try %d", failures.count)
+            glue_logger().warning("a batch failed, try %d", failures.count)
             if failures.count > retries:
                 raise
             sleep(min(failures.count, LONGEST_PAUSE_S))

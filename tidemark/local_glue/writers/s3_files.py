@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.readers.s3_options import is_true
@@ -17,6 +17,8 @@ from tidemark.local_glue.writers.formats import WriteFormat, write_format
 from tidemark.local_glue.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
 
 KNOWN = ("path", "partitionKeys", "compression", "enableUpdateCatalog", "updateBehavior")
+WITHOUT_NULL_TYPE = ("csv", "orc", "parquet")
+"""Spark's formats that have no type for a column without any value."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ def write_files(
         )
     if how.name == "csv":
         _check_flat(frame)
+    if how.name in WITHOUT_NULL_TYPE:
+        _check_types(frame, how.name)
     if how.name == "avro":
         write_avro(frame, path, partition_keys, how.options)
         return
@@ -136,3 +140,25 @@ def _check_flat(frame: DataFrame) -> None:
 
 def _is_nested(field: StructField) -> bool:
     return isinstance(field.dataType, ArrayType | MapType | StructType)
+
+
+def _check_types(frame: DataFrame, format_name: str) -> None:
+    empty = [one.name for one in frame.schema if _holds_null_type(one.dataType)]
+    if empty:
+        raise UsageError(
+            f"{format_name} has no type for columns without any value, and {empty} hold only "
+            "nulls: drop them with DropNullFields, or give them a type with ApplyMapping or cast"
+        )
+
+
+def _holds_null_type(kind: DataType) -> bool:
+    match kind:
+        case NullType():
+            return True
+        case StructType():
+            return any(_holds_null_type(one.dataType) for one in kind)
+        case ArrayType():
+            return _holds_null_type(kind.elementType)
+        case MapType():
+            return _holds_null_type(kind.keyType) or _holds_null_type(kind.valueType)
+    return False

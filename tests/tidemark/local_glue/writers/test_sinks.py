@@ -371,3 +371,23 @@ def test_nested_values_are_no_csv(glue_context, frame, s3):
 
     with pytest.raises(UnsupportedError, match=r"\{'l': 'array<int>', 's': 'struct<x:int>'\}"):
         glue_context.write_dynamic_frame.from_options(nested, "s3", {"path": s3.uri}, "csv")
+
+
+@pytest.mark.parametrize(
+    ("kind", "query"),
+    [
+        ("csv", "SELECT 1 AS a, NULL AS nothing"),
+        ("orc", "SELECT 1 AS a, array(NULL) AS nothing"),
+        ("parquet", "SELECT 1 AS a, struct(1 AS x, NULL AS y) AS nothing"),
+        ("glueparquet", "SELECT map('k', NULL) AS nothing"),
+    ],
+)
+def test_columns_without_a_type_are_named(glue_context, frame, s3, kind, query):
+    with pytest.raises(UsageError, match=r"\['nothing'\] hold only nulls.*DropNullFields"):
+        glue_context.write_dynamic_frame.from_options(frame(query), "s3", {"path": s3.uri}, kind)
+
+
+def test_json_leaves_out_columns_without_a_type(glue_context, frame, s3, spark):
+    nothing = frame("SELECT 1 AS a, NULL AS nothing")
+    glue_context.write_dynamic_frame.from_options(nothing, "s3", {"path": s3.uri}, "json")
+    assert spark.read.json(s3.uri).collect() == [(1,)]

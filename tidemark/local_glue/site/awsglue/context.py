@@ -1,6 +1,5 @@
 """GlueContext: the Spark session with Glue's readers and writers."""
 
-import logging
 import time
 import warnings
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from tidemark.local_glue.frames.streams import Batch, for_each_batch, with_inges
 from tidemark.local_glue.readers.catalog import read_catalog, schema_of_table
 from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS
 from tidemark.local_glue.readers.sources import read_source
+from tidemark.local_glue.runs.glue_logger import GlueLogger, glue_logger
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.unsupported.refusals import install
 from tidemark.local_glue.writers.jdbc import jdbc_conf
@@ -64,10 +64,9 @@ class GlueContext(SQLContext):
         self.write_dynamic_frame = DynamicFrameWriter(self)
         self.write_data_frame = DataFrameWriter(self)
 
-    def get_logger(self) -> logging.Logger:
+    def get_logger(self) -> GlueLogger:
         """Return a logger; its messages go to the run's stderr log."""
-        logging.basicConfig(level=logging.INFO)
-        return logging.getLogger("GlueLogger")
+        return glue_logger()
 
     def currentTimeMillis(self) -> int:
         """Return the time as milliseconds since 1970."""
