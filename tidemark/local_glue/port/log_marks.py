@@ -27,7 +27,7 @@ class LogMarks:
         self._last: dict[str, float] = {}
 
     def note(self, run: JobRun, *, is_last: bool = False) -> None:
-        """Note what a run has written since the last call."""
+        """Note what a run has written since the last call; nothing is later than its end."""
         now = time.monotonic()
         if not is_last and now - self._last.get(run.run_id, 0) < PERIOD_S:
             return
@@ -38,7 +38,7 @@ class LogMarks:
                 size = path.stat().st_size
                 if size > self._sizes.get(path, 0):
                     with path.with_name(path.name + MARKS).open("a", encoding="ascii") as marks:
-                        marks.write(f"{size} {now_ms()}\n")
+                        marks.write(f"{size} {run.completed_at_ms or now_ms()}\n")
                     self._sizes[path] = size
             if is_last:
                 self._sizes.pop(path, None)

@@ -204,7 +204,7 @@ class Runner:
             self._marks.note(active.run)
             ended = poll_job_run(active.process)
             if ended is not None:
-                self._marks.note(active.run, is_last=True)
+                self._marks.note(ended, is_last=True)
                 self._end(active, ended)
 
     def _end(self, active: ActiveRun, run: JobRun) -> None:

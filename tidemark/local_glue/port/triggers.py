@@ -27,6 +27,7 @@ from tidemark.local_glue.port.trigger_forms import (
     CREATED,
     DEACTIVATED,
     ON_DEMAND,
+    SCHEDULED,
     check_trigger,
 )
 
@@ -50,7 +51,7 @@ def create_trigger(glue: LocalGlue, request: Request) -> Answer:
     if definition["State"] == ACTIVATED:
         refuse_crawlers([entity])
     create_entity(glue.store, entity)
-    glue.schedules.load(glue.store, now_ms)
+    _reload(glue, entity)
     return {"Name": entity.name}
 
 
@@ -62,12 +63,14 @@ def _check_references(glue: LocalGlue, name: str, definition: Request) -> None:
     if workflow_name is None:
         return
     get_entity(glue.store, Kind.WORKFLOW, workflow_name)
+    if definition["Type"] == CONDITIONAL:
+        return
     others = [
         trigger.name
         for trigger in triggers_of(glue, workflow_name)
         if trigger.definition["Type"] != CONDITIONAL and trigger.name != name
     ]
-    if definition["Type"] != CONDITIONAL and others:
+    if others:
         raise InvalidInputError(
             f"workflow {workflow_name} has the start trigger {others[0]} already; a workflow has "
             "one"
@@ -84,7 +87,7 @@ def update_trigger(glue: LocalGlue, request: Request) -> Answer:
         _check_references(glue, old.name, definition)
         new = replace(old, definition=definition, changed_at_ms=glue.now_ms())
         put_entity(glue.store, new)
-    glue.schedules.load(glue.store, glue.now_ms())
+    _reload(glue, new)
     return {"Trigger": trigger_member(new)}
 
 
@@ -134,8 +137,10 @@ def batch_get_triggers(glue: LocalGlue, request: Request) -> Answer:
 
 def delete_trigger(glue: LocalGlue, request: Request) -> Answer:
     """Delete a trigger; one that is not there is no error."""
-    delete_entity(glue.store, Kind.TRIGGER, request["Name"])
-    glue.schedules.load(glue.store, glue.now_ms())
+    old = find_entity(glue.store, Kind.TRIGGER, request["Name"])
+    if old is not None:
+        delete_entity(glue.store, Kind.TRIGGER, old.name)
+        _reload(glue, old)
     return {"Name": request["Name"]}
 
 
@@ -164,6 +169,12 @@ def _set_state(glue: LocalGlue, entity: Entity, state: str) -> None:
         definition = {**entity.definition, "State": state}
         changed = replace(entity, definition=definition, changed_at_ms=glue.now_ms())
         put_entity(glue.store, changed)
+        _reload(glue, changed)
+
+
+def _reload(glue: LocalGlue, entity: Entity) -> None:
+    """Read the schedules again, if a trigger that was changed has one."""
+    if entity.definition["Type"] == SCHEDULED:
         glue.schedules.load(glue.store, glue.now_ms())
 
 

@@ -137,6 +137,16 @@ def test_streams_are_listed_by_name_and_by_time(port, written):
     assert [group["logGroupName"] for group in groups] == [ERROR, OUTPUT]
 
 
+def test_no_line_is_later_than_the_end_of_its_run(port, written):
+    end = port.run("writer", written)["CompletedOn"].timestamp() * 1000
+    query = {"logGroupName": OUTPUT, "logStreamNames": [written]}
+    *_, last = port.logs.filter_log_events(**query)["events"]
+
+    assert last["timestamp"] <= round(end)
+    from_last = port.logs.filter_log_events(**query, startTime=last["timestamp"])
+    assert from_last["events"][-1] == last
+
+
 @pytest.mark.parametrize(
     "request_",
     [
