@@ -57,9 +57,9 @@ def observations(reports: DynamicFrame, staging_path: str) -> DataFrame:
         staging_path: where Relationalize may keep tables while the job runs.
 
     Returns:
-        One row per observation: report_id BIGINT, which no other report has, in this run or one
-        before; origin STRING; year, month, day, hour INT; temp, humid, wind_speed, precip, visib
-        DOUBLE; time_hour, updated_at TIMESTAMP; weather_date DATE.
+        One row per observation: report_id BIGINT, which no other report of a committed run has;
+        origin STRING; year, month, day, hour INT; temp, humid, wind_speed, precip, visib DOUBLE;
+        time_hour, updated_at TIMESTAMP; weather_date DATE.
     """
     # 39 and 39.02 make the type of a column a choice of int and double.
     casts = [(f"observations[].{name}", "cast:double") for name in NUMBERS]

@@ -105,6 +105,7 @@ def evaluate(
         UnsupportedError: it uses what does not run here.
     """
     rules = checked(parse(ruleset))
+    frame = frame.persist() if options.caches else frame
     parts = list(dict.fromkeys(leaves(rules)))
     if options.by_row:
         _check_parts(rules)

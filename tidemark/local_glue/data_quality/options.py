@@ -20,13 +20,13 @@ _PUBLISHING: dict[str, tuple[Any, ...] | None] = {
     "resultsS3Prefix": None,
 }
 _METHOD, _LABEL = "compositeRuleEvaluation.method", "rowLevelConfiguration.filteredRowLabel"
-_LABELS = "rowLevelConfiguration.ruleWithLabels"
+_LABELS, _CACHING = "rowLevelConfiguration.ruleWithLabels", "performanceTuning.caching"
 _ADDITIONAL: dict[str, tuple[Any, ...] | None] = {
     _METHOD: ("COLUMN", "ROW"),
     _LABEL: ("PASSED", "SKIPPED"),
     _LABELS: ("DISABLED", "ENABLED"),
-    # They tune, or are about what is published.
-    "performanceTuning.caching": ("CACHE_NOTHING", "CACHE_INPUT"),
+    _CACHING: ("CACHE_NOTHING", "CACHE_INPUT"),
+    # They are about what is published.
     "observations.scope": ("ALL", "NONE"),
     "dataQualityResultsPublishing.strategy": ("BEST_EFFORT", "STRICT"),
 }
@@ -34,15 +34,17 @@ _ADDITIONAL: dict[str, tuple[Any, ...] | None] = {
 
 @dataclass(frozen=True)
 class Options:
-    """What changes results.
+    """What changes results, and how they are computed.
 
     Attributes:
         by_row: composite rules are evaluated for each row, not for each part over all rows.
         skips: rows that a where clause leaves out are skipped, else they pass.
+        caches: Spark keeps the rows, so that what made them runs once.
     """
 
     by_row: bool = False
     skips: bool = False
+    caches: bool = False
 
 
 def read_options(
@@ -58,7 +60,11 @@ def read_options(
     found = _check("additional_options", additional, _ADDITIONAL)
     if found.get(_LABELS) == "ENABLED":
         raise UnsupportedError(f"{_LABELS} ENABLED does not run locally: rules have no labels here")
-    return Options(found.get(_METHOD) == "ROW", found.get(_LABEL) == "SKIPPED")
+    return Options(
+        found.get(_METHOD) == "ROW",
+        found.get(_LABEL) == "SKIPPED",
+        found.get(_CACHING) == "CACHE_INPUT",
+    )
 
 
 def _check(

@@ -82,8 +82,7 @@ def column_length(column: str, condition: Condition) -> str:
 
 def data_freshness(column: str, condition: Condition, now: datetime) -> str:
     """Return the SQL of a rule DataFreshness: the age in hours, to two digits."""
-    moment = literal(now.strftime("%Y-%m-%d %H:%M:%S"))
-    age = f"(unix_timestamp({moment}) - unix_timestamp(to_timestamp({column}))) / 3600"
+    age = f"({int(now.timestamp())} - unix_timestamp(to_timestamp({column}))) / 3600"
     return _numeric(f"round({age}, 2)", condition)
 
 

@@ -248,6 +248,26 @@ def test_without_a_row_there_is_no_value(people):
     ]
 
 
+def test_the_rows_are_computed_once_if_the_input_is_cached(people, spark):
+    from awsgluedq.transforms import EvaluateDataQuality
+
+    def times_computed(caching):
+        counted = spark.sparkContext.accumulator(0)
+
+        def count(row):
+            counted.add(1)
+            return row
+
+        EvaluateDataQuality.apply(
+            frame=people.map(count),
+            ruleset='Rules = [RowCount > 0, IsUnique "id", IsUnique "age"]',
+            additional_options={"performanceTuning.caching": caching},
+        )
+        return counted.value
+
+    assert times_computed("CACHE_INPUT") < times_computed("CACHE_NOTHING")
+
+
 def test_a_script_keeps_its_own_view_primary(evaluated, people):
     spark = people.toDF().sparkSession
     spark.range(7).createOrReplaceTempView("primary")
