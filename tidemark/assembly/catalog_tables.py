@@ -85,6 +85,11 @@ class CatalogTable:
         return str(self._serde.get("SerializationLibrary") or "")
 
     @property
+    def input_format(self) -> str:
+        """The class that splits its files; empty without one."""
+        return str(self._storage.get("InputFormat") or "")
+
+    @property
     def bucket_columns(self) -> list[str]:
         """The columns by whose hash rows are in files; empty without buckets."""
         return list(self._storage.get("BucketColumns") or [])

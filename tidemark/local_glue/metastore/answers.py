@@ -2,6 +2,7 @@
 
 import json
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -48,11 +49,6 @@ Request = Mapping[str, Any]
 class Answers:
     """The Data Catalog of a database file, for the JVM of one job run."""
 
-    class Java:
-        """How Py4J offers this object to the JVM."""
-
-        implements = ("dev.tidemark.catalog.Metastore",)
-
     def __init__(self, home: Home, database: Path) -> None:
         """Answer for a home.
 
@@ -83,15 +79,16 @@ class Answers:
         }
 
     def ask(self, request: str) -> str:
-        """Return the answer to a request, both JSON; an error is a text of its own.
-
-        Source: `Metastore.java`, whose method this is.
-        """
+        """Return the answer to a request, both JSON; an error is a text of its own."""
         asked = json.loads(request)
         try:
             answer = self._operations[asked["operation"]](self._store(), asked)
         except TidemarkError as error:
             return json.dumps({"error": str(error)})
+        except Exception as error:  # noqa: BLE001 (else Py4J tells the script nothing of it)
+            traceback.print_exc()
+            text = f"the local Data Catalog failed at {asked['operation']}"
+            return json.dumps({"error": f"{text}: {type(error).__name__}: {error}"})
         return json.dumps({"answer": answer})
 
     def _store(self) -> Store:

@@ -3,12 +3,15 @@
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.metastore.asked import SETTING, settings_of_script
 from tidemark.local_glue.runs.after_import import LAUNCHER, AfterImport
 from tidemark.local_glue.runs.datalake_formats import local_settings
+
+if TYPE_CHECKING:
+    from tidemark.local_glue.metastore.answers import Answers
 
 OWN_CATALOG = "catalog.sqlite"  # of a run that did not ask for the Data Catalog
 
@@ -64,9 +67,29 @@ def _change_settings(module: ModuleType) -> None:
     config.set = put_setting
 
 
-def _connect(module: ModuleType, gateway: Any, home: Home, is_asked: bool) -> None:
-    from tidemark.local_glue.metastore.answers import Answers  # a job without Spark needs none
+class Metastore:
+    """Answers the JVM; what it takes to answer is imported for the first question."""
 
-    answers = Answers(home, home.database if is_asked else Path(OWN_CATALOG).absolute())
+    class Java:
+        """How Py4J offers this object to the JVM."""
+
+        implements = ("dev.tidemark.catalog.Metastore",)
+
+    def __init__(self, home: Home, database: Path) -> None:
+        """Take what `Answers` takes; nothing is opened yet."""
+        self._given = (home, database)
+        self._answers: Answers | None = None
+
+    def ask(self, request: str) -> str:
+        """Return the answer to a request of `LocalCatalog.java`, both JSON."""
+        if self._answers is None:
+            from tidemark.local_glue.metastore.answers import Answers
+
+            self._answers = Answers(*self._given)
+        return self._answers.ask(request)
+
+
+def _connect(module: ModuleType, gateway: Any, home: Home, is_asked: bool) -> None:
+    database = home.database if is_asked else Path(OWN_CATALOG).absolute()
     module.ensure_callback_server_started(gateway)
-    gateway.jvm.dev.tidemark.catalog.LocalCatalog.connect(answers)
+    gateway.jvm.dev.tidemark.catalog.LocalCatalog.connect(Metastore(home, database))

@@ -147,7 +147,8 @@ def catalog_table(spark: Mapping[str, Any], old: CatalogTable | None = None) -> 
         **before,
         "Name": spark["table"].lower(),
         "TableType": TYPES[spark["type"]],
-        "PartitionKeys": [by_name[key] for key in keys],
+        # CREATE TABLE … AS has no columns before its query ran.
+        "PartitionKeys": [by_name.get(key, {"Name": key, "Type": "string"}) for key in keys],
         "Parameters": {**properties, **_parameters(spark, is_hive)},
         "StorageDescriptor": storage,
     }

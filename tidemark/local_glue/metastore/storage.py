@@ -45,6 +45,11 @@ def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
             f"the table {table.full_name} is of the format {name}, which Spark SQL does not read "
             f"here; allowed: {', '.join(SOURCES)}: read it with create_dynamic_frame.from_catalog"
         )
+    if any(name in table.input_format.lower() for name in ("sequencefile", "rcfile")):
+        raise UnsupportedError(
+            f"the table {table.full_name} has {table.input_format}, which Spark SQL does not read "
+            "or write here: store it as text, parquet or orc"
+        )
     if any(name.startswith("mapping.") for name in table.serde_parameters):
         raise UnsupportedError(
             f"the table {table.full_name} has columns by mapping.… of its SerDe, which Spark SQL "

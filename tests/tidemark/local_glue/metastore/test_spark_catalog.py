@@ -90,6 +90,8 @@ spark.sql("CREATE TABLE mart.texts (a INT, b STRING) ROW FORMAT DELIMITED FIELDS
           "STORED AS TEXTFILE")
 spark.sql("INSERT INTO mart.texts VALUES (1, 'say \\"a\\"'), (2, NULL)")
 found["texts"] = rows("SELECT * FROM mart.texts")
+spark.sql("CREATE TABLE mart.parts PARTITIONED BY (b) STORED AS ORC AS SELECT 1 AS a, 'x y' AS b")
+found["parts"] = rows("SELECT * FROM mart.parts")
 spark.sql("CREATE VIEW mart.more AS SELECT id + 1 AS id FROM mart.ids")
 spark.sql("ANALYZE TABLE mart.ctas COMPUTE STATISTICS")
 spark.sql("CREATE TABLE mart.gone USING json AS SELECT 1 AS a")
@@ -109,7 +111,8 @@ found["hive"] = rows("SELECT a, c FROM mart.hive")
 found["stats"] = spark.sql("DESCRIBE EXTENDED mart.ctas").where("col_name = 'Statistics'").count()
 for query in ("SELECT * FROM mart.gone", "SELECT * FROM nothing.gone", "DROP DATABASE made",
               "CREATE TABLE db.managed (a INT) USING parquet", "SELECT * FROM db.letters",
-              "ALTER TABLE mart.ids RENAME TO mart.other", "CREATE FUNCTION db.f AS 'x.Y'"):
+              "ALTER TABLE mart.ids RENAME TO mart.other", "CREATE FUNCTION db.f AS 'x.Y'",
+              "CREATE TABLE mart.seq (a INT) STORED AS SEQUENCEFILE"):
     try:
         spark.sql(query).collect()
         found[query] = "it ran"
@@ -236,6 +239,7 @@ def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
 def test_tables_that_spark_makes_are_read_by_glue_in_the_same_run(first):
     assert first["ctas"] == [[1, "a", 1], [2, "b", 1], [3, "c", 2], [9, "z", 9]]
     assert first["dynamic"] == 4
+    assert first["parts"] == [[1, "x y"]]
     assert first["ids"] == [["odd=0"], ["odd=1"]]
 
 
@@ -302,6 +306,7 @@ def test_next_run_sees_it_with_hive_support_too(second):
         ("SELECT * FROM db.letters", "the table db.letters is of the format xml"),
         ("ALTER TABLE mart.ids RENAME TO mart.other", "Table rename is not supported"),
         ("CREATE FUNCTION db.f AS 'x.Y'", "functions are not kept"),
+        ("CREATE TABLE mart.seq (a INT) STORED AS SEQUENCEFILE", "SequenceFileInputFormat"),
     ],
 )
 def test_error_is_that_of_spark_or_names_what_is_wrong(second, query, error):
