@@ -3,6 +3,7 @@
 Source: https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
 """
 
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -39,6 +40,10 @@ def listening(host: str, port: int) -> Iterator["Listener"]:
         yield listener
     finally:
         listener.close()
+
+
+# More requests than threads wait a moment; that is no news for who runs the server.
+logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
 class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types

@@ -19,7 +19,6 @@ from tidemark.local_glue.port.pages import page
 from tidemark.local_glue.port.service_errors import AlreadyExistsError, InvalidInputError
 from tidemark.local_glue.port.shapes import as_shape
 
-NOT_KEPT = ("ValidateCredentials", "ValidateForComputeEnvironments")  # what AWS does once
 PASSWORDS = ("PASSWORD", "ENCRYPTED_PASSWORD")
 
 
@@ -104,8 +103,7 @@ def batch_delete_connection(glue: LocalGlue, request: Request) -> Answer:
 
 
 def _member(connection: CatalogConnection, *, hides: bool) -> Answer:
-    members = as_shape("ConnectionInput", connection.definition)
-    members = {name: value for name, value in members.items() if name not in NOT_KEPT}
+    members = as_shape("Connection", connection.definition)
     if hides:
         properties = members.get("ConnectionProperties", {})
         members["ConnectionProperties"] = {

@@ -63,5 +63,5 @@ def delete_database(glue: LocalGlue, request: Request) -> Answer:
 
 
 def _member(glue: LocalGlue, database: CatalogDatabase) -> Answer:
-    members = as_shape("DatabaseInput", database.definition)
+    members = as_shape("Database", database.definition)
     return {**members, "Name": database.name, "CatalogId": glue.account}

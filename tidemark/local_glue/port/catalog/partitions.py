@@ -98,7 +98,7 @@ class _Table:
 
     def member(self, partition: Partition) -> Answer:
         """Return a partition as answers have it; what it does not state is the table's."""
-        of_table = as_shape("TableInput", self.table.definition).get("StorageDescriptor", {})
+        of_table = as_shape("Table", self.table.definition).get("StorageDescriptor", {})
         own = partition.definition or {}
         descriptor = {
             **of_table,

@@ -170,7 +170,7 @@ def member(glue: LocalGlue, table: CatalogTable) -> Answer:
     """Return a table as answers have it."""
     version = version_of(glue.store, table)
     return {
-        **as_shape("TableInput", table.definition),
+        **as_shape("Table", table.definition),
         "Name": table.name,
         "DatabaseName": table.database,
         "CreateTime": version.created_at_ms,
