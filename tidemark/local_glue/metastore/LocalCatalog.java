@@ -38,15 +38,9 @@ import scala.collection.Seq;
  */
 public class LocalCatalog extends InMemoryCatalog {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static volatile Metastore metastore;
 
     private final Configuration hadoop;
     private final String warehouse;
-
-    /** Names who answers; each run that borrows this JVM names its own process. */
-    public static void connect(Metastore answers) {
-        metastore = answers;
-    }
 
     public LocalCatalog(SparkConf conf, Configuration hadoop) {
         super(conf, hadoop);
@@ -59,7 +53,7 @@ public class LocalCatalog extends InMemoryCatalog {
         Map request = new HashMap(arguments);
         request.put("operation", operation);
         try {
-            Map reply = (Map) JSON.readValue(metastore.ask(JSON.writeValueAsString(request)), Map.class);
+            Map reply = (Map) JSON.readValue(Connected.metastore().ask(JSON.writeValueAsString(request)), Map.class);
             if (reply.get("error") != null) {
                 throw new IllegalArgumentException((String) reply.get("error"));
             }
@@ -323,7 +317,7 @@ public class LocalCatalog extends InMemoryCatalog {
 
     public synchronized void renamePartitions(String database, String table, Seq specs, Seq newSpecs) {
         throw new UnsupportedOperationException(
-            "partitions of " + database + "." + table + " cannot be renamed here: add the new one and drop the old one");
+            "partitions of " + database + "." + table + " cannot be renamed here: add the new one, drop the old one");
     }
 
     public synchronized void alterPartitions(String database, String table, Seq parts) {

@@ -92,4 +92,4 @@ class Metastore:
 def _connect(module: ModuleType, gateway: Any, home: Home, is_asked: bool) -> None:
     database = home.database if is_asked else Path(OWN_CATALOG).absolute()
     module.ensure_callback_server_started(gateway)
-    gateway.jvm.dev.tidemark.catalog.LocalCatalog.connect(Metastore(home, database))
+    gateway.jvm.dev.tidemark.catalog.Connected.connect(Metastore(home, database))
