@@ -95,6 +95,10 @@ def _text(entry: Entry) -> str:
 
 def _beside() -> Iterator[str]:
     yield "## Beside the library\n"
+    yield (
+        "`awsgluedq.transforms.EvaluateDataQuality` runs: [local.md](local.md#data-quality) says "
+        "which rules.\n"
+    )
     yield "| module | name | what to do instead |\n|---|---|---|"
     for module, name, remedy in beside_the_library():
         yield f"| `{module}` | `{name}` | {remedy} |"
