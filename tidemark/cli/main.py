@@ -120,12 +120,16 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
 @click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
+@click.option("--only", metavar="JOB", help="Run this job of the workflow alone.")
+@click.option("--from", "begin", metavar="JOB", help="Run this job and what follows it.")
 def run(
     app: Path | None,
     context: tuple[str, ...],
     workflow: str | None,
     isolated: bool,
     skip_crawlers: bool,
+    only: str | None,
+    begin: str | None,
 ) -> None:
     """Run a whole workflow once, every job incrementally.
 
@@ -144,7 +148,12 @@ def run(
     from tidemark.local_glue.commands import load, run_workflow
     from tidemark.local_glue.home import Home
     from tidemark.local_glue.runs.jvms.supply import jvms_of
+    from tidemark.local_glue.workflows.selection import Selection
 
+    if only is not None and begin is not None:
+        raise UsageError("--only runs one job and --from also what follows: give one of the two")
+    job = only if begin is None else begin
+    selection = None if job is None else Selection(job, has_following=begin is not None)
     console = RunConsole()
     home = Home.from_environment()
     progress = JobProgress(console)
@@ -161,6 +170,7 @@ def run(
                 progress.warn,
                 jvms,
                 skips_crawlers=skip_crawlers,
+                selection=selection,
                 not_run=lambda found: print_not_run(console, found),
             )
     print_outcome(console, result)

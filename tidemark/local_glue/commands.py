@@ -40,6 +40,7 @@ from tidemark.local_glue.workflows.engine import (
     WorkflowRun,
     recover_interrupted_runs,
 )
+from tidemark.local_glue.workflows.selection import Selection, select
 
 DEFAULT_REGION = "us-east-1"
 
@@ -140,6 +141,7 @@ def run_workflow(
     jvms: Jvms = NO_JVMS,
     *,
     skips_crawlers: bool = False,
+    selection: Selection | None = None,
     not_run: Callable[[NotRun], None] = lambda _: None,
 ) -> WorkflowResult:
     """Run a workflow of the assembly once, in this home.
@@ -154,6 +156,7 @@ def run_workflow(
             with those of each job run as soon as it ends. None leaves them to a later command.
         jvms: where the job runs borrow their JVMs, from `jvms_of`; without, each starts its own.
         skips_crawlers: whether crawlers count as SUCCEEDED; otherwise they are refused.
+        selection: the part of the workflow that runs; None runs all of it.
         not_run: called first, with what of the assembly does not run here.
 
     Raises:
@@ -161,6 +164,8 @@ def run_workflow(
     """
     loaded = load(assembly_folder)
     name = _workflow(loaded, workflow_name)  # before anything is started
+    if selection is not None:
+        loaded = select(loaded, name, selection)
     found = not_run_here(loaded, name)
     if found.crawlers and not skips_crawlers:
         raise UnsupportedError(
@@ -174,6 +179,8 @@ def run_workflow(
         with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
             create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
         deleted = replace_deployed_jobs(store, deployment.stack_of_job)
+        if selection is not None:
+            deployment = select(deployment, name, selection)
         result = WorkflowRun(machine, deployment, store, name, observe, warn).execute()
         return replace(result, deleted_jobs=tuple(deleted))
 
