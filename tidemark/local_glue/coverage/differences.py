@@ -59,13 +59,6 @@ DIFFERS: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "awsglue.context.GlueContext.purge_s3_path",
-            "awsglue.context.GlueContext.purge_table",
-        ),
-        "`manifestFilePath` raises",
-    ),
-    **dict.fromkeys(
-        (
             "awsglue.context.GlueContext.transition_s3_path",
             "awsglue.context.GlueContext.transition_table",
         ),

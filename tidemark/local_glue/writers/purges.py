@@ -5,17 +5,19 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tidemark.errors import UnsupportedError, UsageError
+from tidemark.assembly.catalog_tables import CatalogTable
+from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import job_home
-from tidemark.local_glue.bookmarks.sources import Predicate, partition_values
 from tidemark.local_glue.catalog.partitions import (
+    Partition,
+    partitions_of,
     registered_partitions,
     unregister_partitions,
 )
@@ -32,7 +34,9 @@ from tidemark.local_glue.store.database import Store
 
 RETENTION_HOURS = 7 * 24
 SECONDS_PER_HOUR = 3600
-OPTIONS = ("retentionPeriod", "excludeStorageClasses")
+MANIFEST = "manifestFilePath"
+SUCCESS, FAILED = "Success.csv", "Failed.csv"  # the files of a manifest
+OPTIONS = ("retentionPeriod", "excludeStorageClasses", MANIFEST)
 TABLE_OPTIONS = (*OPTIONS, "partitionPredicate")
 TRANSITION_OPTIONS = (*TABLE_OPTIONS, "accountId", "roleArn")
 STORAGE_CLASS_OF_TRANSITIONS = tuple(name for name in STORAGE_CLASSES if name != "OUTPOSTS")
@@ -45,12 +49,12 @@ class Purge:
     Attributes:
         retention_hours: files that are younger stay.
         is_excluded: whether no file of this machine goes, as all are of one storage class.
-        predicate: which partitions lose their files; None: all.
+        manifest: the URI of the folder for the lists of files; empty: none is written.
     """
 
     retention_hours: int = RETENTION_HOURS
     is_excluded: bool = False
-    predicate: Predicate | None = None
+    manifest: str = ""
 
 
 def purge_path(uri: str, options: Mapping[str, Any]) -> None:
@@ -60,7 +64,7 @@ def purge_path(uri: str, options: Mapping[str, Any]) -> None:
         UsageError: the path or a value is wrong, or there is no such option.
         UnsupportedError: an option that this machine does not run.
     """
-    _delete(job_home().existing_path(uri), _purge(options, OPTIONS))
+    _delete([job_home().existing_path(uri)], _purge(options, OPTIONS))
 
 
 def purge_table_files(
@@ -87,14 +91,47 @@ def purge_table_files(
             f"the table {table.full_name} is in a database ({table.classification}), and files "
             "are purged only; delete its rows there"
         )
-    text = options.get("partitionPredicate") or ""
-    predicate = SparkPredicate(spark, text, dict(table.partition_keys)) if text else None
-    _delete(home.existing_path(table.location), _purge(options, TABLE_OPTIONS, predicate))
+    purge = _purge(options, TABLE_OPTIONS)
+    if not table.partition_keys:
+        _delete([home.existing_path(table.location)], purge)
+        return
     with Store(home.database) as store:
-        registered = registered_partitions(store, table) or []
-        gone = [one.values for one in registered if not home.local_path(one.location).exists()]
-        if gone:
+        partitions = partitions_of(store, table, home.existing_path)
+        chosen = _chosen(spark, table, partitions, options.get("partitionPredicate") or "")
+        _delete([home.existing_path(one.location) for one in chosen], purge)
+        empty = [one for one in chosen if not _has_files(home.existing_path(one.location))]
+        for one in empty:
+            _remove_folders(home.existing_path(one.location), home.existing_path(table.location))
+        if registered_partitions(store, table) is not None:
+            gone = [one.values for one in empty]
             unregister_partitions(store, table, gone, home.existing_path)
+
+
+def _chosen(
+    spark: SparkSession, table: CatalogTable, partitions: list[Partition], text: str
+) -> list[Partition]:
+    """Return the partitions that a predicate chooses; all without one."""
+    if not text:
+        return partitions
+    keys = [name.lower() for name, _ in table.partition_keys]
+    predicate = SparkPredicate(spark, text, dict(table.partition_keys))
+    values = [dict(zip(keys, one.values, strict=True)) for one in partitions]
+    answers = predicate.select(values)
+    return [one for one, is_chosen in zip(partitions, answers, strict=True) if is_chosen]
+
+
+def _has_files(folder: Path) -> bool:
+    return any(files for _, _, files in os.walk(folder))
+
+
+def _remove_folders(folder: Path, root: Path) -> None:
+    """Remove an empty folder, and those above it that are empty then, below a root."""
+    while folder != root and folder.is_relative_to(root):
+        if folder.is_dir():
+            if any(folder.iterdir()):
+                return
+            folder.rmdir()
+        folder = folder.parent
 
 
 def leave_storage_class(place: str, transition_to: object, options: Mapping[str, Any]) -> None:
@@ -113,44 +150,61 @@ def leave_storage_class(place: str, transition_to: object, options: Mapping[str,
     note(RunWarning.STORAGE_CLASS, f"{place} ({transition_to})")
 
 
-def _purge(
-    options: Mapping[str, Any], known: tuple[str, ...], predicate: Predicate | None = None
-) -> Purge:
-    if "manifestFilePath" in options:
-        raise UnsupportedError(
-            "the option manifestFilePath, the list of the files of a purge, is not written by the "
-            "local Glue; leave it out"
-        )
+def _purge(options: Mapping[str, Any], known: tuple[str, ...]) -> Purge:
     if unknown := sorted(set(options) - set(known)):
         raise UsageError(f"there are no options {unknown} of a purge; allowed are {known}")
     hours = whole_number(options, "retentionPeriod", at_least=0)
     excluded = storage_classes(options)
+    manifest = str(options.get(MANIFEST) or "")
+    if manifest:
+        job_home().existing_path(manifest)  # before a file is deleted
     return Purge(
-        RETENTION_HOURS if hours is None else hours, LOCAL_STORAGE_CLASS in excluded, predicate
+        RETENTION_HOURS if hours is None else hours, LOCAL_STORAGE_CLASS in excluded, manifest
     )
 
 
-def _delete(root: Path, purge: Purge) -> None:
-    """Delete the files, then the folders that are empty, which S3 does not know; never the root."""
+def _delete(roots: Iterable[Path], purge: Purge) -> None:
+    """Delete the files, then the folders that are empty, which S3 does not know; never a root."""
     if purge.is_excluded:
         return
     newest = time.time() - purge.retention_hours * SECONDS_PER_HOUR
-    files = [root] if root.is_file() else list(_files(root, purge.predicate))
-    for file in files:
-        if file.lstat().st_mtime <= newest:
-            file.unlink()
+    lists: dict[str, list[Path]] = {SUCCESS: [], FAILED: []}
+    for root in roots:
+        for file in [root] if root.is_file() else list(_files(root)):
+            if file.lstat().st_mtime <= newest:
+                lists[_unlinked(file)].append(file)
+        _remove_empty(root)
+    if purge.manifest:
+        _write_manifest(purge.manifest, lists)
+    elif failed := lists[FAILED]:
+        raise TidemarkError(f"{len(failed)} files cannot be deleted, such as {failed[0]}")
+
+
+def _unlinked(file: Path) -> str:
+    """Delete a file; return the name of the list that tells whether it went."""
+    try:
+        file.unlink()
+    except OSError:
+        return FAILED
+    return SUCCESS
+
+
+def _remove_empty(root: Path) -> None:
     for folder, _, _ in os.walk(root, topdown=False):
         if Path(folder) != root and not any(Path(folder).iterdir()):
             Path(folder).rmdir()
 
 
-def _files(root: Path, predicate: Predicate | None) -> Iterator[Path]:
-    folders = {Path(folder): names for folder, _, names in os.walk(root)}
-    if predicate is not None:
-        values = {folder: partition_values(str(folder.relative_to(root))) for folder in folders}
-        asked = [folder for folder in folders if predicate.columns <= set(values[folder])]
-        answers = predicate.select([values[folder] for folder in asked])
-        chosen = [folder for folder, is_chosen in zip(asked, answers, strict=True) if is_chosen]
-        folders = {folder: folders[folder] for folder in chosen}
-    for folder, names in folders.items():
-        yield from (folder / name for name in names)
+def _write_manifest(uri: str, lists: Mapping[str, list[Path]]) -> None:
+    """Write which files went and which could not be deleted, a URI a line."""
+    home = job_home()
+    folder = home.existing_path(uri)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, files in lists.items():
+        lines = (f"s3://{file.relative_to(home.lake)}\n" for file in files)
+        (folder / name).write_text("".join(lines), encoding="utf-8")
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(root):
+        yield from (Path(folder) / name for name in names)

@@ -7,8 +7,16 @@ import time
 
 import pytest
 
-from tidemark.errors import UnsupportedError, UsageError
+from tidemark.assembly.catalog_tables import CatalogTable
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.local_glue.catalog.partitions import (
+    Partition,
+    register_partitions,
+    registered_partitions,
+)
+from tidemark.local_glue.catalog.tables import put_tables
 from tidemark.local_glue.runs.run_warnings import RunWarning
+from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.writers import purges
 
 pytestmark = pytest.mark.spark
@@ -63,6 +71,43 @@ def test_files_of_an_excluded_storage_class_stay(glue_context, s3, put):
     assert left(s3) == ["a.json"]
 
 
+def test_a_manifest_lists_what_went(glue_context, s3, put):
+    put("in/a.json", 2)
+    put("in/day=1/b.json", 2)
+    put("in/new.json")
+
+    options = {"retentionPeriod": 1, "manifestFilePath": f"{s3.uri}log/"}
+    glue_context.purge_s3_path(f"{s3.uri}in/", options)
+
+    gone = (s3.folder / "log/Success.csv").read_text(encoding="utf-8").splitlines()
+    assert sorted(gone) == [f"{s3.uri}in/a.json", f"{s3.uri}in/day=1/b.json"]
+    assert (s3.folder / "log/Failed.csv").read_text(encoding="utf-8") == ""
+    assert left(s3)[:2] == ["in", "in/new.json"]
+
+
+def test_partitions_in_folders_of_any_name_are_purged_and_leave_the_catalog(
+    glue_context, s3, put, spark_home
+):
+    put("2024/01/a.json", 9)
+    put("2024/02/a.json", 9)
+    definition = {
+        "PartitionKeys": [{"Name": "month", "Type": "string"}],
+        "Parameters": {"classification": "json"},
+        "StorageDescriptor": {"Location": s3.uri, "Columns": [{"Name": "a", "Type": "int"}]},
+    }
+    table = CatalogTable("purged", s3.folder.name, definition)
+    months = [Partition((month,), f"{s3.uri}2024/{month}/") for month in ("01", "02")]
+    with Store(spark_home.database) as store:
+        put_tables(store, [table])
+        register_partitions(store, table, months, spark_home.existing_path)
+
+        options = {"retentionPeriod": 1, "partitionPredicate": "month = '01'"}
+        glue_context.purge_table("purged", s3.folder.name, options)
+
+        assert registered_partitions(store, table) == months[1:]
+    assert left(s3) == ["2024", "2024/02", "2024/02/a.json"]
+
+
 def test_the_partitions_of_a_table_are_chosen_by_a_predicate(glue_context, s3, put, spark):
     from awsglue.dynamicframe import DynamicFrame
 
@@ -101,7 +146,7 @@ def test_a_transition_warns_and_moves_nothing(glue_context, s3, put, monkeypatch
         ({"retentionPeriod": -1}, UsageError, "retentionPeriod is -1"),
         ({"retentionperiod": 1}, UsageError, "retentionperiod"),
         ({"excludeStorageClasses": ["COLD"]}, UsageError, "COLD"),
-        ({"manifestFilePath": "s3://log/"}, UnsupportedError, "manifestFilePath"),
+        ({"manifestFilePath": "s3://no-such-log/"}, EntityNotFoundError, "NoSuchBucket"),
     ],
 )
 def test_a_wrong_option_deletes_nothing(glue_context, s3, put, options, error, what):
