@@ -33,6 +33,8 @@ PUBLIC = (
     *("DateProjection", "DateUnit", "IntegerProjection", "EnumProjection", "InjectedProjection"),
     *("TableUse", "DataQualityRuleset", "NotSecret", "JobRuntime", "GlueArguments", "JobOptions"),
     "ActionOptions",
+    *("CrawledData", "CrawledTable", "CrawledDatabase", "CrawledOpenTables", "CrawledDynamoDB"),
+    "CrawlerOptions",
     *("StageConfig", "Schedule", "OnObjects", "OnEvent"),
     *(
         "WatermarkTable",

@@ -25,10 +25,11 @@ OWN_VARIABLES = ("cdk", "env", "iam", "id_", "key", "kms", "root", "s3", "scope"
 ALWAYS = ("capacity", "worker_type", "number_of_workers", "timeout_minutes", "glue_version")
 MEMBERS = (
     *("BookmarkOption", "CrawlState", "JobState", "MissingData", "Recrawl", "RunProperties"),
-    *("SchemaUpdate", "ShellCapacity"),
+    *("OpenFormat", "SchemaUpdate", "ShellCapacity"),
 )
 CALLS = (
     *("ActionOptions", "all_of", "any_of", "CrawledData", "CrawledDatabase", "CrawledTable"),
+    *("CrawledDynamoDB", "CrawledOpenTables"),
     *("CrawlerOptions", "GlueArguments", "JobOptions", "JobRuntime", "ShellRuntime"),
 )
 SWITCH = """\

@@ -46,8 +46,8 @@ FIELDS: dict[str, tuple[str, str]] = {
     ),
     "Tags": ("AWS, or the pipeline, sets tags that begin so; a value is not empty", "nothing"),
     "Targets": (
-        "a crawler of a pipeline reads folders of S3, tables whose data is in one, and databases "
-        "by JDBC, of each what the code shows",
+        "a crawler of a pipeline reads folders of S3, tables whose data is in one, databases by "
+        "JDBC, open tables without a manifest and DynamoDB, of each what the code shows",
         f"{ON_RESOURCE}, with what its role then needs (crawler.role.add_to_principal_policy)",
     ),
 }

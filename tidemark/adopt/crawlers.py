@@ -19,6 +19,10 @@ DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 PREFIX = re.compile(r"[a-z0-9_]{0,128}")
 JDBC_PATH = re.compile(r"[^/\s][^/\n]*(/[^/\n]+){1,2}")
 MOST_SAMPLED = 249
+MOST_FOLDERS = 20
+DYNAMODB_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
+LEAST_RATE, MOST_RATE = 0.1, 1.5
+SCAN_ALL, SCAN_RATE = ("scanAll", "ScanAll"), ("scanRate", "ScanRate")  # of Glue and of Terraform
 ON_CHANGE = {"UPDATE_IN_DATABASE": "UPDATE", "LOG": "LOG"}
 ON_MISSING = {
     "LOG": "LOG",
@@ -55,7 +59,8 @@ def why_not_crawler(crawler: Reading, locations: Mapping[str, str]) -> tuple[str
     if not kinds:
         return (
             "it reads nothing that add_crawler can name: folders of S3 (with / at the end, of "
-            "letters, digits and _.=-), tables whose data is in one, databases by JDBC",
+            "letters, digits and _.=-), tables whose data is in one, databases by JDBC, tables "
+            "of Delta Lake (native, without a manifest), Hudi, Iceberg, DynamoDB",
             "keep it with a trigger of its own",
         )
     if "CrawledTable" in kinds and len(kinds) > 1:
@@ -98,6 +103,10 @@ def _targets(
         "S3Targets": _of_data,
         "JdbcTargets": _of_database,
         "CatalogTargets": lambda one: _of_tables(one, locations),
+        "DeltaTargets": _of_delta,
+        "HudiTargets": lambda one: _of_open_tables(one, "HUDI"),
+        "IcebergTargets": lambda one: _of_open_tables(one, "ICEBERG"),
+        "DynamoDBTargets": _of_dynamodb,
     }
     for kind, read in readers.items():
         for number, one in enumerate(crawler.get("Targets", kind) or []):
@@ -140,6 +149,47 @@ def _of_tables(target: Mapping[str, object], locations: Mapping[str, str]) -> li
     ]
 
 
+def _of_delta(target: Mapping[str, object]) -> list[CrawlTarget]:
+    """Return the tables of a target that writes no manifest, since the role may only read."""
+    if target.get("WriteManifest") or not target.get("CreateNativeDeltaTable"):
+        return []
+    return _in_folders(target.get("DeltaTables"), "DELTA", _connection(target))
+
+
+def _of_open_tables(target: Mapping[str, object], kind: str) -> list[CrawlTarget]:
+    fields = {**_exclusions(target), **_connection(target)}
+    depth = target.get("MaximumTraversalDepth")
+    if type(depth) is int and 1 <= depth <= MOST_FOLDERS:
+        fields["depth"] = depth
+    return _in_folders(target.get("Paths"), kind, fields)
+
+
+def _in_folders(paths: object, kind: str, fields: Mapping[str, object]) -> list[CrawlTarget]:
+    """Return a target for each folder, or none if one of them cannot be named."""
+    texts = [str(path) for path in paths] if isinstance(paths, list) else []
+    places = [place_of(text) for text in texts]
+    if any(
+        place is None or place.uri.rstrip("/") != text.rstrip("/")
+        for place, text in zip(places, texts, strict=True)
+    ):
+        return []
+    given = {"format": Member("OpenFormat", kind), **fields}
+    return [CrawlTarget("CrawledOpenTables", place, given) for place in places]
+
+
+def _of_dynamodb(target: Mapping[str, object]) -> list[CrawlTarget]:
+    table = target.get("Path")
+    if not (isinstance(table, str) and DYNAMODB_TABLE.fullmatch(table)):
+        return []
+    fields: dict[str, object] = {"table": table}
+    if any(target.get(name) is False for name in SCAN_ALL):
+        fields["sampled"] = True
+    rates = [rate for name in SCAN_RATE if isinstance(rate := target.get(name), int | float)]
+    if rates and LEAST_RATE <= rates[0] <= MOST_RATE:
+        fields["scan_rate"] = rates[0]
+    return [CrawlTarget("CrawledDynamoDB", None, fields)]
+
+
 def _exclusions(target: Mapping[str, object]) -> dict[str, object]:
     patterns = target.get("Exclusions")
     if not isinstance(patterns, list) or not patterns or not _are_texts(patterns):
@@ -155,12 +205,15 @@ def _connection(target: Mapping[str, object]) -> dict[str, object]:
 def _account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTarget) -> None:
     """Account for what the code says of a target; the rest of it is listed with the crawler's."""
     said = {"exclusions": "Exclusions", "connection": "ConnectionName"}
-    said |= {"sampled_files": "SampleSize"}
+    said |= {"sampled_files": "SampleSize", "depth": "MaximumTraversalDepth"}
     for name in target.fields.keys() & said.keys():
         crawler.take(*path, said[name])
+    _account_for_switches(crawler, path, target)
     if crawler.get(*path, "Exclusions") == []:
         crawler.take(*path, "Exclusions")
-    if target.kind == "CrawledTable":
+    if target.kind == "CrawledOpenTables":
+        _account_for_folders(crawler, path)
+    elif target.kind == "CrawledTable":
         crawler.take(*path, "DatabaseName")
         if len(crawler.get(*path, "Tables")) == 1:
             crawler.take(*path, "Tables")
@@ -170,6 +223,31 @@ def _account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTa
         crawler.take(*path, "Path")
     else:
         crawler.differ(*path, "Path", why=f"it is written as {target.place.uri}", do="nothing")
+
+
+def _account_for_switches(crawler: Reading, path: tuple[str, ...], target: CrawlTarget) -> None:
+    """Account for what the template says in any case, by whichever name it has."""
+    names: tuple[str, ...]
+    if target.kind == "CrawledDynamoDB":
+        names, what = SCAN_ALL, "every item is read"
+        for name in SCAN_RATE if "scan_rate" in target.fields else ():
+            crawler.take(*path, name)
+    elif "DeltaTables" in crawler.get(*path):
+        names, what = ("WriteManifest",), "no manifest is written"
+        crawler.take(*path, "CreateNativeDeltaTable")
+    else:
+        return
+    taken = [crawler.take(*path, name) for name in names]
+    if all(value is None for value in taken):
+        crawler.differ(*path, names[-1], why=f"it was not said, and now is: {what}", do="nothing")
+
+
+def _account_for_folders(crawler: Reading, path: tuple[str, ...]) -> None:
+    key = "DeltaTables" if crawler.get(*path, "DeltaTables") else "Paths"
+    if len(crawler.get(*path, key)) == 1:
+        crawler.take(*path, key)
+    else:
+        crawler.differ(*path, key, why="each is a target of its own", do="nothing")
 
 
 def _account_for_what_is_off(crawler: Reading) -> None:

@@ -182,7 +182,7 @@ class CrawlTarget:
     """What a crawler reads, as one of the constructs' targets.
 
     Attributes:
-        kind: `Dataset`, `CrawledData`, `CrawledTable` or `CrawledDatabase`.
+        kind: `Dataset`, or the name of another class of targets, such as `CrawledData`.
         place: the data in S3; None of a database.
         fields: the other fields of the target.
     """

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
         Recrawl,
         SchemaUpdate,
     )
+    from tidemark.constructs.crawlers.other_targets import (
+        CrawledDynamoDB,
+        CrawledOpenTables,
+        OpenFormat,
+    )
     from tidemark.constructs.crawlers.targets import CrawledData, CrawledDatabase, CrawledTable
     from tidemark.constructs.dataset import Dataset
     from tidemark.constructs.jobs.action_options import ActionOptions
@@ -71,6 +76,8 @@ _MODULES = {
     "CrawlState": f"{_HERE}.jobs.conditions",
     "CrawledData": f"{_HERE}.crawlers.targets",
     "CrawledDatabase": f"{_HERE}.crawlers.targets",
+    "CrawledDynamoDB": f"{_HERE}.crawlers.other_targets",
+    "CrawledOpenTables": f"{_HERE}.crawlers.other_targets",
     "CrawledTable": f"{_HERE}.crawlers.targets",
     "Crawler": f"{_HERE}.crawlers.crawler",
     "CrawlerOptions": f"{_HERE}.crawlers.options",
@@ -100,6 +107,7 @@ _MODULES = {
     "NotSecret": "tidemark.checks.plain_secrets",
     "OnEvent": f"{_HERE}.starts.events",
     "OnObjects": f"{_HERE}.starts.events",
+    "OpenFormat": f"{_HERE}.crawlers.other_targets",
     "Pipeline": f"{_HERE}.pipeline.pipeline",
     "PipelineSet": f"{_HERE}.pipeline.pipeline_set",
     "Predicate": f"{_HERE}.predicates",
@@ -135,6 +143,8 @@ __all__ = [
     "CrawlState",
     "CrawledData",
     "CrawledDatabase",
+    "CrawledDynamoDB",
+    "CrawledOpenTables",
     "CrawledTable",
     "Crawler",
     "CrawlerOptions",
@@ -164,6 +174,7 @@ __all__ = [
     "NotSecret",
     "OnEvent",
     "OnObjects",
+    "OpenFormat",
     "Pipeline",
     "PipelineSet",
     "Predicate",

@@ -51,6 +51,10 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "TablePrefix": st.sampled_from(["", "raw_", "Raw_", "raw-"]),
     "Tables": st.lists(st.sampled_from(["orders", "odd", "absent"]), min_size=1, max_size=2),
     "Exclusions": st.lists(st.sampled_from(["**.tmp", ""]), max_size=2),
+    "Paths": st.lists(st.sampled_from(["s3://bucket-of-mine/in/", "s3://a"]), max_size=2),
+    "DeltaTables": st.lists(st.sampled_from(["s3://bucket-of-mine/d/", "s3://a"]), max_size=2),
+    "MaximumTraversalDepth": st.integers(0, 30),
+    "scanRate": st.sampled_from([0.05, 0.5, 1.5]),
     "SampleSize": st.integers(0, 300),
     "Schedule": st.sampled_from(["cron(0 6 * * ? *)", "cron(0/1 * * * ? *)", "every day"]),
 }
@@ -71,6 +75,10 @@ def crawlers() -> st.SearchStrategy[dict[str, Any]]:
         st.tuples(st.just("JdbcTargets"), answers("JdbcTarget", Path="shop/%")),
         st.tuples(st.just("CatalogTargets"), answers("CatalogTarget")),
         st.tuples(st.just("MongoDBTargets"), answers("MongoDBTarget")),
+        st.tuples(st.just("DynamoDBTargets"), answers("DynamoDBTarget", Path="orders")),
+        st.tuples(st.just("DeltaTargets"), answers("DeltaTarget")),
+        st.tuples(st.just("HudiTargets"), answers("HudiTarget")),
+        st.tuples(st.just("IcebergTargets"), answers("IcebergTarget")),
     ]
     found = st.lists(st.one_of(some), max_size=3).map(
         lambda pairs: {kind: [one for of, one in pairs if of == kind] for kind, _ in pairs}

@@ -12,7 +12,7 @@ from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.crawlers import crawler_call_of, why_not_crawler
 from tidemark.adopt.jobs import call_of, kind_of
-from tidemark.adopt.model import Difference, Found
+from tidemark.adopt.model import Difference, Found, Member
 from tidemark.adopt.reading import Reading, leaves
 from tidemark.adopt.triggers import account_for, read_triggers
 
@@ -168,3 +168,45 @@ def test_a_secret_is_shown_nowhere(data):
     adoption = adopt(Found("", {"orders": resource}))
 
     assert secret not in repr(adoption)
+
+
+def test_open_tables_and_tables_of_dynamodb_are_targets_as_they_were():
+    crawler = Reading(
+        "crawler raw",
+        {
+            "DatabaseName": "sales",
+            "Targets": {
+                "DeltaTargets": [
+                    {
+                        "DeltaTables": ["s3://lake/a/", "s3://lake/b"],
+                        "ConnectionName": "office",
+                        "CreateNativeDeltaTable": True,
+                        "WriteManifest": False,
+                    },
+                    {"DeltaTables": ["s3://lake/c/"], "WriteManifest": True},
+                ],
+                "IcebergTargets": [{"Paths": ["s3://lake/i/"], "MaximumTraversalDepth": 3}],
+                "DynamoDBTargets": [{"Path": "orders", "scanAll": False, "scanRate": 0.5}],
+            },
+        },
+    )
+
+    targets = crawler_call_of(crawler, {}).targets
+
+    delta = {"format": Member("OpenFormat", "DELTA"), "connection": "office"}
+    assert [(one.kind, one.place and one.place.uri, one.fields) for one in targets] == [
+        ("CrawledOpenTables", "s3://lake/a/", delta),
+        ("CrawledOpenTables", "s3://lake/b/", delta),
+        (
+            "CrawledOpenTables",
+            "s3://lake/i/",
+            {"format": Member("OpenFormat", "ICEBERG"), "depth": 3},
+        ),
+        ("CrawledDynamoDB", None, {"table": "orders", "sampled": True, "scan_rate": 0.5}),
+    ]
+    listed = [one.path for one in crawler.differences if one.path[0] == "Targets"]
+    assert listed == [  # two tables become two targets; who only reads writes no manifest
+        ("Targets", "DeltaTargets", "0", "DeltaTables"),
+        ("Targets", "DeltaTargets", "1", "DeltaTables"),
+        ("Targets", "DeltaTargets", "1", "WriteManifest"),
+    ]

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.synth
 def test_the_copies_are_the_forms_of_the_constructs():
     from tidemark.constructs import dataset
     from tidemark.constructs.catalog import table_use
-    from tidemark.constructs.crawlers import crawler, targets
+    from tidemark.constructs.crawlers import crawler, other_targets, targets
     from tidemark.constructs.crawlers import options as crawler_options
     from tidemark.constructs.jobs import action_options, job_arguments, job_checks, own_texts
     from tidemark.constructs.jobs import glue_arguments as own
@@ -31,6 +31,10 @@ def test_the_copies_are_the_forms_of_the_constructs():
     assert crawlers.PREFIX == crawler_options.PREFIX
     assert crawlers.JDBC_PATH == targets.JDBC_PATH
     assert crawlers.MOST_SAMPLED == targets.MOST_SAMPLED
+    assert crawlers.MOST_FOLDERS == other_targets.MOST_FOLDERS
+    assert crawlers.DYNAMODB_TABLE == other_targets.DYNAMODB_TABLE
+    assert crawlers.LEAST_RATE == other_targets.LEAST_RATE
+    assert crawlers.MOST_RATE == other_targets.MOST_RATE
     for of, members in (
         (crawler_options.SchemaUpdate, crawlers.ON_CHANGE),
         (crawler_options.MissingData, crawlers.ON_MISSING),

@@ -54,6 +54,7 @@ ADDED = {
     ("RecrawlPolicy",),
     ("CrawlerSecurityConfiguration",),
     ("Targets", "CatalogTargets", "1"),  # where one target named two tables: that is listed
+    *(("Targets", f"{kind}Targets", n) for kind in ("Delta", "Hudi", "Iceberg") for n in "123"),
 }
 
 
@@ -297,9 +298,13 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
 
 
 def each_once(crawler: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a crawler without targets that it names again, which are listed."""
+    """Return a crawler as CloudFormation spells it, without targets that it names again."""
     targets = {
-        kind: [one for number, one in enumerate(given) if one not in given[:number]]
+        kind: [
+            {f"{name[0].upper()}{name[1:]}": value for name, value in one.items()}
+            for number, one in enumerate(given)
+            if one not in given[:number]
+        ]
         for kind, given in crawler["Targets"].items()
     }
     return {**crawler, "Targets": targets}

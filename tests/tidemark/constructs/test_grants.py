@@ -288,6 +288,7 @@ def everything(cdk: Any, tmp_path_factory: pytest.TempPathFactory) -> App:
 def needs(everything: App) -> dict[str, list[Request]]:
     """Return what each role is needed for."""
     raw, mart = everything.arn("lakeraw"), everything.arn("lakemart")
+    landing = everything.arn("lakelanding")
     key, theirs = everything.arn("lakekey"), "arn:aws:s3:::theirs"
     table = everything.arn("glue-watermarks")
     crawler = {
@@ -319,6 +320,12 @@ def needs(everything: App) -> dict[str, list[Request]]:
         ],
         "KindsCrawlDatabaseRole": [
             *crawler["CrawlDatabase"],
+            *reads(landing, "events"),
+            *each(["s3:GetBucketLocation"], landing),
+            *each(
+                ["dynamodb:DescribeTable", "dynamodb:Scan"],
+                f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/orders",
+            ),
             *crawls("sales/shop_orders", deletes=True),
             *joins("office"),
         ],

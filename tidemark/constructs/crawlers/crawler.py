@@ -10,13 +10,20 @@ from constructs import Construct
 
 from tidemark.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.constructs.crawlers.options import CrawlerOptions, MissingData
-from tidemark.constructs.crawlers.permissions import LOGS, locate_buckets, write_catalog
+from tidemark.constructs.crawlers.permissions import (
+    LOGS,
+    locate_buckets,
+    scan_tables,
+    write_catalog,
+)
 from tidemark.constructs.crawlers.targets import (
     Target,
+    are_files,
     as_property,
     check_targets,
     connections_in,
     data_of,
+    dynamodb_tables_of,
     tables_of,
 )
 from tidemark.constructs.jobs import permissions
@@ -78,7 +85,7 @@ class Crawler(Construct):
         """
         options = CrawlerOptions() if options is None else options
         _check(name, targets, database, options)
-        if options.recrawl.name == "NEW_FOLDERS_ONLY" and len(data_of(targets)) < len(targets):
+        if options.recrawl.name == "NEW_FOLDERS_ONLY" and not are_files(targets):
             raise JobDefinitionError(
                 f"crawler '{name}' has recrawl Recrawl.NEW_FOLDERS_ONLY and targets that are no "
                 "data in S3; allowed: Dataset, CrawledData; crawl everything, or add a crawler"
@@ -96,6 +103,7 @@ class Crawler(Construct):
         self.reads = data_of(targets)
         tables = tables_of(targets)
         statements = self._statements(shared, tables, options, joined)
+        statements += scan_tables(shared.stack, dynamodb_tables_of(targets))
         found = role_of(self, name, statements, role, shared.stack, of="crawler")
         self.role = found.role
         self.log_group = f"{LOGS}/{self.role.role_name}-{shared.security.name}"

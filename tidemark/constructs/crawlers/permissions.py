@@ -60,3 +60,12 @@ def write_catalog(
 def locate_buckets(bucket_arns: Sequence[str]) -> list[Statement]:
     """Return the permission to ask where buckets are, which the managed policy has too, if any."""
     return [allow(["s3:GetBucketLocation"], bucket_arns)] if bucket_arns else []
+
+
+def scan_tables(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
+    """Return the permission to read tables of DynamoDB, if any."""
+    arns = [
+        stack.format_arn(service="dynamodb", resource="table", resource_name=table)
+        for table in tables
+    ]
+    return [allow(["dynamodb:DescribeTable", "dynamodb:Scan"], arns)] if arns else []

@@ -4,13 +4,20 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/a
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from aws_cdk import aws_glue as glue
 
 from tidemark.constructs.catalog.table_use import NAME
+from tidemark.constructs.crawlers.other_targets import (
+    CrawledDynamoDB,
+    CrawledOpenTables,
+    OpenFormat,
+    check_exclusions,
+)
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection
 from tidemark.errors import JobDefinitionError
@@ -43,7 +50,7 @@ class CrawledData:
             raise JobDefinitionError(
                 f"CrawledData has data {self.data!r}; allowed: a Dataset; pass one"
             )
-        _check_exclusions("CrawledData", self.exclusions)
+        check_exclusions("CrawledData", self.exclusions)
         files: object = self.sampled_files
         if files is not None and not (type(files) is int and 1 <= files <= MOST_SAMPLED):
             raise JobDefinitionError(
@@ -111,11 +118,14 @@ class CrawledDatabase:
                 f"CrawledDatabase {path!r} has connection None; allowed: a JDBC connection of "
                 "Glue, by name or as a construct of the app; pass one"
             )
-        _check_exclusions("CrawledDatabase", self.exclusions)
+        check_exclusions("CrawledDatabase", self.exclusions)
 
 
-Target: TypeAlias = Dataset | CrawledData | CrawledTable | CrawledDatabase
+Target: TypeAlias = (
+    Dataset | CrawledData | CrawledTable | CrawledDatabase | CrawledOpenTables | CrawledDynamoDB
+)
 """What a crawler may read."""
+NAMES = "Dataset, CrawledData, CrawledTable, CrawledDatabase, CrawledOpenTables or CrawledDynamoDB"
 
 
 def check_targets(crawler: str, targets: object) -> None:
@@ -127,13 +137,13 @@ def check_targets(crawler: str, targets: object) -> None:
     if not isinstance(targets, list | tuple) or not targets:
         raise JobDefinitionError(
             f"crawler '{crawler}' has targets {targets!r}; allowed: a list of at least one "
-            "Dataset, CrawledData, CrawledTable or CrawledDatabase; correct targets="
+            f"{NAMES}; correct targets="
         )
     for target in targets:
         if not isinstance(target, Target):
             raise JobDefinitionError(
-                f"crawler '{crawler}' has the target {target!r}; allowed: a Dataset, CrawledData, "
-                "CrawledTable or CrawledDatabase; correct targets="
+                f"crawler '{crawler}' has the target {target!r}; allowed: a {NAMES}; correct "
+                "targets="
             )
         if targets.count(target) > 1:
             raise JobDefinitionError(
@@ -153,7 +163,7 @@ def data_of(targets: Sequence[Target]) -> tuple[Dataset, ...]:
     data = [
         target if isinstance(target, Dataset) else target.data
         for target in targets
-        if not isinstance(target, CrawledDatabase)
+        if not isinstance(target, CrawledDatabase | CrawledDynamoDB)
     ]
     return tuple(dict.fromkeys(data))
 
@@ -161,6 +171,16 @@ def data_of(targets: Sequence[Target]) -> tuple[Dataset, ...]:
 def tables_of(targets: Sequence[Target]) -> tuple[str, ...]:
     """Return the tables of the Data Catalog that targets name, each as `database.table`."""
     return tuple(target.table for target in targets if isinstance(target, CrawledTable))
+
+
+def dynamodb_tables_of(targets: Sequence[Target]) -> list[str]:
+    """Return the names of the tables of DynamoDB that targets are."""
+    return [target.table for target in targets if isinstance(target, CrawledDynamoDB)]
+
+
+def are_files(targets: Sequence[Target]) -> bool:
+    """Return whether all that is read are files that are no tables of a format of their own."""
+    return all(isinstance(target, Dataset | CrawledData | CrawledTable) for target in targets)
 
 
 def connections_in(targets: Sequence[Target]) -> list[Connection | None]:
@@ -177,43 +197,60 @@ def as_property(
         targets: what the crawler reads.
         connections: the name of the connection of each, None for one without.
     """
-    data, tables, databases = [], [], []
+    found: defaultdict[str, list[Any]] = defaultdict(list)
     for target, connection in zip(targets, connections, strict=True):
-        if isinstance(target, CrawledDatabase):
-            databases.append(
-                glue.CfnCrawler.JdbcTargetProperty(
-                    connection_name=connection,
-                    path=target.path,
-                    exclusions=list(target.exclusions) or None,
-                )
-            )
-        elif isinstance(target, CrawledTable):
-            database, _, name = target.table.partition(".")
-            tables.append(
-                glue.CfnCrawler.CatalogTargetProperty(
-                    database_name=database, tables=[name], connection_name=connection
-                )
-            )
-        else:
-            whole = target if isinstance(target, CrawledData) else CrawledData(target)
-            data.append(
-                glue.CfnCrawler.S3TargetProperty(
-                    path=whole.data.uri,
-                    exclusions=list(whole.exclusions) or None,
-                    sample_size=whole.sampled_files,
-                    connection_name=connection,
-                )
-            )
-    return glue.CfnCrawler.TargetsProperty(
-        s3_targets=data or None, catalog_targets=tables or None, jdbc_targets=databases or None
+        whole = CrawledData(target) if isinstance(target, Dataset) else target
+        kind, written = _written(whole, connection)
+        found[kind].append(written)
+    return glue.CfnCrawler.TargetsProperty(**found)
+
+
+def _written(
+    target: CrawledData | CrawledTable | CrawledDatabase | CrawledOpenTables | CrawledDynamoDB,
+    connection: str | None,
+) -> tuple[str, object]:
+    """Return of which list of CloudFormation's a target is, and how it stands there."""
+    if isinstance(target, CrawledDatabase):
+        return "jdbc_targets", glue.CfnCrawler.JdbcTargetProperty(
+            connection_name=connection,
+            path=target.path,
+            exclusions=list(target.exclusions) or None,
+        )
+    if isinstance(target, CrawledTable):
+        database, _, name = target.table.partition(".")
+        return "catalog_targets", glue.CfnCrawler.CatalogTargetProperty(
+            database_name=database, tables=[name], connection_name=connection
+        )
+    if isinstance(target, CrawledDynamoDB):
+        return "dynamo_db_targets", glue.CfnCrawler.DynamoDBTargetProperty(
+            path=target.table,
+            scan_all=not target.sampled,
+            scan_rate=target.scan_rate,
+        )
+    if isinstance(target, CrawledOpenTables):
+        return _open_tables(target, connection)
+    return "s3_targets", glue.CfnCrawler.S3TargetProperty(
+        path=target.data.uri,
+        exclusions=list(target.exclusions) or None,
+        sample_size=target.sampled_files,
+        connection_name=connection,
     )
 
 
-def _check_exclusions(what: str, patterns: object) -> None:
-    if not isinstance(patterns, list | tuple) or not all(
-        isinstance(pattern, str) and pattern for pattern in patterns
-    ):
-        raise JobDefinitionError(
-            f"{what} has exclusions {patterns!r}; allowed: a list of glob patterns, such as "
-            "'**.tmp'; correct it"
+def _open_tables(target: CrawledOpenTables, connection: str | None) -> tuple[str, object]:
+    if target.format is OpenFormat.DELTA:
+        return "delta_targets", glue.CfnCrawler.DeltaTargetProperty(
+            delta_tables=[target.data.uri],
+            connection_name=connection,
+            create_native_delta_table=True,
+            write_manifest=False,
         )
+    properties: dict[str, Any] = {
+        "paths": [target.data.uri],
+        "connection_name": connection,
+        "exclusions": list(target.exclusions) or None,
+        "maximum_traversal_depth": target.depth,
+    }
+    if target.format is OpenFormat.HUDI:
+        return "hudi_targets", glue.CfnCrawler.HudiTargetProperty(**properties)
+    return "iceberg_targets", glue.CfnCrawler.IcebergTargetProperty(**properties)

@@ -32,8 +32,8 @@ class Crawlers(Workflow):
 
         Args:
             name: name of the crawler in kebab case, unique in the app.
-            targets: what it reads: datasets, `CrawledData` with exclusions, `CrawledTable` or
-                `CrawledDatabase`.
+            targets: what it reads: datasets, `CrawledData` with exclusions, `CrawledTable`,
+                `CrawledDatabase`, `CrawledOpenTables` or `CrawledDynamoDB`.
             database: the database of the Data Catalog that it writes, `lake.database.ref`.
             after: as for `add_job`.
             options: what it does with tables that have changed, a prefix for their names, and so

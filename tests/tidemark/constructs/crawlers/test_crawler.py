@@ -81,6 +81,39 @@ def test_targets_of_every_kind_are_written_as_cloudformation_takes_them(declared
     assert tables == {"CatalogTargets": [{"DatabaseName": "sales", "Tables": ["a"]}]}
 
 
+def test_tables_of_open_formats_and_of_dynamodb_are_targets(declared, data, crawl):
+    from tidemark.constructs import CrawledDynamoDB, CrawledOpenTables, OpenFormat
+
+    delta, hudi, iceberg = (data(f"{name}/", delivered=True) for name in ("d", "h", "i"))
+    crawl(
+        targets=[
+            CrawledOpenTables(delta, OpenFormat.DELTA, connection="office"),
+            CrawledOpenTables(hudi, OpenFormat.HUDI, depth=2, exclusions=["tmp/**"]),
+            CrawledOpenTables(iceberg, OpenFormat.ICEBERG),
+            CrawledDynamoDB("orders", sampled=True, scan_rate=0.5),
+        ]
+    )
+
+    assert one(declared, "AWS::Glue::Crawler")["Targets"] == {
+        "DeltaTargets": [
+            {
+                "DeltaTables": ["s3://lake/d/"],
+                "ConnectionName": "office",
+                "CreateNativeDeltaTable": True,
+                "WriteManifest": False,
+            }
+        ],
+        "HudiTargets": [
+            {"Paths": ["s3://lake/h/"], "Exclusions": ["tmp/**"], "MaximumTraversalDepth": 2}
+        ],
+        "IcebergTargets": [{"Paths": ["s3://lake/i/"]}],
+        "DynamoDBTargets": [{"Path": "orders", "ScanAll": False, "ScanRate": 0.5}],
+    }
+    may = allowed(declared)
+    assert ":table/orders" in may["dynamodb:Scan"]
+    assert all(f"lake/{name}/*" in may["s3:GetObject"] for name in "dhi")
+
+
 def test_jobs_and_crawlers_wait_for_each_other(declared, pipeline, crawl):
     from tidemark.constructs import CrawlState, JobState, all_of, any_of
 
@@ -217,8 +250,11 @@ def test_a_crawler_that_cannot_be_is_refused(crawl, changes, text):
 def test_targets_that_exclude_each_other_are_refused(crawl, data):
     from tidemark.constructs import (
         CrawledDatabase,
+        CrawledDynamoDB,
+        CrawledOpenTables,
         CrawledTable,
         CrawlerOptions,
+        OpenFormat,
         Recrawl,
         SchemaUpdate,
     )
@@ -226,8 +262,10 @@ def test_targets_that_exclude_each_other_are_refused(crawl, data):
     new_only = CrawlerOptions(recrawl=Recrawl.NEW_FOLDERS_ONLY, on_change=SchemaUpdate.LOG)
     with pytest.raises(JobDefinitionError, match="tables of the Data Catalog and other targets"):
         crawl(targets=[data("raw/"), CrawledTable("a.b", data("b/"))])
-    with pytest.raises(JobDefinitionError, match="targets that are no data in S3"):
-        crawl(targets=[CrawledDatabase("shop-db", "shop/%")], options=new_only)
+    iceberg = CrawledOpenTables(data("i/"), OpenFormat.ICEBERG)
+    for other in (CrawledDatabase("shop-db", "shop/%"), CrawledDynamoDB("orders"), iceberg):
+        with pytest.raises(JobDefinitionError, match="targets that are no data in S3"):
+            crawl(targets=[other], options=new_only)
 
 
 def test_options_and_targets_that_glue_refuses_are_refused(data):

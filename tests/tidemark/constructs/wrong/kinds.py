@@ -6,6 +6,33 @@ from tests.tidemark.constructs.wrong.world import token
 
 # What is declared, and a part of why it is refused.
 WRONG = {
+    "open tables format": (
+        lambda w: tc.CrawledOpenTables(w.data(), "iceberg"),
+        "CrawledOpenTables has format 'iceberg'; allowed: OpenFormat.DELTA",
+    ),
+    "open tables depth": (
+        lambda w: tc.CrawledOpenTables(w.data(), tc.OpenFormat.HUDI, depth=21),
+        "CrawledOpenTables has depth 21; allowed: an integer from 1 to 20",
+    ),
+    "delta exclusions": (
+        lambda w: tc.CrawledOpenTables(w.data(), tc.OpenFormat.DELTA, exclusions=["x"]),
+        "CrawledOpenTables has exclusions ['x']; allowed: none of Delta Lake",
+    ),
+    "dynamodb arn": (
+        lambda w: tc.CrawledDynamoDB("arn:aws:dynamodb:eu-west-1:123456789012:table/t"),
+        "allowed: the name of a table",
+    ),
+    "dynamodb rate": (
+        lambda w: tc.CrawledDynamoDB("orders", scan_rate=2),
+        "CrawledDynamoDB has scan_rate 2; allowed: a number from 0.1 to 1.5",
+    ),
+    "dynamodb vpc only": (
+        lambda w: w.crawler(
+            pipeline=w.pipeline("x", stage=stage_of(vpc_only=True)),
+            targets=[tc.CrawledDynamoDB("orders")],
+        ),
+        "crawler 'crawl' has a target without a connection, and the stage says vpcOnly",
+    ),
     "crawler.on jobstate": (
         lambda w: w.crawler().on(tc.JobState.FAILED),
         "on(...) of 'crawl' is <JobState.FAILED: 'FAILED'>",
@@ -154,7 +181,7 @@ WRONG = {
     "crawler targets empty": (lambda w: w.crawler(targets=[]), "crawler 'crawl' has targets []"),
     "crawler targets bucket": (
         lambda w: w.crawler(targets=[w.lake]),
-        "allowed: a Dataset, CrawledData, CrawledTable or CrawledDatabase",
+        "allowed: a Dataset, CrawledData, CrawledTable, CrawledDatabase,",
     ),
     "crawler targets twice": (
         lambda w: w.crawler(targets=[w.data(), w.data()]),
