@@ -13,6 +13,9 @@ LOOPBACK = "127.0.0.1"
 JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
 PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
 HOST_HELP = "Address of the port; other than loopback, everybody who reaches it can run code here."
+EVENT_HELP = (
+    "Gets the event of each job run that ends on its standard input, as EventBridge has it."
+)
 LAKE_HELP = "Also the data: the buckets, and embedded databases."
 
 
@@ -38,10 +41,16 @@ def reset(yes: bool) -> None:
 @click.option("--jvms", "size", type=click.IntRange(0), help=JVMS_HELP)
 @click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
 @click.option("--host", default=LOOPBACK, metavar="ADDRESS", help=HOST_HELP)
+@click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 def up(
-    size: int | None, port: int | None, host: str, app: Path | None, context: tuple[str, ...]
+    size: int | None,
+    port: int | None,
+    host: str,
+    on_event: str | None,
+    app: Path | None,
+    context: tuple[str, ...],
 ) -> None:
     """Keep JVMs warm for the commands of this home, until Ctrl-C.
 
@@ -52,8 +61,10 @@ def up(
     from tidemark.cli.serve import serve_until_interrupted, warm_until_interrupted
     from tidemark.local_glue.home import Home
 
-    if port is None and (app is not None or context or host != LOOPBACK):
-        raise UsageError("--app, --context and --host are for a port: give --port NUMBER too")
+    if port is None and (app is not None or context or host != LOOPBACK or on_event is not None):
+        raise UsageError(
+            "--app, --context, --host and --on-event are for a port: give --port NUMBER too"
+        )
     home = Home.from_environment()
     count = (os.cpu_count() or 1) if size is None else size
     if port is None:
@@ -64,7 +75,7 @@ def up(
     assembly = None
     if app is not None or context:
         assembly = assembly_folder(Console(stderr=True), app, context)
-    serve_until_interrupted(home, count, host, port, assembly)
+    serve_until_interrupted(home, count, host, port, on_event, assembly)
 
 
 @local.command()

@@ -27,12 +27,12 @@ def warm_until_interrupted(home: Home, count: int) -> None:
 
 
 def serve_until_interrupted(
-    home: Home, count: int, host: str, port: int, assembly: Path | None
+    home: Home, count: int, host: str, port: int, on_event: str | None, assembly: Path | None
 ) -> None:
     """Serve the local Glue, with ``count`` warm JVMs and what an assembly defines, if any."""
     with ExitStack() as stack:
         jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
-        options = Options(host, port, jvms, observe=_tell, say=click.echo)
+        options = Options(host, port, jvms, _tell, say=click.echo, on_event=on_event)
         url, engine = stack.enter_context(serving(home, options))
         if assembly is not None:
             from tidemark.local_glue.port.deployments import deploy_on_port

@@ -1,10 +1,11 @@
 """Opens a home as a local Glue on a port, and closes it again."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.extras import require
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import dynamodb_endpoint
@@ -12,6 +13,7 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.port.application import Application
 from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.events import LOG, Events, state_change
 from tidemark.local_glue.port.flows import Flows
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.recovery import go_on
@@ -33,7 +35,8 @@ class Options:
         jvms: where job runs borrow their JVMs.
         observe: called in the engine's thread with each run whose final state was recorded.
         clock: epoch milliseconds.
-        say: called in the engine's thread with what no client waits for.
+        say: called in threads of its own with what no client waits for.
+        on_event: a command that gets each event on its standard input; None for none.
     """
 
     host: str = LOOPBACK
@@ -42,6 +45,7 @@ class Options:
     observe: Callable[[JobRun], None] = lambda _: None
     clock: Callable[[], int] = now_ms
     say: Callable[[str], None] = lambda _: None
+    on_event: str | None = None
 
 
 @contextmanager
@@ -52,8 +56,9 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         UsageError: the port is in use, another command holds the home, or there is no Java.
     """
     require("waitress")
-    with listening(options.host, options.port) as listener:
-        open_glue = partial(_open, home, options, listener.url)
+    events = Events(home.root / LOG, options.on_event, options.say)
+    with closing(events), listening(options.host, options.port) as listener:
+        open_glue = partial(_open, home, options, events, listener.url)
         with Engine(open_glue) as engine:
             hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
             listener.serve(Application(engine, home, hosts))
@@ -64,13 +69,19 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
 
 
 @contextmanager
-def _open(home: Home, options: Options, url: str) -> Iterator[LocalGlue]:
+def _open(home: Home, options: Options, events: Events, url: str) -> Iterator[LocalGlue]:
     with home.exclusive():
         java_home = find_java_home()
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
             machine = Machine(home, java_home, endpoint, region(), options.jvms, url)
             flows, schedules = Flows(store, options.clock), Schedules()
-            runner = Runner(machine, store, flows.follow, options.observe)
+
+            def has_ended(run: JobRun) -> None:
+                if event := state_change(run, ACCOUNT_ID, machine.region):
+                    events.tell(event)
+                options.observe(run)
+
+            runner = Runner(machine, store, flows.follow, has_ended)
             glue = LocalGlue(machine, store, runner, flows, schedules, options.clock, options.say)
             try:
                 go_on(glue)

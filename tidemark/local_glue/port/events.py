@@ -1,0 +1,103 @@
+"""Tells of job runs that have ended, as Glue tells EventBridge.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-glue.html
+"""
+
+import json
+import shlex
+import subprocess
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.store.database import JobRun
+
+LOG = "events.jsonl"  # in the home, a document a line
+SEVERITIES = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
+MS_PER_S = 1000
+COMMAND_TIMEOUT_S = 60
+
+
+def state_change(run: JobRun, account: str, region: str) -> dict[str, Any] | None:
+    """Return the event "Glue Job State Change" of a run that has ended; None if AWS sends none."""
+    if run.state not in SEVERITIES:
+        return None
+    end = datetime.fromtimestamp((run.completed_at_ms or run.started_at_ms) // MS_PER_S, UTC)
+    detail = {
+        "jobName": run.job_name,
+        "severity": SEVERITIES[run.state],
+        "state": run.state,
+        "jobRunId": run.run_id,
+        "message": run.error_message or "Job run succeeded",
+    }
+    return {
+        "version": "0",
+        "id": str(uuid.uuid4()),
+        "detail-type": "Glue Job State Change",
+        "source": "aws.glue",
+        "account": account,
+        "time": end.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "region": region,
+        "resources": [],
+        "detail": detail,
+    }
+
+
+class Events:
+    """Writes events into a log, and hands each to a command."""
+
+    def __init__(self, log: Path, command: str | None, say: Callable[[str], None]) -> None:
+        """Prepare to tell.
+
+        Args:
+            log: the file that documents are added to, one a line.
+            command: gets each document on its standard input, one after the other; None for none.
+            say: told of a command that fails.
+
+        Raises:
+            UsageError: the command is none.
+        """
+        self._log = log
+        self._say = say
+        self._words = _words(command) if command is not None else []
+        self._worker = ThreadPoolExecutor(1, "on-event")
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Tell of an event; the command runs in a thread of its own."""
+        text = json.dumps(event)
+        try:
+            with self._log.open("a", encoding="utf-8") as log:
+                log.write(f"{text}\n")
+        except OSError as error:  # as on a full disk: the runs go on
+            self._say(f"an event could not be written into {self._log}: {error.strerror}")
+        if self._words:
+            self._worker.submit(self._run, text)
+
+    def _run(self, text: str) -> None:
+        try:
+            done = subprocess.run(  # noqa: S603 (the user's own command)
+                self._words, input=text, text=True, timeout=COMMAND_TIMEOUT_S
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            self._say(f"{shlex.join(self._words)} failed on an event: {error}")
+            return
+        if done.returncode:
+            self._say(f"{shlex.join(self._words)} ended with {done.returncode} on an event")
+
+    def close(self) -> None:
+        """Wait for the commands of events that were told."""
+        self._worker.shutdown()
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"--on-event {command!r} is no command: {error}") from error
+    if not words:
+        raise UsageError("--on-event is empty; give a command, such as 'python notify.py'")
+    return words
