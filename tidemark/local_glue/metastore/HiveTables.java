@@ -20,7 +20,7 @@ public class HiveTables extends Rule {
             return plan;
         }
         Map json = SparkJson.ofTable(table.identifier().database().isDefined() ? table : named(table));
-        Map found = (Map) LocalCatalog.ask("hive_table", json);
+        Map found = (Map) LocalTables.ask("hive_table", json);
         CatalogTable made = new CatalogTable(
             table.identifier(), table.tableType(),
             SparkJson.withOptions(table.storage(), (Map) found.get("options")),

@@ -30,7 +30,7 @@ from tidemark.local_glue.catalog.tables import (
     table_or_none,
 )
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.metastore.json_names import spelled
+from tidemark.local_glue.metastore.json_names import spelled, spelled_names
 from tidemark.local_glue.metastore.spark_tables import (
     PROVIDER,
     ROWS,
@@ -59,6 +59,7 @@ class Answers:
         self._home = home
         self._database = database
         self._warned = set[str]()
+        self._names: dict[str, Mapping[str, str]] = {}
         self._of_thread = threading.local()  # a connection to SQLite is of one thread
         self._operations: dict[str, Callable[[Store, Request], Any]] = {
             "databases": lambda store, _: [one.name for one in catalog_databases(store)],
@@ -108,11 +109,17 @@ class Answers:
             return None
         found = spark_table(table)
         if found["provider"] == "json" and found["schema"] is None:
-            found = spelled(found, self._folder_of(table.location))
+            found = spelled(found, self._names_in(table.location))
         if table.full_name not in self._warned:
             self._warned.add(table.full_name)
             _warn(table)
         return found
+
+    def _names_in(self, location: str) -> Mapping[str, str]:
+        """Return how the JSON below a place spells its names; asked once there are some."""
+        if not self._names.get(location):
+            self._names[location] = spelled_names(self._folder_of(location))
+        return self._names[location]
 
     def _places(self, store: Store, request: Request) -> list[str]:
         """Return the folders of a table's data."""

@@ -14,12 +14,17 @@ from tidemark.local_glue.bookmarks.listing import is_hidden
 BYTES = 64 * 1024  # of a file that are looked at
 
 
-def spelled(definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a table as Spark takes it, its columns spelled as in the first file of a folder."""
+def spelled_names(folder: Path) -> dict[str, str]:
+    """Return how names are spelled in the first file of a folder, by themselves in lower case."""
     names = dict[str, str]()
     for record in _first_records(folder):
         for name in record:
             names.setdefault(name.lower(), name)
+    return names
+
+
+def spelled(definition: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a table as Spark takes it, its columns spelled as in its files."""
     columns = [[names.get(name.lower(), name), *rest] for name, *rest in definition["columns"]]
     return {**definition, "columns": columns}
 

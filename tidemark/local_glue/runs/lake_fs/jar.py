@@ -14,15 +14,8 @@ WARM_JVM = Path(__file__).parents[1] / "jvms" / "WarmJvm.java"
 METASTORE = Path(__file__).parents[2] / "metastore"
 # Its classes, those that others use first.
 METASTORE_CLASSES = (
-    *(
-        "Metastore",
-        "Connected",
-        "SparkJson",
-        "LocalCatalog",
-        "HiveTables",
-        "Nothing",
-        "CatalogExtensions",
-    ),
+    *("Metastore", "Connected", "SparkJson", "LocalTables", "LocalCatalog", "HiveTables"),
+    *("Nothing", "CatalogExtensions"),
 )
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "JsonKinds.java"
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake

@@ -1,0 +1,28 @@
+"""How the columns of a JSON table are spelled in its files."""
+
+from __future__ import annotations
+
+import gzip
+
+from tidemark.local_glue.metastore.json_names import spelled, spelled_names
+
+
+def test_names_are_those_of_the_first_file_that_has_some(tmp_path):
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "_SUCCESS").write_text('{"Hidden": 1}')
+    (tmp_path / "day=1/a.json").write_text("")
+    with gzip.open(tmp_path / "day=1/b.json.gz", "wt") as file:
+        file.write('{"orderId": 1}\n{"Total": 2, "ORDERID": 3}\n{"cut')
+    (tmp_path / "day=1/c.json").write_text('{"orderid": 1}\n')
+
+    assert spelled_names(tmp_path) == {"orderid": "orderId", "total": "Total"}
+    assert spelled_names(tmp_path / "not there") == {}
+
+
+def test_columns_that_no_record_has_keep_their_names():
+    table = {"columns": [["orderid", "int", None], ["other", "int", "why"]], "x": 1}
+
+    assert spelled(table, {"orderid": "orderId"}) == {
+        "columns": [["orderId", "int", None], ["other", "int", "why"]],
+        "x": 1,
+    }
