@@ -34,16 +34,19 @@ StartResponse = Callable[[str, list[tuple[str, str]]], object]
 class Application:
     """Answers requests; called by many threads."""
 
-    def __init__(self, engine: Engine, home: Home, hosts: frozenset[str] | None) -> None:
+    def __init__(
+        self, engine: Engine, home: Home, region: str, hosts: frozenset[str] | None
+    ) -> None:
         """Serve an engine.
 
         Args:
             engine: which does what is asked for.
             home: whose lake S3 is.
+            region: of its buckets.
             hosts: the names by which the port is reached; None if any may be.
         """
         self._engine = engine
-        self._s3 = S3(home)
+        self._s3 = S3(home, region)
         self._hosts = hosts
 
     def __call__(

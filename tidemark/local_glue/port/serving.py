@@ -61,7 +61,7 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         open_glue = partial(_open, home, options, events, listener.url)
         with Engine(open_glue) as engine:
             hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
-            listener.serve(Application(engine, home, hosts))
+            listener.serve(Application(engine, home, region(), hosts))
             try:
                 yield listener.url, engine
             finally:

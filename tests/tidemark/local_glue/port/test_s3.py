@@ -13,11 +13,14 @@ from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tidemark.local_glue.port.conftest import Port
+from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.s3.bodies import store_body
 from tidemark.local_glue.port.s3.conditions import byte_range
 from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.listing import walk
 from tidemark.local_glue.port.s3.places import why_no_file
+from tidemark.local_glue.port.serving import serving
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +119,17 @@ def test_keys_come_in_the_order_of_their_bytes_in_pages(s3, bucket, version):
     assert keys_of(getattr(s3, version)(Bucket=bucket, **{after: "b/1"})) == [
         *("b/2/3", "b0", "z &<>+%"),
     ]
+
+
+def test_buckets_are_in_the_region_of_this_machine(tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "eu-west-2")
+    home = Home.open(tmp_path / "home")
+    home.create_bucket("here")
+    with serving(home) as (url, engine):
+        s3 = Port(home, url, engine).client("s3")
+
+        assert s3.get_bucket_location(Bucket="here")["LocationConstraint"] == "eu-west-2"
+        assert s3.head_bucket(Bucket="here")["BucketRegion"] == "eu-west-2"
 
 
 def test_a_range_and_the_end_of_an_object_are_read(s3, bucket):

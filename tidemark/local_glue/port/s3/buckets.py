@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.port.replies import Reply
-from tidemark.local_glue.port.s3.calls import Call, Lake
+from tidemark.local_glue.port.s3.calls import US_EAST_1, Call, Lake
 from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.listing import walk
 from tidemark.local_glue.port.s3.places import bucket_folder
@@ -47,7 +47,7 @@ def create_bucket(lake: Lake, call: Call) -> Reply:
 def head_bucket(lake: Lake, call: Call) -> Reply:
     """Tell whether a bucket is there."""
     bucket_folder(lake.home, call.bucket)
-    return Reply(200, {"x-amz-bucket-region": "us-east-1"})
+    return Reply(200, {"x-amz-bucket-region": lake.region})
 
 
 def delete_bucket(lake: Lake, call: Call) -> Reply:
@@ -62,9 +62,10 @@ def delete_bucket(lake: Lake, call: Call) -> Reply:
 
 
 def get_bucket_location(lake: Lake, call: Call) -> Reply:
-    """Return the region, which is none: us-east-1."""
+    """Return the region of the buckets; us-east-1 is an empty one."""
     bucket_folder(lake.home, call.bucket)
-    return xml_reply("LocationConstraint", {})
+    region = "" if lake.region == US_EAST_1 else lake.region
+    return xml_reply("LocationConstraint", Markup(escape(region)))
 
 
 def get_bucket_versioning(lake: Lake, call: Call) -> Reply:

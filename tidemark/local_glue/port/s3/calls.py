@@ -14,6 +14,7 @@ from tidemark.local_glue.port.s3.records import Records
 
 UPLOADS = "uploads"  # folder of the home: what is written, until it is an object
 DATABASE = "objects.sqlite"
+US_EAST_1 = "us-east-1"
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Lake:
 
     home: Home
     records: Records
+    region: str = US_EAST_1
     snapshots: Snapshots = field(default_factory=Snapshots)
     lock: threading.Lock = field(default_factory=threading.Lock)  # of conditional writes
 

@@ -62,8 +62,8 @@ EXPIRY = "%Y%m%dT%H%M%SZ"
 class S3:
     """S3 over the lake of a home; called by many threads."""
 
-    def __init__(self, home: Home) -> None:
-        self._lake = Lake(home, Records(home.root / DATABASE))
+    def __init__(self, home: Home, region: str) -> None:
+        self._lake = Lake(home, Records(home.root / DATABASE), region)
 
     def answer(self, call: Call) -> Reply:
         """Do what a request asks for.

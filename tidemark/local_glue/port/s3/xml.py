@@ -22,9 +22,10 @@ class Markup(str):
     __slots__ = ()
 
 
-def xml_reply(root: str, members: Mapping[str, Any], status: int = 200) -> Reply:
+def xml_reply(root: str, members: Mapping[str, Any] | Markup, status: int = 200) -> Reply:
     """Return a document; members that are None are left out, lists are repeated."""
-    text = f'{HEAD}<{root} xmlns="{NAMESPACE}">{_elements(members)}</{root}>'
+    inner = members if isinstance(members, Markup) else _elements(members)
+    text = f'{HEAD}<{root} xmlns="{NAMESPACE}">{inner}</{root}>'
     return reply(status, "application/xml", text.encode())
 
 
