@@ -1,11 +1,13 @@
 """What `local up` does until it is interrupted: JVMs are kept warm, the port is served."""
 
+import _thread
 import time
 from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
+from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.server import LOOPBACK_NAMES
 from tidemark.local_glue.port.serving import Options, serving
@@ -32,26 +34,42 @@ def serve_until_interrupted(
     """Serve the local Glue, with ``count`` warm JVMs and what an assembly defines, if any."""
     with ExitStack() as stack:
         jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
-        options = Options(host, port, jvms, _tell, say=click.echo, on_event=on_event)
+        deaths: list[BaseException] = []
+
+        def die(error: BaseException) -> None:
+            deaths.append(error)
+            _thread.interrupt_main()
+
+        options = Options(host, port, jvms, _tell, say=click.echo, on_event=on_event, on_death=die)
         url, engine = stack.enter_context(serving(home, options))
         if assembly is not None:
             from tidemark.local_glue.port.deployments import deploy_on_port
 
             click.echo(engine.ask(lambda glue: deploy_on_port(glue, assembly)))
-        if host not in LOOPBACK_NAMES:
-            click.echo(
-                f"warning: everybody who can reach {host} can run code on this machine", err=True
-            )
-        click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
-        for name, value in VARIABLES.items():
-            click.echo(f"export {name}={value.format(url=url)}")
+        _tell_of(home, host, url)
         try:
             if count:
                 keep_warm(home, jvms, count, click.echo)
             while True:
                 time.sleep(SLEEP_S)
         except KeyboardInterrupt:
+            if deaths:
+                kind = type(deaths[0]).__name__
+                raise TidemarkError(
+                    f"the local Glue ended by an error ({kind}: {deaths[0]}); start it again: what "
+                    "was recorded is kept, and runs go on"
+                ) from deaths[0]
             click.echo("stopped")
+
+
+def _tell_of(home: Home, host: str, url: str) -> None:
+    if host not in LOOPBACK_NAMES:
+        click.echo(
+            f"warning: everybody who can reach {host} can run code on this machine", err=True
+        )
+    click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
+    for name, value in VARIABLES.items():
+        click.echo(f"export {name}={value.format(url=url)}")
 
 
 VARIABLES = {

@@ -20,13 +20,19 @@ Work = tuple[Callable[[LocalGlue], Any], "Future[Any]"]
 class Engine:
     """Runs a local Glue in a thread of its own, for as long as a ``with`` block takes."""
 
-    def __init__(self, open_glue: Callable[[], AbstractContextManager[LocalGlue]]) -> None:
+    def __init__(
+        self,
+        open_glue: Callable[[], AbstractContextManager[LocalGlue]],
+        on_death: Callable[[BaseException], None] = lambda _: None,
+    ) -> None:
         """Prepare an engine.
 
         Args:
             open_glue: opens home, store and runs; called in the engine's thread, which closes
                 what it yields at the end.
+            on_death: called in the engine's thread if it ends by an error, before it is closed.
         """
+        self._on_death = on_death
         self._open_glue = open_glue
         self._work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._ready: Future[None] = Future()
@@ -79,10 +85,11 @@ class Engine:
             with self._open_glue() as glue:
                 self._ready.set_result(None)
                 self._serve(glue)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 (who started the engine gets it)
             if self._ready.done():
-                raise
-            self._ready.set_exception(error)
+                self._on_death(error)
+            else:
+                self._ready.set_exception(error)
         finally:
             self._cancel_rest()
 

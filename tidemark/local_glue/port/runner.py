@@ -202,7 +202,11 @@ class Runner:
         self._take_process(active)
         if isinstance(active.process, JobProcess) and active.run.run_id not in self._ended:
             self._marks.note(active.run)
-            ended = poll_job_run(active.process)
+            try:
+                ended = poll_job_run(active.process)
+            except Exception as error:  # noqa: BLE001 (files that a script left must stop no one)
+                text = f"how the run ended cannot be read: {type(error).__name__}: {error}"
+                ended = failed_run(active.run, text)
             if ended is not None:
                 self._marks.note(ended, is_last=True)
                 self._end(active, ended)

@@ -37,6 +37,7 @@ class Options:
         clock: epoch milliseconds.
         say: called in threads of its own with what no client waits for.
         on_event: a command that gets each event on its standard input; None for none.
+        on_death: called in the engine's thread if it ends by an error, and answers no more.
     """
 
     host: str = LOOPBACK
@@ -46,6 +47,7 @@ class Options:
     clock: Callable[[], int] = now_ms
     say: Callable[[str], None] = lambda _: None
     on_event: str | None = None
+    on_death: Callable[[BaseException], None] = lambda _: None
 
 
 @contextmanager
@@ -59,7 +61,7 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
     events = Events(home.root / LOG, options.on_event, options.say)
     with closing(events), listening(options.host, options.port) as listener:
         open_glue = partial(_open, home, options, events, listener.url)
-        with Engine(open_glue) as engine:
+        with Engine(open_glue, options.on_death) as engine:
             hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
             listener.serve(Application(engine, home, region(), hosts))
             try:

@@ -101,3 +101,31 @@ def test_many_connections_at_once_are_answered(serve):
         finally:
             for connection in connections:
                 connection.close()
+
+
+def test_an_engine_that_dies_says_so_and_answers_nothing_more(serve):
+    deaths = []
+    with serve(options=Options(on_death=deaths.append)) as (url, engine):
+        port = Port(Home.open(engine.ask(lambda glue: glue.machine.home.root)), url, engine)
+
+        def break_the_clock(glue):
+            glue.now_ms = None
+
+        engine.ask(break_the_clock)
+        wait_until(lambda: deaths)
+
+        assert isinstance(deaths[0], TypeError)
+        with pytest.raises(port.glue.exceptions.InternalServiceException, match="being stopped"):
+            port.glue.get_jobs()
+
+
+def test_a_run_whose_result_cannot_be_read_has_failed(serve):
+    script = "open('error.json', 'w').write('{'); import os; os._exit(1)"
+    with serve() as (url, engine):
+        port = Port(Home.open(engine.ask(lambda glue: glue.machine.home.root)), url, engine)
+        port.job("odd", script)
+
+        run = port.ended("odd", port.start("odd"))
+
+    assert run["JobRunState"] == "FAILED"
+    assert "cannot be read" in run["ErrorMessage"]
