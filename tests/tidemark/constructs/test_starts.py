@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures.pipelines import FLAGS
 from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import JobDefinitionError
 
@@ -18,7 +19,7 @@ CLOSED = {"source": ["acme.shop"], "detail-type": ["Day Closed"]}
 
 @pytest.fixture
 def stack(cdk):
-    return cdk.Stack(cdk.App(analytics_reporting=False), "stack")
+    return cdk.Stack(cdk.App(analytics_reporting=False, context=FLAGS), "stack")
 
 
 @pytest.fixture

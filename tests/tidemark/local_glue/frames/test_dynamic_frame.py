@@ -115,8 +115,8 @@ def test_read_connection_is_refused_by_name(glue_context):
 
 
 def test_write_connection_is_refused_by_name(glue_context, flights):
-    with pytest.raises(NotImplementedError, match="connection_type 'mongodb'"):
-        glue_context.write_dynamic_frame.from_options(flights, "mongodb", {})
+    with pytest.raises(NotImplementedError, match="connection_type 'kinesis'"):
+        glue_context.write_dynamic_frame.from_options(flights, "kinesis", {})
 
 
 def test_read_connection_option_is_refused_by_name(glue_context):
