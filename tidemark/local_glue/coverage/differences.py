@@ -10,7 +10,11 @@ _SAMPLE = "the first rows in order; `sample_options` have no effect"
 _PYTHON = "an engine in Python: an object of the JVM is not taken"
 # Name of AWS -> what differs here.
 DIFFERS: dict[str, str] = {
-    "awsglue.context.GlueContext": "`_glue_scala_context`, `_jvm` classes of Glue are not there",
+    "awsglue.context.GlueContext": (
+        "of Glue's classes in `_jvm` only `AWSConnectionUtils` is there; "
+        "`_glue_scala_context` raises"
+    ),
+    "awsglue.dynamicframe.DynamicFrame": "`_jdf` raises",
     **dict.fromkeys(
         (
             "awsglue.context.GlueContext.create_data_frame_from_options",

@@ -82,6 +82,11 @@ INSTEAD = {
     "getSampleStreamingDynamicFrame": _STREAM,
     **dict.fromkeys(("start_transaction", "commit_transaction", "cancel_transaction"), _GOVERNED),
     **dict.fromkeys(("register", "convert_resolve_option", "makeOptions"), _JVM),
+    "_glue_scala_context": "it is an object of Glue's JVM, which only Glue has",
+    "_jdf": (
+        "it is an object of Glue's JVM, which only Glue has; ask the frame itself (schema(), "
+        "count(), errorsAsDynamicFrame()), or the DataFrame of toDF()"
+    ),
 }
 
 

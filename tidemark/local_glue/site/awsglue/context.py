@@ -24,9 +24,10 @@ from tidemark.local_glue.frames.streams import Batch, for_each_batch, with_inges
 from tidemark.local_glue.readers.catalog import read_catalog, schema_of_table
 from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS
 from tidemark.local_glue.readers.sources import read_source
+from tidemark.local_glue.runs.connection_utils import CONNECTION_UTILS
 from tidemark.local_glue.runs.glue_logger import GlueLogger, glue_logger
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
-from tidemark.local_glue.unsupported.refusals import install
+from tidemark.local_glue.unsupported.refusals import NotYetMember, install
 from tidemark.local_glue.writers.jdbc import jdbc_conf
 from tidemark.local_glue.writers.purges import (
     leave_storage_class,
@@ -41,6 +42,7 @@ class GlueContext(SQLContext):
 
     Spark_SQL_Formats = frozenset({"parquet", "orc"})
     Unsupported_Compression_Types = frozenset({"lzo"})
+    _glue_scala_context = NotYetMember()
 
     def __init__(self, sparkContext: SparkContext | None = None, **options: Any) -> None:
         """Wrap the Spark context.
@@ -59,6 +61,7 @@ class GlueContext(SQLContext):
             warnings.simplefilter("ignore", FutureWarning)  # AWS subclasses SQLContext, so do we
             super().__init__(sparkContext or session.sparkContext, session)
         self.spark_session = session
+        session._jvm.AWSConnectionUtils = CONNECTION_UTILS  # type: ignore[union-attr]
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)

@@ -20,7 +20,7 @@ from tidemark.local_glue.frames.plan import Limits, Plan
 from tidemark.local_glue.frames.relationalize import relationalize
 from tidemark.local_glue.frames.spigot import write_sample
 from tidemark.local_glue.frames.unbox import unbox
-from tidemark.local_glue.unsupported.refusals import install
+from tidemark.local_glue.unsupported.refusals import NotYetMember, install
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -46,6 +46,8 @@ class ResolveOption:
 
 class DynamicFrame:
     """Rows of a source or of a Spark DataFrame, with the name of the step that made them."""
+
+    _jdf = NotYetMember()
 
     def __init__(self, jdf: DataFrame | Plan, glue_ctx: "GlueContext", name: str = "") -> None:
         """Keep a frame.
