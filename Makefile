@@ -34,8 +34,9 @@ test-fast: setup ## Run the tests that start neither a JVM nor Node and take no 
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install \
 		and not clients"
 
-test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script and long guide
-	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder -m nightly
+test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script, long guide; random examples
+	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder --hypothesis-profile=random \
+		-m "nightly or hypothesis"
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
 		-q -n 2 --dist loadscope -p no:cacheprovider -m "stress or nightly" tests/libs
 

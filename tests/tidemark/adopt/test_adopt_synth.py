@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -294,20 +295,38 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
     for crawler in adoption.crawlers:
         own = [one for one in adoption.differences if one.of == crawler.old]
         old = crawled[crawler.old_name]
-        assert unlisted(each_once(old), made[crawler.name], own) == [], old
+        assert unlisted_of_crawler(old, made[crawler.name], own) == [], old
 
 
-def each_once(crawler: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a crawler as CloudFormation spells it, without targets that it names again."""
-    targets = {
-        kind: [
-            {f"{name[0].upper()}{name[1:]}": value for name, value in one.items()}
-            for number, one in enumerate(given)
-            if one not in given[:number]
-        ]
-        for kind, given in crawler["Targets"].items()
-    }
-    return {**crawler, "Targets": targets}
+def unlisted_of_crawler(
+    old: Mapping[str, Any], new: Mapping[str, Any], differences: list[Difference]
+) -> list[tuple[str, ...]]:
+    """Return the leaves that no one said to be other than before; targets may have moved up."""
+    listed = [one.path for one in differences]
+    may_be_new = [wherever(path) for path in (*listed, *ADDED)]
+    added = Counter((wherever(path), repr(value)) for path, value in leaves(new))
+    gone = []
+    for path, value in leaves(old):
+        if any(path[: len(one)] == one for one in listed):
+            continue
+        leaf = (wherever(path), repr(value))
+        if added[leaf] > 0:
+            added[leaf] -= 1
+        elif not is_off(path, value):
+            gone.append(path)
+    return gone + [
+        path
+        for (path, _), count in added.items()
+        if count > 0 and not any(path[: len(one)] == one for one in may_be_new)
+    ]
+
+
+def wherever(path: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the path of a leaf without the number of its target, as CloudFormation spells it."""
+    if path[0] != "Targets":
+        return path
+    kind, name = path[1:2], path[3:4]
+    return ("Targets", *kind, *(f"{one[0].upper()}{one[1:]}" for one in name), *path[4:])
 
 
 def test_roles_are_kept_on_demand_and_get_what_is_declared(tmp_path):

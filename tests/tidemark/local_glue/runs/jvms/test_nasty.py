@@ -135,7 +135,7 @@ TOGETHER = {  # one plain run after them all is enough: what one of them leaves,
     ),
 }
 
-AT_EVERY_CHANGE = ("states", "work")
+AT_EVERY_CHANGE = ("states",)
 
 
 @pytest.fixture(scope="module")

@@ -140,7 +140,8 @@ def outcome(seen):
     return run.state, run.error_message, run.rows_read, run.rows_written, seen.stdout
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", [0, 1])
 def test_every_result_is_the_cold_one_and_nothing_is_left(seed, tmp_path, monkeypatch):
     temporary = tmp_path / "tmp"
     temporary.mkdir()
