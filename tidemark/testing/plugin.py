@@ -28,6 +28,8 @@ from tidemark.local_glue.store.database import Store
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from awsglue.context import GlueContext
+
 BUCKET = "tests"
 SCRIPTS = "glue_jobs"  # folder of the project that pytest runs in
 # PySpark never closes the socket over which the JVM answers `collect`.
@@ -121,6 +123,15 @@ def spark(
     spark_session.catalog.clearCache()
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def glue_context(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> GlueContext:
+    """Return a GlueContext in a process where no job was initialised yet."""
+    from awsglue.context import GlueContext
+
+    monkeypatch.setattr(bookmark_session, "_sessions", [])
+    return GlueContext(spark.sparkContext)
 
 
 @pytest.fixture
