@@ -9,8 +9,8 @@ from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.assembly.resources import NAME_PROPERTIES
 from tidemark.local_glue.data_quality.rule_types import NOT_HERE, TYPES
+from tidemark.local_glue.port.http.services import OPERATIONS
 from tidemark.local_glue.port.s3.service import OPERATIONS as S3_OPERATIONS
-from tidemark.local_glue.port.services import OPERATIONS
 from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS
 from tidemark.local_glue.readers.jdbc import DRIVERS
 from tidemark.local_glue.unsupported.not_yet import INSTEAD, NOT_YET

@@ -14,7 +14,7 @@ import pytest
 from tests.projects import PROJECT
 from tests.tidemark.local_glue.port.conftest import Port
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.serving import serving
+from tidemark.local_glue.port.http.serving import serving
 
 AWS = PROJECT / ".venv-clients" / "bin" / "aws"
 

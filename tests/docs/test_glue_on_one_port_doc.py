@@ -13,7 +13,7 @@ import pytest
 from tests.projects import PROJECT
 from tests.tidemark.local_glue.port.conftest import Port, wait_until
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.serving import serving
+from tidemark.local_glue.port.http.serving import serving
 
 TEXT = (PROJECT / "docs" / "glue-on-one-port.md").read_text(encoding="utf-8")
 HELLO = "import sys; print('hello', sys.argv[sys.argv.index('--name') + 1])"

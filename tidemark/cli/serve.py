@@ -9,8 +9,8 @@ import click
 
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.server import LOOPBACK_NAMES
-from tidemark.local_glue.port.serving import Options, serving
+from tidemark.local_glue.port.http.server import LOOPBACK_NAMES
+from tidemark.local_glue.port.http.serving import Options, serving
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS
 from tidemark.local_glue.runs.jvms.warm_up import keep_warm, pool_for_home
 from tidemark.local_glue.store.database import JobRun

@@ -18,8 +18,8 @@ from tidemark.local_glue.port.entities import (
     put_entity,
 )
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.shapes import as_shape
-from tidemark.local_glue.port.trigger_forms import ACTIVATED, CREATED
+from tidemark.local_glue.port.protocol.shapes import as_shape
+from tidemark.local_glue.port.workflows.trigger_forms import ACTIVATED, CREATED
 from tidemark.local_glue.watermark_tables import imported_tables
 
 KINDS = {

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.service_errors import SERVER_ERROR, ServiceError
+from tidemark.local_glue.port.protocol.service_errors import SERVER_ERROR, ServiceError
 
 T = TypeVar("T")
 BUSY_POLL_S = 0.01

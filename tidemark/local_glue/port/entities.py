@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from tidemark.local_glue.port.service_errors import AlreadyExistsError, NotFoundError
+from tidemark.local_glue.port.protocol.service_errors import AlreadyExistsError, NotFoundError
 from tidemark.local_glue.store.database import Store
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from tidemark.assembly.definitions import SHELL, SPARK
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
 from tidemark.local_glue.bookmarks.versions import delete_bookmark
-from tidemark.local_glue.port.capacity import capacity_of
 from tidemark.local_glue.port.entities import (
     Entity,
     Kind,
@@ -21,8 +20,9 @@ from tidemark.local_glue.port.entities import (
     put_entity,
 )
 from tidemark.local_glue.port.local_glue import LocalGlue, arn_of
-from tidemark.local_glue.port.pages import page
-from tidemark.local_glue.port.service_errors import InvalidInputError
+from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
+from tidemark.local_glue.port.runs.capacity import capacity_of
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]

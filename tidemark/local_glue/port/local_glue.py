@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.local_glue.port.entities import Kind
-from tidemark.local_glue.port.firing import fire_by_clock
-from tidemark.local_glue.port.flows import Flows
-from tidemark.local_glue.port.runner import Runner
-from tidemark.local_glue.port.schedules import Schedules
+from tidemark.local_glue.port.runs.runner import Runner
+from tidemark.local_glue.port.workflows.firing import fire_by_clock
+from tidemark.local_glue.port.workflows.flows import Flows
+from tidemark.local_glue.port.workflows.schedules import Schedules
 from tidemark.local_glue.runs.job_runs import Machine
 from tidemark.local_glue.store.database import Store
 

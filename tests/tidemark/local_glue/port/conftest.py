@@ -13,7 +13,7 @@ from botocore.config import Config
 
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.engine import Engine
-from tidemark.local_glue.port.serving import serving
+from tidemark.local_glue.port.http.serving import serving
 
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR")
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.tidemark.local_glue.port.conftest import Port
 from tests.tidemark.local_glue.port.test_restart import SERVE
-from tests.tidemark.local_glue.port.test_triggers import watch
+from tests.tidemark.local_glue.port.workflows.test_triggers import watch
 from tidemark.local_glue.home import Home
 
 AFTER = {"j2": ["j0"], "j3": ["j0"], "j4": ["j1", "j2"], "j5": ["j3", "j4"]}

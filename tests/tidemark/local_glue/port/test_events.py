@@ -11,7 +11,7 @@ from tests.tidemark.local_glue.port.conftest import Port
 from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.events import state_change
-from tidemark.local_glue.port.serving import Options, serving
+from tidemark.local_glue.port.http.serving import Options, serving
 from tidemark.local_glue.store.database import JobRun
 
 RUN = JobRun("jr_1", "load", None, None, 0, "SUCCEEDED", 1, "x", "job-bookmark-disable", 5_000)

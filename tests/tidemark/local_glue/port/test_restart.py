@@ -13,13 +13,13 @@ import pytest
 from tests.tidemark.local_glue.port.conftest import Port, wait_until
 from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.serving import Options, serving
+from tidemark.local_glue.port.http.serving import Options, serving
 
 SERVE = """
 import sys, time
 from pathlib import Path
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.serving import serving
+from tidemark.local_glue.port.http.serving import serving
 
 with serving(Home.open(Path(sys.argv[1]))) as (url, engine):
     print(url, flush=True)

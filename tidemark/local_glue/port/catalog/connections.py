@@ -15,9 +15,9 @@ from tidemark.local_glue.port.catalog.requests import (
     check_catalog,
 )
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.pages import page
-from tidemark.local_glue.port.service_errors import AlreadyExistsError, InvalidInputError
-from tidemark.local_glue.port.shapes import as_shape
+from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.service_errors import AlreadyExistsError, InvalidInputError
+from tidemark.local_glue.port.protocol.shapes import as_shape
 
 PASSWORDS = ("PASSWORD", "ENCRYPTED_PASSWORD")
 

@@ -12,9 +12,9 @@ from tidemark.local_glue.catalog.databases import (
 )
 from tidemark.local_glue.port.catalog.requests import PAGE, Answer, Request, check_catalog
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.pages import page
-from tidemark.local_glue.port.service_errors import AlreadyExistsError, InvalidInputError
-from tidemark.local_glue.port.shapes import as_shape
+from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.service_errors import AlreadyExistsError, InvalidInputError
+from tidemark.local_glue.port.protocol.shapes import as_shape
 
 
 def create_database(glue: LocalGlue, request: Request) -> Answer:

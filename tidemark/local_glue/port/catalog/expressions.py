@@ -8,7 +8,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from tidemark.local_glue.port.service_errors import InvalidInputError
+from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
 
 NUMBERS = {
     **dict.fromkeys(("tinyint", "smallint", "int", "integer", "long", "bigint"), "INTEGER"),

@@ -22,13 +22,13 @@ from tidemark.local_glue.port.catalog.requests import (
     check_catalog,
 )
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.pages import page
-from tidemark.local_glue.port.service_errors import (
+from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.service_errors import (
     AlreadyExistsError,
     InvalidInputError,
     NotFoundError,
 )
-from tidemark.local_glue.port.shapes import as_shape
+from tidemark.local_glue.port.protocol.shapes import as_shape
 
 Values = tuple[str, ...]
 

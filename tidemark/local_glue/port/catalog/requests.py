@@ -5,7 +5,7 @@ from typing import Any
 
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.service_errors import (
+from tidemark.local_glue.port.protocol.service_errors import (
     InvalidInputError,
     NotFoundError,
     ServiceError,

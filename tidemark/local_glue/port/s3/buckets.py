@@ -12,7 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.port.replies import Reply
+from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.s3.calls import US_EAST_1, Call, Lake
 from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.listing import walk

@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 """
 
-from tidemark.local_glue.port.service_errors import ServiceError
+from tidemark.local_glue.port.protocol.service_errors import ServiceError
 
 STATUS = {
     "AccessDenied": 403,

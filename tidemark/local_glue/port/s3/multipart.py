@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tidemark.local_glue.port.replies import Reply
+from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.s3.bodies import store_body
 from tidemark.local_glue.port.s3.calls import Call, Lake
 from tidemark.local_glue.port.s3.conditions import byte_range

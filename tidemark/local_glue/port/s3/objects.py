@@ -11,7 +11,7 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tidemark.local_glue.port.replies import Reply
+from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.s3.bodies import BLOCK, CHUNKED, store_body
 from tidemark.local_glue.port.s3.calls import Call, Lake
 from tidemark.local_glue.port.s3.conditions import byte_range, check_read, check_write, http_date

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.replies import Reply
+from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.s3 import buckets, multipart, objects
 from tidemark.local_glue.port.s3.calls import DATABASE, Call, Lake
 from tidemark.local_glue.port.s3.errors import S3Error

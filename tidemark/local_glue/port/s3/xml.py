@@ -7,9 +7,9 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from tidemark.local_glue.port.replies import Reply, reply
+from tidemark.local_glue.port.protocol.replies import Reply, reply
+from tidemark.local_glue.port.protocol.service_errors import ServiceError
 from tidemark.local_glue.port.s3.errors import S3Error
-from tidemark.local_glue.port.service_errors import ServiceError
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 LARGEST = 2_000_000  # bytes of a document of a request: 1,000 keys, 10,000 parts

@@ -1,0 +1,121 @@
+"""Requests that are wrong, or from where they must not come: refused, and the port goes on."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.local_glue.port.http.routes import service_of, why_refused
+from tidemark.local_glue.port.http.services import OPERATIONS
+from tidemark.local_glue.port.protocol.constraints import faults_of
+from tidemark.local_glue.port.protocol.models import find_operation
+
+
+def post(port, body, target="AWSGlue.GetJob", **headers):
+    connection = http.client.HTTPConnection(urlsplit(port.url).netloc, timeout=30)
+    sent = {"X-Amz-Target": target, "Content-Type": "application/x-amz-json-1.1", **headers}
+    connection.request("POST", "/", body, sent)
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    return answer.status, text
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", "SerializationException"),
+        (b"[]", "SerializationException"),
+        (b'{"JobName": NaN}', "SerializationException"),
+        (b"\xff", "SerializationException"),
+        (b'{"JobName": "\\ud800"}', "SerializationException"),
+        (b'{"a":' * 150 + b"1" + b"}" * 150, "SerializationException"),
+        (b"[" * 100_000, "SerializationException"),
+        (b"{}", "InvalidInputException"),
+        (b'{"JobName": 1}', "InvalidInputException"),
+        (b'{"JobName": ""}', "InvalidInputException"),
+        (b'{"JobName": "a", "Nope": 1}', "InvalidInputException"),
+        (b'{"JobName": "none"}', "EntityNotFoundException"),
+    ],
+)
+def test_a_body_that_is_no_request_is_answered_by_code(port, body, code):
+    status, text = post(port, body)
+
+    assert (status, json.loads(text)["__type"]) == (400, code)
+
+
+def test_a_body_that_is_too_large_is_refused(port):
+    status, text = post(port, b" " * 10_000_001)
+
+    assert (status, json.loads(text)["__type"]) == (413, "RequestEntityTooLargeException")
+
+
+@pytest.mark.parametrize(
+    ("target", "named"),
+    [
+        ("AWSGlue.GetCrawlers", "GetCrawlers of glue"),
+        ("AWSGlue.Nothing", "no operation 'Nothing'"),
+        ("Logs_20140328.PutLogEvents", "PutLogEvents of logs"),
+    ],
+)
+def test_an_operation_that_is_not_there_is_told_by_name(port, target, named):
+    status, text = post(port, b"{}", target)
+
+    answer = json.loads(text)
+    assert (status, answer["__type"]) == (400, "UnknownOperationException")
+    assert named in answer["Message"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "http://127.0.0.1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Host": "evil.example"},
+        {"Host": "evil.example:4566"},
+        {"Host": ""},
+    ],
+)
+def test_requests_of_web_pages_are_refused(port, headers):
+    assert post(port, b'{"JobName": "none"}', **headers)[0] == 403
+
+
+def test_a_host_is_any_where_the_port_is_open_to_others():
+    assert why_refused({"host": "10.0.0.7:4566"}, None) is None
+    assert why_refused({"host": "[::1]:4566"}, frozenset(("::1",))) is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "query", "service"),
+    [
+        ({"x-amz-target": "AWSGlue.GetJob"}, "", "glue"),
+        ({"x-amz-target": "DynamoDB_20120810.GetItem"}, "", "dynamodb"),
+        ({"authorization": "AWS4-HMAC-SHA256 Credential=a/20260101/r/sts/aws4_request"}, "", "sts"),
+        ({}, "X-Amz-Credential=a%2F20260101%2Fr%2Fs3%2Faws4_request", "s3"),
+        ({}, "", "s3"),
+    ],
+)
+def test_the_service_is_found_by_target_or_signature(headers, query, service):
+    assert service_of(headers, query) == service
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from(OPERATIONS["glue"]), st.data())
+def test_no_request_breaks_the_checks(operation_name, data):
+    operation = find_operation("glue", operation_name)
+    names = st.sampled_from(sorted(operation.input_shape.members)) | st.text()
+    request = data.draw(st.dictionaries(names, JSON, max_size=4))
+
+    assert all(isinstance(fault, str) for fault in faults_of(operation, request))

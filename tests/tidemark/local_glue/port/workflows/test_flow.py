@@ -1,0 +1,104 @@
+"""What fires what, as plain data: random graphs, outcomes, orders and crashes."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.assembly.definitions import Action, Condition, TriggerDefinition
+from tidemark.local_glue.port.workflows.flow import Ended, Flow, after_end, closed, predecessors
+from tidemark.local_glue.port.workflows.flows import document_of, flow_of
+
+STATES = ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT", "ERROR")
+
+
+def when(name, started, *conditions, logical="AND", is_active=True):
+    return TriggerDefinition(
+        name,
+        "CONDITIONAL",
+        tuple(Action(job) for job in started),
+        logical=logical,
+        conditions=tuple(Condition(*condition) for condition in conditions),
+        is_active=is_active,
+    )
+
+
+@st.composite
+def graphs(draw):
+    """Draw triggers over up to twelve jobs; one watches jobs before those that it starts."""
+    jobs = [f"j{number}" for number in range(draw(st.integers(2, 12)))]
+    triggers = []
+    for number in range(draw(st.integers(1, 10))):
+        cut = draw(st.integers(1, len(jobs) - 1))
+        watched = draw(st.lists(st.sampled_from(jobs[:cut]), min_size=1, max_size=3, unique=True))
+        conditions = [(job, draw(st.sampled_from(STATES[:4]))) for job in watched]
+        started = draw(st.lists(st.sampled_from(jobs[cut:]), min_size=1, max_size=3))
+        logical = draw(st.sampled_from(["AND", "ANY"]))
+        is_active = draw(st.booleans()) or draw(st.booleans())
+        triggers.append(
+            when(f"t{number}", started, *conditions, logical=logical, is_active=is_active)
+        )
+    return jobs, triggers
+
+
+def expected(triggers, outcomes, first):
+    """Return the triggers that fire: as often as something new does, until nothing more does."""
+    started, fired = {first}, set()
+    while True:
+        states = {job: outcomes[job] for job in started}
+        new = [
+            t
+            for t in triggers
+            if t.name not in fired
+            and t.is_active
+            and (any if t.logical == "ANY" else all)(
+                states.get(c.job_name) == c.state for c in t.conditions
+            )
+        ]
+        if not new:
+            return fired
+        fired |= {t.name for t in new}
+        started |= {action.job_name for t in new for action in t.actions}
+
+
+@given(graphs(), st.data())
+def test_each_trigger_fires_exactly_when_its_predicate_says_and_never_twice(graph, data):
+    jobs, triggers = graph
+    outcomes = {job: data.draw(st.sampled_from(STATES)) for job in jobs}
+    flow = Flow("wf_1", None, 0, open_runs=("r0",))
+    running, count, fired = [("r0", jobs[0])], 1, []
+
+    while running:
+        run_id, job = running.pop(data.draw(st.integers(0, len(running) - 1)))
+        flow, firing = after_end(flow, triggers, job, Ended(outcomes[job], run_id))
+        fired += [trigger.name for trigger in firing]
+        for action in (action for trigger in firing for action in trigger.actions):
+            running.append((f"r{count}", action.job_name))
+            count += 1
+        flow = closed(
+            Flow(**{**vars(flow), "open_runs": tuple(run for run, _ in running)}), now_ms=9
+        )
+        if data.draw(st.booleans()):  # the engine is killed, and another one goes on
+            flow = flow_of(flow.flow_id, flow.workflow_name, document_of(flow))
+
+    assert len(fired) == len(set(fired))
+    assert set(fired) == expected(triggers, outcomes, jobs[0])
+    assert (flow.status, flow.ended_at_ms) == ("COMPLETED", 9)
+
+
+def test_a_flow_that_is_being_stopped_fires_nothing_and_ends_stopped():
+    flow = Flow("wr_1", "flow", 0, status="STOPPING", open_runs=("jr_1",))
+    then = when("then", ["b"], ("a", "STOPPED"))
+
+    flow, firing = after_end(flow, [then], "a", Ended("STOPPED", "jr_1_attempt_2"))
+
+    assert (firing, flow.open_runs, closed(flow, 5).status) == ([], (), "STOPPED")
+
+
+def test_predecessors_are_the_runs_that_met_the_conditions():
+    any_of = when("t", ["c"], ("a", "SUCCEEDED"), ("b", "FAILED"), logical="ANY")
+    final = {"a": Ended("SUCCEEDED", "jr_a"), "b": Ended("SUCCEEDED", "jr_b")}
+
+    assert predecessors(any_of, Flow("wf_1", None, 0, final=final)) == [
+        {"JobName": "a", "RunId": "jr_a"}
+    ]

@@ -1,0 +1,125 @@
+"""Which operations of AWS this machine answers, and by what."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tidemark.local_glue.port import bookmarks, identity, jobs
+from tidemark.local_glue.port.catalog import connections, databases, partitions, tables
+from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.logs import service as logs
+from tidemark.local_glue.port.protocol.models import find_operation
+from tidemark.local_glue.port.protocol.service_errors import ServiceError
+from tidemark.local_glue.port.runs import job_runs
+from tidemark.local_glue.port.workflows import resume, triggers, workflows
+
+Request = Mapping[str, Any]
+Answer = Mapping[str, Any]
+GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
+    "BatchCreatePartition": partitions.batch_create_partition,
+    "BatchDeleteConnection": connections.batch_delete_connection,
+    "BatchDeletePartition": partitions.batch_delete_partition,
+    "BatchDeleteTable": tables.batch_delete_table,
+    "BatchGetJobs": jobs.batch_get_jobs,
+    "BatchGetPartition": partitions.batch_get_partition,
+    "BatchGetTriggers": triggers.batch_get_triggers,
+    "BatchGetWorkflows": workflows.batch_get_workflows,
+    "BatchStopJobRun": job_runs.batch_stop_job_run,
+    "BatchUpdatePartition": partitions.batch_update_partition,
+    "CreateConnection": connections.create_connection,
+    "CreateDatabase": databases.create_database,
+    "CreateJob": jobs.create_job,
+    "CreatePartition": partitions.create_partition,
+    "CreateTable": tables.create_table,
+    "CreateTrigger": triggers.create_trigger,
+    "CreateWorkflow": workflows.create_workflow,
+    "DeleteConnection": connections.delete_connection,
+    "DeleteDatabase": databases.delete_database,
+    "DeleteJob": jobs.delete_job,
+    "DeletePartition": partitions.delete_partition,
+    "DeleteTable": tables.delete_table,
+    "DeleteTrigger": triggers.delete_trigger,
+    "DeleteWorkflow": workflows.delete_workflow,
+    "GetConnection": connections.get_connection,
+    "GetConnections": connections.get_connections,
+    "GetDatabase": databases.get_database,
+    "GetDatabases": databases.get_databases,
+    "GetJob": jobs.get_job,
+    "GetJobBookmark": bookmarks.get_job_bookmark,
+    "GetJobRun": job_runs.get_job_run,
+    "GetJobRuns": job_runs.get_job_runs,
+    "GetJobs": jobs.get_jobs,
+    "GetPartition": partitions.get_partition,
+    "GetPartitions": partitions.get_partitions,
+    "GetTable": tables.get_table,
+    "GetTables": tables.get_tables,
+    "GetTags": jobs.get_tags,
+    "GetTrigger": triggers.get_trigger,
+    "GetTriggers": triggers.get_triggers,
+    "GetWorkflow": workflows.get_workflow,
+    "GetWorkflowRun": workflows.get_workflow_run,
+    "GetWorkflowRunProperties": workflows.get_workflow_run_properties,
+    "GetWorkflowRuns": workflows.get_workflow_runs,
+    "ListJobs": jobs.list_jobs,
+    "ListTriggers": triggers.list_triggers,
+    "ListWorkflows": workflows.list_workflows,
+    "PutWorkflowRunProperties": workflows.put_workflow_run_properties,
+    "ResetJobBookmark": bookmarks.reset_job_bookmark,
+    "ResumeWorkflowRun": resume.resume_workflow_run,
+    "SearchTables": tables.search_tables,
+    "StartJobRun": job_runs.start_job_run,
+    "StartTrigger": triggers.start_trigger,
+    "StartWorkflowRun": workflows.start_workflow_run,
+    "StopTrigger": triggers.stop_trigger,
+    "StopWorkflowRun": workflows.stop_workflow_run,
+    "TagResource": jobs.tag_resource,
+    "UntagResource": jobs.untag_resource,
+    "UpdateConnection": connections.update_connection,
+    "UpdateDatabase": databases.update_database,
+    "UpdateJob": jobs.update_job,
+    "UpdatePartition": partitions.update_partition,
+    "UpdateTable": tables.update_table,
+    "UpdateTrigger": triggers.update_trigger,
+    "UpdateWorkflow": workflows.update_workflow,
+}
+LOGS: Mapping[str, Callable[[Engine, Request], Answer]] = {
+    "DescribeLogGroups": logs.describe_log_groups,
+    "DescribeLogStreams": logs.describe_log_streams,
+    "FilterLogEvents": logs.filter_log_events,
+    "GetLogEvents": logs.get_log_events,
+}
+IDENTITY: Mapping[str, Mapping[str, Callable[[Mapping[str, str]], Answer]]] = {
+    "sts": {"GetCallerIdentity": identity.get_caller_identity},
+    "iam": {"GetRole": identity.get_role},
+}
+OPERATIONS = {
+    "glue": tuple(GLUE),
+    "logs": tuple(LOGS),
+    **{service: tuple(operations) for service, operations in IDENTITY.items()},
+}
+
+
+def unsupported(service: str, operation: str) -> ServiceError:
+    """Return the error for an operation that this machine does not answer."""
+    if find_operation(service, operation) is None:
+        text = f"{service} has no operation {operation!r}"
+        return ServiceError("UnknownOperationException", text)
+    return ServiceError(
+        "UnknownOperationException",
+        f"the local Glue does not have {operation} of {service}; it has "
+        f"{', '.join(OPERATIONS[service])}",
+    )
+
+
+def call(engine: Engine, service: str, operation: str, request: Request) -> Answer:
+    """Do an operation; return its answer.
+
+    Raises:
+        TidemarkError: it is refused; the text says why.
+    """
+    if service == "glue":
+        function = GLUE[operation]
+        return engine.ask(lambda glue: function(glue, request))
+    if service == "logs":
+        return LOGS[operation](engine, request)
+    return IDENTITY[service][operation](request)

@@ -1,0 +1,93 @@
+"""Opens a home as a local Glue on a port, and closes it again."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from tidemark.assembly.intrinsics import ACCOUNT_ID
+from tidemark.extras import require
+from tidemark.local_glue.commands import region
+from tidemark.local_glue.dynamodb import dynamodb_endpoint
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.events import LOG, Events, state_change
+from tidemark.local_glue.port.http.application import Application
+from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, listening
+from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.runs.recovery import go_on
+from tidemark.local_glue.port.runs.runner import Runner
+from tidemark.local_glue.port.workflows.flows import Flows
+from tidemark.local_glue.port.workflows.schedules import Schedules
+from tidemark.local_glue.runs.job_runs import Machine, now_ms
+from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_glue.store.database import JobRun, Store
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a local Glue is served.
+
+    Attributes:
+        host: the address; anything but loopback is reached by other machines.
+        port: its number, 0 for a free one.
+        jvms: where job runs borrow their JVMs.
+        observe: called in the engine's thread with each run whose final state was recorded.
+        clock: epoch milliseconds.
+        say: called in threads of its own with what no client waits for.
+        on_event: a command that gets each event on its standard input; None for none.
+        on_death: called in the engine's thread if it ends by an error, and answers no more.
+    """
+
+    host: str = LOOPBACK
+    port: int = 0
+    jvms: Jvms = NO_JVMS
+    observe: Callable[[JobRun], None] = lambda _: None
+    clock: Callable[[], int] = now_ms
+    say: Callable[[str], None] = lambda _: None
+    on_event: str | None = None
+    on_death: Callable[[BaseException], None] = lambda _: None
+
+
+@contextmanager
+def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Engine]]:
+    """Serve a home for as long as the block takes; yield the URL and the engine.
+
+    Raises:
+        UsageError: the port is in use, another command holds the home, or there is no Java.
+    """
+    require("waitress")
+    events = Events(home.root / LOG, options.on_event, options.say)
+    with closing(events), listening(options.host, options.port) as listener:
+        open_glue = partial(_open, home, options, events, listener.url)
+        with Engine(open_glue, options.on_death) as engine:
+            hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
+            listener.serve(Application(engine, home, region(), hosts))
+            try:
+                yield listener.url, engine
+            finally:
+                listener.close()
+
+
+@contextmanager
+def _open(home: Home, options: Options, events: Events, url: str) -> Iterator[LocalGlue]:
+    with home.exclusive():
+        java_home = find_java_home()
+        with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
+            machine = Machine(home, java_home, endpoint, region(), options.jvms, url)
+            flows, schedules = Flows(store, options.clock), Schedules()
+
+            def has_ended(run: JobRun) -> None:
+                if event := state_change(run, ACCOUNT_ID, machine.region):
+                    events.tell(event)
+                options.observe(run)
+
+            runner = Runner(machine, store, flows.follow, has_ended)
+            glue = LocalGlue(machine, store, runner, flows, schedules, options.clock, options.say)
+            try:
+                go_on(glue)
+                schedules.load(store, options.clock())
+                yield glue
+            finally:
+                runner.close()

@@ -1,0 +1,1 @@
+"""CloudWatch Logs over the files of the runs."""

@@ -1,0 +1,1 @@
+"""Triggers and workflows: what starts which job, and when."""
