@@ -25,6 +25,7 @@ BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # also what S3 allowe
 # Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 NEW_BUCKET_NAME = re.compile(r"(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 TABLES_FILE = "tables.db"
+OBJECTS_FILE = "objects.sqlite"  # what S3 keeps of objects beside their bytes
 MARKER = "tidemark-home"
 JVMS_FOLDER = "jvms"  # of commands that run now
 JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import DamagedDatabaseError, UsageError
-from tidemark.local_glue.home import TABLES_FILE, Home
+from tidemark.local_glue.home import OBJECTS_FILE, TABLES_FILE, Home
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.store.restored import FACTS_FILE, READY, UNPACKED, finish_restore
 from tidemark.local_glue.store.sqlite_files import (
@@ -27,9 +27,10 @@ from tidemark.local_glue.store.sqlite_files import (
 )
 from tidemark.local_glue.store.store_errors import check_database, error_of
 
-FORMAT = 1
-DATABASES = ("glue.sqlite", f"dynamodb/{TABLES_FILE}")
-FOLDERS = ("lake", "derby")  # the data: only if asked for
+FORMAT = 2
+STATE = ("glue.sqlite", f"dynamodb/{TABLES_FILE}")
+DATA = ("lake", OBJECTS_FILE, "derby")  # only if asked for
+DATABASES = (*STATE, OBJECTS_FILE)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
         TidemarkError: a database is damaged, or there is no room.
     """
     _check_new(file, home.root)
-    wanted = DATABASES + (FOLDERS if with_lake else ())
+    wanted = STATE + (DATA if with_lake else ())
     unfinished = file.with_name(f"{file.name}.unfinished")
     with home.exclusive(), tempfile.TemporaryDirectory(dir=file.absolute().parent) as folder:
         parts = tuple(part for part in wanted if (home.root / part).exists())
@@ -166,7 +167,7 @@ def read_backup(file: Path) -> BackupFacts:
 def _parts(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
     """Return a list of parts of a home; None if it is something else, such as a path out of it."""
     found = document.get(key)
-    if not isinstance(found, list) or any(part not in DATABASES + FOLDERS for part in found):
+    if not isinstance(found, list) or any(part not in STATE + DATA for part in found):
         return None
     return tuple(found)
 

@@ -76,6 +76,12 @@ class _Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
     parser_class = _Parser
     task_class = _Task
 
+    def handle_close(self) -> None:
+        """Close the connection, and the file that an unfinished body is in."""
+        super().handle_close()
+        if self.request is not None:
+            self.request.close()
+
 
 class Listener:
     """A bound port; `serve` begins to answer."""
@@ -129,4 +135,7 @@ class Listener:
 
     def _close_all(self) -> None:
         for channel in list(self._server._map.values()):
-            channel.close()
+            if isinstance(channel, _Channel):
+                channel.handle_close()
+            else:
+                channel.close()

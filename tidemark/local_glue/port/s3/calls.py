@@ -13,7 +13,6 @@ from tidemark.local_glue.port.s3.listing import Snapshots
 from tidemark.local_glue.port.s3.records import Records
 
 UPLOADS = "uploads"  # folder of the home: what is written, until it is an object
-DATABASE = "objects.sqlite"
 US_EAST_1 = "us-east-1"
 
 

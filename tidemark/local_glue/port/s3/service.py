@@ -6,10 +6,10 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Si
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
-from tidemark.local_glue.home import Home
+from tidemark.local_glue.home import OBJECTS_FILE, Home
 from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.s3 import buckets, multipart, objects
-from tidemark.local_glue.port.s3.calls import DATABASE, Call, Lake
+from tidemark.local_glue.port.s3.calls import Call, Lake
 from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.records import Records
 
@@ -63,7 +63,7 @@ class S3:
     """S3 over the lake of a home; called by many threads."""
 
     def __init__(self, home: Home, region: str) -> None:
-        self._lake = Lake(home, Records(home.root / DATABASE), region)
+        self._lake = Lake(home, Records(home.root / OBJECTS_FILE), region)
 
     def answer(self, call: Call) -> Reply:
         """Do what a request asks for.

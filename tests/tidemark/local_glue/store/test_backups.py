@@ -1,0 +1,46 @@
+"""Backups hold what S3 keeps of objects beside their bytes, when they hold the objects."""
+
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.http.serving import serving
+from tidemark.local_glue.store.backups import back_up, restore
+
+OBJECT = {"Bucket": "lake", "Key": "orders/1.json"}
+
+
+def told_of_the_object(home: Home, put: bytes | None = None) -> tuple[Any, ...]:
+    """Serve a home, put the object if there is one to put, and return what S3 tells of it."""
+    with serving(home) as (url, _):
+        s3: Any = boto3.client(
+            "s3",
+            endpoint_url=url,
+            region_name="us-east-1",
+            aws_access_key_id="me",
+            aws_secret_access_key="none",  # noqa: S106 (not a secret)
+            config=Config(s3={"addressing_style": "path"}),
+        )
+        if put is not None:
+            if not home.lake.joinpath("lake").exists():
+                s3.create_bucket(Bucket="lake")
+            s3.put_object(**OBJECT, Body=put, Metadata={"from": put.decode()}, Tagging="kind=raw")
+        head = s3.head_object(**OBJECT)
+        tags = s3.get_object_tagging(**OBJECT)["TagSet"]
+        s3.close()
+    return head["ETag"], head["Metadata"], tags
+
+
+@pytest.mark.parametrize("with_lake", [True, False])
+def test_what_s3_keeps_of_objects_goes_with_them(tmp_path: Path, with_lake: bool) -> None:
+    home = Home.open(tmp_path / "home")
+    first = told_of_the_object(home, b"first")
+    back_up(home, tmp_path / "backup.tar.gz", with_lake=with_lake)
+    second = told_of_the_object(home, b"second")
+    restore(home, tmp_path / "backup.tar.gz")
+    assert first != second
+    assert told_of_the_object(home) == (first if with_lake else second)
