@@ -4,13 +4,15 @@ import _thread
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.server import LOOPBACK_NAMES
 from tidemark.local_glue.port.http.serving import Options, serving
+from tidemark.local_glue.port.served import ServedPort, deploy, find_port
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS
 from tidemark.local_glue.runs.jvms.warm_up import keep_warm, pool_for_home
 from tidemark.local_glue.store.database import JobRun
@@ -31,7 +33,13 @@ def warm_until_interrupted(home: Home, count: int) -> None:
 def serve_until_interrupted(
     home: Home, count: int, host: str, port: int, on_event: str | None, assembly: Path | None
 ) -> None:
-    """Serve the local Glue, with ``count`` warm JVMs and what an assembly defines, if any."""
+    """Serve the local Glue, with ``count`` warm JVMs and what an assembly defines, if any.
+
+    Where a port serves the home already, the assembly is defined there, and that is all.
+    """
+    if found := find_port(home):
+        _join(home, found, port, on_event, assembly)
+        return
     with ExitStack() as stack:
         jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
         deaths: list[BaseException] = []
@@ -62,12 +70,32 @@ def serve_until_interrupted(
             click.echo("stopped")
 
 
+def _join(
+    home: Home, found: ServedPort, port: int, on_event: str | None, assembly: Path | None
+) -> None:
+    """Use the port that serves the home."""
+    if on_event is not None:
+        raise UsageError(
+            f"process {found.pid} serves {home.root} and tells of its events; give --on-event to "
+            "that one, or set TIDEMARK_HOME to another folder"
+        )
+    other = "" if port in (0, urlsplit(found.url).port) else f"; nothing listens on port {port}"
+    click.echo(f"process {found.pid} serves {home.root} already, and is used{other}")
+    if assembly is not None:
+        click.echo(deploy(found, assembly))
+    _print_variables(found.url)
+
+
 def _tell_of(home: Home, host: str, url: str) -> None:
     if host not in LOOPBACK_NAMES:
         click.echo(
             f"warning: everybody who can reach {host} can run code on this machine", err=True
         )
     click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
+    _print_variables(url)
+
+
+def _print_variables(url: str) -> None:
     for name, value in VARIABLES.items():
         click.echo(f"export {name}={value.format(url=url)}")
 

@@ -29,6 +29,7 @@ OBJECTS_FILE = "objects.sqlite"  # what S3 keeps of objects beside their bytes
 MARKER = "tidemark-home"
 JVMS_FOLDER = "jvms"  # of commands that run now
 JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another
+PORT_FILE = "port.json"  # by which commands find the port that serves the home
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
@@ -221,6 +222,13 @@ class Home:
         except OSError:
             return True
         return False
+
+    def holder(self) -> int | None:
+        """Return the process id of the command that holds the home now; None if none does."""
+        if not self.is_held():
+            return None
+        text = (self.root / "lock").read_text(encoding="utf-8", errors="replace").strip()
+        return int(text) if text.isascii() and text.isdigit() else None
 
     def reset(self) -> None:
         """Delete everything in the home: data, bookmarks, watermarks, runs and logs."""

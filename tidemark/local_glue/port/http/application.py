@@ -9,8 +9,9 @@ from typing import Any
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.home_operations import call_of_home
 from tidemark.local_glue.port.http.forward import forward
-from tidemark.local_glue.port.http.routes import operation_of, service_of, why_refused
+from tidemark.local_glue.port.http.routes import HOME, operation_of, service_of, why_refused
 from tidemark.local_glue.port.http.services import IDENTITY, OPERATIONS, call, unsupported
 from tidemark.local_glue.port.protocol import json_protocol, query_protocol
 from tidemark.local_glue.port.protocol.answers import json_answer
@@ -24,6 +25,7 @@ from tidemark.local_glue.port.protocol.service_errors import (
 from tidemark.local_glue.port.s3.calls import call_of
 from tidemark.local_glue.port.s3.service import S3
 from tidemark.local_glue.port.s3.xml import error_xml
+from tidemark.local_glue.port.served import SECRET_HEADER
 
 LARGEST_BODY = 10_000_000  # bytes of a request of JSON or of a form
 LARGEST_OF_DYNAMODB = 20_000_000
@@ -35,7 +37,7 @@ class Application:
     """Answers requests; called by many threads."""
 
     def __init__(
-        self, engine: Engine, home: Home, region: str, hosts: frozenset[str] | None
+        self, engine: Engine, home: Home, region: str, hosts: frozenset[str] | None, secret: str
     ) -> None:
         """Serve an engine.
 
@@ -44,7 +46,9 @@ class Application:
             home: whose lake S3 is.
             region: of its buckets.
             hosts: the names by which the port is reached; None if any may be.
+            secret: which commands of the home know.
         """
+        self._secret = secret
         self._engine = engine
         self._s3 = S3(home, region)
         self._hosts = hosts
@@ -82,6 +86,8 @@ class Application:
             if service == "s3":
                 return self._s3.answer(call_of(environ, headers))
             body = body_of(environ, LARGEST_BODY)
+            if service == HOME:
+                return self._of_home(headers, body)
             if service in IDENTITY:
                 return self._of_query(service, body, request_id)
             return self._of_json(service, operation_of(headers), body)
@@ -91,6 +97,11 @@ class Application:
             text = f"the local Glue failed: {type(error).__name__}: {error}"
             fault = ServiceError("InternalServiceException", text, SERVER_ERROR)
             return error_reply(service, fault, request_id, environ)
+
+    def _of_home(self, headers: Mapping[str, str], body: bytes) -> Reply:
+        given, name = headers.get(SECRET_HEADER.lower(), ""), operation_of(headers)
+        answer = call_of_home(self._engine, self._secret, given, name, body)
+        return reply(200, json_protocol.CONTENT_TYPE, json.dumps(answer).encode())
 
     def _of_json(self, service: str, name: str, body: bytes) -> Reply:
         if service not in OPERATIONS:

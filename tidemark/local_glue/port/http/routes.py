@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from urllib.parse import parse_qs, urlsplit
 
 SCOPE = re.compile(r"Credential=[^/,\s]*/\d{8}/[^/,\s]*/(?P<service>[^/,\s]+)/aws4_request")
-TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs"}
+HOME = "tidemark"  # what commands of the home ask for
+TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs", "Tidemark": HOME}
 DYNAMODB_TARGETS = ("DynamoDB_20120810", "DynamoDBStreams_20120810")
 
 

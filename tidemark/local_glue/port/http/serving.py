@@ -1,11 +1,14 @@
 """Opens a home as a local Glue on a port, and closes it again."""
 
+import os
+import secrets
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from tidemark.assembly.intrinsics import ACCOUNT_ID
+from tidemark.errors import UsageError
 from tidemark.extras import require
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import dynamodb_endpoint
@@ -18,6 +21,7 @@ from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, liste
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.recovery import go_on
 from tidemark.local_glue.port.runs.runner import Runner
+from tidemark.local_glue.port.served import ServedPort, announced, find_port
 from tidemark.local_glue.port.workflows.flows import Flows
 from tidemark.local_glue.port.workflows.schedules import Schedules
 from tidemark.local_glue.runs.job_runs import Machine, now_ms
@@ -60,10 +64,11 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
     require("waitress")
     events = Events(home.root / LOG, options.on_event, options.say)
     with closing(events), listening(options.host, options.port) as listener:
-        open_glue = partial(_open, home, options, events, listener.url)
+        port = ServedPort(listener.url, os.getpid(), secrets.token_hex(32))
+        open_glue = partial(_open, home, options, events, port)
         with Engine(open_glue, options.on_death) as engine:
             hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
-            listener.serve(Application(engine, home, region(), hosts))
+            listener.serve(Application(engine, home, region(), hosts, port.secret))
             try:
                 yield listener.url, engine
             finally:
@@ -71,11 +76,33 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
 
 
 @contextmanager
-def _open(home: Home, options: Options, events: Events, url: str) -> Iterator[LocalGlue]:
-    with home.exclusive():
+def served_or_joined(home: Home, options: Options = Options()) -> Iterator[ServedPort]:
+    """Yield the port of a home: one that serves it already, else one while the block takes.
+
+    Raises:
+        UsageError: a command without a port holds the home, the port is in use, or there is no
+            Java.
+    """
+    with ExitStack() as stack:
+        found = find_port(home)
+        if found is None:
+            try:
+                stack.enter_context(serving(home, options))
+            except UsageError:
+                if find_port(home) is None:  # another command was not faster
+                    raise
+            found = find_port(home)
+        if found is None:
+            raise UsageError(f"the port of {home.root} was closed just now; try again")
+        yield found
+
+
+@contextmanager
+def _open(home: Home, options: Options, events: Events, port: ServedPort) -> Iterator[LocalGlue]:
+    with home.exclusive(), announced(home, port):
         java_home = find_java_home()
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
-            machine = Machine(home, java_home, endpoint, region(), options.jvms, url)
+            machine = Machine(home, java_home, endpoint, region(), options.jvms, port.url)
             flows, schedules = Flows(store, options.clock), Schedules()
 
             def has_ended(run: JobRun) -> None:

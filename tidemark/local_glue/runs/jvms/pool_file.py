@@ -3,12 +3,11 @@
 import contextlib
 import hashlib
 import json
-import os
-import stat
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tidemark.local_glue.machine.environment import inherited
+from tidemark.local_glue.machine.own_files import read_own_file, write_own_file
 from tidemark.local_glue.runs.jvms.fitness import VARIABLES_OF_THE_JVM
 from tidemark.local_glue.runs.lake_fs.jar import jar_name
 
@@ -47,10 +46,7 @@ def fingerprint(java_home: Path) -> str:
 
 def write_pool_file(file: Path, content: PoolFile) -> None:
     """Write it, readable by this user only."""
-    unfinished = file.with_name(f"{file.name}.{os.getpid()}")
-    unfinished.touch(mode=0o600)
-    unfinished.write_text(json.dumps(asdict(content)), encoding="utf-8")
-    unfinished.replace(file)
+    write_own_file(file, asdict(content))
 
 
 def delete_pool_file(file: Path, key: str) -> None:
@@ -67,17 +63,9 @@ def read_pool_file(file: Path) -> PoolFile | None:
     Raises:
         ValueError: it is no such file, or others than this user may have written it.
     """
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has no writer
-        with os.fdopen(descriptor, "rb") as stream:
-            status = os.fstat(descriptor)
-            if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
-                raise ValueError(f"{file} is not this user's alone")
-            content = stream.read()
-    except FileNotFoundError:
+    content = read_own_file(file)
+    if content is None:
         return None
-    except OSError as error:
-        raise ValueError(f"{file} cannot be read: {error.strerror}") from error
     try:
         fields = json.loads(content)
         pool = PoolFile(fields["pid"], fields["port"], fields["key"], fields["jvms"])

@@ -1,0 +1,51 @@
+"""What commands of a home ask its port for, and no other client may: they know its secret."""
+
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tidemark.local_glue.port.deployments import deploy_on_port
+from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, ServiceError
+
+FORBIDDEN = 403
+
+
+def call_of_home(
+    engine: Engine, secret: str, given: str, operation: str, body: bytes
+) -> Mapping[str, Any]:
+    """Do what a command of the home asks for; return the answer.
+
+    Args:
+        engine: which does it.
+        secret: of the home.
+        given: what the command gave as the secret.
+        operation: one of `OPERATIONS`.
+        body: its parameters, as JSON.
+
+    Raises:
+        TidemarkError: it is refused, or fails.
+    """
+    if not hmac.compare_digest(secret.encode(), given.encode(errors="replace")):
+        text = "only commands of this home may ask for this: the secret is not that of port.json"
+        raise ServiceError("AccessDeniedException", text, FORBIDDEN)
+    if operation not in OPERATIONS:
+        names = ", ".join(OPERATIONS)
+        raise InvalidInputError(f"there is no operation {operation!r}; allowed: {names}")
+    try:
+        request = json.loads(body)
+    except ValueError as error:
+        raise InvalidInputError(f"the body is no JSON: {error}") from error
+    return OPERATIONS[operation](engine, request)
+
+
+def _deploy(engine: Engine, request: Any) -> Mapping[str, Any]:
+    folder = request.get("Folder") if isinstance(request, dict) else None
+    if not isinstance(folder, str) or not Path(folder).is_absolute():
+        raise InvalidInputError(f"Folder is {folder!r}; allowed: the whole path of an assembly")
+    return {"Text": engine.ask(lambda glue: deploy_on_port(glue, Path(folder)))}
+
+
+OPERATIONS: Mapping[str, Callable[[Engine, Any], Mapping[str, Any]]] = {"Deploy": _deploy}
