@@ -18,10 +18,13 @@ from tidemark.cli.grants import grants
 from tidemark.cli.init import init
 from tidemark.cli.local import local
 from tidemark.cli.new_job import new_job
+from tidemark.cli.runs import COMMANDS
 from tidemark.cli.snapshot import snapshot
 from tidemark.cli.state import state
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.watermark import watermark
+from tidemark.cli.where import CONTEXT_HELP as DEPLOYED_CONTEXT_HELP
+from tidemark.cli.where import DEPLOYED_HELP, Where
 from tidemark.errors import InputError, TidemarkError, UsageError
 from tidemark.extras import not_installed
 from tidemark.local_glue.home import DEFAULT_HOME
@@ -32,6 +35,7 @@ RUNNERS = ("run", "submit")
 PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 CRAWLERS_HELP = "Run the jobs of a workflow that has crawlers; each counts as SUCCEEDED."
+JSON_HELP = "With --deployed: a table or lines for people, or JSON."
 WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 
 
@@ -108,6 +112,8 @@ main.add_command(state)
 main.add_command(submit)
 main.add_command(watermark)
 main.add_command(new_job)
+for command in COMMANDS:
+    main.add_command(command)
 
 
 def _interrupt(signal_number: int, frame: object) -> NoReturn:
@@ -122,6 +128,8 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
 @click.option("--only", metavar="JOB", help="Run this job of the workflow alone.")
 @click.option("--from", "begin", metavar="JOB", help="Run this job and what follows it.")
+@click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
+@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 def run(
     app: Path | None,
     context: tuple[str, ...],
@@ -130,10 +138,15 @@ def run(
     skip_crawlers: bool,
     only: str | None,
     begin: str | None,
+    deployed: str | None,
+    output: str,
 ) -> None:
     """Run a whole workflow once, every job incrementally.
 
     An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
+    Ctrl-C stops the run. With --deployed STAGE the workflow runs on AWS, as it is deployed there,
+    and is shown until it ends; --from, --isolated and --skip-crawlers are for this machine, where
+    the app is deployed first and rows are counted.
     """
     from tidemark.assembly.cloud_assembly import read_assembly
     from tidemark.checks.unserved_tables import unserved_tables
@@ -152,6 +165,14 @@ def run(
 
     if only is not None and begin is not None:
         raise UsageError("--only runs one job and --from also what follows: give one of the two")
+    if deployed is not None:
+        from tidemark.cli.deployed import run_deployed
+
+        if isolated or skip_crawlers:
+            raise UsageError("--isolated and --skip-crawlers are for this machine: leave them out")
+        sys.exit(run_deployed(Where(deployed, app, context), workflow, only, begin, output))
+    if output == "json":
+        raise UsageError("--format json goes with --deployed; here, `tidemark runs` has it")
     job = only if begin is None else begin
     selection = None if job is None else Selection(job, has_following=begin is not None)
     console = RunConsole()
@@ -179,8 +200,21 @@ def run(
 
 @main.command()
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
-def status(app: Path | None) -> None:
-    """Show every job's last run, bookmark and watermark."""
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=DEPLOYED_CONTEXT_HELP)
+@click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
+@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+def status(app: Path | None, context: tuple[str, ...], deployed: str | None, output: str) -> None:
+    """Show every job's last run, bookmark and watermark.
+
+    On this machine also rows, and how far a bookmark has read: AWS does not tell these.
+    """
+    if deployed is not None:
+        from tidemark.cli.deployed import status_deployed
+
+        status_deployed(Where(deployed, app, context), output)
+        return
+    if context or output == "json":
+        raise UsageError("--context and --format json go with --deployed STAGE: leave them out")
     from tidemark.cli.progress import print_killed, print_warnings
     from tidemark.cli.views.status import read_watermarks, schedule_lines, status_table
     from tidemark.local_glue.commands import job_statuses, load, show_earlier_warnings

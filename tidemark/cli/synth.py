@@ -13,7 +13,9 @@ APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk
 CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
 
 
-def assembly_folder(console: Console, app: Path | None, context: Sequence[str]) -> Path:
+def assembly_folder(
+    console: Console, app: Path | None, context: Sequence[str], output: Path | None = None
+) -> Path:
     """Return the given assembly, or synthesize the app in the current folder.
 
     Without ``--app`` it is that of ``CDK_APP``, if this names a folder: what ``cdk deploy`` sends
@@ -24,6 +26,7 @@ def assembly_folder(console: Console, app: Path | None, context: Sequence[str]) 
         console: where the synthesis shows that it is going on.
         app: what --app says.
         context: what --context says, each ``KEY=VALUE``.
+        output: where a synthesis writes; None is ``cdk.out``.
 
     Raises:
         UsageError: the two contradict each other, or there is no app to synthesize.
@@ -51,4 +54,4 @@ def assembly_folder(console: Console, app: Path | None, context: Sequence[str]) 
     if wrong:
         raise UsageError(f"--context {wrong[0]!r} is not KEY=VALUE, such as stage=prod")
     with step(console, "Synthesizing the CDK app"):
-        return synthesize(Path.cwd(), dict(item.split("=", 1) for item in context))
+        return synthesize(Path.cwd(), dict(item.split("=", 1) for item in context), output)

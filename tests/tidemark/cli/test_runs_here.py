@@ -1,0 +1,111 @@
+"""The commands about runs on this machine: of a port that serves the home, and without one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
+from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.http.serving import serving
+from tidemark.local_glue.store.database import Store
+
+
+def define(port: Port) -> None:
+    """Define a workflow of two jobs, of which the first fails until a file is there."""
+    mark = port.home.root.parent / "mended"
+    port.job(
+        "load", f"import pathlib\nprint('loading')\nassert pathlib.Path({str(mark)!r}).exists()"
+    )
+    port.job("report")
+    port.glue.create_workflow(Name="flow")
+    port.glue.create_trigger(
+        Name="start", Type="ON_DEMAND", WorkflowName="flow", Actions=[{"JobName": "load"}]
+    )
+    condition = {"LogicalOperator": "EQUALS", "JobName": "load", "State": "SUCCEEDED"}
+    port.glue.create_trigger(
+        Name="then",
+        Type="CONDITIONAL",
+        WorkflowName="flow",
+        StartOnCreation=True,
+        Predicate={"Conditions": [condition]},
+        Actions=[{"JobName": "report"}],
+    )
+
+
+def test_a_served_home_is_asked_through_its_port_whatever_the_environment_says_of_aws(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Home.open(home)) as (url, engine):
+        port = Port(Home.open(home), url, engine)
+        define(port)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+        monkeypatch.setenv("AWS_PROFILE", "none-of-this-name")
+
+        fired = tidemark("trigger", "start")
+        wait_until(lambda: port.states("load") == ["FAILED"])
+        logs = tidemark("logs", "load", "--follow", "--output")
+        (port.home.root.parent / "mended").touch()
+        resumed = tidemark("resume", "--format", "json")
+        runs = json.loads(tidemark("runs", "--format", "json").stdout)
+
+    assert fired.output == "trigger start has fired: load\n"
+    assert (logs.exit_code, logs.stdout) == (1, "loading\n")
+    assert resumed.exit_code == 0, resumed.output
+    assert json.loads(resumed.stdout)["is_success"]
+    assert [(run["job"], run["state"]) for run in runs] == [
+        *(("report", "SUCCEEDED"), ("load", "SUCCEEDED"), ("load", "FAILED")),
+    ]
+
+
+def test_a_home_that_no_one_serves_is_looked_at_and_resumed(home: Path) -> None:
+    with serving(Home.open(home)) as (url, engine):
+        port = Port(Home.open(home), url, engine)
+        define(port)
+        port.glue.start_workflow_run(Name="flow")
+        wait_until(lambda: port.states("load") == ["FAILED"])
+
+    (run,) = json.loads(tidemark("runs", "load", "--format", "json").stdout)
+    logs = tidemark("logs", "load", "--errors")
+    stopped = tidemark("stop", "load")
+    fired = tidemark("trigger", "start")
+    (home.parent / "mended").touch()
+    resumed = tidemark("resume")
+
+    assert run["state"] == "FAILED"
+    assert "AssertionError" in logs.stderr
+    assert stopped.output == f"load has no run in {home} that goes on: nothing to stop\n"
+    assert_one_clear_line(fired, 1, "tidemark local up --port 4566")
+    assert resumed.exit_code == 0, resumed.output
+    assert "✓ report  SUCCEEDED" in resumed.stdout
+
+
+def test_a_run_whose_engine_is_gone_is_not_running(home: Path) -> None:
+    with serving(Home.open(home)) as (url, engine):
+        port = Port(Home.open(home), url, engine)
+        port.job("load")
+        port.ended("load", port.start("load"))
+    with Store(home / "glue.sqlite") as store:
+        left = replace(store.latest_job_run("load"), state="RUNNING", completed_at_ms=None)
+        store.put_job_run(left)
+
+    (run,) = json.loads(tidemark("runs", "--format", "json").stdout)
+
+    assert (run["state"], "was killed" in run["message"]) == ("FAILED", True)
+    with Store(home / "glue.sqlite") as store:
+        assert store.latest_job_run("load") == left
+
+
+@pytest.mark.parametrize("words", [("runs", "laod"), ("logs", "laod"), ("resume",), ("stop",)])
+def test_what_is_not_there_is_told(home: Path, words: tuple[str, ...]) -> None:
+    assert_one_clear_line(tidemark(*words), 2, "there is no")
+
+
+def test_stages_are_asked_with_deployed_only(home: Path) -> None:
+    assert_one_clear_line(tidemark("runs", "--app", "cdk.out"), 2, "--deployed STAGE")
+    assert_one_clear_line(tidemark("status", "--format", "json"), 2, "--deployed STAGE")
+    assert_one_clear_line(tidemark("run", "--format", "json"), 2, "--deployed")

@@ -1,0 +1,202 @@
+"""The commands about runs, here and on AWS: `runs`, `logs`, `stop`, `resume` and `trigger`."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.where import Where, glue_of, where_options
+from tidemark.errors import UsageError
+
+if TYPE_CHECKING:
+    from tidemark.operate.clients import Glue
+
+INTERRUPTED = 130
+WORKFLOW_HELP = "The workflow, named as its pipeline; needed where there are several."
+RUN_HELP = "The beginning of the id of the run; the last run if not given."
+STOP_HELP = "The beginning of the id of a run; all that go on if not given."
+SINCE_HELP = "Leave out what started before: 30m, 12h, 7d, or a date in UTC."
+RESUME_HELP = "Begin at this job, even if it SUCCEEDED; may be given several times."
+FOLLOW_HELP = "Go on printing until the run ends; Ctrl-C ends that, and not the run."
+_format = click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+
+
+@click.command()
+@click.argument("job", required=False)
+@click.option("--since", metavar="TIME", help=SINCE_HELP)
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
+@where_options
+@_format
+def runs(job: str | None, since: str | None, limit: int, where: Where, output: str) -> None:
+    """Show the job runs of JOB, or of every job, newest first."""
+    from tidemark.cli.views.runs import run_json, runs_listing, since_of
+    from tidemark.operate.job_runs import newest_runs
+    from tidemark.operate.names import JOB
+
+    begin = since_of(since, datetime.now(UTC))
+    with glue_of(where) as glue:
+        jobs = [glue.names.job(job)] if job is not None else list(glue.names.jobs)
+        for name in jobs[:1]:
+            glue.check_stage(JOB, name)
+        found = newest_runs(glue, jobs, begin, limit)
+        place = glue.where
+    if output == "json":
+        click.echo(json.dumps([run_json(run) for run in found], indent=2))
+    elif found:
+        console_for_tables().print(runs_listing(found), soft_wrap=True)
+    else:
+        whose = job or "no job"
+        click.echo(f"{whose} has {'no run' if job else 'a run'} in {place}")
+
+
+@click.command()
+@click.argument("job")
+@click.option("--run", "run_id", metavar="ID", help=RUN_HELP)
+@click.option("--follow", "-f", is_flag=True, help=FOLLOW_HELP)
+@click.option("--errors", is_flag=True, help="What it wrote to stderr only.")
+@click.option("--output", "outputs", is_flag=True, help="What it printed to stdout only.")
+@where_options
+def logs(
+    job: str, run_id: str | None, follow: bool, errors: bool, outputs: bool, where: Where
+) -> None:
+    """Print what a run of JOB wrote: stdout to stdout, and stderr to stderr.
+
+    With --follow the exit code is 1 if the run does not succeed.
+    """
+    from tidemark.operate.job_runs import Run, find_run
+    from tidemark.operate.logs import ERROR, OUTPUT, follow_lines, lines_of
+
+    if errors and outputs:
+        raise UsageError("--errors and --output together are all: leave both out")
+    kinds = (ERROR,) if errors else (OUTPUT,) if outputs else (OUTPUT, ERROR)
+    with glue_of(where) as glue, interruptible("stopped following; the run is as it was"):
+        run = find_run(glue, glue.names.job(job), run_id)
+        found = follow_lines(glue, run, kinds) if follow else lines_of(glue, run, kinds)
+        for line in found:
+            if isinstance(line, Run):
+                click.echo(f"{line.run_id} {line.state}", err=True)
+                sys.exit(0 if line.state == "SUCCEEDED" else 1)
+            click.echo(line.text, err=line.kind == ERROR)
+
+
+@click.command()
+@click.argument("job", required=False)
+@click.option("--run", "run_id", metavar="ID", help=STOP_HELP)
+@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
+@where_options
+def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where) -> None:
+    """Stop the runs of JOB that go on, or without JOB those of a workflow.
+
+    What a run has committed stays. A run is STOPPING until it has ended: `tidemark runs` shows it.
+    """
+    from tidemark.operate.job_runs import find_run, stop_runs
+    from tidemark.operate.workflow_runs import stop_workflow
+
+    if job is not None and workflow is not None:
+        raise UsageError("stop the runs of a job or of a workflow: leave out JOB or --workflow")
+    with glue_of(where) as glue:
+        if job is None:
+            name = glue.names.workflow(workflow)
+            asked = stop_workflow(glue, name, run_id)
+        else:
+            name = glue.names.job(job)
+            run = find_run(glue, name, run_id) if run_id else None
+            asked = [run.run_id for run in stop_runs(glue, name, run)]
+        place = glue.where
+    for found in asked:
+        click.echo(f"{name} {found} is being stopped")
+    if not asked:
+        click.echo(f"{name} has no run in {place} that goes on: nothing to stop")
+
+
+@click.command()
+@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
+@click.option("--run", "run_id", metavar="ID", help=RUN_HELP)
+@click.option("--from", "begin", metavar="JOB", multiple=True, help=RESUME_HELP)
+@where_options
+@_format
+def resume(
+    workflow: str | None, run_id: str | None, begin: tuple[str, ...], where: Where, output: str
+) -> None:
+    """Run the jobs of a workflow run that did not succeed again, and what follows them.
+
+    It is a new workflow run, in which the jobs that SUCCEEDED stand as they are. Ctrl-C stops it.
+    """
+    from tidemark.operate.workflow_runs import resume as resume_run
+
+    with glue_of(where, starts_runs=True) as glue:
+        name = glue.names.workflow(workflow)
+        jobs = [glue.names.job(job) for job in begin]
+        new_id, chosen = resume_run(glue, name, run_id, jobs)
+        click.echo(f"resuming {name} at {', '.join(chosen)}", err=True)
+        code = watch(glue, name, new_id, where, output)
+    sys.exit(code)
+
+
+@click.command()
+@click.argument("name", required=False)
+@where_options
+@_format
+def trigger(name: str | None, where: Where, output: str) -> None:
+    """Fire the ON_DEMAND trigger NAME, or activate one of another type; without NAME, list all.
+
+    One that begins a workflow starts a run of it, as `tidemark run` does. Here that takes a served
+    home, `tidemark local up --port 4566`: with nothing to run them, no runs are started.
+    """
+    from tidemark.cli.views.triggers import trigger_json, triggers_listing
+    from tidemark.operate.triggers import start_trigger, triggers_of
+
+    with glue_of(where) as glue:
+        if name is not None:
+            state = start_trigger(glue, name)
+            click.echo(f"trigger {name} {state}")
+            return
+        found = triggers_of(glue)
+        place = glue.where
+    if output == "json":
+        click.echo(json.dumps([trigger_json(one) for one in found], indent=2))
+    elif found:
+        console_for_tables().print(triggers_listing(found), soft_wrap=True)
+    else:
+        click.echo(f"there is no trigger in {place}")
+
+
+def watch(glue: "Glue", workflow: str, run_id: str, where: Where, output: str) -> int:
+    """Show a workflow run until it has ended; return the exit code. Ctrl-C stops the run."""
+    from tidemark.cli.progress import RunConsole
+    from tidemark.cli.views.runs import Changes, not_started_lines, workflow_run_json
+    from tidemark.operate.workflow_runs import follow, stop_workflow
+
+    console = RunConsole(stderr=output == "json")
+    changes = Changes(where.option)
+    try:
+        for found in follow(glue, workflow, run_id):
+            for line in changes.lines(found.runs):
+                console.print(line, soft_wrap=True)
+    except KeyboardInterrupt:
+        stop_workflow(glue, workflow, run_id)
+        click.echo(f"{workflow} {run_id} is being stopped", err=True)
+        raise
+    for line in not_started_lines(found):
+        console.print(line, soft_wrap=True)
+    if output == "json":
+        click.echo(json.dumps(workflow_run_json(found), indent=2))
+    return 0 if found.is_success else 1
+
+
+@contextmanager
+def interruptible(text: str) -> Iterator[None]:
+    """Let Ctrl-C end what is shown only: say ``text``, and exit with 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(text, err=True)
+        sys.exit(INTERRUPTED)
+
+
+COMMANDS: tuple[click.Command, ...] = (logs, resume, runs, stop, trigger)

@@ -1,0 +1,143 @@
+"""Shows job runs and workflow runs: as lists, as JSON, and line by line while they go on."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from rich.text import Text
+
+from tidemark.cli.progress import state_text
+from tidemark.cli.views.listing import Listing, short_ids
+from tidemark.errors import UsageError
+from tidemark.operate.job_runs import Run
+from tidemark.operate.workflow_runs import WorkflowRun
+
+SINCE = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[mhd])")
+UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+STARTED = ("RUNNING", "STOPPING")
+
+
+def moment(at: datetime) -> str:
+    """Return a time for people, to the minute."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}Z"
+
+
+def took(run: Run) -> str:
+    """Return how long a run took; ``-`` while it goes on."""
+    return "-" if run.seconds is None else f"{run.seconds:.1f} s"
+
+
+def since_of(text: str | None, now: datetime) -> datetime | None:
+    """Return the moment that --since means.
+
+    Args:
+        text: such as 12h, 2026-01-31 or 2026-01-31T06:00; None means none.
+        now: aware.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    if text is None:
+        return None
+    if match := SINCE.fullmatch(text):
+        return now - timedelta(**{UNITS[match["unit"]]: int(match["count"])})
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(
+            f"--since {text!r} is no time; allowed: 30m, 12h, 7d, or a date in UTC such as "
+            "2026-01-31 or 2026-01-31T06:00"
+        ) from error
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def runs_listing(runs: Sequence[Run]) -> Listing:
+    """Return the list of `tidemark runs`."""
+    short = short_ids(run.run_id for run in runs)
+    rows = [
+        (run.job, moment(run.started_at), state_text(run.state), took(run), short[run.run_id])
+        for run in runs
+    ]
+    return Listing(("job", "started", "state", "took", "run"), rows)
+
+
+def run_json(run: Run) -> dict[str, Any]:
+    """Return a job run as plain JSON values."""
+    return {
+        "job": run.job,
+        "run_id": run.run_id,
+        "state": run.state,
+        "started_at": run.started_at.isoformat(),
+        "ended_at": run.ended_at.isoformat() if run.ended_at else None,
+        "seconds": run.seconds,
+        "trigger": run.trigger or None,
+        "message": run.message or None,
+    }
+
+
+def workflow_run_json(run: WorkflowRun) -> dict[str, Any]:
+    """Return a workflow run as plain JSON values."""
+    return {
+        "workflow": run.workflow,
+        "run_id": run.run_id,
+        "status": run.status,
+        "is_success": run.is_success,
+        "message": run.message or None,
+        "runs": [run_json(job_run) for job_run in run.runs],
+        "not_started": {name: list(conditions) for name, conditions in run.waiting.items()},
+    }
+
+
+def ended_text(run: Run, logs: str) -> Text:
+    """Return what to say of a job run that has ended; where its log is, if it did not succeed."""
+    if run.state == "SUCCEEDED":
+        return Text.assemble(("✓", "green"), f" {run.job}  SUCCEEDED in {took(run)}")
+    cause = f": {run.message}" if run.message else ""
+    return Text.assemble(
+        ("✗", "red"), f" {run.job} {run.state}{cause}\n  after {took(run)}, log: {logs}"
+    )
+
+
+class Changes:
+    """Tells what has changed from one look at a workflow run to the next."""
+
+    def __init__(self, option: str = "") -> None:
+        """Have seen nothing.
+
+        Args:
+            option: what to add to the commands that lines name.
+        """
+        self._option = option
+        self._states: dict[str, str] = {}
+
+    def lines(self, runs: Sequence[Run]) -> list[Text]:
+        """Return a line for each job run that has started or ended since the last call."""
+        found = []
+        for run in sorted(runs, key=lambda run: run.ended_at or run.started_at):
+            before = self._states.get(run.run_id)
+            self._states[run.run_id] = run.state
+            if before is None and not run.is_final:
+                found.append(Text(f"  {run.job}  {_begun(run.state)}"))
+            elif run.is_final and before != run.state:
+                logs = f"tidemark logs {run.job} --run {run.run_id[:11]}{self._option}"
+                found.append(ended_text(run, logs))
+        return found
+
+
+def _begun(state: str) -> str:
+    return "waits" if state == "WAITING" else "started"
+
+
+def not_started_lines(run: WorkflowRun) -> list[Text]:
+    """Return a line for each job that was not started, and one for an error of the run itself."""
+    lines = [
+        Text.assemble(
+            (f"{name} was not started", "yellow"),
+            f": it waits for {', '.join(conditions) or 'a trigger that is not active'}",
+        )
+        for name, conditions in run.waiting.items()
+    ]
+    if run.message:
+        lines.append(Text(f"{run.workflow} {run.status}: {run.message}"))
+    return lines

@@ -1,0 +1,120 @@
+"""Which Glue a command works on: that of this machine, or that of a deployed stage."""
+
+import functools
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from tidemark.cli.synth import APP_HELP, assembly_folder
+from tidemark.errors import UsageError
+
+if TYPE_CHECKING:
+    from tidemark.operate.clients import Glue
+
+DEPLOYED_HELP = (
+    "On AWS instead of this machine: what the app of this stage has deployed, in its account and "
+    "region, with your credentials."
+)
+CONTEXT_HELP = "With --deployed: CDK context for the synthesis, beside stage=STAGE."
+
+
+@dataclass(frozen=True)
+class Where:
+    """What --deployed, --app and --context say."""
+
+    stage: str | None
+    app: Path | None = None
+    context: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what would change nothing.
+
+        Raises:
+            UsageError: it is for a deployed stage, and none is named; or it names another one.
+        """
+        if self.stage is None:
+            if self.app is not None or self.context:
+                raise UsageError(
+                    "--app and --context say what is deployed as a stage: give --deployed STAGE "
+                    "too; on this machine the jobs that have run are known"
+                )
+        elif not self.stage:
+            raise UsageError("--deployed '' is no stage; give its name, such as --deployed prod")
+        elif other := [it for it in self.context if it.startswith("stage=")]:
+            raise UsageError(
+                f"--context {other[0]} and --deployed {self.stage}: give one of the two"
+            )
+
+    @property
+    def option(self) -> str:
+        """What to add to a command that is to work on the same Glue; begins with a blank."""
+        return f" --deployed {self.stage}" if self.stage else ""
+
+
+def where_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add --deployed, --app and --context to a command, which gets them as ``where``."""
+
+    @functools.wraps(command)
+    def with_where(
+        *args: Any, deployed: str | None, app: Path | None, context: tuple[str, ...], **kwargs: Any
+    ) -> None:
+        command(*args, where=Where(deployed, app, context), **kwargs)
+
+    options = (
+        click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP),
+        click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP),
+        click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP),
+    )
+    return functools.reduce(lambda it, option: option(it), options, with_where)
+
+
+@contextmanager
+def glue_of_stage(where: Where) -> Iterator["Glue"]:
+    """Yield the Glue of the stage that --deployed names.
+
+    Raises:
+        TidemarkError: the app fails, there are no credentials for the stage, or AWS refuses.
+    """
+    from tidemark.assembly.cloud_assembly import read_assembly
+    from tidemark.local_glue.commands import region
+    from tidemark.operate.clients import of_stage
+    from tidemark.operate.names import names_of_stage
+
+    assert where.stage is not None  # noqa: S101 (the caller has looked)
+    console = Console(stderr=True)
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:  # cdk.out is of another stage
+        stage = () if where.app else (f"stage={where.stage}",)
+        context = (*where.context, *stage)
+        assembly = assembly_folder(console, where.app, context, Path(folder))
+        names = names_of_stage(read_assembly(assembly), where.stage, region())
+    with of_stage(names, lambda text: console.print(text, highlight=False, soft_wrap=True)) as glue:
+        yield glue
+
+
+@contextmanager
+def glue_of(where: Where, *, starts_runs: bool = False) -> Iterator["Glue"]:
+    """Yield the Glue that a command is to work on.
+
+    On this machine that is the one which serves the home, or one of the command's own.
+
+    Args:
+        where: what the options say.
+        starts_runs: whether runs are started, so that it has to run them.
+
+    Raises:
+        TidemarkError: it cannot be reached, or refuses.
+    """
+    if where.stage is not None:
+        with glue_of_stage(where) as glue:
+            yield glue
+        return
+    from tidemark.cli.here import glue_here
+
+    with glue_here(starts_runs=starts_runs) as glue:
+        yield glue

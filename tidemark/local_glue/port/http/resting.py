@@ -1,0 +1,98 @@
+"""Serves a home to be looked at: nothing is started, and nothing is changed."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.extras import require
+from tidemark.local_glue.commands import region
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.http.application import Application
+from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, listening
+from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.runs.runner import RUNNING, STOPPING, Runner
+from tidemark.local_glue.port.workflows.flows import Flows
+from tidemark.local_glue.port.workflows.schedules import Schedules
+from tidemark.local_glue.runs.job_runs import Machine, now_ms
+from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.local_glue.workflows.engine import KILLED
+
+REFUSED = (
+    "no command serves this home, so nothing can be started or changed in it: "
+    "`tidemark local up --port 4566` serves it"
+)
+
+
+class RestingStore(Store):
+    """Reads the state as the next engine will find it, and writes nothing.
+
+    A run that is recorded as running, and whose engine is gone, has FAILED.
+    """
+
+    def __init__(self, database: Path, *, is_held: bool) -> None:
+        """Open the database file.
+
+        Args:
+            database: the file.
+            is_held: whether an engine is there, so that the runs that are RUNNING do run.
+        """
+        super().__init__(database)
+        self._is_held = is_held
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Refuse to change anything.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError(REFUSED)
+        yield
+
+    def _job_runs(self, where: str, values: tuple[Any, ...]) -> list[JobRun]:
+        runs = super()._job_runs(where, values)
+        return runs if self._is_held else list(map(_as_it_is, runs))
+
+
+def _as_it_is(run: JobRun) -> JobRun:
+    if run.state == RUNNING:
+        return replace(run, state="FAILED", error_message=KILLED)
+    return replace(run, state="STOPPED") if run.state == STOPPING else run
+
+
+class RestingGlue(LocalGlue):
+    """A local Glue in which nothing happens by itself."""
+
+    def step(self) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def resting(home: Home) -> Iterator[str]:
+    """Serve a home for as long as the block takes, to be read only; yield the URL.
+
+    Raises:
+        TidemarkError: its state cannot be read.
+    """
+    require("waitress")
+    with listening(LOOPBACK, 0) as listener, Engine(partial(_open, home, listener.url)) as engine:
+        listener.serve(Application(engine, home, region(), LOOPBACK_NAMES, secrets.token_hex()))
+        try:
+            yield listener.url
+        finally:
+            listener.close()
+
+
+@contextmanager
+def _open(home: Home, url: str) -> Iterator[LocalGlue]:
+    machine = Machine(home, Path(), "", region(), port=url)
+    with RestingStore(home.database, is_held=home.is_held()) as store:
+        flows = Flows(store, now_ms)
+        runner = Runner(machine, store, flows.follow)
+        yield RestingGlue(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)

@@ -1,0 +1,218 @@
+"""The boto3 clients that the commands work with: of a deployed stage, or of a port here.
+
+A stage is asked where the credentials of the caller lead, as by the AWS CLI; a port by its URL,
+with credentials that mean nothing. Neither stands in for the other.
+"""
+
+import ipaddress
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.operate.names import JOB, STAGE_TAG, TRIGGER, WORKFLOW, Names
+
+STACK_TAG = "aws:cloudformation:stack-name"
+KINDS = {JOB: "job", WORKFLOW: "workflow", TRIGGER: "trigger"}
+POLL_S, POLL_HERE_S = 3.0, 0.1
+NO_CONFIGURATION = {"profile": None, "config_file": os.devnull, "credentials_file": os.devnull}
+NO_CREDENTIALS = (
+    "there are no AWS credentials; `aws configure` or `aws sso login` gives some, AWS_PROFILE "
+    "names others"
+)
+NOT_FOUND = ("EntityNotFoundException", "ResourceNotFoundException")
+
+
+@dataclass(frozen=True)
+class Glue:
+    """A Glue that answers.
+
+    Attributes:
+        glue: the client of Glue.
+        logs: the client of CloudWatch Logs.
+        names: the jobs and workflows that the caller may mean.
+        where: whose Glue it is, for people.
+        poll_s: how long to wait before asking again.
+        arn: begins the ARN of its jobs and workflows, up to the kind; None where nothing is shared.
+    """
+
+    glue: Any
+    logs: Any
+    names: Names
+    where: str
+    poll_s: float
+    arn: str | None = None
+
+    def check_stage(self, kind: str, name: str) -> None:
+        """Refuse a job or workflow of this name that another stage has deployed.
+
+        Raises:
+            UsageError: its tags name another stage or stack.
+            TidemarkError: AWS refuses.
+        """
+        if self.arn is None:
+            return
+        tags = self._tags(f"{self.arn}:{KINDS[kind]}/{name}")
+        stack = self.names.stack_of.get((kind, name))
+        for tag, wanted in ((STAGE_TAG, self.names.stage), (STACK_TAG, stack)):
+            found = tags.get(tag)
+            if found is not None and wanted and found != wanted:
+                raise UsageError(
+                    f"the {KINDS[kind]} {name} in {self.where} is not of stage {self.names.stage}: "
+                    f"its tag {tag} is {found!r}, not {wanted!r}; use the account and region of "
+                    "this stage, or name that stage with --deployed"
+                )
+
+    def _tags(self, arn: str) -> Mapping[str, str]:
+        from botocore.exceptions import ClientError
+
+        try:
+            tags: Mapping[str, str] = self.glue.get_tags(ResourceArn=arn)["Tags"]
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            if code in (*NOT_FOUND, "AccessDeniedException"):  # who may not look learns it later
+                return {}
+            raise
+        return tags
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """Make the errors of boto3 one line each.
+
+    Raises:
+        TidemarkError: Glue refuses or does not answer.
+        UsageError: there are no credentials or no region.
+    """
+    from botocore.exceptions import (
+        BotoCoreError,
+        ClientError,
+        EndpointConnectionError,
+        NoCredentialsError,
+        NoRegionError,
+        PartialCredentialsError,
+    )
+
+    try:
+        yield
+    except (NoCredentialsError, PartialCredentialsError) as error:
+        raise UsageError(NO_CREDENTIALS) from error
+    except NoRegionError as error:
+        raise UsageError(
+            "there is no region: the stage names none, and neither does AWS_REGION or the profile; "
+            "set one of them"
+        ) from error
+    except EndpointConnectionError as error:
+        raise TidemarkError(f"{where} does not answer: {error}") from error
+    except (BotoCoreError, ClientError) as error:
+        raise TidemarkError(f"{where} refuses: {_text(error)}") from error
+
+
+def _text(error: Exception) -> str:
+    details = getattr(error, "response", {}).get("Error", {})
+    code, message = details.get("Code"), details.get("Message")
+    return f"{code}: {message}" if code and message else str(error)
+
+
+@contextmanager
+def of_stage(names: Names, tell: Callable[[str], None]) -> Iterator[Glue]:
+    """Yield the Glue that the caller's credentials and the region of a stage lead to.
+
+    Args:
+        names: of the stage.
+        tell: told which endpoint answers, if `AWS_ENDPOINT_URL` names one instead of AWS.
+
+    Raises:
+        UsageError: there are no credentials, no region, or they are of another account.
+        TidemarkError: AWS refuses.
+    """
+    import boto3
+
+    where = f"stage {names.stage}"
+    with translated(where):
+        session = boto3.Session(region_name=names.region)
+        if session.get_credentials() is None:
+            raise UsageError(f"{NO_CREDENTIALS}; --deployed {names.stage} works with them alone")
+        glue = session.client("glue")
+        arn = str(session.client("sts").get_caller_identity()["Arn"])
+    _, partition, *_ = arn.split(":")
+    account, region = arn.split(":")[4], glue.meta.region_name
+    if names.account is not None and account != names.account:
+        raise UsageError(
+            f"stage {names.stage} is deployed into the account {names.account}, and these are "
+            f"credentials of {account}; AWS_PROFILE names others"
+        )
+    endpoint = glue.meta.endpoint_url
+    is_named = not (urlsplit(endpoint).hostname or "").endswith(
+        (".amazonaws.com", ".amazonaws.com.cn")
+    )
+    if is_named:
+        tell(f"AWS_ENDPOINT_URL: {endpoint} answers for stage {names.stage}")
+    where = f"stage {names.stage} ({account}, {region})"
+    poll_s = POLL_HERE_S if is_loopback(endpoint) else POLL_S
+    begin = f"arn:{partition}:glue:{region}:{account}"
+    with translated(where):
+        yield Glue(glue, session.client("logs"), names, where, poll_s, begin)
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether a URL leads to this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@contextmanager
+def of_port(url: str, where: str, region: str) -> Iterator[Glue]:
+    """Yield the Glue of a port of this machine, whatever the environment says of AWS.
+
+    Args:
+        url: of the port.
+        where: whose Glue it is, for people.
+        region: of its ARNs.
+
+    Raises:
+        TidemarkError: it refuses or does not answer.
+    """
+    import boto3
+    import botocore.session
+    from botocore.config import Config
+
+    core = botocore.session.Session()
+    for name, value in NO_CONFIGURATION.items():
+        core.get_component("config_store").set_config_variable(name, value)
+    session = boto3.Session(
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106 (means nothing)
+        region_name=region,
+        botocore_session=core,
+    )
+    config = Config(retries={"total_max_attempts": 2}, proxies={})
+    with translated(where):
+        glue = session.client("glue", endpoint_url=url, config=config)
+        logs = session.client("logs", endpoint_url=url, config=config)
+        yield Glue(glue, logs, _names_here(glue), where, POLL_HERE_S)
+
+
+def _names_here(glue: Any) -> Names:
+    return Names(
+        tuple(all_of(glue.list_jobs, "JobNames")), tuple(all_of(glue.list_workflows, "Workflows"))
+    )
+
+
+def all_of(operation: Callable[..., Mapping[str, Any]], member: str, **request: Any) -> list[Any]:
+    """Return a member of every page that an operation answers."""
+    found: list[Any] = []
+    while True:
+        answer = operation(**request)
+        found += answer[member]
+        if not answer.get("NextToken"):
+            return found
+        request["NextToken"] = answer["NextToken"]

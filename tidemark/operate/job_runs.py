@@ -1,0 +1,173 @@
+"""Job runs of a Glue as plain data: which there are, how they ended, how to stop them."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.operate.clients import NOT_FOUND, Glue
+from tidemark.operate.names import JOB
+
+FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
+GONE_ON = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
+PAGE = 200
+MOST_STOPS = 25  # of one request of BatchStopJobRun
+
+
+@dataclass(frozen=True)
+class Run:
+    """One job run, as Glue tells it.
+
+    Attributes:
+        run_id: ``jr_...``.
+        job: its job.
+        state: STARTING, RUNNING, SUCCEEDED, ...
+        started_at: aware, UTC.
+        ended_at: None while it goes on.
+        message: why it failed; empty if it did not.
+        trigger: what started it; empty if a client did.
+        log_group: begins the names of its log groups.
+    """
+
+    run_id: str
+    job: str
+    state: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    message: str = ""
+    trigger: str = ""
+    log_group: str = ""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it has ended."""
+        return self.state in FINAL
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None while it goes on."""
+        return (self.ended_at - self.started_at).total_seconds() if self.ended_at else None
+
+
+def run_of(member: Mapping[str, Any]) -> Run:
+    """Return a run from a JobRun of an answer."""
+    ended_at = member.get("CompletedOn")
+    state = str(member["JobRunState"])
+    return Run(
+        run_id=member["Id"],
+        job=member["JobName"],
+        state=state,
+        started_at=member["StartedOn"].astimezone(UTC),
+        ended_at=ended_at.astimezone(UTC) if ended_at and state in FINAL else None,
+        message=member.get("ErrorMessage", "") if state != "SUCCEEDED" else "",
+        trigger=member.get("TriggerName", ""),
+        log_group=member.get("LogGroupName", ""),
+    )
+
+
+def runs_of_job(glue: Glue, job: str, since: datetime | None, limit: int | None) -> list[Run]:
+    """Return the runs of a job, the newest first.
+
+    Args:
+        glue: which to ask.
+        job: of it; one that is not there has none.
+        since: leave out what started before; None takes all that Glue keeps.
+        limit: at most so many; None takes all.
+    """
+    from botocore.exceptions import ClientError
+
+    found: list[Run] = []
+    try:
+        for run in _newest_first(glue, job, limit):
+            if since is not None and run.started_at < since:
+                break
+            found.append(run)
+            if len(found) == limit:
+                break
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in NOT_FOUND:
+            raise
+    return found
+
+
+def _newest_first(glue: Glue, job: str, limit: int | None) -> Iterator[Run]:
+    size = PAGE if limit is None else min(limit, PAGE)
+    request: dict[str, Any] = {"JobName": job, "MaxResults": size}
+    while True:
+        answer = glue.glue.get_job_runs(**request)
+        yield from map(run_of, answer["JobRuns"])
+        if not answer.get("NextToken"):
+            return
+        request["NextToken"] = answer["NextToken"]
+
+
+def newest_runs(glue: Glue, jobs: Iterable[str], since: datetime | None, limit: int) -> list[Run]:
+    """Return the newest runs of some jobs together, the newest first."""
+    found = [run for job in jobs for run in runs_of_job(glue, job, since, limit)]
+    return sorted(found, key=lambda run: run.started_at, reverse=True)[:limit]
+
+
+def find_run(glue: Glue, job: str, begin: str | None) -> Run:
+    """Return the run of a job whose id begins so; its last one, if nothing is given.
+
+    Raises:
+        UsageError: there is none, or there are several.
+    """
+    glue.check_stage(JOB, job)
+    runs = runs_of_job(glue, job, None, 1 if begin is None else None)
+    if not runs:
+        raise UsageError(f"the job {job} has not run in {glue.where}")
+    if begin is None:
+        return runs[0]
+    found = [run for run in runs if run.run_id == begin] or [
+        run for run in runs if run.run_id.startswith(begin)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join(run.run_id for run in found[:5])
+        raise UsageError(f"{len(found)} runs of {job} begin with {begin!r}: {ids}; give more of it")
+    raise UsageError(
+        f"the job {job} has no run {begin!r} in {glue.where}; its last one is {runs[0].run_id}"
+    )
+
+
+def read_run(glue: Glue, run: Run) -> Run:
+    """Return a run as it is now."""
+    return run_of(glue.glue.get_job_run(JobName=run.job, RunId=run.run_id)["JobRun"])
+
+
+def start_run(glue: Glue, job: str, arguments: Mapping[str, str]) -> Run:
+    """Start a run of a job; return it."""
+    glue.check_stage(JOB, job)
+    answer = glue.glue.start_job_run(JobName=job, Arguments=dict(arguments))
+    found = glue.glue.get_job_run(JobName=job, RunId=answer["JobRunId"])
+    return run_of(found["JobRun"])
+
+
+def follow_run(glue: Glue, run: Run) -> Iterator[Run]:
+    """Yield a run again and again until it has ended, then as it ended."""
+    while True:
+        yield run
+        if run.is_final:
+            return
+        time.sleep(glue.poll_s)
+        run = read_run(glue, run)
+
+
+def stop_runs(glue: Glue, job: str, run: Run | None) -> list[Run]:
+    """Ask a run of a job to stop, or all that go on; return those that were asked.
+
+    Raises:
+        UsageError: the job is of another stage.
+        TidemarkError: Glue refuses.
+    """
+    glue.check_stage(JOB, job)
+    going = [run] if run else runs_of_job(glue, job, None, None)
+    going = [run for run in going if run.state in GONE_ON]
+    for begin in range(0, len(going), MOST_STOPS):
+        ids = [run.run_id for run in going[begin : begin + MOST_STOPS]]
+        glue.glue.batch_stop_job_run(JobName=job, JobRunIds=ids)
+    return going

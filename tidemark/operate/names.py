@@ -1,0 +1,144 @@
+"""What an app calls its jobs and workflows, and where each stage is deployed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from tidemark.assembly.cloud_assembly import Assembly, Stack
+from tidemark.assembly.resources import stated_name
+from tidemark.assembly.template import resolve_stacks
+from tidemark.errors import UsageError
+
+JOB, TRIGGER, WORKFLOW = "AWS::Glue::Job", "AWS::Glue::Trigger", "AWS::Glue::Workflow"
+STAGE_TAG = "tidemark:stage"
+UNKNOWN = "unknown-"  # begins the account or region that an app leaves to the command line
+MOST_NAMES = 12  # that a message lists
+
+
+@dataclass(frozen=True)
+class Names:
+    """The jobs and workflows that a command knows.
+
+    Attributes:
+        jobs: in the order of the templates.
+        workflows: likewise.
+        stack_of: the stack of a job or workflow; empty where that is not known.
+        account: that the stage is deployed into; None if the app does not say it.
+        region: likewise.
+        stage: whose they are; None on this machine.
+    """
+
+    jobs: tuple[str, ...]
+    workflows: tuple[str, ...]
+    stack_of: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    account: str | None = None
+    region: str | None = None
+    stage: str | None = None
+
+    def job(self, name: str) -> str:
+        """Return the name of a job.
+
+        Raises:
+            UsageError: there is none; the text has the nearest names.
+        """
+        return known("job", name, self.jobs)
+
+    def workflow(self, name: str | None) -> str:
+        """Return the name of a workflow; of the only one, if none is given.
+
+        Raises:
+            UsageError: there is none of this name, none at all, or more than one.
+        """
+        if name is not None:
+            return known("workflow", name, self.workflows)
+        if len(self.workflows) != 1:
+            raise UsageError(
+                f"name the workflow with --workflow; allowed: {listed(self.workflows)}"
+                if self.workflows
+                else "there is no workflow; deploy an app with a Pipeline"
+            )
+        return self.workflows[0]
+
+
+def known(kind: str, name: str, names: Iterable[str]) -> str:
+    """Return a name that is one of some.
+
+    Raises:
+        UsageError: it is not; the text has the nearest ones.
+    """
+    allowed = list(names)
+    if name in allowed:
+        return name
+    near = get_close_matches(name, allowed)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"allowed: {listed(allowed)}"
+    raise UsageError(f"there is no {kind} {name!r}; {hint}")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names for a message, the first of them if there are many."""
+    found = list(names)
+    more = len(found) - MOST_NAMES
+    text = ", ".join(found[:MOST_NAMES]) or "none"
+    return f"{text}, and {more} more" if more > 0 else text
+
+
+def names_of_stage(assembly: Assembly, stage: str, region: str) -> Names:
+    """Return what the assembly of a stage names.
+
+    Args:
+        assembly: the synthesized app.
+        stage: that the caller asks for.
+        region: that its names are resolved for, where the app does not say one.
+
+    Raises:
+        UsageError: it is of another stage, has no job, or is for several accounts or regions.
+    """
+    found: dict[tuple[str, str], str] = {}
+    stages: set[str] = set()
+    stacks: list[Stack] = []
+    for stack, scope in resolve_stacks(assembly, region, may_guess=True):
+        for resource in stack.template.get("Resources", {}).values():
+            if resource["Type"] not in (JOB, WORKFLOW):
+                continue
+            stated = stated_name(resource)
+            if stated is None:
+                continue  # CloudFormation makes the name up
+            found[resource["Type"], str(scope.resolve(stated))] = stack.name
+            stages |= _stage_tag(resource)
+            if stack not in stacks:
+                stacks.append(stack)
+    if stages and stage not in stages:
+        raise UsageError(
+            f"the assembly is of the stage {' and '.join(sorted(stages))}, not {stage!r}; leave "
+            "out --app, or name the assembly of this stage"
+        )
+    jobs = tuple(name for kind, name in found if kind == JOB)
+    if not jobs:
+        raise UsageError("the app has no Glue job with a name of its own; there is nothing to ask")
+    account, place = _environment(stacks)
+    workflows = tuple(name for kind, name in found if kind == WORKFLOW)
+    return Names(jobs, workflows, found, account, place, stage)
+
+
+def _stage_tag(resource: Mapping[str, Any]) -> set[str]:
+    tags = resource.get("Properties", {}).get("Tags", {})
+    value = tags.get(STAGE_TAG) if isinstance(tags, dict) else None
+    return {value} if isinstance(value, str) else set()
+
+
+def _environment(stacks: Iterable[Stack]) -> tuple[str | None, str | None]:
+    """Return the account and the region of stacks, as far as the app says them."""
+    environments = {stack.environment.removeprefix("aws://") for stack in stacks}
+    environments.discard("")
+    if len(environments) > 1:
+        raise UsageError(
+            f"the jobs of the app are in several places, {', '.join(sorted(environments))}; name "
+            "the assembly of one of them with --app, such as --app cdk.out/assembly-Europe"
+        )
+    account, _, region = next(iter(environments), "").partition("/")
+    return _stated(account), _stated(region)
+
+
+def _stated(text: str) -> str | None:
+    return text if text and not text.startswith(UNKNOWN) else None

@@ -1,0 +1,61 @@
+"""The triggers of a Glue: which there are, and how they are fired or activated."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.operate.clients import Glue, all_of
+from tidemark.operate.names import TRIGGER, known
+
+ON_DEMAND = "ON_DEMAND"
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """One trigger.
+
+    Attributes:
+        name: its name; CloudFormation makes one up where the template gives none.
+        type: ON_DEMAND, SCHEDULED, CONDITIONAL or EVENT.
+        state: CREATED, ACTIVATED, DEACTIVATED, ...
+        workflow: that it belongs to; empty outside workflows.
+        starts: the jobs and crawlers of its actions.
+    """
+
+    name: str
+    type: str
+    state: str
+    workflow: str
+    starts: tuple[str, ...]
+
+
+def triggers_of(glue: Glue) -> list[Trigger]:
+    """Return the triggers of the workflows that are known, and those that start a known job."""
+    found = map(_trigger, all_of(glue.glue.get_triggers, "Triggers"))
+    jobs, workflows = set(glue.names.jobs), set(glue.names.workflows)
+    return [it for it in found if it.workflow in workflows or jobs & set(it.starts)]
+
+
+def _trigger(member: dict[str, Any]) -> Trigger:
+    actions = member.get("Actions", [])
+    return Trigger(
+        name=member["Name"],
+        type=member["Type"],
+        state=member.get("State", ""),
+        workflow=member.get("WorkflowName", ""),
+        starts=tuple(it.get("JobName") or it.get("CrawlerName", "") for it in actions),
+    )
+
+
+def start_trigger(glue: Glue, name: str) -> str:
+    """Fire an ON_DEMAND trigger, or activate another; return what happened, for people.
+
+    Raises:
+        UsageError: there is no such trigger of what is known, or it is of another stage.
+    """
+    triggers = {trigger.name: trigger for trigger in triggers_of(glue)}
+    trigger = triggers[known("trigger", name, triggers)]
+    glue.check_stage(TRIGGER, name)
+    glue.glue.start_trigger(Name=name)
+    if trigger.type != ON_DEMAND:
+        return "is being activated"
+    return f"has fired: {', '.join(trigger.starts)}"

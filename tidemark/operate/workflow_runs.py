@@ -1,0 +1,208 @@
+"""Workflow runs of a Glue: started, watched until they end, stopped, resumed."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.operate.clients import Glue
+from tidemark.operate.job_runs import Run, run_of
+from tidemark.operate.names import WORKFLOW
+
+OPEN = ("RUNNING", "STOPPING")
+CRAWLED = ("SUCCEEDED",)
+JOB_NODE, CRAWLER_NODE, TRIGGER_NODE = "JOB", "CRAWLER", "TRIGGER"
+
+
+@dataclass(frozen=True)
+class WorkflowRun:
+    """One workflow run, as Glue tells it with its graph.
+
+    Attributes:
+        workflow: its workflow.
+        run_id: ``wr_...``.
+        status: RUNNING, COMPLETED, STOPPING, STOPPED or ERROR.
+        runs: the last job run of each job that was started, in the order of the graph.
+        waiting: by each job that was not started, what its trigger waits for, as texts.
+        nodes: by job, the id of its node.
+        message: why it failed as a whole; empty if it did not.
+    """
+
+    workflow: str
+    run_id: str
+    status: str
+    runs: tuple[Run, ...] = ()
+    waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    message: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something of it may still happen."""
+        return self.status in OPEN
+
+    @property
+    def is_success(self) -> bool:
+        """Whether every job was started, and its last run SUCCEEDED."""
+        is_good = self.status == "COMPLETED" and not self.message and not self.waiting
+        return is_good and all(run.state == "SUCCEEDED" for run in self.runs)
+
+
+def workflow_run_of(member: Mapping[str, Any]) -> WorkflowRun:
+    """Return a workflow run from a Run of an answer that includes the graph."""
+    graph = member.get("Graph") or {}
+    nodes = graph.get("Nodes", [])
+    jobs = [node for node in nodes if node["Type"] == JOB_NODE]
+    last = {node["Name"]: _last(node) for node in jobs}
+    final = {name: run.state for name, run in last.items() if run}
+    final |= _crawls(nodes)
+    return WorkflowRun(
+        workflow=member["Name"],
+        run_id=member["WorkflowRunId"],
+        status=member["Status"],
+        runs=tuple(run for run in last.values() if run),
+        waiting={
+            name: tuple(_unmet(name, nodes, final)) for name, run in last.items() if run is None
+        },
+        nodes={node["Name"]: node["UniqueId"] for node in jobs},
+        message=member.get("ErrorMessage", ""),
+    )
+
+
+def _last(node: Mapping[str, Any]) -> Run | None:
+    runs = [run_of(member) for member in (node.get("JobDetails") or {}).get("JobRuns", [])]
+    return max(runs, key=lambda run: run.started_at, default=None)
+
+
+def _crawls(nodes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    found = {}
+    for node in nodes:
+        crawls = (node.get("CrawlerDetails") or {}).get("Crawls", [])
+        if node["Type"] == CRAWLER_NODE and crawls:
+            found[str(node["Name"])] = str(crawls[-1].get("State", ""))
+    return found
+
+
+def _unmet(job: str, nodes: Sequence[Mapping[str, Any]], final: Mapping[str, str]) -> Iterator[str]:
+    """Yield, for people, the conditions that keep a job from being started."""
+    for node in nodes:
+        trigger = (node.get("TriggerDetails") or {}).get("Trigger", {})
+        if all(action.get("JobName") != job for action in trigger.get("Actions", [])):
+            continue
+        for condition in trigger.get("Predicate", {}).get("Conditions", []):
+            name = condition.get("JobName") or condition.get("CrawlerName")
+            wanted = condition.get("State") or condition.get("CrawlState")
+            if final.get(name) != wanted:
+                yield f"{name} {wanted} (is {final.get(name, 'not started')})"
+
+
+def read_workflow_run(glue: Glue, workflow: str, run_id: str) -> WorkflowRun:
+    """Return a workflow run as it is now."""
+    answer = glue.glue.get_workflow_run(Name=workflow, RunId=run_id, IncludeGraph=True)
+    return workflow_run_of(answer["Run"])
+
+
+def last_workflow_run(glue: Glue, workflow: str) -> WorkflowRun | None:
+    """Return the workflow run that was started last; None if there is none."""
+    runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=25)["Runs"]
+    newest = max(runs, key=lambda run: run["StartedOn"], default=None)
+    return newest and read_workflow_run(glue, workflow, newest["WorkflowRunId"])
+
+
+def start_workflow_run(glue: Glue, workflow: str) -> str:
+    """Start a workflow; return the id of its run."""
+    glue.check_stage(WORKFLOW, workflow)
+    return str(glue.glue.start_workflow_run(Name=workflow)["RunId"])
+
+
+def arguments_in(glue: Glue, workflow: str, job: str) -> dict[str, str]:
+    """Return the arguments that the triggers of a workflow start a job with.
+
+    Raises:
+        UsageError: none starts it.
+    """
+    glue.check_stage(WORKFLOW, workflow)
+    answer = glue.glue.get_workflow(Name=workflow, IncludeGraph=True)["Workflow"]
+    nodes = (answer.get("Graph") or {}).get("Nodes", [])
+    for node in nodes:
+        trigger = (node.get("TriggerDetails") or {}).get("Trigger", {})
+        for action in trigger.get("Actions", []):
+            if action.get("JobName") == job:
+                return dict(action.get("Arguments", {}))
+    raise UsageError(f"workflow {workflow} starts no job {job}")
+
+
+def follow(glue: Glue, workflow: str, run_id: str) -> Iterator[WorkflowRun]:
+    """Yield a workflow run again and again until it has ended, then as it ended."""
+    while True:
+        found = read_workflow_run(glue, workflow, run_id)
+        yield found
+        if not found.is_open:
+            return
+        time.sleep(glue.poll_s)
+
+
+def stop_workflow(glue: Glue, workflow: str, run_id: str | None) -> list[str]:
+    """Ask the open runs of a workflow to stop, or one of them; return their ids."""
+    glue.check_stage(WORKFLOW, workflow)
+    runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=100)["Runs"]
+    ids = [run["WorkflowRunId"] for run in runs if run["Status"] == "RUNNING"]
+    asked = [found for found in ids if run_id is None or found.startswith(run_id)]
+    for found in asked:
+        glue.glue.stop_workflow_run(Name=workflow, RunId=found)
+    return asked
+
+
+def resume(
+    glue: Glue, workflow: str, run_id: str | None, jobs: Sequence[str]
+) -> tuple[str, list[str]]:
+    """Resume a workflow run from jobs of it; return the id of the new run, and these jobs.
+
+    Args:
+        glue: which to ask.
+        workflow: of the run.
+        run_id: the beginning of its id; None is the last run.
+        jobs: where to begin; if empty, the jobs that did not succeed.
+
+    Raises:
+        UsageError: there is no such run, it goes on, or no job of it failed.
+    """
+    glue.check_stage(WORKFLOW, workflow)
+    run = _run_to_resume(glue, workflow, run_id)
+    if run.is_open:
+        raise UsageError(
+            f"workflow run {run.run_id} is {run.status}; one that is COMPLETED can be resumed: "
+            "wait for it"
+        )
+    started = {found.job: found for found in run.runs}
+    if wrong := [job for job in jobs if job not in started]:
+        raise UsageError(
+            f"the workflow run {run.run_id} has not started {', '.join(wrong)}; allowed: "
+            f"{', '.join(started) or 'none'}"
+        )
+    chosen = list(jobs) or [name for name, found in started.items() if found.state != "SUCCEEDED"]
+    if not chosen:
+        raise UsageError(
+            f"every job that workflow run {run.run_id} started SUCCEEDED: there is nothing to "
+            "resume; --from JOB runs one again, with what follows it"
+        )
+    nodes = [run.nodes[name] for name in chosen]
+    answer = glue.glue.resume_workflow_run(Name=workflow, RunId=run.run_id, NodeIds=nodes)
+    return str(answer["RunId"]), chosen
+
+
+def _run_to_resume(glue: Glue, workflow: str, begin: str | None) -> WorkflowRun:
+    if begin is None:
+        last = last_workflow_run(glue, workflow)
+        if last is None:
+            raise UsageError(f"the workflow {workflow} has not run in {glue.where}")
+        return last
+    runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=100)["Runs"]
+    ids = [run["WorkflowRunId"] for run in runs if run["WorkflowRunId"].startswith(begin)]
+    if len(ids) != 1:
+        raise UsageError(
+            f"{len(ids) or 'no'} runs of the workflow {workflow} begin with {begin!r}; give the id "
+            "of one"
+        )
+    return read_workflow_run(glue, workflow, ids[0])
