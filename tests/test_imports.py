@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -180,6 +181,18 @@ def test_no_files_import_each_other_in_a_circle():
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(name_of(path) for path in error.args[1]))
+
+
+def test_the_types_of_every_module_of_the_cdk_that_is_used_are_checked():
+    overrides = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "mypy"
+    ]["overrides"]
+    (checked,) = [rule["module"] for rule in overrides if rule.get("follow_imports") == "normal"]
+    names = {".".join(m.split(".")[:2]) for file in FILES for m in modules_of(file)}
+    used = {name for name in names if name.startswith("aws_cdk.aws_")}
+
+    assert len(used) >= 10
+    assert used - set(checked) == set()
 
 
 def test_an_import_that_only_the_type_checker_sees_does_not_count():
