@@ -2,6 +2,7 @@
 
 PYTHON ?= python3.11
 STAGE  ?= dev
+CLIENTS := aws-cli awswrangler dagster prefect airflow
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export CDK_DISABLE_CLI_TELEMETRY := true
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -50,7 +51,7 @@ test-deploy: setup .venv-ministack/.complete ## Deploy, change and remove the ap
 test-install: setup ## Install the wheel elsewhere, write a project with it, and run that
 	@pytest -q -p no:cacheprovider -m install tests/install
 
-test-clients: setup .venv-clients/.complete ## Run real clients of AWS against the local Glue
+test-clients: setup $(CLIENTS:%=.venv-clients/%/.complete) ## Run real clients of AWS against the local Glue
 	@pytest -q -p no:cacheprovider -m clients tests/clients
 
 check: setup ## Lint, check formatting and types
@@ -109,7 +110,7 @@ bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 
 lock: setup ## Compile the pinned requirements and the npm lock anew
 	@for name in requirements requirements-setup requirements-dev requirements-ministack \
-		requirements-checkov requirements-clients; do \
+		requirements-checkov $(CLIENTS:%=tests/clients/requirements/%); do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-emit-index-url --no-header $$name.in --output-file $$name.txt; done
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
@@ -143,8 +144,8 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 	@.venv-checkov/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
 	@touch $@
 
-# A venv of its own, because the AWS CLI pins another botocore.
-.venv-clients/.complete: requirements-clients.txt | .venv/.complete
-	@python -m venv --clear .venv-clients
-	@.venv-clients/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
+# A venv for each client, because they pin other versions of botocore.
+.venv-clients/%/.complete: tests/clients/requirements/%.txt | .venv/.complete
+	@echo "Creating .venv-clients/$*"
+	@python -m tools.client_venvs $*
 	@touch $@

@@ -1,4 +1,4 @@
-"""A served home, and the AWS CLI of the venv of clients: `make test-clients`."""
+"""A served home, and clients of AWS in venvs of their own: `make test-clients`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from tests.tidemark.local_glue.port.conftest import Port
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 
-AWS = PROJECT / ".venv-clients" / "bin" / "aws"
+VENVS = PROJECT / ".venv-clients"
+PROGRAMS = Path(__file__).with_name("programs")
+TIMEOUT_S = 300
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Port]:
     home = Home.open(tmp_path_factory.mktemp("clients") / "home")
     with serving(home) as (url, engine):
@@ -27,29 +29,58 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Port]:
 
 
 @pytest.fixture
-def aws(port: Port, tmp_path: Path) -> Callable[..., Any]:
-    """Return what runs `aws WORDS` and returns the JSON or the text that it prints."""
+def client(port: Port, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return what runs a program of a venv of clients, in the test's folder, and returns how."""
 
-    def run(*words: str, code: int = 0) -> Any:
+    def run(
+        venv: str, program: str, *words: str, code: int = 0, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [str(AWS), *words],
+            [str(VENVS / venv / "bin" / program), *words],
             env={
-                "PATH": os.environ["PATH"],
+                "PATH": f"{VENVS / venv / 'bin'}{os.pathsep}{os.environ['PATH']}",
                 "HOME": str(tmp_path),  # no profile of the developer
                 "AWS_ENDPOINT_URL": port.url,
                 "AWS_ACCESS_KEY_ID": "local",
                 "AWS_SECRET_ACCESS_KEY": "local",
                 "AWS_DEFAULT_REGION": "us-east-1",
+                "AWS_EC2_METADATA_DISABLED": "true",
                 "AWS_PAGER": "",
+                **variables,
             },
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=TIMEOUT_S,
         )
         assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def aws(client: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., Any]:
+    """Return what runs `aws WORDS` and returns the JSON or the text that it prints."""
+
+    def run(*words: str, code: int = 0) -> Any:
+        done = client("aws-cli", "aws", *words, code=code)
         if code:
             return done.stderr
         return json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout
+
+    return run
+
+
+@pytest.fixture
+def facts(client: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., Any]:
+    """Return what runs a program of programs/ and returns the JSON that it prints last."""
+
+    def run(venv: str, name: str, *words: str, **variables: str) -> Any:
+        done = client(venv, "python", str(PROGRAMS / name), *words, **variables)
+        try:
+            return json.loads(done.stdout.splitlines()[-1])
+        except (IndexError, ValueError):
+            raise AssertionError(done.stdout + done.stderr) from None
 
     return run

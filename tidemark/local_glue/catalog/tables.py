@@ -4,31 +4,26 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from tidemark.assembly.catalog_tables import CatalogTable
 from tidemark.errors import EntityNotFoundError
 from tidemark.local_glue.catalog.databases import existing_database
+from tidemark.local_glue.catalog.table_versions import keep_version
 from tidemark.local_glue.store.database import Store
 
 
-@dataclass(frozen=True)
-class TableVersion:
-    """How often a table was changed, and when, in epoch milliseconds."""
-
-    version: int
-    created_at_ms: int
-    changed_at_ms: int
-
-
-def put_tables(store: Store, tables: Iterable[CatalogTable]) -> None:
+def put_tables(
+    store: Store, tables: Iterable[CatalogTable], *, keeps_replaced: bool = True
+) -> None:
     """Insert or replace tables, all of them or none; their partitions stay.
 
-    A table that is replaced gets the next version.
+    A table that is replaced gets the next version; what it was is kept, unless that is not wanted.
     """
     now_ms = time.time_ns() // 1_000_000
     with store.transaction():
         for table in tables:
+            if keeps_replaced:
+                keep_version(store, table)
             store.query(
                 "INSERT INTO catalog_table (database, name, definition, created_at_ms, "
                 "changed_at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (database, name) DO UPDATE SET "
@@ -36,16 +31,6 @@ def put_tables(store: Store, tables: Iterable[CatalogTable]) -> None:
                 "version = version + 1",
                 (table.database, table.name, json.dumps(table.definition), now_ms, now_ms),
             )
-
-
-def version_of(store: Store, table: CatalogTable) -> TableVersion:
-    """Return the version of a table that is there."""
-    (row,) = store.query(
-        "SELECT version, created_at_ms, changed_at_ms FROM catalog_table WHERE database = ? AND "
-        "name = ?",
-        (table.database, table.name),
-    )
-    return TableVersion(**dict(row))
 
 
 def catalog_tables(store: Store, database: str | None = None) -> list[CatalogTable]:
@@ -88,6 +73,9 @@ def drop_table(store: Store, database: str, name: str) -> None:
     """Forget a table with its partitions; its data stay."""
     with store.transaction():
         store.query("DELETE FROM catalog_table WHERE database = ? AND name = ?", (database, name))
+        store.query(
+            "DELETE FROM catalog_table_version WHERE database = ? AND name = ?", (database, name)
+        )
         for table in ("catalog_partition", "catalog_registration"):
             store.query(
                 f"DELETE FROM {table} WHERE database = ? AND table_name = ?",  # noqa: S608 (our own)

@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_glue.store.sqlite_files import keep_copy
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 JOB_RUNS = """
 CREATE TABLE job_run (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
@@ -88,6 +88,14 @@ ALTER TABLE catalog_table ADD COLUMN created_at_ms INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE catalog_table ADD COLUMN changed_at_ms INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE catalog_partition ADD COLUMN definition TEXT
 """
+# What a table was, before each change that kept it.
+TABLE_VERSIONS = """
+CREATE TABLE IF NOT EXISTS catalog_table_version (
+    database TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, definition TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL, changed_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (database, name, version)
+)
+"""
 BAND_MS_OF_VERSION_1 = 900_000
 
 
@@ -129,6 +137,7 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
             PARTITIONS,
             PORT,
             CATALOG_OF_CLIENTS,
+            TABLE_VERSIONS,
         ):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
@@ -227,6 +236,11 @@ def _to_version_7(connection: sqlite3.Connection) -> None:
     _execute_all(connection, CATALOG_OF_CLIENTS)
 
 
+def _to_version_8(connection: sqlite3.Connection) -> None:
+    """Keep the earlier definitions of tables."""
+    _execute_all(connection, TABLE_VERSIONS)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_2,
     _to_version_3,
@@ -234,4 +248,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_5,
     _to_version_6,
     _to_version_7,
+    _to_version_8,
 )

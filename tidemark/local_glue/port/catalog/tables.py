@@ -8,13 +8,13 @@ from functools import partial
 
 from tidemark.assembly.catalog_tables import CatalogTable, table_of_request
 from tidemark.local_glue.catalog.databases import existing_database
+from tidemark.local_glue.catalog.table_versions import TableVersion, version_of
 from tidemark.local_glue.catalog.tables import (
     catalog_tables,
     drop_table,
     find_table,
     put_tables,
     table_or_none,
-    version_of,
 )
 from tidemark.local_glue.port.catalog.requests import (
     PAGE,
@@ -96,12 +96,12 @@ def update_table(glue: LocalGlue, request: Request) -> Answer:
                 f"table {old.full_name} has the version {version}, the request changes "
                 f"{request['VersionId']}: read it again",
             )
-        put_tables(glue.store, [new])
+        put_tables(glue.store, [new], keeps_replaced=not request.get("SkipArchive", False))
     return {}
 
 
 def delete_table(glue: LocalGlue, request: Request) -> Answer:
-    """Delete a table with its partitions; the data stay."""
+    """Delete a table with its partitions and versions; the data stay."""
     check_catalog(glue, request)
     table = find_table(glue.store, request["DatabaseName"], request["Name"])
     drop_table(glue.store, table.database, table.name)
@@ -168,7 +168,12 @@ def _meets(table: Answer, predicate: Request) -> bool:
 
 def member(glue: LocalGlue, table: CatalogTable) -> Answer:
     """Return a table as answers have it."""
-    version = version_of(glue.store, table)
+    return member_of_version(glue, version_of(glue.store, table))
+
+
+def member_of_version(glue: LocalGlue, version: TableVersion) -> Answer:
+    """Return a table as it is or was, as answers have it."""
+    table = version.table
     return {
         **as_shape("Table", table.definition),
         "Name": table.name,

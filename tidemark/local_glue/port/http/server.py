@@ -55,7 +55,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
     def parse_header(self, header_plus: bytes) -> None:
         """Read the head of a request."""
         super().parse_header(header_plus)
-        if self.content_length == 0:
+        if self.content_length == 0 and not self.chunked:
             self.expect_continue = False
 
 

@@ -4,7 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidemark.local_glue.port import bookmarks, identity, jobs
-from tidemark.local_glue.port.catalog import connections, databases, partitions, tables
+from tidemark.local_glue.port.catalog import (
+    connections,
+    databases,
+    partitions,
+    table_versions,
+    tables,
+)
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.logs import service as logs
@@ -20,6 +26,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "BatchDeleteConnection": connections.batch_delete_connection,
     "BatchDeletePartition": partitions.batch_delete_partition,
     "BatchDeleteTable": tables.batch_delete_table,
+    "BatchDeleteTableVersion": table_versions.batch_delete_table_version,
     "BatchGetJobs": jobs.batch_get_jobs,
     "BatchGetPartition": partitions.batch_get_partition,
     "BatchGetTriggers": triggers.batch_get_triggers,
@@ -38,6 +45,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "DeleteJob": jobs.delete_job,
     "DeletePartition": partitions.delete_partition,
     "DeleteTable": tables.delete_table,
+    "DeleteTableVersion": table_versions.delete_table_version,
     "DeleteTrigger": triggers.delete_trigger,
     "DeleteWorkflow": workflows.delete_workflow,
     "GetConnection": connections.get_connection,
@@ -52,6 +60,8 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "GetPartition": partitions.get_partition,
     "GetPartitions": partitions.get_partitions,
     "GetTable": tables.get_table,
+    "GetTableVersion": table_versions.get_table_version,
+    "GetTableVersions": table_versions.get_table_versions,
     "GetTables": tables.get_tables,
     "GetTags": jobs.get_tags,
     "GetTrigger": triggers.get_trigger,

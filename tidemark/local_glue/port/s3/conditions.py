@@ -27,18 +27,19 @@ def check_read(headers: Mapping[str, str], etag: str, modified_ns: int, prefix: 
     """
     match, none_match = (headers.get(f"{prefix}{name}") for name in ("if-match", "if-none-match"))
     if match is not None and not _names(match, etag):
-        raise S3Error("PreconditionFailed", f"If-Match is {match}, the ETag is {etag}")
+        raise _failed("If-Match", f"If-Match is {match}, the ETag is {etag}")
     unmodified = _time(headers.get(f"{prefix}if-unmodified-since"))
     if match is None and unmodified is not None and modified_ns // 10**9 > unmodified:
-        raise S3Error("PreconditionFailed", "the object was modified since")
+        raise _failed("If-Unmodified-Since", "the object was modified since")
     not_modified = "PreconditionFailed" if prefix else "NotModified"
     if none_match is not None:
         if _names(none_match, etag):
-            raise S3Error(not_modified, f"If-None-Match is {none_match}, and so is the ETag")
+            text = f"If-None-Match is {none_match}, and so is the ETag"
+            raise S3Error(not_modified, text, "If-None-Match")
         return
     modified = _time(headers.get(f"{prefix}if-modified-since"))
     if modified is not None and modified_ns // 10**9 <= modified:
-        raise S3Error(not_modified, "the object was not modified since")
+        raise S3Error(not_modified, "the object was not modified since", "If-Modified-Since")
 
 
 def check_write(headers: Mapping[str, str], etag: str | None) -> None:
@@ -55,12 +56,16 @@ def check_write(headers: Mapping[str, str], etag: str | None) -> None:
     if none_match not in (None, "*"):
         raise S3Error("NotImplemented", f"If-None-Match of a write is {none_match}; allowed: *")
     if none_match == "*" and etag is not None:
-        raise S3Error("PreconditionFailed", "there is an object of this key already")
+        raise _failed("If-None-Match", "there is an object of this key already")
     if match is not None:
         if etag is None:
             raise S3Error("NoSuchKey", "If-Match names an object, and there is none")
         if not _names(match, etag):
-            raise S3Error("PreconditionFailed", f"If-Match is {match}, the ETag is {etag}")
+            raise _failed("If-Match", f"If-Match is {match}, the ETag is {etag}")
+
+
+def _failed(condition: str, text: str) -> S3Error:
+    return S3Error("PreconditionFailed", text, condition)
 
 
 def _names(header: str, etag: str) -> bool:

@@ -21,10 +21,11 @@ STATUS = {
 
 
 class S3Error(ServiceError):
-    """An error with the code of S3."""
+    """An error with the code of S3; a failed precondition names its condition, such as If-Match."""
 
-    def __init__(self, code: str, text: str) -> None:
+    def __init__(self, code: str, text: str, condition: str | None = None) -> None:
         super().__init__(code, text, STATUS.get(code, 400))
+        self.condition = condition
 
 
 def no_such_key(key: str) -> S3Error:

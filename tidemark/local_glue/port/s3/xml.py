@@ -50,6 +50,7 @@ def error_xml(error: ServiceError, resource: str, request_id: str) -> Reply:
     members = {
         "Code": error.code,
         "Message": str(error),
+        "Condition": getattr(error, "condition", None),
         "Resource": resource,
         "RequestId": request_id,
     }

@@ -1,0 +1,41 @@
+"""Buckets, and what is not there, by boto3."""
+
+from __future__ import annotations
+
+from tests.tidemark.local_glue.port.conftest import Port
+from tests.tidemark.local_glue.port.s3.conftest import code_of, keys_of, prefixes_of
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.http.serving import serving
+
+
+def test_files_that_are_there_are_objects(port, s3, bucket):
+    folder = port.home.lake / bucket / "out" / "day=1"
+    folder.mkdir(parents=True)
+    (folder / "part-0.parquet").write_bytes(b"PAR1")
+    (port.home.lake / bucket / "empty").mkdir()
+
+    assert keys_of(s3.list_objects_v2(Bucket=bucket)) == ["out/day=1/part-0.parquet"]
+    assert prefixes_of(s3.list_objects_v2(Bucket=bucket, Delimiter="/")) == ["out/"]
+    assert bucket in [one["Name"] for one in s3.list_buckets()["Buckets"]]
+    assert s3.get_bucket_location(Bucket=bucket)["LocationConstraint"] is None
+    assert code_of(s3.get_object, Bucket=bucket, Key="empty") == "NoSuchKey"
+    assert code_of(s3.get_object, Bucket=bucket, Key="out") == "NoSuchKey"
+
+
+def test_buckets_are_in_the_region_of_this_machine(tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "eu-west-2")
+    home = Home.open(tmp_path / "home")
+    home.create_bucket("here")
+    with serving(home) as (url, engine):
+        s3 = Port(home, url, engine).client("s3")
+
+        assert s3.get_bucket_location(Bucket="here")["LocationConstraint"] == "eu-west-2"
+        assert s3.head_bucket(Bucket="here")["BucketRegion"] == "eu-west-2"
+
+
+def test_what_is_not_there_says_so(s3, bucket):
+    assert code_of(s3.get_object, Bucket="none-such", Key="a") == "NoSuchBucket"
+    assert code_of(s3.list_objects_v2, Bucket="none-such") == "NoSuchBucket"
+    assert code_of(s3.create_bucket, Bucket=bucket) == "BucketAlreadyOwnedByYou"
+    assert code_of(s3.get_bucket_acl, Bucket=bucket) == "NotImplemented"
+    assert code_of(s3.get_object, Bucket=bucket, Key="a", VersionId="1") == "NotImplemented"

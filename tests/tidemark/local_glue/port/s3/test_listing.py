@@ -1,0 +1,72 @@
+"""The listings of a bucket, by boto3 and on any keys."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tidemark.local_glue.port.s3.conftest import keys_of, prefixes_of, put
+from tidemark.local_glue.port.s3.listing import walk
+from tidemark.local_glue.port.s3.places import why_no_file
+
+
+@pytest.mark.parametrize("version", ["list_objects", "list_objects_v2"])
+def test_keys_come_in_the_order_of_their_bytes_in_pages(s3, bucket, version):
+    keys = ["a", "a-b", "a.b/c", "a/b", "aé", "b/1", "b/2/3", "b0", "z &<>+%"]
+    put(s3, bucket, *[key for key in keys if key != "a"])
+
+    pages = s3.get_paginator(version).paginate(Bucket=bucket, PaginationConfig={"PageSize": 2})
+    found = [keys_of(page) for page in pages]
+    folders = s3.get_paginator(version).paginate(
+        Bucket=bucket, Delimiter="/", PaginationConfig={"PageSize": 3}
+    )
+
+    assert [key for page in found for key in page] == sorted(keys[1:], key=str.encode)
+    assert max(map(len, found)) == 2
+    rolled = [item for page in folders for item in keys_of(page) + prefixes_of(page)]
+    assert sorted(rolled) == sorted(["a-b", "a.b/", "a/", "aé", "b/", "b0", "z &<>+%"])
+    below = getattr(s3, version)(Bucket=bucket, Prefix="b/", Delimiter="/")
+    assert (keys_of(below), prefixes_of(below)) == (["b/1"], ["b/2/"])
+    assert keys_of(getattr(s3, version)(Bucket=bucket, Prefix="a.")) == ["a.b/c"]
+    assert prefixes_of(getattr(s3, version)(Bucket=bucket, Delimiter="b/")) == ["a.b/", "b/"]
+    after = "StartAfter" if version.endswith("v2") else "Marker"
+    assert keys_of(getattr(s3, version)(Bucket=bucket, **{after: "b/1"})) == [
+        *("b/2/3", "b0", "z &<>+%"),
+    ]
+
+
+def test_the_pages_of_a_listing_are_of_one_walk_and_a_token_is_good_without_it(s3, bucket):
+    put(s3, bucket, *"abcde")
+    first = s3.list_objects_v2(Bucket=bucket, MaxKeys=2)
+    put(s3, bucket, "bb")
+    s3.delete_object(Bucket=bucket, Key="d")
+    token = first["NextContinuationToken"]
+
+    of_the_walk = s3.list_objects_v2(Bucket=bucket, ContinuationToken=token)
+    walked_again = s3.list_objects_v2(Bucket=bucket, ContinuationToken=token)
+
+    assert keys_of(of_the_walk) == ["c", "e"]
+    assert keys_of(walked_again) == ["bb", "c", "e"]
+
+
+@given(st.sets(st.text("ab/.-é", min_size=1, max_size=6), max_size=12), st.text("ab/.", max_size=4))
+def test_a_listing_is_that_of_s3_on_any_keys(tmp_path_factory, keys, prefix):
+    bucket = tmp_path_factory.mktemp("bucket")
+    there = set()
+    for key in sorted(keys):
+        parents = {key[:n] for n, letter in enumerate(key) if letter == "/"}
+        is_free = not any(k.startswith(f"{key}/") for k in there) and not parents & there
+        if why_no_file(key) or key.endswith("/") or not is_free:
+            continue
+        (bucket / key).parent.mkdir(parents=True, exist_ok=True)
+        (bucket / key).touch()
+        there.add(key)
+    below = [key for key in there if key.startswith(prefix)]
+    rolled = {
+        key[: key.index("/", len(prefix)) + 1] if "/" in key[len(prefix) :] else key
+        for key in below
+    }
+
+    assert walk(bucket, prefix, "", []) == sorted(below, key=str.encode)
+    assert walk(bucket, prefix, "/", []) == sorted(rolled, key=str.encode)

@@ -1,0 +1,82 @@
+"""Operations on the versions of tables.
+
+Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTableVersions.html
+"""
+
+from tidemark.assembly.catalog_tables import CatalogTable
+from tidemark.local_glue.catalog.table_versions import TableVersion, forget_version, versions_of
+from tidemark.local_glue.catalog.tables import find_table
+from tidemark.local_glue.port.catalog.requests import (
+    PAGE,
+    Answer,
+    Request,
+    attempt,
+    check_catalog,
+)
+from tidemark.local_glue.port.catalog.tables import member_of_version
+from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, NotFoundError
+
+
+def get_table_version(glue: LocalGlue, request: Request) -> Answer:
+    """Return a table as of a version; without one, as it is."""
+    table = _table(glue, request)
+    versions = versions_of(glue.store, table)
+    wanted = request.get("VersionId", str(versions[0].version))
+    return {"TableVersion": _member(glue, _find(table, versions, wanted))}
+
+
+def get_table_versions(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the versions of a table, the newest first."""
+    versions = versions_of(glue.store, _table(glue, request))
+    found, token = page(versions, request.get("NextToken"), request.get("MaxResults", PAGE))
+    return {"TableVersions": [_member(glue, one) for one in found], "NextToken": token}
+
+
+def delete_table_version(glue: LocalGlue, request: Request) -> Answer:
+    """Forget what a table was as of a version; what it is stays."""
+    table = _table(glue, request)
+    _forget(glue, table, request["VersionId"])
+    return {}
+
+
+def batch_delete_table_version(glue: LocalGlue, request: Request) -> Answer:
+    """Forget versions of a table; each that is not there is an error."""
+    table = _table(glue, request)
+    errors = [
+        {"TableName": table.name, "VersionId": version, "ErrorDetail": detail}
+        for version in request["VersionIds"]
+        if (detail := attempt(_forget, glue, table, version))
+    ]
+    return {"Errors": errors}
+
+
+def _forget(glue: LocalGlue, table: CatalogTable, version_id: str) -> None:
+    versions = versions_of(glue.store, table)
+    version = _find(table, versions, version_id)
+    if version == versions[0]:
+        raise InvalidInputError(
+            f"{version_id} is the version that the table {table.full_name} has; delete an earlier "
+            "one, or the table"
+        )
+    forget_version(glue.store, table, version.version)
+
+
+def _find(table: CatalogTable, versions: list[TableVersion], version_id: str) -> TableVersion:
+    for version in versions:
+        if str(version.version) == version_id:
+            return version
+    known = ", ".join(str(version.version) for version in versions)
+    raise NotFoundError(
+        f"Table version not found: {version_id!r} of the table {table.full_name}, which has {known}"
+    )
+
+
+def _member(glue: LocalGlue, version: TableVersion) -> Answer:
+    return {"Table": member_of_version(glue, version), "VersionId": str(version.version)}
+
+
+def _table(glue: LocalGlue, request: Request) -> CatalogTable:
+    check_catalog(glue, request)
+    return find_table(glue.store, request["DatabaseName"], request["TableName"])
