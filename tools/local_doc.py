@@ -8,10 +8,11 @@ from pathlib import Path
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.assembly.resources import NAME_PROPERTIES
+from tidemark.local_glue.data_quality.dynamic import FUNCTIONS
 from tidemark.local_glue.data_quality.rule_types import NOT_HERE, TYPES
 from tidemark.local_glue.port.http.services import OPERATIONS
 from tidemark.local_glue.port.s3.service import OPERATIONS as S3_OPERATIONS
-from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS
+from tidemark.local_glue.readers.formats import ATTACHED, READ_OPTIONS, SAME_AS
 from tidemark.local_glue.readers.jdbc import DRIVERS
 from tidemark.local_glue.unsupported.not_yet import INSTEAD, NOT_YET
 from tidemark.local_glue.writers.formats import WRITE_OPTIONS
@@ -97,6 +98,18 @@ def _sources() -> Iterator[str]:
         written = _words(WRITE_OPTIONS[name]) if name in WRITE_OPTIONS else "not written"
         yield f"| {name} | {_words(sorted(options))} | {written} |"
     same = ", ".join(f"`{new}` is `{old}`" for new, old in SAME_AS.items())
+    yield (
+        f"\nEvery format is read with {_words(sorted(ATTACHED))}, which name columns for the file "
+        "of a row (text) and the time when it changed (a timestamp). Options that Glue does not "
+        "know are ignored, as there, and are warnings."
+    )
+    yield (
+        "\nWhat is no JSON is no row of a DynamicFrame, but an error record: `errorsCount()`, "
+        "`errorsAsDynamicFrame()` with the text (`input`) and the file (`source`), and a warning "
+        "of the run. AWS does not say how much of a file an error takes: here it is the line, and "
+        "the whole file where no line of it is a record, or with `multiLine`. Files without any "
+        "record at all fail the run, and so do broken files of the other formats and DataFrames."
+    )
     yield f"\n{same}. Databases by JDBC, with the driver's jar: {_words(sorted(DRIVERS))}.\n"
 
 
@@ -117,10 +130,15 @@ def _quality() -> Iterator[str]:
         f"{_words(TYPES)}; `and`, `or`, parentheses, `where`, `with threshold`, `NULL`, `EMPTY`, "
         "`WHITESPACES_ONLY`, `now()`, constants, `additional_data_sources`. The metrics of all "
         "rules come from two passes over the rows; SQL and other data are read beside them.\n\n"
-        f"Refused by name: {_words(NOT_HERE)}, dynamic rules (`last(k)`), labels, and parts of a "
+        "Dynamic rules compare with the metrics of earlier evaluations of the same "
+        "`dataQualityEvaluationContext` by the same job: `last()`, `index(last(k), i)`, and "
+        f"{_words(FUNCTIONS)} of `last(k)`. Metrics are kept in `data_quality/` of the home when "
+        "an evaluation is done; without any, `last(k)` is 0.\n\n"
+        f"Refused by name: {_words(NOT_HERE)}, labels, and parts of a "
         "composite rule that are of no row with `compositeRuleEvaluation.method` ROW. Nothing is "
-        "published: `publishing_options` name where on AWS, and the statistics of `Analyzers` are "
-        "not kept. Metrics and reasons are those that AWS documents, and else of "
+        "published: `publishing_options` name where on AWS (`resultsS3Prefix` is a warning), and "
+        "the statistics of `Analyzers` are not kept. Metrics and reasons are those that AWS "
+        "documents, and else of "
         "[deequ](https://github.com/awslabs/deequ), on which Glue is built.\n"
     )
 

@@ -17,7 +17,7 @@ class JobDefinition:
     """One ``AWS::Glue::Job``; arguments keep their leading ``--``.
 
     `submitted_file` is the file of this machine that the script is a copy of, if that is known:
-    messages name it.
+    messages name it. `is_declared` is False for a script that was only submitted.
     """
 
     name: str
@@ -30,6 +30,7 @@ class JobDefinition:
     max_concurrent_runs: int = 1
     submitted_file: str | None = None
     command: str = SPARK
+    is_declared: bool = True
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 import re
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from tidemark.local_glue.runs.follower import Follower
 from tidemark.local_glue.runs.job_process import SCRIPT_STDERR_FILE
 from tidemark.local_glue.runs.job_runs import (
     JobProcess,
+    Machine,
     failed_run,
     new_run_id,
     plan_job_run,
@@ -33,7 +35,9 @@ SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a buck
 GLUE_VERSION = "5.1"
 LONGEST_NAME_BYTES = 250  # its script is a file of this name
 JOB_NAME = re.compile(r"(?!\.+$)[^/\x00-\x1f\x7f\ud800-\udfff]+")
-CONF = "--conf"
+CONF, EXTRA_MODULES = "--conf", "--extra-py-files"
+DATA_CATALOG = "--enable-glue-datacatalog"  # on in a job that is made in the console of Glue
+CLIENTS = re.compile(r"\b(boto3|botocore|aiobotocore|awswrangler|s3fs)\b")
 POLL_S = 0.05
 Echo: TypeAlias = Callable[[str, bytes], None]
 """Shows bytes that a script wrote to ``stdout`` or ``stderr``."""
@@ -113,7 +117,10 @@ def submit(
         KeyboardInterrupt: after the run was stopped and recorded.
     """
     job = _publish(submission, home)
-    with open_machine(home, warn=warn, jvms=jvms) as (machine, store):
+    with (
+        open_machine(home, warn=warn, jvms=jvms) as (opened, store),
+        _served(opened, submission) as machine,
+    ):
         run = plan_job_run(machine, job, submission.arguments, new_run_id(), 0)
         store.put_job_run(run)
         try:
@@ -139,6 +146,19 @@ def submit(
         return end(finished), job
 
 
+@contextmanager
+def _served(machine: Machine, submission: Submission) -> Iterator[Machine]:
+    """Serve S3 and Glue on a port to a script that may have clients of AWS."""
+    text = submission.script.read_text(encoding="utf-8", errors="replace")
+    if not CLIENTS.search(text) and EXTRA_MODULES not in submission.arguments:
+        yield machine
+        return
+    from tidemark.local_glue.port.http.beside import serving_beside
+
+    with serving_beside(machine) as served:
+        yield served
+
+
 def _publish(submission: Submission, home: Home) -> JobDefinition:
     """Put the script where a job's script is, and return the job."""
     bucket = home.lake / SCRIPTS / "scripts"
@@ -150,6 +170,8 @@ def _publish(submission: Submission, home: Home) -> JobDefinition:
         f"s3://{SCRIPTS}/scripts/{name}",
         GLUE_VERSION,
         submitted_file=str(submission.script.absolute()),
+        default_arguments={DATA_CATALOG: "true"},
+        is_declared=False,
     )
 
 

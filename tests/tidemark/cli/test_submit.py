@@ -234,3 +234,24 @@ def test_job_reaches_the_local_dynamodb_past_proxies_and_profiles(submit, monkey
         output, _ = process.communicate(timeout=BOUND_S)
 
     assert b"[] intranet,127.0.0.1,localhost\n[]\n" in output
+
+
+def test_boto3_in_a_script_finds_the_lake_and_the_data_catalog(submit, home):
+    (home / "lake" / "shop").mkdir(parents=True)
+    (home / "lake" / "shop" / "a.csv").write_text("id\n1\n", encoding="utf-8")
+    script = (
+        "import boto3\n"
+        "s3 = boto3.client('s3')\n"
+        "found = s3.list_objects_v2(Bucket='shop')['Contents']\n"
+        "s3.put_object(Bucket='shop', Key=f'archive/{found[0][\"Key\"]}', Body=b'x')\n"
+        "print([one['Name'] for one in boto3.client('glue').get_databases()['DatabaseList']])\n"
+        "boto3.client('secretsmanager').get_secret_value(SecretId='db')\n"
+    )
+
+    with submit(script) as process:
+        output, errors = process.communicate(timeout=BOUND_S)
+
+    assert b"['default']\n" in output
+    assert (home / "lake" / "shop" / "archive" / "a.csv").read_bytes() == b"x"
+    assert b"has no service 'secretsmanager'" in output + (errors or b"")
+    assert process.returncode == 1

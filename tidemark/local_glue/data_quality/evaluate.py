@@ -1,6 +1,6 @@
 """Evaluates a data quality ruleset on a frame."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.data_quality.conditions import is_one
 from tidemark.local_glue.data_quality.custom_sql import queried, views
+from tidemark.local_glue.data_quality.dynamic import bound, evaluated_text, is_dynamic
 from tidemark.local_glue.data_quality.leaves import leaf_of
 from tidemark.local_glue.data_quality.measure import measured
 from tidemark.local_glue.data_quality.options import Options
@@ -71,11 +72,16 @@ class Evaluation:
                 PASSED if outcome.passed else FAILED,
                 outcome.reason,
                 dict(outcome.metrics),
-                rule.text,
+                evaluated_text(rule, lambda part: self.leaves[part].rule),
             )
             for rule, outcome in self.outcomes.items()
         ]
         return self.frame.sparkSession.createDataFrame(rows, OUTCOMES).coalesce(1)
+
+    def metrics(self) -> dict[str, float]:
+        """Return the metrics of all rules by name."""
+        found = [outcome.metrics for outcome in self.outcomes.values()]
+        return {name: value for metrics in found for name, value in metrics.items()}
 
     def row_outcomes(self) -> DataFrame:
         """Return the rows with what each rule says of them; see `with_results`."""
@@ -91,6 +97,7 @@ def evaluate(
     ruleset: str,
     others: Mapping[str, DataFrame],
     options: Options,
+    past: Callable[[str], Sequence[float]] = lambda _: (),
 ) -> Evaluation:
     """Evaluate a ruleset: nothing is computed of rules that need no row.
 
@@ -99,6 +106,7 @@ def evaluate(
         ruleset: the document, in DQDL.
         others: other data by their aliases.
         options: what changes results.
+        past: given a metric, returns its values of earlier evaluations, the newest first.
 
     Raises:
         UsageError: the document is wrong, or Spark does not know a where clause.
@@ -112,15 +120,21 @@ def evaluate(
     _check_clauses(frame, parts)
     now, table = datetime.now(UTC), Table.of(frame.dtypes)
     rows, found = frame, dict[Rule, Leaf]()
+
+    def looked_at(rule: Rule, name: str) -> tuple[DataFrame, Leaf]:
+        if rule.kind in _COMPARE:
+            return compared(rule, Frames(frame, rows, others), name)
+        if rule.kind == "CustomSql":
+            with views(frame, others):
+                return queried(rule, rows, name)
+        return rows, leaf_of(rule, table, now)
+
     for place, rule in enumerate(parts):
         name = f"_dq_match_{place}"
-        if rule.kind in _COMPARE:
-            rows, found[rule] = compared(rule, Frames(frame, rows, others), name)
-        elif rule.kind == "CustomSql":
-            with views(frame, others):
-                rows, found[rule] = queried(rule, rows, name)
-        else:
-            found[rule] = leaf_of(rule, table, now)
+        judged, leaf = looked_at(rule, name)
+        if is_dynamic(rule) and leaf.checks:
+            judged, leaf = looked_at(bound(rule, past(leaf.checks[0].metric)), name)
+        rows, found[rule] = judged, leaf
     try:
         values = measured(frame, rows, measures_of(found.values()))
     except FAILURES:  # one rule must not hide the others

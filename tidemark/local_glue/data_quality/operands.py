@@ -1,8 +1,8 @@
 """Reads what conditions compare with: numbers, strings, keywords, dates and durations."""
 
-from collections.abc import Callable
+from dataclasses import replace
 
-from tidemark.errors import UnsupportedError
+from tidemark.local_glue.data_quality.dynamic import ARITHMETIC, dynamic_number, joined
 from tidemark.local_glue.data_quality.rules import (
     KEYWORDS,
     SECONDS,
@@ -16,12 +16,6 @@ from tidemark.local_glue.data_quality.rules import (
 from tidemark.local_glue.data_quality.stream import Stream
 from tidemark.local_glue.data_quality.tokens import NUMBER, STRING, WORD
 
-_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b if b else float("nan"),
-}
 _LITERALS = {word: word.upper() for word in (*KEYWORDS, *(one.lower() for one in KEYWORDS))}
 
 
@@ -30,7 +24,6 @@ def operand(stream: Stream) -> Operand:
 
     Raises:
         UsageError: there is none.
-        UnsupportedError: it is computed from earlier runs.
     """
     if stream.at(STRING):
         text = stream.pop().text
@@ -79,11 +72,8 @@ def _now(stream: Stream) -> Now:
 def _number(stream: Stream) -> Number:
     """Return a number or an expression; operators count from left to right, as in the grammar."""
     found = _term(stream)
-    while stream.sees(*_ARITHMETIC):
-        sign = stream.pop().text
-        other = _term(stream)
-        value = _ARITHMETIC[sign](found.value, other.value)
-        found = Number(value, f"{found.text} {sign} {other.text}")
+    while stream.sees(*ARITHMETIC):
+        found = joined(stream.pop().text, found, _term(stream))
     return found
 
 
@@ -91,16 +81,14 @@ def _term(stream: Stream) -> Number:
     if stream.take_if("("):
         inner = _number(stream)
         stream.take(")")
-        return Number(inner.value, f"({inner.text})")
+        return replace(inner, text=f"({inner.text})")
     sign = "-" if stream.take_if("-") else ""
     if stream.at(NUMBER):
         text = sign + stream.pop().text
         return Number(float(text), text)
     if stream.at(WORD) and stream.after_next.text == "(":
-        raise UnsupportedError(
-            f"{stream.next.text}(…) in a data quality rule compares with the metrics of earlier "
-            "runs, which are not kept here: write the number, or leave the rule out of local runs"
-        )
+        found = dynamic_number(stream)
+        return joined("-", Number(0.0, ""), found) if sign else found
     raise stream.wrong(
         f"expected a number, a string, NULL, EMPTY, WHITESPACES_ONLY or now(), found "
         f"{stream.next.text}"

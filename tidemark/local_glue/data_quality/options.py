@@ -12,12 +12,13 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 _FLAGS = (True, False, "true", "false", "True", "False")
+_PREFIX = "resultsS3Prefix"
 # Where results go on AWS: nothing is published here. None is any text.
 _PUBLISHING: dict[str, tuple[Any, ...] | None] = {
     "dataQualityEvaluationContext": None,
     "enableDataQualityCloudWatchMetrics": _FLAGS,
     "enableDataQualityResultsPublishing": _FLAGS,
-    "resultsS3Prefix": None,
+    _PREFIX: None,
 }
 _METHOD, _LABEL = "compositeRuleEvaluation.method", "rowLevelConfiguration.filteredRowLabel"
 _LABELS, _CACHING = "rowLevelConfiguration.ruleWithLabels", "performanceTuning.caching"
@@ -56,7 +57,8 @@ def read_options(
         UsageError: options are no dict, or one has a value that AWS does not know.
         UnsupportedError: labels are asked for.
     """
-    _check("publishing_options", publishing, _PUBLISHING)
+    if _check("publishing_options", publishing, _PUBLISHING).get(_PREFIX):
+        note(RunWarning.RESULTS_NOT_PUBLISHED, str((publishing or {})[_PREFIX]))
     found = _check("additional_options", additional, _ADDITIONAL)
     if found.get(_LABELS) == "ENABLED":
         raise UnsupportedError(f"{_LABELS} ENABLED does not run locally: rules have no labels here")

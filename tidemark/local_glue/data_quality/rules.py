@@ -13,11 +13,27 @@ SECONDS = {"days": 86_400, "hours": 3_600, "minutes": 60}
 
 
 @dataclass(frozen=True)
+class Past:
+    """The metrics of earlier evaluations: ``last(count)``, in a function or by an index of it."""
+
+    function: str
+    count: int
+    index: int = 0
+
+
+@dataclass(frozen=True)
 class Number:
-    """A number, or an expression of numbers, with its text."""
+    """A number, or an expression of numbers, with its text.
+
+    Attributes:
+        value: of a dynamic number what it is without earlier metrics.
+        text: as it is written.
+        made_of: of a dynamic number: metrics, or a sign with what stands on both sides of it.
+    """
 
     value: float
     text: str
+    made_of: "Past | tuple[str, Number, Number] | None" = None
 
 
 @dataclass(frozen=True)

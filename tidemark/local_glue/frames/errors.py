@@ -20,6 +20,9 @@ SHAPE = (
 )
 
 
+OF_READER = {"input": ("", "string"), "bytesread": (0, "bigint"), "source": ("", "string")}
+
+
 class ErrorThresholdError(TidemarkError):
     """A step has as many errors as its threshold, or with the steps before it the total."""
 
@@ -29,7 +32,8 @@ class Failed:
     """The records that one step could not process.
 
     Attributes:
-        make: returns them: columns ``msg``, ``stackTrace`` and ``dynamicRecord``.
+        make: returns them: columns ``msg``, ``stackTrace`` and ``dynamicRecord``; of a reader also
+            ``input`` (the text), ``bytesread`` (its length) and ``source`` (the file).
         step: the name of the step.
         info: what the script gave as info.
     """
@@ -45,18 +49,20 @@ class Failed:
 
     def frame(self) -> DataFrame:
         """Return the error records in Glue's shape."""
+        made = self.make()
         error = F.struct(
             F.struct(F.lit(self.step).alias("site"), F.lit(self.info).alias("info")).alias(
                 "callsite"
             ),
             F.col("msg"),
             F.col("stackTrace"),
-            F.lit("").alias("input"),
-            F.lit(0).cast("bigint").alias("bytesread"),
-            F.lit("").alias("source"),
+            *(
+                (F.col(name) if name in made.columns else F.lit(nothing)).cast(kind).alias(name)
+                for name, (nothing, kind) in OF_READER.items()
+            ),
             F.col("dynamicRecord"),
         )
-        return self.make().select(error.alias("error"))
+        return made.select(error.alias("error"))
 
 
 def count_errors(failed: Sequence[Failed]) -> int:

@@ -40,6 +40,17 @@ class Plan:
         """Return the plan of rows that are there."""
         return cls(lambda: frame)
 
+    @classmethod
+    def read(cls, read: Callable[[list[Failed]], DataFrame]) -> "Plan":
+        """Return the plan of a source: its rows, and what its reader could not read."""
+        failed: list[Failed] = []
+        frame = read(failed)
+        return cls(lambda: frame, tuple(failed), tuple(failed))
+
+    def first(self, number: int | None) -> "Plan":
+        """Return the plan of the first rows only; of all for None."""
+        return self if number is None else replace(self, make=lambda: self.frame.limit(number))
+
     @cached_property
     def frame(self) -> DataFrame:
         """The rows, with marked choices."""

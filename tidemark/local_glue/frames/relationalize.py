@@ -3,7 +3,8 @@
 A struct becomes columns ``a.b``. An array becomes a table ``root_a``, where each element is a row
 with the ``id`` of the row it came from, its ``index`` in the array, and its value in ``a.val``, or
 in ``a.val.b`` if it is a struct; the column ``a`` of the row holds that id. Ids are bigint; they
-start at 1 and, with bookmarks, after those of the last committed run.
+start at 1 and, with bookmarks, after those of the last committed run. Of maps AWS says nothing: one
+is an array of its entries here, with ``a.val.key`` and ``a.val.value``.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dynamicframe-class.html
 (tables, id, index, val, ids from 1), and for names and types of nested columns
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, MapType, StructType
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.session import current_session
@@ -33,10 +34,8 @@ def relationalize(frame: DataFrame, root: str, transformation_ctx: str) -> dict[
         transformation_ctx: name of this step in the bookmark; empty starts at id 1.
 
     Raises:
-        NotImplementedError: a column is a map.
         UsageError: two flat columns get one name, or the bookmark is another step's.
     """
-    _refuse_maps(frame.schema, "")
     session = current_session()
     if session is None or not transformation_ctx:
         return _tables(frame, root, 1)[0]
@@ -92,6 +91,8 @@ def _leaves(schema: StructType, prefix: str, struct: Column | None) -> Iterator[
         column = _column(field.name) if struct is None else struct.getField(field.name)
         if isinstance(field.dataType, StructType):
             yield from _leaves(field.dataType, f"{name}.", column)
+        elif isinstance(field.dataType, MapType):
+            yield name, F.map_entries(column)
         else:
             yield name, column
 
@@ -123,19 +124,6 @@ def _parent_column(name: str, id_: Column, is_array: bool) -> Column:
 def _elements(flat: DataFrame, array: str, id_: Column) -> DataFrame:
     """Return a row for each element of an array column."""
     return flat.select(id_.alias("id"), F.posexplode(_column(array)).alias("index", f"{array}.val"))
-
-
-def _refuse_maps(kind: DataType, path: str) -> None:
-    if isinstance(kind, MapType):
-        raise NotImplementedError(
-            f"relationalize does not support the map {path!r}; make it an array first: "
-            "withColumn(name, map_entries(name))"
-        )
-    if isinstance(kind, ArrayType):
-        _refuse_maps(kind.elementType, f"{path}.val")
-    if isinstance(kind, StructType):
-        for field in kind:
-            _refuse_maps(field.dataType, f"{path}.{field.name}".removeprefix("."))
 
 
 def _column(name: str) -> Column:

@@ -1,5 +1,6 @@
 """The side of the job process: offers the Data Catalog to the JVM that PySpark starts."""
 
+import logging
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -91,5 +92,7 @@ class Metastore:
 
 def _connect(module: ModuleType, gateway: Any, home: Home, is_asked: bool) -> None:
     database = home.database if is_asked else Path(OWN_CATALOG).absolute()
+    # A script that logs all that Python's loggers say has nothing of this on AWS.
+    logging.getLogger("py4j").setLevel(logging.WARNING)
     module.ensure_callback_server_started(gateway)
     gateway.jvm.dev.tidemark.catalog.Connected.connect(Metastore(home, database))

@@ -19,6 +19,7 @@ from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.catalog.connections import find_connection
 from tidemark.local_glue.catalog.tables import find_table
 from tidemark.local_glue.frames.choices import MARK
+from tidemark.local_glue.frames.errors import Failed
 from tidemark.local_glue.readers.declared_columns import Names
 from tidemark.local_glue.readers.dynamodb import SCANNED, read_dynamodb
 from tidemark.local_glue.readers.formats import Format, read_format
@@ -57,8 +58,7 @@ def read_catalog(
     push_down_predicate: str,
     additional_options: Mapping[str, Any],
     catalog_id: str | None,
-    *,
-    is_dynamic: bool = False,
+    failed: list[Failed] | None = None,
 ) -> DataFrame:
     """Return the rows of a table's new files: its declared columns, then its partition keys.
 
@@ -69,8 +69,9 @@ def read_catalog(
         push_down_predicate: a condition on partition keys.
         additional_options: connection options; they win over table properties.
         catalog_id: this account, or None.
-        is_dynamic: whether a column of values that are not all of its type becomes a choice,
-            marked as one; else such a value fails the action.
+        failed: of a DynamicFrame: gets the records of files that cannot be read. A column of
+            values that are not all of its type is a choice then, marked as one; without, such a
+            value fails the action.
 
     Raises:
         EntityNotFoundError: there is no such table.
@@ -96,7 +97,7 @@ def read_catalog(
         return _read_database(
             spark, table, transformation_ctx, push_down_predicate, additional_options
         )
-    file_format = replace(_format(table, _schema(table.columns)), is_dynamic=is_dynamic)
+    file_format = _format(table, _schema(table.columns)).with_errors_in(failed)
     return _read_files(
         spark, table, transformation_ctx, push_down_predicate, additional_options, file_format
     )

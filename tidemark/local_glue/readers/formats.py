@@ -5,12 +5,13 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.sql.types import DataType, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.frames.errors import Failed
 from tidemark.local_glue.readers.declared_columns import Names
 from tidemark.local_glue.readers.glue_schema import spark_schema
 from tidemark.local_glue.readers.s3_options import is_true
@@ -18,7 +19,7 @@ from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 # Options that only choose a faster reader on AWS, or that belong to a writer.
 WITHOUT_EFFECT = {"optimizePerformance", "writeHeader"}
-NOT_RUN = {"attachFilename", "attachTimestamp"}  # what Glue knows of every format
+ATTACHED = {"attachFilename", "attachTimestamp"}  # columns of the file of a row, in any format
 READ_OPTIONS: dict[str, set[str]] = {
     "csv": {
         *("separator", "escaper", "quoteChar", "multiLine", "multiline", "withHeader"),
@@ -49,6 +50,7 @@ class Format:
         partitions: the declared types of partition columns, by lower-case name.
         is_grouped: whether a task reads many files as one, without telling them apart.
         is_dynamic: whether a column of several types becomes a choice, marked as one.
+        failed: where a reader puts the records that are not of the format, if it is dynamic.
     """
 
     name: str
@@ -58,6 +60,14 @@ class Format:
     partitions: Mapping[str, DataType] = field(default_factory=dict)
     is_grouped: bool = False
     is_dynamic: bool = False
+    failed: list[Failed] = field(default_factory=list)
+
+    def with_errors_in(self, failed: list[Failed] | None) -> "Format":
+        """Return the format of a DynamicFrame, which gets a list for what cannot be read.
+
+        None is of a DataFrame, of which no record may be broken.
+        """
+        return self if failed is None else replace(self, is_dynamic=True, failed=failed)
 
     def is_on(self, *names: str) -> bool:
         """Return whether any of these options is switched on."""
@@ -74,8 +84,7 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
         UsageError: an option has a wrong value, or a required one is missing.
     """
     known = _known(SAME_AS.get(str(name).lower(), str(name).lower()), name, READ_OPTIONS)
-    _refuse(NOT_RUN & set(format_options))
-    for option in sorted(set(format_options) - READ_OPTIONS[known]):
+    for option in sorted(set(format_options) - READ_OPTIONS[known] - ATTACHED):
         note(RunWarning.OPTION_IGNORED, f"format_options[{option!r}] of the format {known}")
     if known == "xml" and not format_options.get("rowTag"):
         raise UsageError("format 'xml' needs format_options['rowTag'], the tag of one row")
@@ -128,13 +137,6 @@ def _known(known: str, name: str | None, formats: Mapping[str, Any]) -> str:
             f"format {name!r} is not supported; allowed are {', '.join(formats)}"
         )
     return known
-
-
-def _refuse(unknown: set[str]) -> None:
-    if unknown:
-        raise UnsupportedError(
-            f"format_options {sorted(unknown)} are not supported by the local Glue yet"
-        )
 
 
 def _given_schema(text: str | None) -> StructType | None:

@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -15,6 +15,7 @@ from tidemark.local_glue.readers.conformed import note_missing
 from tidemark.local_glue.readers.declared_choices import declared_kind
 from tidemark.local_glue.readers.formats import Format
 from tidemark.local_glue.readers.json_choices import has_choice, marked, raw_type, with_choices
+from tidemark.local_glue.readers.json_errors import without_errors
 from tidemark.local_glue.readers.json_kinds import Kinds, kinds_in, schema_of_records
 from tidemark.local_glue.readers.json_lines import LINE, records, texts_of
 from tidemark.local_glue.readers.json_path import document_with, record_type, select_records
@@ -47,19 +48,30 @@ class Documents:
 def documents(
     spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
 ) -> Documents | None:
-    """Return the documents of JSON files, in one pass over them; None if one is no JSON.
+    """Return the documents of JSON files, in one pass over them; None if they are no JSON.
 
-    A file of which a line is no record is read as a whole, as one that has records over many lines.
+    A file of which a line is no record is read as a whole, as one that has records over many lines;
+    what is no JSON then either is an error record, see `without_errors`.
     """
-    if not json.is_on("multiLine", "multiline"):
+    by_lines = not json.is_on("multiLine", "multiline")
+    if by_lines:
         texts = texts_of(spark, files, layout, json)
         if found := _kinds(texts, files):
             return Documents(texts, schema_of_records(found), are_lines=True)
-    if any(folder_of(file).stat().st_size > MOST_BYTES for file in files):
+    by_files = all(folder_of(file).stat().st_size <= MOST_BYTES for file in files)
+    if by_files:
+        texts = texts_of(spark, files, layout, json, is_whole=True)
+        if found := _kinds(texts, files):
+            return Documents(texts, schema_of_records(found), are_lines=False)
+    told = replace(json, is_grouped=False)  # the file of each text is asked for
+    lines = texts_of(spark, files, layout, told) if by_lines else None
+    whole = texts_of(spark, files, layout, told, is_whole=True) if by_files else None
+    with naming_the_file(files, "json"):
+        good = without_errors(lines, whole, json.failed)
+    found = None if good is None else _kinds(good, files)
+    if good is None or found is None:
         return None
-    texts = texts_of(spark, files, layout, json, is_whole=True)
-    found = _kinds(texts, files)
-    return Documents(texts, schema_of_records(found), are_lines=False) if found else None
+    return Documents(good, schema_of_records(found), are_lines=False)
 
 
 def _kinds(texts: DataFrame, files: Sequence[str]) -> Kinds | None:

@@ -87,15 +87,24 @@ def kinds_in(frame: DataFrame, text: Column) -> Kinds | None:
 
     Fields are in the order in which they first come up.
     """
-    raw = text.cast("binary")
-    is_utf_8 = F.encode(F.decode(raw, "UTF-8"), "UTF-8") == raw
-    kinds = F.when(is_utf_8, F.reflect(F.lit(JAVA), F.lit("kinds"), text)).otherwise(BROKEN)
+    kinds = F.when(is_utf_8(text), kinds_of(text)).otherwise(BROKEN)
     each = frame.select(kinds.alias("kinds"), F.monotonically_increasing_id().alias("place"))
     first = each.groupBy("kinds").agg(F.min("place").alias("place")).orderBy("place")
     found: list[Kinds | None] = first.rdd.mapPartitions(_of_partition).collect()
     if any(one is None for one in found):
         return None
     return reduce(Kinds.with_all, (one for one in found if one is not None), Kinds())
+
+
+def is_utf_8(text: Column) -> Column:
+    """Return whether the bytes of a text are UTF-8."""
+    raw = text.cast("binary")
+    return F.encode(F.decode(raw, "UTF-8"), "UTF-8") == raw
+
+
+def kinds_of(text: Column) -> Column:
+    """Return what `JsonKinds.kinds` of Java says of a text, `BROKEN` if it is no JSON."""
+    return F.reflect(F.lit(JAVA), F.lit("kinds"), text)
 
 
 def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:

@@ -57,6 +57,11 @@ def file_of_row() -> Column:
     return F.when(file == "", F.lit("one of the files")).otherwise(file)
 
 
+def uri_of_row() -> Column:
+    """Return the URI of the file of a row, without the quotes that Spark has for characters."""
+    return F.url_decode(F.replace(F.input_file_name(), F.lit("+"), F.lit("%2B")))
+
+
 def failing(text: Column, kind: DataType) -> Column:
     """Return a column of a type that fails the action which asks for a value of it."""
     return F.raise_error(text).cast(kind)

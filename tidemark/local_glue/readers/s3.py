@@ -15,6 +15,8 @@ from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.files import FileVersion
 from tidemark.local_glue.bookmarks.session import files_to_read, taken_back_on_error
 from tidemark.local_glue.bookmarks.sources import Predicate
+from tidemark.local_glue.frames.errors import Failed
+from tidemark.local_glue.readers.attached import attaches, with_attached
 from tidemark.local_glue.readers.avro_files import read_avro
 from tidemark.local_glue.readers.conformed import conformed_rows
 from tidemark.local_glue.readers.formats import MAY_BE_EMPTY, Format, read_format
@@ -45,20 +47,19 @@ def read_s3(
     format_options: Mapping[str, Any],
     transformation_ctx: str,
     push_down_predicate: str = "",
-    *,
-    is_dynamic: bool = False,
+    failed: list[Failed] | None = None,
 ) -> DataFrame:
     """Return the rows of the files that the bookmark lets through, lazily.
 
-    Partition folders below a path become columns. Without any file the frame has no columns. With
-    `is_dynamic` a column of several types is a choice, marked as one.
+    Partition folders below a path become columns. Without any file the frame has no columns. Given
+    a list for what cannot be read, a column of several types is a choice, marked as one.
 
     Raises:
         UsageError: an option, the predicate or the schema is wrong.
         UnsupportedError: an option or a format that this machine does not run.
         UnreadableFileError: a file is not what its format says.
     """
-    file_format = replace(read_format(format, format_options), is_dynamic=is_dynamic)
+    file_format = read_format(format, format_options).with_errors_in(failed)
     request = s3_request(
         connection_options, file_format.name, transformation_ctx, push_down_predicate
     )
@@ -85,7 +86,8 @@ def read_request(
     with taken_back_on_error(request.source.transformation_ctx):
         files = files_to_read(request.source, predicate).files
         _check_suffix(files, request.suffix)
-        asked = replace(file_format, is_grouped=request.is_grouped(len(files)))
+        is_grouped = request.is_grouped(len(files)) and not attaches(file_format)
+        asked = replace(file_format, is_grouped=is_grouped)
         frame = read_files(spark, files, request.source.paths, asked, located)
     if request.group_size is None:
         return frame
@@ -128,7 +130,7 @@ def read_files(
     if not layouts:
         return empty_frame(spark, file_format.schema)
     read = READERS[file_format.name]
-    return union(
+    frames = (
         conformed_rows(
             _with_values(read(spark, group, layout, file_format), located.get(place, {})),
             Layout("", tuple(located[place])) if place else layout,
@@ -136,6 +138,7 @@ def read_files(
         )
         for (layout, place), group in layouts.items()
     )
+    return union(with_attached(one, files, file_format) for one in frames)
 
 
 def _with_values(frame: DataFrame, values: PartitionValues) -> DataFrame:

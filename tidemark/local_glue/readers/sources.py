@@ -12,6 +12,7 @@ from tidemark.errors import UnsupportedError
 from tidemark.local_glue.catalog.connections import connection_of_job
 from tidemark.local_glue.coverage.connections import READ_TYPES, SPARK_SOURCES
 from tidemark.local_glue.coverage.table import PAGE
+from tidemark.local_glue.frames.errors import Failed
 from tidemark.local_glue.readers.connectors import read_connector
 from tidemark.local_glue.readers.dynamodb import read_dynamodb
 from tidemark.local_glue.readers.jdbc import DRIVER_OPTIONS, DRIVERS, read_jdbc
@@ -26,8 +27,7 @@ def read_source(
     file_format: tuple[str | None, Mapping[str, Any]],
     transformation_ctx: str,
     push_down_predicate: str,
-    *,
-    is_dynamic: bool = False,
+    failed: list[Failed] | None = None,
 ) -> DataFrame:
     """Return the new rows of a source.
 
@@ -38,7 +38,8 @@ def read_source(
         file_format: of files: the format and its options.
         transformation_ctx: name of the source in the bookmark.
         push_down_predicate: a condition on partition folders.
-        is_dynamic: whether a column of files that has several types is a choice, marked as one.
+        failed: of a DynamicFrame: gets the records of files that cannot be read; a column of files
+            that has several types is a choice then, marked as one.
 
     Raises:
         UnsupportedError: a connection type, an option or a format that this machine does not run.
@@ -53,7 +54,7 @@ def read_source(
             dict(format_options),
             transformation_ctx,
             push_down_predicate,
-            is_dynamic=is_dynamic,
+            failed,
         )
     if connection_type not in READ_TYPES:
         raise UnsupportedError(

@@ -169,6 +169,10 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
     if full_disk and ("No space left on device" in cause or "disk" in cause):
         return f"{full_disk}: make room, then run again"
     remedies = {
+        r"(ClassNotFound|NoClassDefFound|DATA_SOURCE_NOT_FOUND).*\b(iceberg|hudi|delta)\b": (
+            "give the job the argument --datalake-formats with iceberg, hudi or delta, as on AWS; "
+            "this machine needs a jar of the format, which --extra-jars can name"
+        ),
         r"ClassNotFoundException|NoClassDefFoundError|No suitable driver|DATA_SOURCE_NOT_FOUND": (
             "the class is in none of Spark's jars: name the jar that has it, such as a JDBC "
             "driver, in --extra-jars"

@@ -47,7 +47,7 @@ from tidemark.local_glue.runs.jvms.record import read_record
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.local_glue.runs.module_folders import module_folders
 from tidemark.local_glue.runs.row_counts import read_row_counts
-from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
+from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.spark import (
     CONF_FILE,
     EVENTS_FOLDER,
@@ -158,6 +158,7 @@ def start_job_run(
                 **_environment(machine, folder, run, libraries),
                 **engine,
                 SCRIPT_VARIABLE: job.submitted_file or str(script),
+                DECLARED_VARIABLE: "1" if job.is_declared else "",
             },
             stdin=subprocess.DEVNULL,
             stdout=out,

@@ -15,6 +15,8 @@ from tidemark.local_glue.store.database import Store
 
 WARNINGS_FILE = "warnings.jsonl"
 RUN_FOLDER_VARIABLE = "TIDEMARK_RUN_FOLDER"
+# Set in a run of a job that a template or a client of Glue defined, not of a submitted script.
+DECLARED_VARIABLE = "TIDEMARK_DECLARED_JOB"
 
 
 class RunWarning(Enum):
@@ -93,11 +95,15 @@ class RunWarning(Enum):
         "is, and AWS may leave it out"
     )
     OPTION_IGNORED = (
-        "{}: Glue does not know it here and reads as if it were not given; compare its spelling"
+        "{}: Glue does not know it here and goes on as if it were not given; compare its spelling"
     )
     HEADER_IS_A_ROW = (
         "Spark knows no skip.header.line.count: the first line of each file of the table {} is a "
         "row in spark.sql, as on AWS; read it with from_catalog, or filter that row"
+    )
+    RESULTS_NOT_PUBLISHED = (
+        "the results of EvaluateDataQuality are not written to {} by the local Glue, whose form of "
+        "that file is AWS's own: write the frame of ruleOutcomes where they are to be"
     )
     SERDE_JAR = (
         "on AWS, Spark reads the table {} with its SerDe, whose jar a job needs in --extra-jars: "
@@ -110,6 +116,14 @@ class RunWarning(Enum):
     LOGGED_COLUMNS = (
         "updateBehavior is LOG and the table lacks {}: AWS leaves the new partitions out of the "
         "Data Catalog then; here they are seen, without these columns"
+    )
+    DATABASE_MADE = (
+        "there was no database {}, and the sink made it: on AWS it has to be there, else the run "
+        "fails with EntityNotFoundException; add it as AWS::Glue::Database to the app"
+    )
+    ERROR_RECORDS = (
+        "{}: such records are no rows, as on AWS, where errorsCount() has their number and "
+        "errorsAsDynamicFrame() shows them"
     )
     PACKAGES_IGNORED = (
         "{} of the script has no effect, as on AWS, where Spark runs before the script does: name "

@@ -82,6 +82,13 @@ INSTEAD = {
     "getSampleStreamingDynamicFrame": _STREAM,
     **dict.fromkeys(("start_transaction", "commit_transaction", "cancel_transaction"), _GOVERNED),
     **dict.fromkeys(("register", "convert_resolve_option", "makeOptions"), _JVM),
+    "gs_autobalance_processing": "use gs_repartition, or repartition()",
+    "gs_intersect": "convert with toDF() and use intersect() or intersectAll()",
+    "gs_lookup": "read the table with from_catalog and join it, with how='left'",
+    "gs_parse_json": "use unbox(path, 'json'), or from_json of Spark",
+    "gs_regex_extractor": "convert with toDF() and use regexp_extract() for each new column",
+    "gs_sequence": "convert with toDF() and use row_number() over a window, plus the first number",
+    "gs_unpivot": "convert with toDF() and use unpivot(ids, values, name, value)",
     "_glue_scala_context": "it is an object of Glue's JVM, which only Glue has",
     "_jdf": (
         "it is an object of Glue's JVM, which only Glue has; ask the frame itself (schema(), "

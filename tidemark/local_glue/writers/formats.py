@@ -9,6 +9,7 @@ from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.readers.formats import SAME_AS, avro_version
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 # Glue's option -> Spark's; an empty one only chooses a writer of AWS, and changes no row.
 _COLUMNAR = {"compression": "compression", "useGlueParquetWriter": ""}
@@ -54,7 +55,8 @@ def write_format(
         compression: of the connection options; that of the format wins.
 
     Raises:
-        UnsupportedError: a format, an option or a compression that this machine does not run.
+        UnsupportedError: a format or a compression that this machine does not run; an option that
+            Glue does not know is ignored, as by Glue, and warned of.
         UsageError: the separator is more than one character.
     """
     known = SAME_AS.get(str(name).lower(), str(name).lower())
@@ -62,11 +64,8 @@ def write_format(
         raise UnsupportedError(
             f"format {name!r} is not supported; allowed are {', '.join(WRITE_OPTIONS)}"
         )
-    if unknown := sorted(set(format_options) - set(WRITE_OPTIONS[known])):
-        raise UnsupportedError(
-            f"format_options {unknown} are not supported by the local Glue yet; {known} is "
-            f"written with {', '.join(WRITE_OPTIONS[known])}"
-        )
+    for option in sorted(set(format_options) - set(WRITE_OPTIONS[known])):
+        note(RunWarning.OPTION_IGNORED, f"format_options[{option!r}] of writing {known}")
     given = {"compression": compression, **format_options}
     _check_compression(known, given["compression"])
     if known == "avro":

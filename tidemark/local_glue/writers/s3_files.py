@@ -3,8 +3,8 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -12,11 +12,13 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructFiel
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.readers.s3_options import is_true
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.writers.avro_files import write_avro
 from tidemark.local_glue.writers.formats import WriteFormat, write_format
 from tidemark.local_glue.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
 
 KNOWN = ("path", "partitionKeys", "compression", "enableUpdateCatalog", "updateBehavior")
+NOT_RUN = {"transactionId", "callDeleteObjectsOnCancel"}  # of governed tables, which AWS ended
 WITHOUT_NULL_TYPE = ("csv", "orc", "parquet")
 """Spark's formats that have no type for a column without any value."""
 
@@ -45,16 +47,19 @@ def s3_sink(options: Mapping[str, Any]) -> S3Sink:
 
     Raises:
         UsageError: a value is wrong.
-        UnsupportedError: an option that this machine does not run.
+        UnsupportedError: an option that this machine does not run; one that Glue does not know is
+            ignored, as by Glue, and warned of.
     """
     path, keys = options.get("path"), options.get("partitionKeys") or []
     if not isinstance(path, str) or not path:
         raise ValueError(f"connection_options['path'] is {path!r}; it must be a URI")
-    if unknown := sorted(set(options) - set(KNOWN)):
+    if refused := sorted(NOT_RUN & set(options)):
         raise UnsupportedError(
-            f"connection_options {unknown} are not supported by the local Glue yet; it knows "
+            f"connection_options {refused} of a sink are not supported by the local Glue; it knows "
             f"{', '.join(KNOWN)}"
         )
+    for name in sorted(set(options) - set(KNOWN)):
+        note(RunWarning.OPTION_IGNORED, f"connection_options[{name!r}] of a sink of files")
     if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
         raise UsageError(
             f"connection_options['partitionKeys'] is {keys!r}; it must be a list of column names"
@@ -88,6 +93,7 @@ def write_s3(
 
     Raises:
         UsageError: an option is wrong, or does not fit the table that is there.
+        EntityNotFoundError: a declared job names a database that is not there.
         UnsupportedError: an option or format that this machine does not run.
     """
     sink = s3_sink(connection_options)
@@ -99,10 +105,11 @@ def write_s3(
         )
     if not frame.columns:
         return
+    keys = _columns_of(frame, sink.partition_keys)
     update = None
     if sink.updates_catalog and table is not None:
-        update = TableUpdate.of(table, sink, how, frame.schema)
-    write_files(frame, sink.path, how, sink.partition_keys)
+        update = TableUpdate.of(table, replace(sink, partition_keys=keys), how, frame.schema)
+    write_files(frame, sink.path, how, keys)
     if update is not None:
         update.store()
 
@@ -110,12 +117,7 @@ def write_s3(
 def write_files(
     frame: DataFrame, path: str, how: WriteFormat, partition_keys: tuple[str, ...] = ()
 ) -> None:
-    """Append rows to a folder."""
-    if missing := [key for key in partition_keys if key not in frame.columns]:
-        raise UsageError(
-            f"partitionKeys {missing} are no columns of the frame; it has "
-            f"{', '.join(frame.columns)}"
-        )
+    """Append rows to a folder; the keys are columns of the frame."""
     if how.name == "csv":
         _check_flat(frame)
     if how.name in WITHOUT_NULL_TYPE:
@@ -127,6 +129,29 @@ def write_files(
     if partition_keys:
         writer = writer.partitionBy(*partition_keys)
     writer.save(path, format=how.name)
+
+
+def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that partition keys name, compared as Spark compares names.
+
+    Raises:
+        UsageError: a key is no column, or names several.
+    """
+    is_exact = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    found = [
+        [
+            one
+            for one in frame.columns
+            if one == key or (not is_exact and one.lower() == key.lower())
+        ]
+        for key in keys
+    ]
+    if wrong := [key for key, columns in zip(keys, found, strict=True) if len(columns) != 1]:
+        raise UsageError(
+            f"partitionKeys {wrong} are no columns of the frame, or several; it has "
+            f"{', '.join(frame.columns)}"
+        )
+    return tuple(columns[0] for columns in found)
 
 
 def _check_flat(frame: DataFrame) -> None:

@@ -4,6 +4,7 @@ A partition is a folder ``key=value`` of the table, so the new ones are there on
 Source: https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html
 """
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructType
 from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
 from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.session import job_home
+from tidemark.local_glue.catalog.databases import existing_database, find_database
 from tidemark.local_glue.catalog.partitions import (
     partition_folders,
     register_partitions,
@@ -22,7 +24,7 @@ from tidemark.local_glue.catalog.partitions import (
 )
 from tidemark.local_glue.catalog.tables import put_tables, table_or_none
 from tidemark.local_glue.metastore.storage import STORED_AS
-from tidemark.local_glue.runs.run_warnings import RunWarning, note
+from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE, RunWarning, note
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.writers.formats import WriteFormat
 
@@ -70,12 +72,14 @@ class TableUpdate:
 
         Raises:
             UsageError: the table that is there has other partition keys.
+            EntityNotFoundError: a declared job names a database that is not there.
         """
         new = new_table(names, sink.path, how, schema, sink.partition_keys)
         with Store(job_home().database) as store:
             old = table_or_none(store, new.database, new.name)
-        if old is None:
-            return cls(new)
+            if old is None:
+                _check_database(store, new.database)
+                return cls(new)
         updated, begun_ns = updated_table(old, new, sink.update_behavior), time.time_ns()
         if sink.update_behavior == LOG and (more := _new_columns(old, new)):
             note(RunWarning.LOGGED_COLUMNS, f"{', '.join(more)} of {old.full_name}")
@@ -101,6 +105,20 @@ class TableUpdate:
         """Return whether a file came into a folder since writing began."""
         oldest = self.begun_ns - CLOCK_TICK_NS
         return any(file.stat().st_mtime_ns >= oldest for file in folder.iterdir())
+
+
+def _check_database(store: Store, name: str) -> None:
+    """Refuse a database that is not there in a declared job; let a script make it elsewhere.
+
+    A script that was only submitted, or is under test, has no template that declares databases.
+
+    Raises:
+        EntityNotFoundError: as CreateTable of AWS answers, with its text.
+    """
+    if os.environ.get(DECLARED_VARIABLE):
+        existing_database(store, name)
+    elif find_database(store, name) is None:
+        note(RunWarning.DATABASE_MADE, name)
 
 
 def new_table(

@@ -122,6 +122,11 @@ def test_arithmetic_counts_and_a_quoted_number_is_a_number():
         ('Rules = [ColumnValues "a" > 3 days]', "goes with now()"),
         ('Rules = [DataFreshness "a" > 3]', "durations such as 3 days"),
         ('Rules = [ColumnDataType "a" in ["Date"]]', "takes = and !="),
+        ("Rules = [RowCount > last(3)]", r"last\(3\) is several numbers; allowed: one of avg"),
+        ("Rules = [RowCount > mode(last(3))]", "no function mode; allowed: last, avg"),
+        ("Rules = [RowCount > avg(3)]", "expected 'last' in avg"),
+        ("Rules = [RowCount > index(last(3), 3)]", "the last index is 2"),
+        ("Rules = [RowCount > last(0)]", "integers from 1"),
     ],
 )
 def test_a_wrong_document_is_refused_with_what_is_wrong(document, named):
@@ -132,7 +137,6 @@ def test_a_wrong_document_is_refused_with_what_is_wrong(document, named):
 @pytest.mark.parametrize(
     ("document", "named"),
     [
-        ("Rules = [RowCount > avg(last(3))]", "avg.* earlier runs"),
         ('Rules = [DetectAnomalies "RowCount"]', "DetectAnomalies"),
         ('Rules = [FileFreshness "s3://a/b" > (now() - 3 days)]', "FileFreshness"),
         ('Rules = [FileMatch "s3://a" in ["x"] with hash = "MD5"]', "with hash"),

@@ -247,12 +247,24 @@ def test_transforms_are_called_as_scripts_call_them(frame_of):
     assert [frame.name for frame in tables.values()] == ["people", "people_friends"]
 
 
-@pytest.mark.rule("Relationalize", source="INFER", choice="maps are refused by name")
-def test_a_map_is_refused_by_its_path(frame_of):
-    nested = frame_of([{}], "a ARRAY<STRUCT<m: MAP<STRING, INT>>>")
+@pytest.mark.rule("Relationalize", source="INFER", choice="a map is an array of its entries")
+def test_a_map_becomes_a_table_of_its_entries_at_every_depth(frame_of):
+    nested = frame_of(
+        [{"m": {"x": {"n": 1}, "y": {"n": 2}}, "a": [{"tags": {"k": "v"}}]}, {"m": {}}],
+        "m MAP<STRING, STRUCT<n: INT>>, a ARRAY<STRUCT<tags: MAP<STRING, STRING>>>",
+    )
 
-    with pytest.raises(NotImplementedError, match=r"the map 'a\.val\.m'; .*map_entries"):
-        nested.relationalize("root", None)
+    tables = nested.relationalize("root", None)
+
+    assert rows(tables, "root") == (["m", "a"], [(1, 1), (2, None)])
+    assert rows(tables, "root_m") == (
+        ["id", "index", "m.val.key", "m.val.value.n"],
+        [(1, 0, "x", 1), (1, 1, "y", 2)],
+    )
+    assert rows(tables, "root_a.val.tags") == (
+        ["id", "index", "a.val.tags.val.key", "a.val.tags.val.value"],
+        [(1, 0, "k", "v")],
+    )
 
 
 def test_two_columns_of_one_flat_name_are_refused(frame_of):

@@ -72,7 +72,7 @@ def put_good(spark, s3, kind):
 
 
 @pytest.mark.rule("Bad input", source="INFER", choice="an error, AWS may count error records")
-@pytest.mark.parametrize("kind", ["json", "csv", "avro", "xml", "parquet", "orc"])
+@pytest.mark.parametrize("kind", ["csv", "avro", "xml", "parquet", "orc"])
 def test_a_truncated_file_fails_the_run_and_is_named(spark, run, versions, s3, kind):
     good = put_good(spark, s3, kind)
     run(kind)
@@ -85,7 +85,7 @@ def test_a_truncated_file_fails_the_run_and_is_named(spark, run, versions, s3, k
 
 
 @pytest.mark.rule("Bad input", source="INFER")
-@pytest.mark.parametrize("kind", ["json", "avro", "xml", "parquet", "orc"])
+@pytest.mark.parametrize("kind", ["avro", "xml", "parquet", "orc"])
 def test_a_file_of_another_format_is_named_with_the_remedy(spark, run, versions, s3, kind):
     put_good(spark, s3, kind)
     s3.put(f"bad.{kind}", "id,origin\n1,EWR\n")
@@ -178,14 +178,6 @@ def test_json_document_that_ends_early_is_named_with_its_first_line(run, s3):
 
     with pytest.raises(Exception, match=r"bad\.json as json: .* does not parse; repair"):
         run("json")
-
-
-def test_broken_document_is_named_with_multi_line(run, s3):
-    s3.put("good.json", '{\n"id": 1\n}\n')
-    s3.put("bad.json", '{\n"id": \n')
-
-    with pytest.raises(Exception, match=r"bad\.json as json: .* does not parse; repair"):
-        run("json", {"multiLine": True})
 
 
 def test_good_json_is_read_without_another_pass(glue_context, s3, logged):

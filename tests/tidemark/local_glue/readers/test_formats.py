@@ -426,9 +426,9 @@ def test_many_small_json_files_have_the_schema_of_all_of_them(few_are_many, read
     ]
 
 
-def test_a_bad_line_in_many_small_json_files_is_named(few_are_many, read, s3):
+def test_a_bad_line_in_many_small_json_files_is_named(few_are_many, glue_context, s3):
     s3.put("good.json", '{"id": 1}\n')
     s3.put("bad.json", '{"id": 1\n')
 
     with pytest.raises(Exception, match=r"bad\.json as json: '\{\"id\": 1' does not parse; repair"):
-        read("json")
+        glue_context.create_data_frame.from_options("s3", {"paths": [s3.uri]}, "json").collect()

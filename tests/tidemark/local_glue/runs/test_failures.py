@@ -15,6 +15,7 @@ from tidemark.local_glue.runs.failures import (
     with_remedy,
 )
 
+DATALAKE = "--datalake-formats"
 PLACES = Places(Path("/home/lake"), "/venv/bin/python")
 NO_DRIVER = """An error occurred while calling o45.load.
 : java.lang.ClassNotFoundException: org.postgresql.Driver
@@ -169,6 +170,9 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
     [
         ("java.lang.ClassNotFoundException: org.postgresql.Driver", "", ["--extra-jars"]),
         ("java.sql.SQLException: No suitable driver", "", ["--extra-jars"]),
+        ("ClassNotFoundException: org.apache.iceberg.spark.SparkCatalog", "", [DATALAKE]),
+        ("java.lang.ClassNotFoundException: delta.DefaultSource", "", [DATALAKE]),
+        ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: hudi.", "", [DATALAKE]),
         (
             "Py4JNetworkError: Answer from Java side is empty",
             "x\njava.lang.OutOfMemoryError: Java heap space\n\tat A.b\n",

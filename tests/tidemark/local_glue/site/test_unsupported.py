@@ -9,6 +9,8 @@ from awsglue.dataframereader import DataFrameReader
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
 from awsglue.job import Job
 from tidemark.local_glue.readers.s3 import read_s3
+from tidemark.local_glue.runs.run_warnings import RunWarning
+from tidemark.local_glue.writers import formats, s3_files
 from tidemark.local_glue.writers.s3_files import write_s3
 
 S3 = {"paths": ["s3://b/in/"]}
@@ -64,22 +66,28 @@ def test_other_formats_are_refused_with_the_allowed_ones(context, name):
         )
 
 
-@pytest.mark.parametrize(
-    ("connection", "options", "text"),
-    [
-        ({**S3, "catalogPartitionPredicate": "a"}, {}, r"\['catalogPartitionPredicate'\]"),
-        (S3, {"attachTimestamp": "at"}, r"format_options \['attachTimestamp'\]"),
-    ],
-    ids=["catalogPartitionPredicate", "attachTimestamp"],
-)
-def test_unsupported_option_of_a_source_is_refused_by_name(connection, options, text):
-    with pytest.raises(NotImplementedError, match=text):
-        read_s3(None, dict(connection), "json", options, "")
+def test_unsupported_option_of_a_source_is_refused_by_name():
+    with pytest.raises(NotImplementedError, match=r"\['catalogPartitionPredicate'\]"):
+        read_s3(None, {**S3, "catalogPartitionPredicate": "a"}, "json", {}, "")
 
 
 def test_unsupported_option_of_a_sink_is_refused_by_name():
-    with pytest.raises(NotImplementedError, match=r"connection_options \['groupSize'\]"):
-        write_s3(FrameWithoutSpark(), {"path": "s3://b/", "groupSize": "1"}, "json", {})
+    with pytest.raises(NotImplementedError, match=r"connection_options \['transactionId'\]"):
+        write_s3(FrameWithoutSpark(), {"path": "s3://b/", "transactionId": "1"}, "json", {})
+
+
+def test_options_of_a_sink_that_glue_does_not_know_are_warnings(monkeypatch):
+    noted = []
+    for module in (s3_files, formats):
+        monkeypatch.setattr(module, "note", lambda warning, about: noted.append((warning, about)))
+
+    sink = s3_files.s3_sink({"path": "s3://b/", "overwrite": "true"})
+    how = formats.write_format("csv", {"seperator": "|"})
+
+    assert (sink.path, how.options["sep"]) == ("s3://b/", ",")
+    assert [warning for warning, _ in noted] == [RunWarning.OPTION_IGNORED] * 2
+    assert "'overwrite'" in noted[0][1]
+    assert "'seperator'" in noted[1][1]
 
 
 @pytest.mark.parametrize("paths", [None, 1, []], ids=["missing", "number", "empty"])

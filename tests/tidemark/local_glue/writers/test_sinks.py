@@ -103,6 +103,39 @@ def test_partitions_of_a_later_run_are_in_the_table_and_chosen_by_a_predicate(si
     assert read(push_down_predicate="origin = 'LGA'")[1] == [(3, "LGA")]
 
 
+@pytest.mark.rule("Sinks", source="INFER", choice="names compare as Spark compares them")
+def test_partition_keys_name_columns_in_any_case(sink, frame, read, table, s3):
+    sink(frame(), partitionKeys=["ORIGIN"], **CATALOG)
+
+    assert read()[1] == [(1, "EWR"), (2, "JFK")]
+    assert table().partition_keys == [("origin", "string")]
+    assert {one.name for one in s3.folder.iterdir() if one.is_dir()} == {"origin=EWR", "origin=JFK"}
+    with pytest.raises(UsageError, match=r"partitionKeys \['day'\] are no columns"):
+        sink(frame(), partitionKeys=["day"], **CATALOG)
+
+
+@pytest.mark.rule("Sinks", source="BOTO", choice="made, with a warning, if no template declares it")
+def test_a_database_that_is_not_there_is_an_error_of_a_declared_job_only(
+    glue_context, frame, noted, s3, monkeypatch
+):
+    sink = glue_context.getSink(path=s3.uri, connection_type="s3", enableUpdateCatalog=True)
+    sink.setFormat("json")
+    sink.setCatalogInfo("made_by_a_sink", s3.folder.name)
+    monkeypatch.setenv("TIDEMARK_DECLARED_JOB", "1")
+    with pytest.raises(EntityNotFoundError, match="Database made_by_a_sink not found"):
+        sink.writeFrame(frame())
+    assert s3.names() == []
+    monkeypatch.setenv("TIDEMARK_DECLARED_JOB", "")
+
+    sink.writeFrame(frame())
+
+    assert noted == [(RunWarning.DATABASE_MADE, "made_by_a_sink")]
+    assert (
+        glue_context.create_dynamic_frame.from_catalog("made_by_a_sink", s3.folder.name).count()
+        == 2
+    )
+
+
 @pytest.mark.rule("Sinks", source="UFJ")
 def test_a_sink_registers_the_partitions_that_it_writes_where_a_table_has_registered_ones(
     sink, frame, read, spark_home, table, s3

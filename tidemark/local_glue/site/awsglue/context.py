@@ -20,6 +20,8 @@ from awsglue.dynamicframe import (
     DynamicFrameWriter,
 )
 from tidemark.errors import UnsupportedError
+from tidemark.local_glue.frames.errors import Failed
+from tidemark.local_glue.frames.plan import Plan
 from tidemark.local_glue.frames.streams import Batch, for_each_batch, with_ingestion_time
 from tidemark.local_glue.readers.catalog import read_catalog, schema_of_table
 from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS
@@ -109,7 +111,7 @@ class GlueContext(SQLContext):
         A column of JSON with values of several types is a choice of them, at every depth, and so is
         one of which files of the other formats have several types.
         """
-        frame = self._read_options(
+        plan = self._plan_options(
             connection_type,
             connection_options or {},
             format,
@@ -117,9 +119,8 @@ class GlueContext(SQLContext):
             transformation_ctx,
             push_down_predicate,
             kwargs,
-            is_dynamic=True,
         )
-        return DynamicFrame(frame, self, transformation_ctx)
+        return DynamicFrame(plan, self, transformation_ctx)
 
     def create_sample_dynamic_frame_from_options(
         self,
@@ -134,7 +135,7 @@ class GlueContext(SQLContext):
         **kwargs: Any,
     ) -> DynamicFrame:
         """Read the first ``num`` rows of a source; ``sample_options`` have no effect."""
-        frame = self._read_options(
+        plan = self._plan_options(
             connection_type,
             connection_options or {},
             format,
@@ -142,9 +143,8 @@ class GlueContext(SQLContext):
             transformation_ctx,
             push_down_predicate,
             kwargs,
-            is_dynamic=True,
         )
-        return DynamicFrame(_first(frame, num), self, transformation_ctx)
+        return DynamicFrame(plan.first(num), self, transformation_ctx)
 
     def create_data_frame_from_options(
         self,
@@ -180,6 +180,7 @@ class GlueContext(SQLContext):
             UnreadableFileError: a file is not what its format says.
         """
         return self._read_options(
+            None,
             connection_type,
             connection_options or {},
             format,
@@ -191,6 +192,7 @@ class GlueContext(SQLContext):
 
     def _read_options(
         self,
+        failed: list[Failed] | None,
         connection_type: str,
         connection_options: Mapping[str, Any],
         format: str | None,
@@ -198,8 +200,6 @@ class GlueContext(SQLContext):
         transformation_ctx: str,
         push_down_predicate: str,
         others: Mapping[str, Any],
-        *,
-        is_dynamic: bool = False,
     ) -> DataFrame:
         for argument in sorted(set(others) - PARTITION_COUNTS):
             note(RunWarning.OPTION_IGNORED, f"the argument {argument} of a reader")
@@ -210,7 +210,33 @@ class GlueContext(SQLContext):
             (format, format_options),
             transformation_ctx,
             push_down_predicate,
-            is_dynamic=is_dynamic,
+            failed,
+        )
+
+    def _plan_options(self, *request: Any) -> Plan:
+        """Return the rows of a source and its error records; see `_read_options`."""
+        return Plan.read(lambda failed: self._read_options(failed, *request))
+
+    def _plan_catalog(
+        self,
+        names: tuple[str | None, str | None, Mapping[str, Any]],
+        transformation_ctx: str,
+        push_down_predicate: str,
+        additional_options: Mapping[str, Any] | None,
+        catalog_id: str | None,
+    ) -> Plan:
+        """Return the rows of a table and its error records; see `read_catalog`."""
+        options = dict(additional_options or {})
+        return Plan.read(
+            lambda failed: read_catalog(
+                self.spark_session,
+                names,
+                transformation_ctx,
+                push_down_predicate,
+                options,
+                catalog_id,
+                failed,
+            )
         )
 
     def getSource(
@@ -231,8 +257,8 @@ class GlueContext(SQLContext):
             options: the connection options.
         """
 
-        def read(late_format: str | None, format_options: Mapping[str, Any]) -> DataFrame:
-            return self._read_options(
+        def read(late_format: str | None, format_options: Mapping[str, Any]) -> Plan:
+            return self._plan_options(
                 connection_type,
                 options,
                 late_format or format,
@@ -240,7 +266,6 @@ class GlueContext(SQLContext):
                 transformation_ctx,
                 push_down_predicate,
                 {},
-                is_dynamic=True,
             )
 
         return DataSource(read, self, transformation_ctx or connection_type)
@@ -260,16 +285,14 @@ class GlueContext(SQLContext):
 
         A column with values that are not of its declared type is a choice of it and of theirs.
         """
-        frame = read_catalog(
-            self.spark_session,
+        plan = self._plan_catalog(
             (database, table_name, kwargs),
             transformation_ctx,
             push_down_predicate,
-            dict(additional_options or {}),
+            additional_options,
             catalog_id,
-            is_dynamic=True,
         )
-        return DynamicFrame(frame, self, table_name or "")
+        return DynamicFrame(plan, self, table_name or "")
 
     def create_sample_dynamic_frame_from_catalog(
         self,
@@ -293,16 +316,14 @@ class GlueContext(SQLContext):
         """
         if erieTxId or asOfTime:
             raise UnsupportedError("erieTxId and asOfTime are of governed tables, which AWS ended")
-        frame = read_catalog(
-            self.spark_session,
+        plan = self._plan_catalog(
             (database, table_name, kwargs),
             transformation_ctx,
             push_down_predicate,
-            dict(additional_options or {}),
+            additional_options,
             catalog_id,
-            is_dynamic=True,
         )
-        return DynamicFrame(_first(frame, num), self, table_name or "")
+        return DynamicFrame(plan.first(num), self, table_name or "")
 
     def get_catalog_schema_as_spark_schema(
         self,
@@ -570,10 +591,6 @@ class GlueContext(SQLContext):
         """
         check_account(catalog_id)
         return jdbc_conf(connection_name)
-
-
-def _first(frame: DataFrame, num: int | None) -> DataFrame:
-    return frame if num is None else frame.limit(num)
 
 
 install(__name__)

@@ -10,13 +10,14 @@ from pyspark.sql import DataFrame
 
 from awsglue.dynamicframe import DynamicFrame
 from tidemark.errors import UnsupportedError
+from tidemark.local_glue.frames.plan import Plan
 from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS
 from tidemark.local_glue.unsupported.refusals import install
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
 
-Open = Callable[[str | None, Mapping[str, Any]], DataFrame]
+Open = Callable[[str | None, Mapping[str, Any]], Plan]
 
 
 class DataSource:
@@ -51,14 +52,17 @@ class DataSource:
         """
         if unknown := sorted(set(options) - PARTITION_COUNTS):
             raise UnsupportedError(f"getFrame options {unknown} are not supported")
-        return DynamicFrame(self.getDataFrame(), self._context, self.name)
+        return DynamicFrame(self._plan(), self._context, self.name)
 
     def getSampleFrame(self, num: int, **options: Any) -> DynamicFrame:
         """Read the first ``num`` rows of the source; the options have no effect."""
-        return DynamicFrame(self.getDataFrame().limit(num), self._context, self.name)
+        return DynamicFrame(self._plan().first(num), self._context, self.name)
 
     def getDataFrame(self) -> DataFrame:
         """Read the source as a Spark DataFrame."""
+        return self._plan().frame
+
+    def _plan(self) -> Plan:
         return self._open(self._format, self._format_options)
 
 

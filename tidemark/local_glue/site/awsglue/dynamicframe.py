@@ -394,7 +394,6 @@ class DynamicFrame:
             totalThreshold: as for every transform.
 
         Raises:
-            NotImplementedError: a column is a map.
             UsageError: two flat columns get one name, or the bookmark is another step's.
 
         Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html

@@ -1,6 +1,6 @@
 """EvaluateDataQuality: rules in DQDL on a frame.
 
-Differs from AWS: nothing is published, and the metrics of earlier runs are not kept.
+Differs from AWS: nothing is published.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-transforms-EvaluateDataQuality.html
 """
 
@@ -11,6 +11,7 @@ from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms.transform import GlueTransform
 from tidemark.errors import UsageError
 from tidemark.local_glue.data_quality.evaluate import Evaluation, evaluate
+from tidemark.local_glue.data_quality.history import History
 from tidemark.local_glue.data_quality.options import read_options
 
 __all__ = ["EvaluateDataQuality"]
@@ -82,4 +83,7 @@ def _evaluated(
                 "as DynamicFrame.fromDF makes of a DataFrame"
             )
     data = {alias: one.toDF() for alias, one in (others or {}).items()}
-    return evaluate(frame.toDF(), ruleset, data, read_options(*options))
+    history = History.of_run(options[0])
+    found = evaluate(frame.toDF(), ruleset, data, read_options(*options), history.past)
+    history.keep(found.metrics())
+    return found

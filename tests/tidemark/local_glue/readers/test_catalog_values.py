@@ -1,0 +1,167 @@
+"""Values of tables by the format of their files, and those that are not of the declared type."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize(
+    ("serde", "parameters", "text"),
+    [
+        ({"field.delim": "|"}, {}, "1|EWR\n"),
+        (
+            {"separatorChar": ";", "quoteChar": "'"},
+            {"skip.header.line.count": "1"},
+            "a;b\n1;'EWR'\n",
+        ),
+        ({}, {"delimiter": ",", "skip.header.line.count": "1"}, "number,place\n1,EWR\n"),
+        ({"escapeChar": "\\"}, {}, '1,"EWR"\n'),
+    ],
+)
+def test_csv_table_is_read_by_position_as_its_serde_says(read, define, s3, serde, parameters, text):
+    define(serde=serde, classification="csv", **parameters)
+    s3.put("a.csv", text)
+
+    assert read().collect() == [(1, "EWR")]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_columnar_table_has_its_declared_columns(spark, read, define, s3, kind):
+    define(keys=[("day", "int")], classification=kind)
+    spark.sql("SELECT 1L AS id, true AS other").write.format(kind).save(f"{s3.uri}day=1/")
+
+    assert read().collect() == [(1, None, 1)]
+
+
+def test_avro_table_has_its_declared_columns(read, define, s3):
+    import fastavro
+
+    define(classification="avro")
+    schema = {"type": "record", "name": "R", "fields": [{"name": "id", "type": "int"}]}
+    with s3.put("a.avro", "").open("wb") as file:
+        fastavro.writer(file, schema, [{"id": 1}])
+
+    flights = read()
+
+    assert flights.dtypes == [("id", "bigint"), ("origin", "string")]
+    assert flights.collect() == [(1, None)]
+
+
+def test_xml_table_reads_the_row_tag_of_its_properties(read, define, s3):
+    define(classification="xml", rowTag="flight")
+    s3.put("a.xml", "<r><flight><id>1</id><origin>EWR</origin></flight></r>")
+
+    assert read().collect() == [(1, "EWR")]
+
+
+MIXED = [{"Name": "n", "Type": "bigint"}, {"Name": "s", "Type": "struct<a:int>"}]
+
+
+@pytest.mark.rule(
+    "Bad input",
+    source="TYPES",
+    choice="an error that names column, value and file; Glue makes a choice type of the column",
+)
+@pytest.mark.parametrize(
+    ("kind", "text", "column"),
+    [
+        ("xml", "<r><row><n>one</n></row></r>", "n"),
+        ("orc", "SELECT 'one' AS N", "n"),
+        ("parquet", "SELECT 'one' AS N", "n"),
+    ],
+)
+def test_a_value_that_is_not_of_the_declared_type_is_named_with_its_column(
+    spark, read, define, s3, kind, text, column
+):
+    define(MIXED, classification=kind, rowTag="row")
+    if kind in ("orc", "parquet"):
+        spark.sql(text).write.format(kind).mode("append").save(s3.uri)
+    else:
+        s3.put(f"bad.{kind}", text)
+
+    with pytest.raises(Exception, match=rf"the column '{column}' is declared \w+ and") as failure:
+        read().collect()
+
+    text = str(failure.value)
+    assert f"holds 'one' in {s3.uri}" in text
+    assert "choice<" in text
+    assert "repair or delete" not in text
+
+
+PROVIDERS = [{"Name": "provider id", "Type": "bigint"}, {"Name": "city", "Type": "string"}]
+CSV = {"classification": "csv", "skip.header.line.count": "1"}
+
+
+@pytest.mark.rule(
+    "Formats", source="RCS, DYF", choice="of CSV and JSON; of another format the action fails"
+)
+def test_a_column_of_csv_with_texts_that_are_not_of_its_type_is_a_choice(
+    glue_context, define, s3, capsys
+):
+    define([*PROVIDERS, {"Name": "n", "Type": "int"}], keys=[("day", "date")], **CSV)
+    s3.put("day=2024-05-01/a.csv", "id,city,n\n10001,DOTHAN,1\n")
+    s3.put("day=2024-05-02/b.csv", 'id,city,n\nn/a,"BO,AZ",\n10006,,3\n')
+
+    frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
+    frame.printSchema()
+
+    assert capsys.readouterr().out == (
+        "root\n"
+        "|-- provider id: choice\n"
+        "|    |-- long\n"
+        "|    |-- string\n"
+        "|-- city: string\n"
+        "|-- n: int\n"
+        "|-- day: date\n\n"
+    )
+    rows = frame.drop_fields("day").toDF().orderBy("city").collect()
+    assert rows == [
+        ((10006, None), None, 3),
+        ((None, "n/a"), "BO,AZ", None),
+        ((10001, None), "DOTHAN", 1),
+    ]
+    cast = frame.resolveChoice(specs=[("provider id", "cast:long")])
+    assert sorted(row[0] or 0 for row in cast.toDF().collect()) == [0, 10001, 10006]
+
+
+def test_a_data_frame_of_such_a_column_fails_by_column_and_value(glue_context, define, s3):
+    define(PROVIDERS, **CSV)
+    s3.put("a.csv", "id,city\none,EWR\n")
+
+    frame = glue_context.create_data_frame.from_catalog("lake", s3.folder.name)
+
+    with pytest.raises(
+        Exception, match="the column 'provider id' is declared bigint and holds 'one'"
+    ):
+        frame.collect()
+
+
+def test_a_line_of_another_length_fails_also_where_choices_are_made(read, define, s3):
+    define(PROVIDERS, **CSV)
+    s3.put("a.csv", "id,city\n1,EWR\n2,JFK,3\n")
+
+    with pytest.raises(Exception, match="'2,JFK,3' does not parse"):
+        read().collect()
+
+
+def test_a_wider_or_a_narrower_number_is_read_if_it_fits(spark, read, define, s3):
+    columns = [{"Name": "a", "Type": "bigint"}, {"Name": "b", "Type": "int"}]
+    define(columns, classification="parquet")
+    spark.sql("SELECT 1 AS a, 2L AS b").write.mode("append").parquet(s3.uri)
+    assert read().collect() == [(1, 2)]
+    spark.sql("SELECT 1 AS a, 3000000000L AS b").write.mode("append").parquet(s3.uri)
+
+    with pytest.raises(Exception, match="the column 'b' is declared int and holds '3000000000'"):
+        read().collect()
+
+
+def test_files_of_a_table_may_disagree_on_a_type_that_the_declared_one_holds(
+    spark, read, define, s3
+):
+    define([{"Name": "n", "Type": "string"}], classification="parquet")
+    spark.sql("SELECT 1 AS N").write.mode("append").parquet(s3.uri)
+    spark.sql("SELECT 'one' AS n").write.mode("append").parquet(s3.uri)
+
+    assert sorted(read().collect()) == [("1",), ("one",)]

@@ -1,0 +1,47 @@
+"""Serves the port beside one job run, to the clients of AWS in its script: S3, Glue and others."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.http.application import Application
+from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, listening
+from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.runs.runner import Runner
+from tidemark.local_glue.port.workflows.flows import Flows
+from tidemark.local_glue.port.workflows.schedules import Schedules
+from tidemark.local_glue.runs.job_runs import Machine, now_ms
+from tidemark.local_glue.store.database import Store
+
+
+@contextmanager
+def serving_beside(machine: Machine) -> Iterator[Machine]:
+    """Serve a home that this command holds; yield the machine with the URL of the port.
+
+    No trigger fires by the clock. Job runs that a client starts are stopped at the end.
+    """
+    with listening(LOOPBACK, 0) as listener:
+        served = replace(machine, port=listener.url)
+        with Engine(partial(_open, served)) as engine:
+            secret = secrets.token_hex(32)  # no other command knows it
+            listener.serve(
+                Application(engine, machine.home, machine.region, LOOPBACK_NAMES, secret)
+            )
+            try:
+                yield served
+            finally:
+                listener.close()
+
+
+@contextmanager
+def _open(machine: Machine) -> Iterator[LocalGlue]:
+    with Store(machine.home.database) as store:
+        flows = Flows(store, now_ms)
+        runner = Runner(machine, store, flows.follow, lambda _: None)
+        try:
+            yield LocalGlue(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
+        finally:
+            runner.close()

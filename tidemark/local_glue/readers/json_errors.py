@@ -1,0 +1,94 @@
+"""Texts of files that are no JSON: error records of the DynamicFrame, as Glue has them.
+
+AWS does not say how much of a file one error takes. Here it is the line; and the whole file where
+no line of it is a record, or where ``multiLine`` is on.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from tidemark.local_glue.frames.errors import Failed
+from tidemark.local_glue.readers.json_kinds import BROKEN, is_utf_8, kinds_of
+from tidemark.local_glue.readers.json_lines import LINE
+from tidemark.local_glue.readers.misread import SHOWN
+from tidemark.local_glue.readers.mixed_types import uri_of_row
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
+
+SOURCE, IS_BROKEN = "file of a text", "text is broken"
+MESSAGE = "error in jackson reader"  # what AWS's error records say of JSON
+
+
+def without_errors(
+    lines: DataFrame | None, whole: DataFrame | None, failed: list[Failed]
+) -> DataFrame | None:
+    """Return the texts of files that are JSON; add the others to a list, and warn of them.
+
+    Args:
+        lines: the lines of the files, None if a record may be over many.
+        whole: the files as one text each, None if they are too big; one of both is given.
+        failed: gets the error records.
+
+    Returns:
+        Lines and whole files, of which each is JSON; None if there are none, or a file is no text.
+    """
+    lines, whole = _asked(lines), _asked(whole)
+    either = whole if lines is None else lines
+    if either is None or not either.filter(~is_utf_8(_line())).isEmpty():
+        return None
+    if lines is None or whole is None:
+        good, bad = either.filter(~_broken()), either.filter(_broken())
+    else:
+        good, bad = _by_file(lines, whole)
+    if good.isEmpty():
+        return None
+    failed.append(Failed(lambda: _records(bad), "", ""))
+    count, source, text = bad.agg(
+        F.count("*"), F.min_by(SOURCE, SOURCE), F.min_by(F.substring(_line(), 1, SHOWN), SOURCE)
+    ).collect()[0]
+    about = f"{count} records, the first one of {source}, are no JSON: {' '.join(text.split())!r}"
+    note(RunWarning.ERROR_RECORDS, about)
+    return good.drop(SOURCE, IS_BROKEN)
+
+
+def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Return the texts that are JSON and those that are not, of each file in the better way."""
+    asked = lines.groupBy(SOURCE).agg(F.min(_broken()).alias("no record"))
+    broken = whole.filter(_broken()).select(SOURCE)
+    found = broken.join(asked, SOURCE, "left").collect()
+    by_line = [row[0] for row in found if row[1] is False]
+    nothing = [row[0] for row in found if row[1] is not False]
+    good = whole.filter(~F.col(SOURCE).isin(by_line + nothing)).unionByName(
+        lines.filter(F.col(SOURCE).isin(by_line) & ~_broken())
+    )
+    bad = whole.filter(F.col(SOURCE).isin(nothing)).unionByName(
+        lines.filter(F.col(SOURCE).isin(by_line) & _broken())
+    )
+    return good, bad
+
+
+def _asked(texts: DataFrame | None) -> DataFrame | None:
+    """Return texts with their file, and whether they are no JSON."""
+    columns = {SOURCE: uri_of_row(), IS_BROKEN: kinds_of(_line()) == BROKEN}
+    return None if texts is None else texts.withColumns(columns)
+
+
+def _line() -> Column:
+    return F.col(f"`{LINE}`")
+
+
+def _broken() -> Column:
+    return F.col(f"`{IS_BROKEN}`")
+
+
+def _records(bad: DataFrame) -> DataFrame:
+    """Return error records: the text, its length in bytes, and the file."""
+    return bad.select(
+        F.lit(MESSAGE).alias("msg"),
+        F.lit("").alias("stackTrace"),
+        F.when(F.lit(True), F.struct()).alias("dynamicRecord"),
+        _line().alias("input"),
+        F.octet_length(_line()).alias("bytesread"),
+        F.col(SOURCE).alias("source"),
+    )
