@@ -53,8 +53,8 @@ ALLOWED = {
     "tidemark/local_glue/runs/class_archive": "pyspark",
     "tidemark/local_glue/runs/lake_fs": "py4j pyspark",
     "tidemark/local_glue/runs/jvms": "py4j pyspark",
-    # py4j comes with pyspark and is what it raises; fastavro and lxml are for what Spark cannot.
-    "tidemark/local_glue/readers": "fastavro lxml py4j pyspark",
+    # py4j comes with pyspark and is what it raises; the others are for formats that Spark lacks.
+    "tidemark/local_glue/readers": "amazon fastavro lxml py4j pyspark",
     "tidemark/local_glue/writers": "fastavro pyspark",
     "tidemark/local_glue/frames": "pyspark",
     "tidemark/local_glue/data_quality": "py4j pyspark",

@@ -62,8 +62,8 @@ def _connections() -> Iterator[str]:
         "Databases need the jar of their driver, Spark connectors theirs: `--extra-jars`. "
         "`dynamodb` is the embedded engine. `mongodb` and `documentdb` need MongoDB's connector "
         "for Spark; our tests have the options only, no server. Any other type or format raises: "
-        "logs (`grokLog`) can be read by `spark.read.text` and `regexp_extract`, Ion by "
-        "the package `amazon.ion`, neither of which any script of the corpus reads by Glue.\n"
+        "logs (`grokLog`) can be read by `spark.read.text` and `regexp_extract`: PyPI has no "
+        "reader of grok that is kept, and no script of the corpus reads logs by Glue.\n"
     )
 
 

@@ -33,9 +33,11 @@ READ_OPTIONS: dict[str, set[str]] = {
     },
     "parquet": set(),
     "orc": set(),
+    "ion": set(),
 }
 SAME_AS = {"glueparquet": "parquet"}
-MAY_BE_EMPTY = ("csv", "json", "xml")  # a file of 0 bytes has no rows; of the others it is broken
+# A file of 0 bytes has no rows; of the other formats it is broken.
+MAY_BE_EMPTY = ("csv", "ion", "json", "xml")
 
 
 @dataclass(frozen=True)

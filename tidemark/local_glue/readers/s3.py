@@ -20,6 +20,7 @@ from tidemark.local_glue.readers.attached import attaches, with_attached
 from tidemark.local_glue.readers.avro_files import read_avro
 from tidemark.local_glue.readers.conformed import conformed_rows
 from tidemark.local_glue.readers.formats import MAY_BE_EMPTY, Format, read_format
+from tidemark.local_glue.readers.ion_files import read_ion
 from tidemark.local_glue.readers.json_files import read_json
 from tidemark.local_glue.readers.partitions import Layout, layout_of
 from tidemark.local_glue.readers.predicates import SparkPredicate
@@ -33,6 +34,7 @@ PartitionValues: TypeAlias = Mapping[str, str | None]
 READERS = {
     "avro": read_avro,
     "csv": read_csv,
+    "ion": read_ion,
     "json": read_json,
     "orc": read_columns,
     "parquet": read_columns,

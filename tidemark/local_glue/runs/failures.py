@@ -182,6 +182,10 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
             "with --conf spark.driver.memory=4g"
         ),
         r"^MemoryError": "out of memory: the script keeps more in Python than this machine has",
+        r"No module named 'awsglue.blueprint": (
+            "a blueprint is no job: Glue calls its layout to make a workflow; submit the scripts "
+            "of the jobs that it names"
+        ),
         r"ModuleNotFoundError": (
             "give a module of your own in --extra-py-files; install a package with "
             f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"

@@ -19,7 +19,7 @@ tools.GlueJobUtils(context)
 context.start_transaction(True)
 mysql.connect().start_transaction()
 frames.from_options(connection_type=KIND, connection_options={})
-frames.from_options("s3", {"paths": ["s3://a/"]}, "ion")
+frames.from_options("s3", {"paths": ["s3://a/"]}, "grokLog")
 context.write_dynamic_frame.from_options(frame=1, connection_type="opensearch")
 context.write_dynamic_frame.from_options(1, "s3", {}, "PARQUET")
 context.getSink(path="s3://a/", **{"connection_type": "x"})
@@ -35,7 +35,7 @@ def test_uses_are_noted_by_line_and_what_is_not_known_is_left_alone():
         (10, "GlueJobUtils does not run locally yet"),
         (11, "GlueContext.start_transaction does not run locally yet"),
         (13, "the connection type 'kafka' is not read locally"),
-        (14, "the format 'ion' is not read locally"),
+        (14, "the format 'grokLog' is not read locally"),
         (15, "the connection type 'opensearch' is not written locally"),
     ]
     assert {severity for _, severity, _ in found} == {"note"}

@@ -1,0 +1,75 @@
+"""Ion: text and binary, types, choices, and files that are none."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+from decimal import Decimal
+
+import pytest
+from amazon.ion import simpleion
+
+pytestmark = pytest.mark.spark
+
+TEXT = """
+{id: 1, name: "a", at: 2020-01-02T03:04:05Z, price: 1.50, share: 1e-1, kind: new, n: null.int,
+ tags: ["x", y], raw: {{aGk=}}, inner: {ok: true, deep: [{z: 1}]}, marked: note::5}
+{id: "two", extra: (a b)}
+"""
+
+
+@pytest.fixture
+def read(glue_context, s3):
+    def read(reader="create_dynamic_frame", **options):
+        return getattr(glue_context, reader).from_options(
+            "s3", {"paths": [s3.uri]}, "ion", options, "records"
+        )
+
+    return read
+
+
+@pytest.mark.rule("Formats", source="INFER", choice="symbols are strings; a typed null is null")
+def test_structs_of_ion_are_rows_with_their_types(read, s3, capsys):
+    s3.put("day=1/a.ion", TEXT)
+    s3.put("day=2/b.10n.gz", "").write_bytes(gzip.compress(simpleion.dumps({"id": 3})))
+
+    frame = read()
+    frame.printSchema()
+
+    assert capsys.readouterr().out.removeprefix("root\n").rstrip() == (
+        "|-- id: choice\n|    |-- int\n|    |-- string\n"
+        "|-- name: string\n|-- at: timestamp\n|-- price: decimal(3,2)\n|-- share: double\n"
+        "|-- kind: string\n|-- n: string\n|-- tags: array\n|    |-- element: string\n"
+        "|-- raw: binary\n|-- inner: struct\n|    |-- ok: boolean\n|    |-- deep: array\n"
+        "|    |    |-- element: struct\n|    |    |    |-- z: int\n|-- marked: int\n"
+        "|-- extra: array\n|    |-- element: string\n|-- day: int"
+    )
+    rows = {str(row.id): row for row in frame.toDF().collect()}
+    first = rows["Row(int=1, string=None)"]
+    assert first.at.astimezone(datetime.UTC).isoformat() == "2020-01-02T03:04:05+00:00"
+    assert (first.price, first.share, first.kind, first.n) == (Decimal("1.50"), 0.1, "new", None)
+    assert (first.tags, first.raw, first.inner) == (["x", "y"], b"hi", (True, [(1,)]))
+    assert (first.marked, first.day) == (5, 1)
+    assert rows["Row(int=None, string='two')"].extra == ["a", "b"]
+    assert rows["Row(int=3, string=None)"].day == 2
+
+
+def test_what_is_no_ion_or_no_struct_is_named(read, s3):
+    s3.put("empty.ion", "")
+    assert read().count() == 0
+
+    s3.put("bad.ion", "{id: 1} {id:")
+    with pytest.raises(Exception, match=r"bad\.ion as ion: IonException.*; repair"):
+        read()
+
+    s3.put("bad.ion", "{id: 1} 5")
+    with pytest.raises(Exception, match=r"bad\.ion as ion: a value is no struct: '5'; repair"):
+        read()
+
+
+def test_a_data_frame_of_ion_has_structs_where_a_dynamic_frame_has_choices(read, s3):
+    s3.put("a.ion", '{id: 1} {id: "x"}')
+
+    frame = read("create_data_frame")
+
+    assert frame.dtypes == [("id", "struct<int:int,string:string>")]
