@@ -43,10 +43,6 @@ LONGEST = (
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--aws", action="store_true", help="run the tests that need a real account")
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Open a pool of JVMs for all test processes, and the commands that they start."""
     if hasattr(config, "workerinput") or find_spec("pyspark") is None:  # the venv of ministack

@@ -116,10 +116,10 @@ def submit(
         TidemarkError: nothing was started; the text says why and what to do.
         KeyboardInterrupt: after the run was stopped and recorded.
     """
-    job = _publish(submission, home)
+    job = publish_script(submission, home)
     with (
         open_machine(home, warn=warn, jvms=jvms) as (opened, store),
-        _served(opened, submission) as machine,
+        served_to(opened, submission) as machine,
     ):
         run = plan_job_run(machine, job, submission.arguments, new_run_id(), 0)
         store.put_job_run(run)
@@ -147,7 +147,7 @@ def submit(
 
 
 @contextmanager
-def _served(machine: Machine, submission: Submission) -> Iterator[Machine]:
+def served_to(machine: Machine, submission: Submission) -> Iterator[Machine]:
     """Serve S3 and Glue on a port to a script that may have clients of AWS."""
     text = submission.script.read_text(encoding="utf-8", errors="replace")
     if not CLIENTS.search(text) and EXTRA_MODULES not in submission.arguments:
@@ -159,7 +159,7 @@ def _served(machine: Machine, submission: Submission) -> Iterator[Machine]:
         yield served
 
 
-def _publish(submission: Submission, home: Home) -> JobDefinition:
+def publish_script(submission: Submission, home: Home) -> JobDefinition:
     """Put the script where a job's script is, and return the job."""
     bucket = home.lake / SCRIPTS / "scripts"
     bucket.mkdir(parents=True, exist_ok=True)

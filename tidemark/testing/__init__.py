@@ -1,4 +1,20 @@
-"""Unit tests of job scripts: fixtures for pytest, with Spark as a local job run has it.
+"""Unit tests of Glue job scripts: fixtures for pytest, and assertions about incremental jobs.
 
-Put ``pytest_plugins = ["tidemark.testing.plugin"]`` into the conftest.py of your tests.
+The fixtures are there as soon as ``tidemark-glue[local,test]`` is installed.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .assertions import assert_idempotent, assert_incremental, assert_same_as_recomputed
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(".assertions", __name__), name)
+
+
+__all__ = ["assert_idempotent", "assert_incremental", "assert_same_as_recomputed"]

@@ -1,193 +1,86 @@
-"""Fixtures for the tests of job scripts; a script is loaded from its file, as Glue loads it."""
+"""The pytest plugin: option, marker, fixtures; what they need is imported when they are asked for.
+
+Installed as an entry point, so a session that uses none of it pays for a few small modules only.
+"""
 
 from __future__ import annotations
 
-import importlib.util
-import itertools
-import os
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 
-from tidemark.local_glue import watermark_tables
-from tidemark.local_glue.bookmarks import session as bookmark_session
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.job_runs import SITE
-from tidemark.local_glue.runs.spark import write_spark_conf
-from tidemark.local_glue.store.database import Store
-
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from _pytest.terminal import TerminalReporter
 
-    from awsglue.context import GlueContext
-
-BUCKET = "tests"
-SCRIPTS = "glue_jobs"  # folder of the project that pytest runs in
+pytest_plugins = ("tidemark.testing.fixtures", "tidemark.testing.function_fixtures")
+SITE = Path(__file__).parents[1] / "local_glue" / "site"
 # PySpark never closes the socket over which the JVM answers `collect`.
 UNCLOSED_BY_PYSPARK = r"ignore:unclosed <socket.socket .*'127\.0\.0\.1':ResourceWarning"
-REGION = "us-east-1"
-TABLE = "glue-watermarks"
-_prefixes = itertools.count(1)
+OF_SPARK = {"spark", "glue_context", "lake", "glue_job", "catalog", "pipeline", "watermarks"}
+MARKER = "glue(version=…, isolated=True): Glue's version; whether runs get their own processes"
+RUNS = "tidemark: runs"  # property of a report: where the runs of its test ran
 
 if str(SITE) not in sys.path:
-    sys.path.append(str(SITE))  # scripts import awsglue
+    sys.path.append(str(SITE))  # tests, and the scripts that they import, import awsglue
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare ``--aws``."""
+    group = parser.getgroup("tidemark", "AWS Glue")
+    group.addoption("--aws", action="store_true", help="run glue_job on real AWS Glue")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker of tests that start a JVM."""
+    """Declare the markers."""
+    config.addinivalue_line("markers", MARKER)
     config.addinivalue_line("markers", "spark: starts a JVM")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Ignore what PySpark leaves open."""
-    if item.get_closest_marker("spark"):
+    if item.get_closest_marker("spark") or OF_SPARK & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.filterwarnings(UNCLOSED_BY_PYSPARK))
 
 
-@dataclass(frozen=True)
-class Prefix:
-    """A place in S3 that no other test uses, and its folder, which nothing has made yet."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to a report where the job runs of its test ran, and why the failed ones failed."""
+    report = yield
+    test = getattr(item, "_tidemark_test", None)
+    if test is not None and call.when == "call":
+        from tidemark.testing.reports import sections_of
 
-    uri: str
-    folder: Path
-
-    def put(self, key: str, text: str, minutes_ago: int = 0) -> Path:
-        """Write an object that was last modified some minutes ago."""
-        path = self.folder / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        at = time.time() - 60 * minutes_ago
-        os.utime(path, (at, at))
-        return path
-
-    def names(self) -> list[str]:
-        """Return the keys of all objects, hidden ones too."""
-        return sorted(
-            str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()
-        )
+        report.user_properties.append((RUNS, [(run.job_name, run.where) for run in test.runs]))
+        if report.failed:
+            report.sections.extend(sections_of(test.runs, item.config))
+    return report
 
 
-@pytest.fixture(scope="session")
-def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """Return the state home of the session, with its one bucket."""
-    home = Home.open(tmp_path_factory.mktemp("spark") / "home")
-    (home.lake / BUCKET).mkdir()
-    Store(home.database).close()  # before any run, as a command does
-    return home
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Say in one line where job runs ran, and in one more for each reason for a process."""
+    runs: list[tuple[str, str]] = []
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, value in getattr(report, "user_properties", ()):
+            runs += [(job, where) for job, where in value] if name == RUNS else []
+    if runs:
+        from tidemark.testing.where import lines_of
+
+        for line in lines_of(runs):
+            terminalreporter.write_line(line)
 
 
-@pytest.fixture(scope="session")
-def spark_settings() -> Mapping[str, str]:
-    """Return Spark properties for the session beside those of a job run; override it."""
-    return {}
+def pytest_enter_pdb(config: pytest.Config, pdb: Any) -> None:
+    """Give a debugger that stops in a job's script the terminal."""
+    if output := sys.modules.get("tidemark.testing.output"):
+        output.enter_debugger(pdb)
 
 
-@pytest.fixture(scope="session")
-def spark_session(spark_home: Home, spark_settings: Mapping[str, str]) -> Iterator[SparkSession]:
-    """Start the JVM of this process as a job run starts its own."""
-    from pyspark.sql import SparkSession
-
-    run_folder = spark_home.runs / "tests"
-    run_folder.mkdir()
-    spark_variables = write_spark_conf(run_folder, spark_home, find_java_home(), spark_settings)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
-            patch.delenv(name)
-        for name, value in spark_variables.items():
-            patch.setenv(name, value)
-        # As a job run sets it: the workers of Spark import awsglue too.
-        patch.setenv("PYTHONPATH", os.pathsep.join((str(SITE), *sys.path)))
-        session = SparkSession.builder.getOrCreate()
-    yield session
-    session.stop()
-
-
-@pytest.fixture
-def spark(
-    spark_session: SparkSession, spark_home: Home, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[SparkSession]:
-    """Return the session, in a process that looks like a job run: its state home, and UTC."""
-    monkeypatch.setenv("TIDEMARK_HOME", str(spark_home.root))
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield spark_session
-    spark_session.catalog.clearCache()
-    monkeypatch.undo()
-    time.tzset()
-
-
-@pytest.fixture
-def glue_context(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> GlueContext:
-    """Return a GlueContext in a process where no job was initialised yet."""
-    from awsglue.context import GlueContext
-
-    monkeypatch.setattr(bookmark_session, "_sessions", [])
-    return GlueContext(spark.sparkContext)
-
-
-@pytest.fixture
-def s3(spark_home: Home) -> Prefix:
-    """Return a prefix of the test bucket that no other test uses."""
-    name = f"prefix-{next(_prefixes):03}"
-    return Prefix(f"s3://{BUCKET}/{name}/", spark_home.lake / BUCKET / name)
-
-
-@pytest.fixture(scope="module")
-def job(request: pytest.FixtureRequest) -> ModuleType:
-    """Return the script that the test module is named after; ``main`` does not run."""
-    name = request.path.stem.removeprefix("test_")
-    file = request.config.rootpath / SCRIPTS / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(f"there is no script {file} to test")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
-
-
-@pytest.fixture
-def run_job(
-    spark: SparkSession, job: ModuleType, s3: Prefix, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., None]:
-    """Return a function that runs the script once, with a bookmark, as a job of this test's own."""
-    monkeypatch.setattr(bookmark_session, "_sessions", [])
-    numbers = itertools.count(1)
-
-    def run(**arguments: str) -> None:
-        given = {
-            "JOB_NAME": s3.folder.name,
-            "JOB_RUN_ID": f"jr_{next(numbers)}",
-            "job-bookmark-option": "job-bookmark-enable",
-            **arguments,
-        }
-        words = [word for name, value in given.items() for word in (f"--{name}", value)]
-        monkeypatch.setattr(sys, "argv", [job.__name__, *words])
-        job.main()
-
-    return run
-
-
-@pytest.fixture
-def watermark_table(spark_home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Return the name of a watermark table that boto3 finds by the environment."""
-    with dynamodb_endpoint(spark_home) as endpoint:
-        with dynamodb_client(endpoint, REGION) as client:
-            create_tables(client, [watermark_tables.watermark_table(TABLE)])
-        for name, value in {
-            "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
-            "AWS_ACCESS_KEY_ID": "local",
-            "AWS_SECRET_ACCESS_KEY": "local",
-            "AWS_DEFAULT_REGION": REGION,
-        }.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
-        yield TABLE
+def pytest_leave_pdb(config: pytest.Config, pdb: Any) -> None:
+    """Keep what the script prints again."""
+    if output := sys.modules.get("tidemark.testing.output"):
+        output.leave_debugger()

@@ -5,7 +5,6 @@ run, and nothing is written.
 """
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -22,6 +21,7 @@ from tidemark.local_glue.bookmarks.versions import (
     latest_bookmark,
     unpack,
 )
+from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.store.known_jobs import why_no_source
 
@@ -111,7 +111,7 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
             source,
             mode,
             is_bookmarked=bool(ctx) and mode != DISABLE,
-            opened_at_ms=time.time_ns() // 1_000_000,
+            opened_at_ms=now_ms(),
             before=states.get(ctx),
         )
         found[ctx, row["source"]] = opened

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from tidemark.local_glue.bookmarks.versions import (
     pack,
 )
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
+from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
@@ -144,12 +144,12 @@ class BookmarkSession:
         self.has_committed = True
         if self.option != ENABLE:
             return
-        now_ms = _now_ms()
+        at_ms = now_ms()
         with Store(job_home().database) as store:
             self.version = commit_bookmark(
-                store, self.job_name, self.run_id, self.states, self.version, now_ms
+                store, self.job_name, self.run_id, self.states, self.version, at_ms
             )
-        self.loaded_at_ms = now_ms
+        self.loaded_at_ms = at_ms
 
 
 _sessions: list[BookmarkSession] = []  # the last one counts, as AWS keeps one per process
@@ -220,7 +220,7 @@ def files_to_read(source: S3Source, predicate: Predicate | None = None) -> Readi
         source: what the script asks for.
         predicate: its push_down_predicate, ready to be asked; None if it has none.
     """
-    opened_at_ms = _now_ms()  # frozen before listing: what comes later belongs to the next run
+    opened_at_ms = now_ms()  # frozen before listing: what comes later belongs to the next run
     session = current_session()
     ctx = source.transformation_ctx
     is_bookmarked = session is not None and session.open_source(ctx, source.name)
@@ -286,7 +286,3 @@ def folder_of(uri: str) -> Path:
     if scheme == "file":
         return Path(path)
     return job_home().existing_path(uri)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -6,7 +6,6 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 """
 
 import operator
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -34,6 +33,7 @@ from tidemark.local_glue.bookmarks.keys import (
     state_after,
 )
 from tidemark.local_glue.bookmarks.session import BookmarkSession, current_session
+from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.readers.database import default_key, load, spark_type
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
@@ -156,7 +156,7 @@ def read_jdbc_table(
         UsageError: a key is no column or cannot be one, or the bookmark holds other keys.
     """
     _check(keys, order)
-    opened_at_ms = time.time_ns() // 1_000_000
+    opened_at_ms = now_ms()
     session = current_session()
     asked = JdbcSource(table, transformation_ctx, tuple(keys), order)
     is_bookmarked = session is not None and session.open_source(transformation_ctx, asked.name)
@@ -252,7 +252,7 @@ def _read_query(
     spark: SparkSession, connection: Mapping[str, str], query: str, transformation_ctx: str
 ) -> DataFrame:
     """Return all rows of a query; bookmarks leave it out, whatever its transformation_ctx."""
-    opened_at_ms = time.time_ns() // 1_000_000
+    opened_at_ms = now_ms()
     session = current_session()
     source = JdbcSource("", transformation_ctx)
     if session is not None and session.is_reading:

@@ -11,6 +11,7 @@ import io
 import json
 import linecache
 import os
+import signal
 import subprocess
 import sys
 import traceback
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.bookmarks.session import current_session, job_home
@@ -25,6 +27,7 @@ from tidemark.local_glue.machine.child import die_with_parent
 from tidemark.local_glue.metastore.asked import CATALOG_VARIABLE
 from tidemark.local_glue.metastore.connect import serve_catalog
 from tidemark.local_glue.metastore.hints import catalog_hint
+from tidemark.local_glue.runs.after_import import AfterImport
 from tidemark.local_glue.runs.failures import Failure, failure_of, from_script
 from tidemark.local_glue.runs.found_warnings import note_at_end
 from tidemark.local_glue.runs.jvms.borrow import Borrower
@@ -38,6 +41,7 @@ JVM_GRACE_S = 5.0
 LIBRARY = "watermarks"  # installed beside the toolkit, and on Glue only where it ships
 BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
 SHELL_VARIABLE = "TIDEMARK_SHELL"  # of a Python shell job, which has no Spark
+KILL_VARIABLE = "TIDEMARK_KILL"  # of tests: `before commit` or `after commit`
 SCRIPT_VARIABLE = "TIDEMARK_SCRIPT"  # the file that was submitted; what runs is a copy
 
 
@@ -55,12 +59,14 @@ def main() -> int:
         borrower = _borrower()
         borrower.install()
         serve_catalog(job_home(), is_asked=CATALOG_VARIABLE in os.environ)
-    _hide_what_does_not_ship()
+    hide_what_does_not_ship()
+    if kill := os.environ.pop(KILL_VARIABLE, None):
+        _kill_at_commit(kill)
     failure = None
     try:
         try:
             with _stderr_kept_apart(Path(SCRIPT_STDERR_FILE)):
-                _run(script, name)
+                run_script(script, name)
         except SystemExit as error:
             if error.code not in (None, 0):
                 raise
@@ -88,19 +94,35 @@ def _leave_spark_out() -> None:
     sys.modules["awsglue"] = package
 
 
+def _kill_at_commit(kill: str) -> None:
+    """Let the first `Job.commit` kill this process, for a test of what its script leaves."""
+
+    def change(module: ModuleType) -> None:
+        commit = module.Job.commit
+
+        def end(job: Any) -> None:
+            if kill == "after commit":
+                commit(job)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        module.Job.commit = end
+
+    sys.meta_path.insert(0, AfterImport("awsglue.job", change))
+
+
 def _borrower() -> Borrower:
     home, folder = job_home(), Path(os.environ[RUN_FOLDER_VARIABLE])
     return Borrower(folder / CONF_FILE, system_properties(home, folder), folder)
 
 
-def _hide_what_does_not_ship() -> None:
+def hide_what_does_not_ship() -> None:
     """Let the watermark library be imported only if the job ships it, as on Glue."""
     shipped = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if importlib.machinery.PathFinder.find_spec(LIBRARY, shipped) is None:
         sys.modules[LIBRARY] = None  # type: ignore[assignment] # the import says it is not there
 
 
-def _run(script: Path, name: str) -> None:
+def run_script(script: Path, name: str) -> None:
     """Run a script as ``__main__``; tracebacks show its lines under the name of what it copies."""
     source = script.read_bytes()
     code = compile(source, name, "exec", dont_inherit=True)
@@ -154,7 +176,7 @@ def _report(result: Path, error: BaseException, script: str) -> str:
         Why the script failed.
     """
     traceback.print_exception(type(error), error, from_script(error.__traceback__, script))
-    failure = _with_hint(failure_of(error, script))
+    failure = with_hint(failure_of(error, script))
     unfinished = result.with_suffix(".unfinished")
     with contextlib.suppress(OSError):  # on a full disk; whoever started this process sees that
         unfinished.write_text(json.dumps(asdict(failure)), encoding="utf-8")
@@ -162,7 +184,7 @@ def _report(result: Path, error: BaseException, script: str) -> str:
     return str(failure)
 
 
-def _with_hint(failure: Failure) -> Failure:
+def with_hint(failure: Failure) -> Failure:
     """Return a failure with what the Data Catalog knows of it."""
     with contextlib.suppress(TidemarkError), Store(job_home().database) as store:
         hint = catalog_hint(failure.cause, store, is_asked=CATALOG_VARIABLE in os.environ)

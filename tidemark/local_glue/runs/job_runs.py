@@ -16,6 +16,7 @@ from pathlib import Path
 from tidemark.assembly.arguments import bookmark_option
 from tidemark.assembly.definitions import SHELL, JobDefinition
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
+from tidemark.local_glue.machine.clock import now_ms as now_ms
 from tidemark.local_glue.machine.disk import full_disk_text, has_room
 from tidemark.local_glue.machine.environment import inherited
 from tidemark.local_glue.metastore.asked import catalog_settings
@@ -97,11 +98,6 @@ def new_run_id() -> str:
     return f"jr_{secrets.token_hex(32)}"
 
 
-def now_ms() -> int:
-    """Return the wall clock in epoch milliseconds."""
-    return time.time_ns() // 1_000_000
-
-
 def plan_job_run(
     machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run_id: str, attempt: int
 ) -> JobRun:
@@ -155,7 +151,7 @@ def start_job_run(
             ],
             cwd=folder,
             env={
-                **_environment(machine, folder, run, libraries),
+                **environment_of(machine, folder, run, libraries),
                 **engine,
                 SCRIPT_VARIABLE: job.submitted_file or str(script),
                 DECLARED_VARIABLE: "1" if job.is_declared else "",
@@ -211,9 +207,10 @@ def _of_executors(environment: Mapping[str, str]) -> dict[str, str]:
     return {f"spark.executorEnv.{name}": value for name, value in environment.items()}
 
 
-def _environment(
+def environment_of(
     machine: Machine, folder: Path, run: JobRun, libraries: list[Path]
 ) -> dict[str, str]:
+    """Return the environment of a job run, without what its engine adds."""
     direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
     environment = inherited()
     if machine.port:

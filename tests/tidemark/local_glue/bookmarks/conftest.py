@@ -135,6 +135,6 @@ def home(tmp_path, monkeypatch) -> Home:
 @pytest.fixture
 def glue(home, monkeypatch) -> Glue:
     clock = Clock()
-    monkeypatch.setattr(bookmark_session, "_now_ms", lambda: clock.now_ms)
+    monkeypatch.setattr(bookmark_session, "now_ms", lambda: clock.now_ms)
     (home.lake / "landing").mkdir()
     return Glue(home, clock)

@@ -214,7 +214,7 @@ def test_every_file_is_read_once_whatever_is_renamed_between_runs(
     monkeypatch.setenv("TIDEMARK_HOME", str(home.root))
     monkeypatch.setattr(bookmark_session, "_sessions", [])
     clock = Clock()
-    monkeypatch.setattr(bookmark_session, "_now_ms", lambda: clock.now_ms)
+    monkeypatch.setattr(bookmark_session, "now_ms", lambda: clock.now_ms)
     (home.lake / "landing").mkdir()
     glue = Glue(home, clock)
     job, ctx, read = "job-0", "ctx-0", []

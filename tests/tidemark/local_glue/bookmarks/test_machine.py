@@ -57,7 +57,7 @@ class BookmarkedJob(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         self.patch.setenv("TIDEMARK_HOME", str(self.home.root))
         self.patch.setattr(bookmark_session, "_sessions", [])
-        self.patch.setattr(bookmark_session, "_now_ms", lambda: self.now)
+        self.patch.setattr(bookmark_session, "now_ms", lambda: self.now)
         self.store = Store(self.home.database)
         self.files_arrive_or_are_rewritten_now(["a", "day=1/c"])
 

@@ -1,0 +1,11 @@
+"""The clock of the local Glue: the machine's, or what a test has set it to."""
+
+import os
+import time
+
+OFFSET_VARIABLE = "TIDEMARK_CLOCK_OFFSET_MS"  # of tests: how far the clock is ahead, or behind
+
+
+def now_ms() -> int:
+    """Return the time in epoch milliseconds."""
+    return time.time_ns() // 1_000_000 + int(os.environ.get(OFFSET_VARIABLE) or 0)

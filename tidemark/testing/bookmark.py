@@ -1,0 +1,120 @@
+"""The fixture `bookmark`: what a job has read, and back to an earlier run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.local_glue.bookmarks.api import reset_job_bookmark
+from tidemark.local_glue.bookmarks.explain import explain_source, sources_of_next_run
+from tidemark.local_glue.bookmarks.versions import Bookmark, latest_bookmark
+from tidemark.local_glue.machine.clock import now_ms
+from tidemark.local_glue.store.database import Store
+from tidemark.testing.kit import GlueTest
+from tidemark.testing.run import SCHEME, GlueRun
+
+ENABLE = "job-bookmark-enable"
+
+
+def bookmarks_of(test: GlueTest) -> Callable[[Any], BookmarkOfJob]:
+    """Return a function that returns the bookmark of a job of a test."""
+
+    def bookmark(job: Any) -> BookmarkOfJob:
+        return BookmarkOfJob(test, _name(test, job))
+
+    return bookmark
+
+
+class BookmarkOfJob:
+    """The bookmark of one job of a test, as it is when it is asked."""
+
+    def __init__(self, test: GlueTest, job_name: str) -> None:
+        """Take the job's name; a job that never ran has an empty bookmark."""
+        self._test = test
+        self.job_name = job_name
+
+    def __repr__(self) -> str:
+        return f"bookmark of {self.job_name}: version {self.version}, files {self.files}"
+
+    @property
+    def version(self) -> int:
+        """How often it has changed; 0 if the job never committed one."""
+        found = self._latest()
+        return found.version if found else 0
+
+    @property
+    def run_id(self) -> str | None:
+        """The run whose position it is; None after a reset and before the first commit."""
+        found = self._latest()
+        return found.run_id or None if found else None
+
+    @property
+    def states(self) -> dict[str, Any]:
+        """The state of each transformation_ctx, as plain JSON values."""
+        found = self._latest()
+        return dict(found.states) if found else {}
+
+    @property
+    def files(self) -> list[str]:
+        """The files of its sources that the next run leaves out, as read; ``bucket/key``."""
+        return self._files(is_read=False)
+
+    @property
+    def new_files(self) -> list[str]:
+        """The files of its sources that the next run reads."""
+        return self._files(is_read=True)
+
+    def reset(self) -> None:
+        """Forget all that the job has read: its next run reads everything.
+
+        Raises:
+            EntityNotFoundError: the job never committed a bookmark.
+        """
+        self._change({"JobName": self.job_name})
+
+    def rewind(self, run: GlueRun | str) -> None:
+        """Go back to the end of a run: the next one reads what came after it.
+
+        Args:
+            run: the run, or its id.
+
+        Raises:
+            EntityNotFoundError: the job never committed a bookmark, or has no such run.
+        """
+        run_id = run if isinstance(run, str) else getattr(run, "run_id", None)
+        if not run_id:
+            raise UsageError(f"bookmark.rewind({run!r}): give a run of the job, or its run_id")
+        self._change({"JobName": self.job_name, "RunId": run_id})
+
+    def _change(self, request: dict[str, Any]) -> None:
+        with Store(self._test.home.database) as store:
+            reset_job_bookmark(store, request, now_ms())
+
+    def _latest(self) -> Bookmark | None:
+        with Store(self._test.home.database) as store:
+            return latest_bookmark(store, self.job_name)
+
+    def _files(self, *, is_read: bool) -> list[str]:
+        names = set()
+        with Store(self._test.home.database) as store:
+            try:
+                sources = sources_of_next_run(store, self.job_name, ENABLE)
+            except EntityNotFoundError:
+                return []
+            for source in sources:
+                if source.is_of_files and source.is_bookmarked:
+                    explained = explain_source(source, self._test.home.existing_path, None)
+                    names |= {it.path for it in explained.files if it.is_read == is_read}
+        return sorted(name.removeprefix(SCHEME) for name in names)
+
+
+def _name(test: GlueTest, job: Any) -> str:
+    """Return the name of a job by a run of it, its name, or its script."""
+    if isinstance(job, GlueRun):
+        return job.job_name
+    text = str(getattr(job, "script", job))
+    name = Path(text).stem if text.endswith(".py") else text
+    known = {run.job_name for run in test.runs}
+    return name if name in known else name.replace("_", "-")

@@ -1,0 +1,79 @@
+"""The fixture `glue_clock`: when it is for Glue, in one test."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.machine.clock import OFFSET_VARIABLE, now_ms
+
+
+class GlueClock:
+    """The clock of Glue: times of runs, upper edges of bookmarks, times of files of `lake.put`.
+
+    It goes on at the speed of the machine's. What a script asks itself (``datetime.now()``), and
+    the times of files that jobs write, are those of the machine.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        """Take what sets the environment of the test, which all its runs inherit."""
+        self._patch = patch
+
+    def __repr__(self) -> str:
+        return f"GlueClock({self.now.isoformat()})"
+
+    @property
+    def now(self) -> datetime:
+        """The time, in UTC."""
+        return datetime.fromtimestamp(now_ms() / 1000, UTC)
+
+    def set(self, moment: datetime | str) -> datetime:
+        """Set the clock; return the time.
+
+        Args:
+            moment: a datetime, or a text such as ``2024-03-01T06:00``; without a zone it is UTC.
+
+        Raises:
+            UsageError: it is no time.
+        """
+        try:
+            given = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+            aware = given if given.tzinfo else given.replace(tzinfo=UTC)
+        except (AttributeError, ValueError) as error:
+            raise UsageError(
+                f"glue_clock.set({moment!r}): give a datetime, or '2024-03-01T06:00'"
+            ) from error
+        self._put(int(aware.timestamp() * 1000) - time.time_ns() // 1_000_000)
+        return self.now
+
+    def advance(self, delta: timedelta | None = None, **parts: float) -> datetime:
+        """Set the clock forward; return the time.
+
+        Args:
+            delta: by how much.
+            **parts: instead: minutes, hours, days and so on, as `timedelta` takes them.
+
+        Raises:
+            UsageError: it is no length of time.
+        """
+        try:
+            by = delta if delta is not None else timedelta(**parts)
+            milliseconds = int(by.total_seconds() * 1000)
+        except (AttributeError, TypeError) as error:
+            given = delta if delta is not None else parts
+            raise UsageError(
+                f"glue_clock.advance({given!r}): write advance(minutes=5), or give a timedelta"
+            ) from error
+        if not milliseconds:
+            raise UsageError("glue_clock.advance() moves nothing; write advance(minutes=5)")
+        self._put(now_ms() - time.time_ns() // 1_000_000 + milliseconds)
+        return self.now
+
+    tick = advance
+
+    def _put(self, offset_ms: Any) -> None:
+        self._patch.setenv(OFFSET_VARIABLE, str(offset_ms))

@@ -1,0 +1,130 @@
+"""The fixtures that read like Glue; each imports what it needs when a test asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tidemark.testing.bookmark import BookmarkOfJob
+    from tidemark.testing.catalog import Catalog
+    from tidemark.testing.clock import GlueClock
+    from tidemark.testing.glue_job import GlueJob
+    from tidemark.testing.kit import GlueTest, Kit
+    from tidemark.testing.lake import Lake
+    from tidemark.testing.pipeline import Pipeline
+    from tidemark.testing.watermark_table import WatermarkTable
+
+
+@pytest.fixture(scope="session")
+def spark_settings() -> Mapping[str, str]:
+    """Return Spark properties for the session beside those of a job run; override it."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def glue_kit(
+    tmp_path_factory: pytest.TempPathFactory, spark_settings: Mapping[str, str]
+) -> Iterator[Kit]:
+    """Return what all tests of this process share: a home, Spark, a pool of JVMs."""
+    from tidemark.testing.kit import Kit
+
+    kit = Kit(tmp_path_factory.mktemp("glue"), spark_settings)
+    yield kit
+    kit.close()
+
+
+@pytest.fixture
+def glue_test(request: pytest.FixtureRequest, glue_kit: Kit) -> Iterator[GlueTest]:
+    """Return what this test has for itself: an empty lake and state, its job runs."""
+    from tidemark.testing.marker import settings_of
+    from tidemark.testing.state_of_test import state_of_test
+
+    settings = settings_of(request.node.iter_markers("glue"))
+    with state_of_test(request, glue_kit, settings) as test:
+        yield test
+
+
+@pytest.fixture
+def lake(glue_test: GlueTest) -> Lake:
+    """Return the buckets of this test, which are empty."""
+    from tidemark.testing.lake import Lake
+
+    return Lake(glue_test.home, glue_test.now_ms, glue_test.spark)
+
+
+@pytest.fixture
+def glue_job(glue_test: GlueTest, lake: Lake) -> GlueJob:
+    """Return a function that runs a script as a Glue job."""
+    from tidemark.testing.glue_job import GlueJob
+
+    return GlueJob(glue_test, lake)
+
+
+@pytest.fixture
+def bookmark(glue_test: GlueTest) -> Callable[[Any], BookmarkOfJob]:
+    """Return a function that returns the bookmark of a job, by its name, its script or a run."""
+    from tidemark.testing.bookmark import bookmarks_of
+
+    return bookmarks_of(glue_test)
+
+
+@pytest.fixture
+def catalog(glue_test: GlueTest, lake: Lake) -> Catalog:
+    """Return the Data Catalog of this test, which has no table."""
+    from tidemark.testing.catalog import Catalog
+
+    return Catalog(glue_test, lake)
+
+
+@pytest.fixture
+def watermarks(glue_test: GlueTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatermarkTable]:
+    """Return the table of watermarks of this test, which boto3 finds by the environment."""
+    import boto3
+
+    from tidemark.local_glue.commands import region
+    from tidemark.testing.watermark_table import WatermarkTable
+    from watermarks import WatermarkAdmin
+
+    endpoint = glue_test.dynamodb()
+    for name, value in {
+        "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_DEFAULT_REGION": region(),
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    admin = WatermarkAdmin()
+    yield WatermarkTable(endpoint, admin)
+    admin.dynamodb_client.close()
+
+
+@pytest.fixture
+def glue_clock(glue_test: GlueTest, monkeypatch: pytest.MonkeyPatch) -> GlueClock:
+    """Return the clock of Glue in this test, which shows the machine's time until it is set."""
+    from tidemark.testing.clock import GlueClock
+
+    return GlueClock(monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def pipeline_context() -> Mapping[str, str]:
+    """Return the context that the app is synthesized with, as ``cdk synth -c`` takes it."""
+    return {"stage": "dev"}
+
+
+@pytest.fixture
+def pipeline(
+    request: pytest.FixtureRequest,
+    glue_test: GlueTest,
+    pipeline_context: Mapping[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Pipeline:
+    """Return the synthesized app of the project, deployed into the lake of this test."""
+    from tidemark.testing.pipeline import Pipeline, synthesized
+
+    base = tmp_path_factory.getbasetemp()
+    return Pipeline(glue_test, synthesized(request.config.rootpath, base, pipeline_context))

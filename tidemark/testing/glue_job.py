@@ -1,0 +1,364 @@
+"""The fixture `glue_job`: runs a script as a Glue job, in this process where that is safe."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_glue.runs.arguments import merge_arguments
+from tidemark.local_glue.runs.found_warnings import warnings_of
+from tidemark.local_glue.runs.job_runs import (
+    failed_run,
+    new_run_id,
+    now_ms,
+    plan_job_run,
+    poll_job_run,
+    start_job_run,
+    stop_job_run,
+)
+from tidemark.local_glue.runs.row_counts import read_row_counts
+from tidemark.local_glue.runs.spark import EVENTS_FOLDER
+from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.local_glue.submit import Submission, publish_script
+from tidemark.testing import isolation
+from tidemark.testing.in_process import Ended, run_in_process, why_settings
+from tidemark.testing.job_arguments import arguments_of
+from tidemark.testing.kills import KILL_VARIABLE, KILLED
+from tidemark.testing.kit import GlueTest
+from tidemark.testing.lake import SCRIPTS, Lake
+from tidemark.testing.run import GlueRun
+from tidemark.testing.sources_read import sources_read
+
+SCRIPT_FOLDERS = ("", "glue_jobs")
+POLL_S = 0.01
+EXTRA_FILES = "--extra-py-files"
+TIMEOUT_MINUTES = 10
+LIBS = "libs"
+_needing: dict[str, str] = {}  # why a script, by its hash, was found to need a process
+
+
+@dataclass(frozen=True)
+class Job:
+    """A script with its arguments: call it to run it."""
+
+    glue_job: GlueJob
+    script: str | Path
+    bookmark: object
+    arguments: Mapping[str, Any]
+
+    def __call__(self, **more: Any) -> GlueRun:
+        """Run it once; `more` are arguments of this run alone."""
+        given = {"bookmark": self.bookmark, **self.arguments, **more}
+        return self.glue_job(self.script, **given)
+
+    run = __call__
+
+
+class GlueJob:
+    """Runs scripts of one test, whose jobs begin without a bookmark."""
+
+    def __init__(self, test: GlueTest, lake: Lake) -> None:
+        """Take the test whose runs they are."""
+        self._test = test
+        self._lake = lake
+
+    def __call__(
+        self,
+        script: str | Path,
+        bookmark: object = None,
+        *,
+        isolated: bool | None = None,
+        **arguments: Any,
+    ) -> GlueRun:
+        """Run a script once, and wait for its end.
+
+        Args:
+            script: its file, relative to the project, to ``glue_jobs/`` or to the test's file.
+            bookmark: ``"enable"``, ``"pause"`` or ``"disable"``; None is disabled, as on Glue.
+            isolated: True runs it in a process of its own; None decides by the script.
+            arguments: of the script and of Glue, such as ``source_path="s3://landing/orders/"``.
+                ``JOB_NAME`` names the job; without, the file does, with hyphens.
+
+        Returns:
+            The run, whether it SUCCEEDED or FAILED.
+
+        Raises:
+            UsageError: there is no such script, or an argument is none that a job can get.
+        """
+        file = self._file(script)
+        words = arguments_of(bookmark, arguments)
+        name = words.pop("--JOB_NAME", file.stem.replace("_", "-"))
+        self._make_buckets(file, words)
+
+        def repeat() -> GlueRun:
+            return self(script, bookmark, isolated=isolated, **arguments)
+
+        run = self._run(Submission(file, name, words), isolated, repeat)
+        self._test.runs.append(run)
+        return run
+
+    def define(self, script: str | Path, bookmark: object = "enable", **arguments: Any) -> Job:
+        """Return a job to call: the script with its arguments, not run yet."""
+        self._file(script)
+        return Job(self, script, bookmark, arguments)
+
+    def _file(self, script: str | Path) -> Path:
+        given = Path(script)
+        if given.is_absolute():
+            tried = [given]
+        else:
+            places = [self._test.project / folder for folder in SCRIPT_FOLDERS]
+            tried = [place / given for place in (*places, self._test.folder, Path.cwd())]
+        for file in tried:
+            for found in (file, file.with_name(f"{file.name.replace('-', '_')}.py")):
+                if found.is_file():
+                    return found.resolve()
+        there = sorted((self._test.project / "glue_jobs").glob("*.py"))
+        names = ", ".join(f"glue_jobs/{file.name}" for file in there) or "none"
+        raise UsageError(
+            f"there is no script {str(script)!r} (looked at {', '.join(map(str, tried))}); scripts "
+            f"of the project: {names}"
+        )
+
+    def _make_buckets(self, file: Path, arguments: Mapping[str, str]) -> None:
+        """Make the buckets that arguments and script name: on AWS they are there."""
+        found = isolation.buckets_of(file.read_bytes())
+        for name, value in arguments.items():
+            found |= set(isolation.buckets_in(value))
+            if "bucket" in name.lower():
+                found.add(value)
+        for name in sorted(found):
+            try:
+                self._test.home.create_bucket(name)
+            except UsageError:
+                continue  # no name of a bucket: the run tells
+
+    def _run(
+        self, submission: Submission, isolated: bool | None, repeat: Callable[[], GlueRun]
+    ) -> GlueRun:
+        source = submission.script.read_bytes()
+        given = self._with_libraries(submission, source)
+        job = replace(
+            publish_script(given, self._test.home),
+            glue_version=_version(self._test.version),
+            timeout_minutes=TIMEOUT_MINUTES,
+        )
+        machine = self._test.machine()
+        if not isolation.imports_of(source).isdisjoint({"watermarks"}):
+            self._test.dynamodb()
+            machine = self._test.machine()
+        merged = merge_arguments(job, given.arguments)
+        why = self._why_isolated(source, merged, isolated)
+        before = self._contents()
+        with Store(self._test.home.database) as store:
+            run = plan_job_run(machine, job, given.arguments, new_run_id(), 0)
+            store.put_job_run(run)
+        began = time.monotonic()
+        ended = Ended()
+        if why is None:
+            kill, self._test.kill = self._test.kill, None
+            ended = self._in_process(machine, job, run, merged, kill, before)
+            if ended.needs_process is not None:
+                why = _needing[_digest(source)] = ended.needs_process
+                self._test.kill = kill
+                run = replace(run, run_id=new_run_id())
+                run = replace(run, log_path=str(machine.home.runs / run.run_id / "stderr.log"))
+        if why is not None:
+            finished = self._isolated(job, given.arguments, run)
+        else:
+            finished = self._finished(run, ended)
+        with Store(self._test.home.database) as store:
+            store.put_job_run(finished)
+        return self._as_run(finished, job, merged, ended, why, before, began, repeat)
+
+    def _why_isolated(
+        self, source: bytes, merged: Mapping[str, str], isolated: bool | None
+    ) -> str | None:
+        if isolated is not None:
+            return "the test asks for it" if isolated else None
+        if self._test.why_isolated:
+            return self._test.why_isolated
+        engine = self._test.kit.engine
+        if not engine.is_running and engine.has_foreign_context():
+            return "the tests have started a Spark of their own"
+        return (
+            _needing.get(_digest(source))
+            or isolation.why_of_script(source)
+            or isolation.why_of_arguments(merged)
+            or why_settings(merged)
+        )
+
+    def _in_process(
+        self,
+        machine: Any,
+        job: JobDefinition,
+        run: JobRun,
+        merged: Mapping[str, str],
+        kill: Any,
+        before: Mapping[str, tuple[int, int]],
+    ) -> Ended:
+        try:
+            ended = run_in_process(
+                machine, self._test.kit.engine, job, run, merged, self._test.project, kill
+            )
+        except TidemarkError as error:
+            return Ended(error=str(error))
+        if ended.needs_process is not None:
+            with Store(self._test.home.database) as store:
+                has_read = store.query(
+                    "SELECT 1 FROM bookmark WHERE run_id = ? LIMIT 1", (run.run_id,)
+                )
+                store.query("DELETE FROM source_read WHERE run_id = ?", (run.run_id,))
+                store.query("DELETE FROM job_run WHERE run_id = ?", (run.run_id,))
+            if has_read or self._contents() != before:
+                return Ended(
+                    error=f"{ended.needs_process}, after it has written something, so it cannot be "
+                    "run again in a process of its own; mark the test with "
+                    "@pytest.mark.glue(isolated=True)"
+                )
+        return ended
+
+    def _isolated(self, job: JobDefinition, arguments: Mapping[str, str], run: JobRun) -> JobRun:
+        machine = replace(self._test.machine(), jvms=self._test.kit.jvms)
+        if self._test.kill:
+            os.environ[KILL_VARIABLE] = self._test.kill
+        try:
+            process = start_job_run(machine, job, arguments, run)
+        except TidemarkError as error:
+            return failed_run(run, str(error))
+        finally:
+            os.environ.pop(KILL_VARIABLE, None)
+            self._test.kill = None
+        try:
+            while (finished := poll_job_run(process)) is None:
+                time.sleep(POLL_S)
+        except BaseException:
+            stop_job_run(process)
+            raise
+        return finished
+
+    def _finished(self, run: JobRun, ended: Ended) -> JobRun:
+        counts = read_row_counts(Path(run.log_path).parent / EVENTS_FOLDER)
+        return replace(
+            run,
+            state="FAILED" if ended.error else "SUCCEEDED",
+            completed_at_ms=now_ms(),
+            error_message=ended.error,
+            rows_read=counts.rows_read if counts else None,
+            rows_written=counts.rows_written if counts else None,
+        )
+
+    def _as_run(
+        self,
+        finished: JobRun,
+        job: JobDefinition,
+        merged: Mapping[str, str],
+        ended: Ended,
+        why: str | None,
+        before: Mapping[str, tuple[int, int]],
+        began: float,
+        repeat: Callable[[], GlueRun],
+    ) -> GlueRun:
+        home, folder = self._test.home, Path(finished.log_path).parent
+        with Store(home.database) as store:
+            warnings = warnings_of(store, finished, job)
+            read = sources_read(store, home, finished.run_id)
+        after = self._contents()
+        written = [name for name, seen in after.items() if before.get(name) != seen]
+        error = finished.error_message
+        return GlueRun(
+            job_name=finished.job_name,
+            run_id=finished.run_id,
+            state=finished.state,
+            rows_read=finished.rows_read or 0,
+            files_read=read.files,
+            rows_written=finished.rows_written or 0,
+            stdout=text_of(folder / "stdout.log"),
+            stderr=text_of(folder / "stderr.log"),
+            error=KILLED if error and error.startswith(KILLED) else error,
+            warnings=warnings,
+            files_written=tuple(sorted(written)),
+            arguments=dict(merged),
+            seconds=time.monotonic() - began,
+            why_isolated=why,
+            exception=ended.exception,
+            script=str(job.submitted_file),
+            bookmarked=read.bookmarked,
+            sources=read.sources,
+            repeat=repeat,
+        )
+
+    def _contents(self) -> dict[str, tuple[int, int]]:
+        """Return the objects of the lake that Spark reads, with their times and sizes."""
+        found = {}
+        for name in self._lake.names():
+            status = self._lake.path(name).stat()
+            found[name] = (status.st_mtime_ns, status.st_size)
+        return found
+
+    def _with_libraries(self, submission: Submission, source: bytes) -> Submission:
+        """Ship ``libs/`` of the project with a script that imports it, as a Pipeline does."""
+        packages = _libraries(self._test.project)
+        wanted = isolation.imports_of(source) & packages.keys()
+        if not wanted or EXTRA_FILES in submission.arguments:
+            return submission
+        archive = self._test.home.lake / SCRIPTS / "libs.zip"
+        if not archive.is_file():
+            archive.parent.mkdir(parents=True, exist_ok=True)
+            _zip(packages, archive)
+        uri = f"s3://{SCRIPTS}/libs.zip"
+        return replace(submission, arguments={**submission.arguments, EXTRA_FILES: uri})
+
+
+def _libraries(project: Path) -> dict[str, Path]:
+    """Return the packages that ship to jobs: those of ``libs/``, and the watermark library."""
+    from importlib.util import find_spec
+
+    found = {}
+    spec = find_spec("watermarks")
+    if spec is not None and spec.origin:
+        found["watermarks"] = Path(spec.origin).parent
+    folder = project / LIBS
+    entries = sorted(folder.iterdir()) if folder.is_dir() else []
+    for entry in entries:
+        if (entry.is_dir() and (entry / "__init__.py").is_file()) or entry.suffix == ".py":
+            found[entry.stem] = entry
+    return found
+
+
+def _zip(packages: Mapping[str, Path], archive: Path) -> None:
+    with ZipFile(archive, "w") as out:
+        for place in packages.values():
+            files = [place] if place.is_file() else sorted(place.rglob("*"))
+            for file in files:
+                if file.is_file() and file.suffix != ".pyc":
+                    out.write(file, file.relative_to(place.parent).as_posix())
+
+
+def _version(version: str) -> str:
+    if version in RUN_HERE:
+        return version
+    known = GLUE_VERSIONS.get(version)
+    brings = f", which has Spark {known.spark}," if known else ""
+    raise UsageError(
+        f"Glue {version}{brings} does not run on this machine; allowed in @pytest.mark.glue: "
+        f"{', '.join(RUN_HERE)}"
+    )
+
+
+def _digest(source: bytes) -> str:
+    return hashlib.sha256(source).hexdigest()
+
+
+def text_of(file: Path) -> str:
+    """Return what is in a log; an empty text if there is none."""
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""

@@ -1,0 +1,229 @@
+"""One job run in the test's own process: the steps of `job_process`, all of them taken back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.local_glue.bookmarks import session as bookmark_session
+from tidemark.local_glue.metastore.asked import CATALOG_VARIABLE, catalog_settings
+from tidemark.local_glue.metastore.connect import OWN_CATALOG
+from tidemark.local_glue.runs.arguments import (
+    DRIVER_VARIABLES,
+    command_line,
+    spark_settings,
+    variables,
+)
+from tidemark.local_glue.runs.extra_files import copy_extra_files, existing, python_path
+from tidemark.local_glue.runs.failures import Places, failure_of, from_script, with_remedy
+from tidemark.local_glue.runs.found_warnings import note_at_end
+from tidemark.local_glue.runs.job_process import (
+    SCRIPT_STDERR_FILE,
+    hide_what_does_not_ship,
+    run_script,
+    with_hint,
+)
+from tidemark.local_glue.runs.job_runs import SITE, Machine, environment_of, script_name
+from tidemark.local_glue.runs.spark import EVENTS_FOLDER, TEMPORARY_FOLDER, spark_home
+from tidemark.local_glue.store.database import JobRun
+from tidemark.testing.kills import KILLED, Kill, KilledError, killed_at_commit
+from tidemark.testing.output import kept_output
+from tidemark.testing.process_state import NeedsProcessError, like_a_process
+from tidemark.testing.spark_engine import SparkEngine
+from tidemark.testing.spark_settings import Taken, why_process
+
+WAREHOUSE = "spark.sql.warehouse.dir"
+
+
+@dataclass
+class Ended:
+    """How a run in this process ended.
+
+    Attributes:
+        error: why it failed, in one line; None if it did not.
+        exception: what the script raised.
+        needs_process: why it is to be run once more, in a process of its own.
+    """
+
+    error: str | None = None
+    exception: BaseException | None = None
+    needs_process: str | None = None
+
+
+def why_settings(arguments: Mapping[str, str]) -> str | None:
+    """Return why ``--conf`` of a run needs a process of its own; None if it does not."""
+    for name, value in spark_settings(arguments).items():
+        if why := why_process(name, value, is_of_spark=not name.startswith("spark.sql.")):
+            return why
+    return None
+
+
+def run_in_process(
+    machine: Machine,
+    engine: SparkEngine,
+    job: JobDefinition,
+    run: JobRun,
+    arguments: Mapping[str, str],
+    project: Path,
+    kill: Kill | None,
+) -> Ended:
+    """Run a job's script once in this process.
+
+    Args:
+        machine: where it runs.
+        engine: Spark of this process.
+        job: the job, whose script is in the lake.
+        run: its record.
+        arguments: all of the run.
+        project: the folder whose modules the script does not see.
+        kill: where the run is to be killed; None lets it end.
+
+    Raises:
+        TidemarkError: the run could not begin.
+    """
+    folder = machine.home.runs / run.run_id
+    folder.mkdir(parents=True)
+    script = folder / script_name(job.name)
+    location = job.script_location
+    shutil.copyfile(existing(job, location, machine.home.local_path(location)), script)
+    copy_extra_files(machine.home, job, arguments, folder)
+    libraries = python_path(machine.home, job, arguments, folder)
+    name = job.submitted_file or str(script)
+    settings = spark_settings(arguments)
+    catalog = catalog_settings(machine.home, arguments, settings)
+    is_asked = CATALOG_VARIABLE in catalog.variables
+    ended = Ended()
+    _ = engine.session  # its JVM starts in the test's environment
+    log_begin = engine.jvm_log.stat().st_size
+    events = _EventsOfRun(engine, folder / EVENTS_FOLDER)
+
+    def refuse(why: str) -> NeedsProcessError:
+        ended.needs_process = ended.needs_process or why
+        return NeedsProcessError(why)
+
+    def body() -> None:
+        with kept_output(folder / "stdout.log", folder / SCRIPT_STDERR_FILE):
+            hide_what_does_not_ship()
+            try:
+                _run(script, name, run, ended)
+            except BaseException as error:  # noqa: BLE001 (whatever a script raises fails its run)
+                ended.exception = error
+                traceback.print_exception(
+                    type(error), error, from_script(error.__traceback__, name)
+                )
+                failure = with_hint(failure_of(error, name))
+                places = Places(machine.home.lake, sys.executable)
+                ended.error = with_remedy(failure, _tail(engine.jvm_log, log_begin), places, None)
+
+    with ExitStack() as stack:
+        database = machine.home.database if is_asked else folder / OWN_CATALOG
+        wanted = {
+            **settings,
+            WAREHOUSE: (folder / TEMPORARY_FOLDER / "warehouse").as_uri(),
+            **_of_workers(libraries),
+            **catalog.settings,
+        }
+        stack.enter_context(engine.lent(database, wanted, Taken(machine.home, refuse)))
+        stack.enter_context(_no_bookmark_session())
+        stack.enter_context(events)
+        stack.enter_context(
+            like_a_process(
+                arguments=[
+                    str(script),
+                    *command_line(job, f"j_{run.run_id[3:67]}", run.run_id, arguments),
+                ],
+                variables={
+                    **environment_of(machine, folder, run, libraries),
+                    **variables(arguments, DRIVER_VARIABLES),
+                    **catalog.variables,
+                    "JAVA_HOME": str(machine.java_home),
+                    "PYSPARK_PYTHON": sys.executable,
+                    "SPARK_HOME": str(spark_home()),
+                    "TZ": "UTC",
+                },
+                folder=folder,
+                path=[str(SITE), *(str(it) for it in libraries)],
+                hidden=project,
+                refuse=refuse,
+            )
+        )
+        stack.enter_context(killed_at_commit(kill))
+        body()
+    if isinstance(ended.exception, KilledError):
+        ended.error, ended.exception = KILLED, None
+    _finish_logs(folder, engine.jvm_log, log_begin)
+    shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
+    return ended
+
+
+def _run(script: Path, name: str, run: JobRun, ended: Ended) -> None:
+    try:
+        run_script(script, name)
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            raise
+    if ended.needs_process is None:
+        session = bookmark_session.current_session()
+        note_at_end(script, run.bookmark_option, session, Path(name).name)
+
+
+@contextmanager
+def _no_bookmark_session() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bookmark_session, "_sessions", [])
+        yield
+
+
+def _of_workers(libraries: list[Path]) -> dict[str, str]:
+    """Return the settings by which Python workers of Spark find the libraries of a run."""
+    if not libraries:
+        return {}
+    return {"spark.executorEnv.PYTHONPATH": os.pathsep.join((str(SITE), *map(str, libraries)))}
+
+
+def _tail(log: Path, begin: int) -> str:
+    with log.open("rb") as file:
+        file.seek(begin)
+        return file.read().decode("utf-8", errors="replace")
+
+
+def _finish_logs(folder: Path, jvm_log: Path, begin: int) -> None:
+    """Put what script and JVM wrote together, as a process of its own has it."""
+    own = (folder / SCRIPT_STDERR_FILE).read_bytes()
+    with jvm_log.open("rb") as file, (folder / "stderr.log").open("ab") as log:
+        file.seek(begin)
+        log.write(file.read() + own)
+
+
+class _EventsOfRun:
+    """Copies what a block adds to the event log of the running context into a folder of its run."""
+
+    def __init__(self, engine: SparkEngine, folder: Path) -> None:
+        self._engine = engine
+        self._folder = folder
+
+    def __enter__(self) -> None:
+        self._log = self._engine.events()
+        self._begin = self._log.stat().st_size if self._log else 0
+
+    def __exit__(self, *_: object) -> None:
+        if self._log is None:
+            return
+        with contextlib.suppress(Exception):  # a JVM that the script ended: what is there counts
+            self._engine.events()
+        with self._log.open("rb") as file:
+            file.seek(self._begin)
+            added = file.read()
+        if added:
+            self._folder.mkdir(exist_ok=True)
+            (self._folder / "events").write_bytes(added)

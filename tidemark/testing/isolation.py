@@ -1,0 +1,87 @@
+"""Decides from a script and its arguments whether its run needs a process of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from tidemark.local_glue.runs.arguments import EXECUTOR_VARIABLES, MODULES
+
+# What a script does that outlives its run in a shared process or JVM: names it calls or imports.
+CALLS = {
+    **dict.fromkeys(("_exit", "abort", "fork", "forkpty", "killpg", "setsid"), "it calls os.{}"),
+    **dict.fromkeys(
+        ("addFile", "addPyFile", "addArchive", "addJar"),
+        "it calls {}, which Spark never takes back",
+    ),
+    "setCheckpointDir": "it calls {}, which Spark never takes back",
+    "enableHiveSupport": "it calls {}, which Spark takes only as it starts",
+    "setrlimit": "it calls {}, which holds for the process",
+}
+IMPORTS = ("multiprocessing", "ctypes", "faulthandler", "resource")
+ARGUMENTS = ("--extra-jars", "--user-jars-first", "--datalake-formats", MODULES, EXECUTOR_VARIABLES)
+
+
+def why_of_script(source: bytes) -> str | None:
+    """Return why a script needs a process of its own; None if none is known."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None  # which its run tells
+    for node in ast.walk(tree):
+        for name in _called(node):
+            if name in CALLS:
+                return CALLS[name].format(name)
+        for name in _imported(node):
+            if name in IMPORTS:
+                return f"it imports {name}"
+    return None
+
+
+def why_of_arguments(arguments: Mapping[str, str]) -> str | None:
+    """Return why a run with these arguments needs a process of its own; None if it does not."""
+    return next((f"it has {name}" for name in ARGUMENTS if arguments.get(name)), None)
+
+
+def imports_of(source: bytes) -> set[str]:
+    """Return the packages that a script imports, by the first part of their names."""
+    try:
+        return {name for node in ast.walk(ast.parse(source)) for name in _imported(node)}
+    except (SyntaxError, ValueError):
+        return set()
+
+
+def buckets_of(source: bytes) -> set[str]:
+    """Return the buckets that texts of a script name: ``s3://bucket/…``."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return set()
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return {name for text in texts if isinstance(text, str) for name in buckets_in(text)}
+
+
+def buckets_in(text: str) -> Iterator[str]:
+    """Yield the buckets of the addresses of S3 in a text."""
+    for scheme in ("s3://", "s3a://", "s3n://"):
+        for part in text.split(scheme)[1:]:
+            name = part.split("/")[0].split(",")[0].strip("\"' ")
+            if name and name == name.lower() and not set(name) - set(_OF_BUCKETS):
+                yield name
+
+
+_OF_BUCKETS = "abcdefghijklmnopqrstuvwxyz0123456789.-"
+
+
+def _called(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.ImportFrom):
+        yield from (alias.name for alias in node.names)
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name.partition(".")[0] for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module.partition(".")[0]

@@ -1,0 +1,67 @@
+"""What a test gives a job, as the arguments of its run: plain Python values become Glue's texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from difflib import get_close_matches
+from typing import Any
+
+from tidemark.assembly.arguments import BOOKMARK_OPTIONS
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.errors import UsageError
+
+BOOKMARK = "--job-bookmark-option"
+PREFIX = "job-bookmark-"
+
+
+def arguments_of(bookmark: object, given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the arguments of a run, each with the leading ``--``.
+
+    Args:
+        bookmark: enable, pause or disable, with or without ``job-bookmark-``; True and False are
+            enable and disable, None leaves the argument out.
+        given: by name; ``enable_glue_datacatalog`` is ``--enable-glue-datacatalog``. None leaves
+            one out, a list is its values with commas, a dict (of ``conf``) its settings.
+
+    Raises:
+        UsageError: a value is none that a job can get.
+    """
+    found = {_name(name): _text(name, value) for name, value in given.items() if value is not None}
+    option = _bookmark_option(bookmark)
+    return ({BOOKMARK: option} if option and BOOKMARK not in found else {}) | found
+
+
+def _bookmark_option(bookmark: object) -> str | None:
+    if bookmark is None:
+        return None
+    if isinstance(bookmark, bool):
+        return f"{PREFIX}{'enable' if bookmark else 'disable'}"
+    text = str(getattr(bookmark, "value", bookmark))
+    option = text if text.startswith(PREFIX) else f"{PREFIX}{text.lower()}"
+    if option not in BOOKMARK_OPTIONS:
+        allowed = ", ".join(it.removeprefix(PREFIX) for it in BOOKMARK_OPTIONS)
+        near = get_close_matches(option, BOOKMARK_OPTIONS, 1)
+        hint = f"; did you mean {near[0].removeprefix(PREFIX)!r}?" if near else ""
+        raise UsageError(f"bookmark is {bookmark!r}; allowed: {allowed}{hint}")
+    return option
+
+
+def _name(name: str) -> str:
+    plain = name.removeprefix("--")
+    hyphened = f"--{plain.replace('_', '-')}"
+    return hyphened if hyphened in GLUE_ARGUMENTS else f"--{plain}"
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return " --conf ".join(f"{key}={_text(key, it)}" for key, it in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return ",".join(_text(name, it) for it in value)
+    if callable(value) or isinstance(value, bytes | timedelta):
+        raise UsageError(f"the argument {name} is {value!r}; arguments of a job are texts")
+    return str(value)

@@ -1,0 +1,131 @@
+"""What a script may change of the JVM it shares with others, kept before a run and put back after.
+
+Everything is compared within the JVM, since each question to it costs a part of a millisecond.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tidemark.testing.spark_settings import debugged
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+HADOOP = "spark.hadoop."
+
+
+class JvmState:
+    """The state of the JVM of a context, as it was at `remember`."""
+
+    def __init__(self, context: SparkContext) -> None:
+        """Take the context that runs; nothing is asked yet."""
+        self._jvm: Any = context._jvm
+        self._context = context
+        self._scala: Any = context._jsc.sc()
+
+    def remember(self) -> None:
+        """Keep what is to be as it is now; file systems that were open are opened anew."""
+        jvm = self._jvm
+        jvm.org.apache.hadoop.fs.FileSystem.closeAll()
+        self._settings = self._scala.conf().toDebugString()
+        self._hadoop = [(conf, conf.getPropsWithPrefix("")) for conf in self._configurations()]
+        self._properties = jvm.java.lang.System.getProperties().clone()
+        self._zone = jvm.java.util.TimeZone.getDefault()
+        self._locale = jvm.java.util.Locale.getDefault()
+        self._streams = jvm.java.lang.System.out, jvm.java.lang.System.err
+        self._level = self._log_level()
+        self._cached_before = self._cached()
+        self._listeners = [(queue, jvm.java.util.ArrayList(found)) for queue, found in self._bus()]
+
+    def put(self, settings: Mapping[str, str]) -> None:
+        """Set settings of Spark on the running context; `restore` takes them back."""
+        hadoop = self._context._jsc.hadoopConfiguration()
+        for name, value in settings.items():
+            self._scala.conf().set(name, value)
+            if name.startswith(HADOOP):
+                hadoop.set(name.removeprefix(HADOOP), value)
+
+    def restore(self) -> None:
+        """Put back what has changed since `remember`."""
+        jvm, scala = self._jvm, self._scala
+        for conf, kept in self._hadoop:
+            if not conf.getPropsWithPrefix("").equals(kept):
+                _put_back(conf, kept)
+        self._restore_settings()
+        self._restore_defaults()
+        if self._log_level() != self._level:
+            jvm.org.apache.logging.log4j.LogManager.getContext(False).reconfigure()
+        for number in self._cached() - self._cached_before:
+            scala.unpersistRDD(number, True)
+        scala.clearJobGroup()
+        scala.setLocalProperties(jvm.java.util.Properties())
+        self._remove_listeners()
+
+    def _restore_defaults(self) -> None:
+        """Put back what is of the JVM, and not of Spark."""
+        jvm = self._jvm
+        if not jvm.java.lang.System.getProperties().equals(self._properties):
+            jvm.java.lang.System.setProperties(self._properties)
+        if not jvm.java.util.TimeZone.getDefault().equals(self._zone):
+            jvm.java.util.TimeZone.setDefault(self._zone)
+        if not jvm.java.util.Locale.getDefault().equals(self._locale):
+            jvm.java.util.Locale.setDefault(self._locale)
+        for name, stream in zip(("setOut", "setErr"), self._streams, strict=True):
+            getattr(jvm.java.lang.System, name)(stream)
+
+    def _restore_settings(self) -> None:
+        conf = self._scala.conf()
+        if conf.toDebugString() == self._settings:
+            return
+        now = debugged(conf)
+        kept = dict(line.partition("=")[::2] for line in self._settings.split("\n") if "=" in line)
+        for name in now.keys() - kept.keys():
+            conf.remove(name)
+        for name, value in kept.items():
+            if now.get(name) != value:
+                conf.set(name, value)
+
+    def _configurations(self) -> list[Any]:
+        """Return the configurations of Hadoop that live as long as the JVM."""
+        static = self._jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf()
+        return [self._context._jsc.hadoopConfiguration(), static]
+
+    def _cached(self) -> set[int]:
+        if not self._scala.getPersistentRDDs().size():
+            return set()
+        return {int(number) for number in self._context._jsc.getPersistentRDDs()}
+
+    def _log_level(self) -> str:
+        return str(self._jvm.org.apache.logging.log4j.LogManager.getRootLogger().getLevel())
+
+    def _bus(self) -> list[tuple[Any, Any]]:
+        """Return the queues of the listener bus, each with its listeners."""
+        bus = self._scala.listenerBus()
+        field = bus.getClass().getDeclaredField("queues")
+        field.setAccessible(True)
+        return [(queue, queue.listeners()) for queue in field.get(bus)]
+
+    def _remove_listeners(self) -> None:
+        bus = self._scala.listenerBus()
+        kept = self._jvm.java.util.ArrayList()
+        for _, listeners in self._listeners:
+            kept.addAll(listeners)
+        for _, listeners in self._bus():
+            now = self._jvm.java.util.ArrayList(listeners)
+            now.removeAll(kept)
+            for listener in now:
+                with contextlib.suppress(Exception):  # it has gone by itself
+                    bus.removeListener(listener)
+
+
+def _put_back(conf: Any, kept: Any) -> None:
+    now = dict(conf.getPropsWithPrefix(""))
+    before = dict(kept)
+    for name in now.keys() - before.keys():
+        conf.unset(name)
+    for name, value in before.items():
+        if now.get(name) != value:
+            conf.set(name, value)

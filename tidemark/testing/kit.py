@@ -1,0 +1,157 @@
+"""What the tests of one process share, and what each of them has for itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.commands import region
+from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.clock import now_ms
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.runs.job_runs import Machine
+from tidemark.local_glue.runs.jvms.supply import Jvms, jvms_of
+from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.testing.kills import Kill
+from tidemark.testing.run import GlueRun
+from tidemark.testing.spark_engine import SparkEngine
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SHARED_BUCKET = "tests"  # of the fixture s3, whose prefixes belong to one test each
+NO_ENDPOINT = "http://127.0.0.1:9"  # nothing listens there
+WATERMARKS = "glue-watermarks"
+KEPT_WHEN_FAILED = ("lake", "runs", "glue.sqlite")
+
+
+class Kit:
+    """What the tests of one process share: a home, Spark, JVMs for runs in their own processes."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        """Make the home; nothing is started.
+
+        Args:
+            folder: of the session.
+            settings: Spark properties beside those of a job run.
+        """
+        self.folder = folder
+        self.home = Home.open(folder / "home")
+        self._empty = folder / "empty.sqlite"
+        Store(self._empty).close()
+        self._stack = ExitStack()
+        self.settings = settings
+        self.engine = SparkEngine(self.home, folder / "spark", settings)
+        self._jvms: Jvms | None = None
+        self._reset()
+
+    @property
+    def jvms(self) -> Jvms:
+        """The pool that isolated runs borrow from; opened for the first of them."""
+        if self._jvms is None:
+            self._jvms = self._stack.enter_context(jvms_of(self.home))
+        return self._jvms
+
+    def close(self) -> None:
+        """End everything that was started."""
+        self.engine.close()
+        self._stack.close()
+
+    def clear(self, keep: Path | None = None) -> None:
+        """Empty the home between two tests.
+
+        Args:
+            keep: where to put what is in it, for somebody who looks into a failed test.
+        """
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+            for name in KEPT_WHEN_FAILED:
+                if (self.home.root / name).is_dir():
+                    shutil.copytree(self.home.root / name, keep / name, dirs_exist_ok=True)
+                elif (self.home.root / name).exists():
+                    shutil.copy2(self.home.root / name, keep / name)
+        self._reset()
+
+    def _reset(self) -> None:
+        for folder in (self.home.lake, self.home.runs, self.home.dynamodb, self.home.derby):
+            for entry in folder.iterdir() if folder.is_dir() else ():
+                if entry != self.home.lake / SHARED_BUCKET:
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        for name in ("", "-wal", "-shm"):
+            Path(f"{self.home.database}{name}").unlink(missing_ok=True)
+        shutil.copy2(self._empty, self.home.database)
+        (self.home.lake / SHARED_BUCKET).mkdir(exist_ok=True)
+
+
+@dataclass
+class GlueTest:
+    """What one test has for itself; fixtures are views on it.
+
+    Attributes:
+        kit: what it shares.
+        project: pytest's root folder.
+        folder: of the file with the test.
+        why_isolated: why all of its runs get a process of their own; None if they do not.
+        version: of Glue.
+        runs: its job runs, in their order.
+        kill: where the next run is killed.
+    """
+
+    kit: Kit
+    project: Path
+    folder: Path
+    why_isolated: str | None = None
+    version: str = "5.1"
+    runs: list[GlueRun] = field(default_factory=list)
+    kill: Kill | None = None
+    _endpoint: str = ""
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def home(self) -> Home:
+        """Its state home."""
+        return self.kit.home
+
+    @property
+    def now_ms(self) -> Callable[[], int]:
+        """The clock of Glue, in epoch milliseconds."""
+        return now_ms
+
+    def machine(self) -> Machine:
+        """Return what its job runs need."""
+        endpoint = self._endpoint or os.environ.get("AWS_ENDPOINT_URL_DYNAMODB") or NO_ENDPOINT
+        return Machine(self.home, find_java_home(), endpoint, region())
+
+    def spark(self) -> SparkSession:
+        """Start Spark in this process, if it was not; return its session.
+
+        Raises:
+            UsageError: somebody else has started Spark in this process.
+        """
+        if not self.kit.engine.is_running and self.kit.engine.has_foreign_context():
+            raise UsageError(
+                "the tests have started a Spark of their own, and a process has one: ask for the "
+                "fixture spark instead, which is that of the test kit"
+            )
+        return self.kit.engine.session
+
+    def dynamodb(self) -> str:
+        """Start DynamoDB with the table of watermarks, if it was not; return its URL."""
+        if not self._endpoint:
+            endpoint = self._stack.enter_context(dynamodb_endpoint(self.home))
+            with dynamodb_client(endpoint, region()) as client:
+                create_tables(client, [watermark_table(WATERMARKS)])
+            self._endpoint = endpoint
+        return self._endpoint
+
+    def close(self) -> None:
+        """End what this test has started."""
+        self._stack.close()

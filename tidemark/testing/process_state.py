@@ -1,0 +1,272 @@
+"""What a script may change of the Python process it runs in, kept before a run and put back after.
+
+A job run on Glue is a process: what it leaves ends with it. A test's process goes on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import decimal
+import gc
+import locale
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+THREAD_PATIENCE_S = 10.0
+OWN_THREADS = ("Thread-serve", "py4j", "pydevd", "asyncio")
+# What ends or doubles the process: a run that calls one of them needs a process of its own.
+ENDS = ("_exit", "abort", "fork", "forkpty", "killpg", "execv", "execve", "setsid")
+
+
+class NeedsProcessError(BaseException):
+    """A script does what only a process of its own can bear; it may not catch this by Exception."""
+
+
+@cache
+def default_path() -> tuple[str, ...]:
+    """Return ``sys.path`` of a new Python process of this interpreter, as a job run has it."""
+    told = subprocess.run(
+        [sys.executable, "-P", "-c", "import sys; print('\\n'.join(sys.path))"],
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return tuple(told.stdout.splitlines())
+
+
+@contextmanager
+def like_a_process(
+    *,
+    arguments: Sequence[str],
+    variables: Mapping[str, str],
+    folder: Path,
+    path: Sequence[str],
+    hidden: Path,
+    refuse: Callable[[str], NeedsProcessError],
+) -> Iterator[None]:
+    """Make this process look like a job run of its own for as long as the block takes.
+
+    Args:
+        arguments: ``sys.argv``.
+        variables: the whole environment.
+        folder: the working folder.
+        path: what comes before `default_path` in ``sys.path``.
+        hidden: the project: its modules that tests have imported are not there for the script.
+        refuse: makes the error for a call that would end or double this process.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(_kept_settings())
+        stack.enter_context(_kept_logging())
+        stack.enter_context(_kept_signals())
+        stack.enter_context(_kept_modules(hidden, folder, path))
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        _guard(patch, refuse)
+        patch.setattr(sys, "argv", list(arguments))
+        stack.enter_context(_kept_place(variables, folder))
+        stack.enter_context(_own_ends())
+        stack.enter_context(_plain_warnings())
+        yield
+
+
+def _guard(patch: pytest.MonkeyPatch, refuse: Callable[[str], NeedsProcessError]) -> None:
+    def guarded(name: str) -> Callable[..., Any]:
+        def call(*_: object, **__: object) -> Any:
+            raise refuse(f"the script calls os.{name}")
+
+        return call
+
+    kill = os.kill
+
+    def kill_other(pid: int, number: int) -> None:
+        if pid in (0, -1, os.getpid()) and number:
+            raise refuse("the script sends its own process a signal")
+        kill(pid, number)
+
+    for name in ENDS:
+        patch.setattr(os, name, guarded(name))
+    patch.setattr(os, "kill", kill_other)
+
+
+@contextmanager
+def _kept_place(variables: Mapping[str, str], folder: Path) -> Iterator[None]:
+    here, environment, mask = Path.cwd(), dict(os.environ), os.umask(0o022)
+    os.umask(mask)
+    _set_environment(variables)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(here)
+        os.umask(mask)
+        _set_environment(environment)
+
+
+def _set_environment(variables: Mapping[str, str]) -> None:
+    for name in set(os.environ) - set(variables):
+        del os.environ[name]
+    os.environ.update(variables)
+    time.tzset()
+
+
+@contextmanager
+def _kept_settings() -> Iterator[None]:
+    """Keep what has a getter and a setter in the standard library."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    hooks = sys.excepthook, sys.displayhook, sys.unraisablehook
+    limit, traced, timeout = sys.getrecursionlimit(), sys.gettrace(), socket.getdefaulttimeout()
+    names, collects, context = locale.setlocale(locale.LC_ALL), gc.isenabled(), decimal.getcontext()
+    known = context.copy()
+    finders = list(sys.meta_path)
+    try:
+        yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+        sys.excepthook, sys.displayhook, sys.unraisablehook = hooks
+        sys.setrecursionlimit(limit)
+        if sys.gettrace() is not traced:
+            sys.settrace(traced)
+        socket.setdefaulttimeout(timeout)
+        with contextlib.suppress(locale.Error):
+            locale.setlocale(locale.LC_ALL, names)
+        (gc.enable if collects else gc.disable)()
+        decimal.setcontext(known)
+        sys.meta_path[:] = finders
+
+
+@contextmanager
+def _kept_logging() -> Iterator[None]:
+    """Give the script a logging module that nobody has set up, and put the test's back."""
+    root, manager = logging.root, logging.root.manager
+    loggers = [root, *(it for it in manager.loggerDict.values() if isinstance(it, logging.Logger))]
+    kept = [(it, it.level, list(it.handlers), it.propagate, it.disabled) for it in loggers]
+    disabled = manager.disable
+    root.handlers[:] = []
+    root.setLevel(logging.WARNING)
+    manager.disable = 0
+    try:
+        yield
+    finally:
+        manager.disable = disabled
+        logging.captureWarnings(capture=False)
+        for logger in list(manager.loggerDict.values()):
+            if isinstance(logger, logging.Logger) and logger not in loggers:
+                logger.handlers[:] = []  # which write to streams of the run
+        for logger, level, handlers, propagate, is_disabled in kept:
+            logger.setLevel(level)
+            logger.handlers[:] = handlers
+            logger.propagate, logger.disabled = propagate, is_disabled
+
+
+@contextmanager
+def _kept_signals() -> Iterator[None]:
+    """Keep the handlers of signals; Spark's own one for Ctrl-C among them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        for number, handler in kept.items():
+            if handler is not None and signal.getsignal(number) is not handler:
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _kept_modules(project: Path, folder: Path, path: Sequence[str]) -> Iterator[None]:
+    """Take the modules of a project out of sight, and forget those of the run's own places."""
+    before, search = dict(sys.modules), list(sys.path)
+    importers = dict(sys.path_importer_cache)
+    own = tuple(str(it) for it in (project, folder))
+    installed = tuple(it for it in default_path() if it)
+    for name, module in before.items():
+        file = str(getattr(module, "__file__", None) or "")
+        is_ours = name.partition(".")[0] in ("tidemark", "awsglue", "awsgluedq", "watermarks")
+        if file.startswith(own) and not file.startswith(installed) and not is_ours:
+            del sys.modules[name]
+    sys.path[:] = [*path, *default_path()]
+    places = tuple(str(it) for it in (*path, folder)) + own[:1]
+    try:
+        yield
+    finally:
+        sys.path[:] = search
+        for name, module in list(sys.modules.items()):
+            file = str(getattr(module, "__file__", None) or "")
+            if name not in before and (file.startswith(places) and not file.startswith(installed)):
+                del sys.modules[name]
+        for name, module in before.items():
+            if sys.modules.get(name) is not module:
+                sys.modules[name] = module
+        sys.path_importer_cache.clear()
+        sys.path_importer_cache.update(importers)
+
+
+@contextmanager
+def _own_ends() -> Iterator[None]:
+    """Call what the script registers with ``atexit`` at the end of its run, threads joined."""
+    registered: list[Callable[[], object]] = []
+    threads = set(threading.enumerate())
+
+    of_the_process = atexit.register
+
+    def register(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        if getattr(function, "__module__", None) != "__main__":  # of a library, once in its life
+            return of_the_process(function, *args, **kwargs)
+        registered.append(lambda: function(*args, **kwargs))
+        return function
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(atexit, "register", register)
+        try:
+            yield
+        finally:
+            deadline = time.monotonic() + THREAD_PATIENCE_S
+            for thread in threading.enumerate():
+                if thread not in threads and not thread.daemon:
+                    thread.join(max(0.0, deadline - time.monotonic()))
+            for call in reversed(registered):
+                with contextlib.suppress(Exception):
+                    call()
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show warnings as a Python process does, whatever the tests make of them."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: str | None = None,
+    ) -> None:
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+        (file or sys.stderr).write(text)
+
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
+        for category in (
+            *(DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning),
+        ):
+            warnings.filterwarnings("ignore", category=category, append=True)
+        warnings.showwarning = show
+        yield

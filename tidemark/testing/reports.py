@@ -1,0 +1,123 @@
+"""What the report of a failed test says about the job runs that failed in it, in pytest's style."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from tidemark.testing.run import LAST_LINES, GlueRun
+
+if TYPE_CHECKING:
+    import pytest
+
+CONTEXT_LINES = 4
+WHERE = re.compile(r"\((.+), line (\d+)\)$")
+WIDEST = 2000
+
+
+def sections_of(runs: Iterable[GlueRun], config: pytest.Config) -> list[tuple[str, str]]:
+    """Return a section for each run that did not succeed: title and text."""
+    return [
+        (f"glue job {run.job_name}: {run.state} ({run.where})", text_of(run, config))
+        for run in runs
+        if not run.is_success
+    ]
+
+
+def text_of(run: GlueRun, config: pytest.Config) -> str:
+    """Return the script's own lines, the last lines of its log, and the frames it had in hand."""
+    parts = [_own_lines(run, config)]
+    if lines := last_lines(run.stderr, run.script):
+        parts.append("last lines of the log:\n" + "\n".join(f"    {line}" for line in lines))
+    if frames := list(_frames(run)):
+        parts.append("frames in the script:\n" + "\n".join(f"    {line}" for line in frames))
+    return "\n\n".join(filter(None, parts))
+
+
+def last_lines(log: str, script: str) -> list[str]:
+    """Return the last lines of a log, without the traceback of the script that is shown already."""
+    lines = log.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("Traceback (most recent") and any(
+            script in it for it in lines[number : number + 3]
+        ):
+            lines = lines[:number]
+            break
+    told = [line for line in lines if line.strip() and not line.startswith("\tat ")]
+    return [line[:WIDEST] for line in told[-LAST_LINES:]]
+
+
+def _own_lines(run: GlueRun, config: pytest.Config) -> str:
+    error = run.exception
+    if error is None:
+        return _excerpt(run.script, _line_of(run), run.error or "")
+    lines = [at for at in _lines(error.__traceback__, run.script) if at[0] != "<module>"]
+    if not lines:  # a script without functions: pytest would show all of it
+        at = next((line for _, line in _lines(error.__traceback__, run.script)), 0)
+        return _excerpt(run.script, at, f"{type(error).__name__}: {error}")
+    from _pytest._code import ExceptionInfo
+
+    style = config.getoption("tbstyle", "auto")
+    shown = ExceptionInfo.from_exception(error).getrepr(
+        style="long" if style in ("auto", "no") else style,
+        showlocals=bool(config.getoption("showlocals", False)),
+        tbfilter=lambda info: info.traceback.filter(
+            lambda entry: str(entry.path) == run.script and entry.name != "<module>"
+        ),
+        truncate_locals=True,
+    )
+    return f"{shown}"
+
+
+def _lines(trace: TracebackType | None, script: str) -> Iterator[tuple[str, int]]:
+    """Yield the functions and lines of a script that an error came through, innermost last."""
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == script:
+            yield trace.tb_frame.f_code.co_name, trace.tb_lineno
+        trace = trace.tb_next
+
+
+def _line_of(run: GlueRun) -> int:
+    found = WHERE.search((run.error or "").partition("; ")[0])
+    return int(found[2]) if found and found[1] == Path(run.script).name else 0
+
+
+def _excerpt(script: str, number: int, error: str) -> str:
+    """Return the lines before the one that failed, and the error, as pytest shows them."""
+    shown = [f"E   {line}" for line in error[:WIDEST].splitlines()]
+    if not number:
+        return "\n".join(shown)
+    lines = [
+        f"{'>' if at == number else ' '}   {linecache.getline(script, at).rstrip()}"
+        for at in range(max(1, number - CONTEXT_LINES), number + 1)
+    ]
+    return "\n".join([*lines, *shown, "", f"{script}:{number}"])
+
+
+def _frames(run: GlueRun) -> Iterator[str]:
+    """Yield each DataFrame and DynamicFrame that the script's lines had, with its columns."""
+    trace = run.exception.__traceback__ if run.exception is not None else None
+    seen = set()
+    for name, value in _locals(trace, run.script):
+        if id(value) not in seen and type(value).__name__ in ("DataFrame", "DynamicFrame"):
+            seen.add(id(value))
+            try:
+                frame = value._df if type(value).__name__ == "DynamicFrame" else value
+                columns = ", ".join(f"{column} {kind}" for column, kind in frame.dtypes)
+            except Exception as error:  # noqa: BLE001 (a JVM that is gone, a choice without a type)
+                columns = f"unknown: {type(error).__name__}"
+            yield f"{name}: {type(value).__name__}[{columns}]"[:WIDEST]
+
+
+def _locals(trace: TracebackType | None, script: str) -> Iterator[tuple[str, Any]]:
+    if "pyspark" not in sys.modules:
+        return
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == script:
+            yield from trace.tb_frame.f_locals.items()
+        trace = trace.tb_next

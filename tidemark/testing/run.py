@@ -1,0 +1,135 @@
+"""What a job run of a test was: its state, what it read and wrote, and why it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.errors import TidemarkError
+
+SCHEME = "s3://"
+LAST_LINES = 10
+
+
+class JobRunFailedError(TidemarkError):
+    """A run that `GlueRun.check` was asked about did not end as SUCCEEDED."""
+
+
+class FilesRead(int):
+    """How many files a run read; to iterate over it, or to compare it with a list, names them.
+
+    Attributes:
+        names: each as ``bucket/key``, in order.
+    """
+
+    names: tuple[str, ...]
+
+    def __new__(cls, names: tuple[str, ...], count: int | None = None) -> FilesRead:
+        """Return the number of names, or a number whose names are not known."""
+        made = super().__new__(cls, len(names) if count is None else count)
+        made.names = names
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return int(self)
+
+    def __contains__(self, name: object) -> bool:
+        return str(name).removeprefix(SCHEME) in self.names
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, list | tuple | set | frozenset):
+            return sorted(str(it).removeprefix(SCHEME) for it in other) == list(self.names)
+        return int(self) == other
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = int.__hash__
+
+    def __repr__(self) -> str:
+        return f"{int(self)} ({', '.join(self.names)})" if self.names else str(int(self))
+
+
+@dataclass(frozen=True, eq=False)
+class GlueRun:
+    """A job run that is over.
+
+    Attributes:
+        job_name: the job.
+        run_id: ``jr_…``.
+        state: SUCCEEDED, FAILED and so on, as Glue says it.
+        rows_read: rows that the sources handed to the script.
+        files_read: how many files its sources chose; iterate over it for their names.
+        rows_written: rows that it wrote.
+        stdout: what it printed.
+        stderr: what it and its JVM logged.
+        error: why it failed, in one line; None if it did not.
+        warnings: what a user of Glue should know about it, each a sentence.
+        files_written: objects that are new or changed, as ``bucket/key``.
+        arguments: what it was given, with the leading ``--``.
+        seconds: how long it took.
+        why_isolated: why it ran in a process of its own; None if it ran in the test's process.
+        exception: what the script raised, if it ran in the test's process.
+        script: the file of the script.
+        bookmarked: the files among `files_read` that were read through the bookmark.
+        sources: how many sources it read through the bookmark.
+        repeat: runs the job once more, with the same arguments.
+    """
+
+    job_name: str
+    run_id: str
+    state: str
+    rows_read: int
+    files_read: FilesRead
+    rows_written: int
+    stdout: str = field(repr=False)
+    stderr: str = field(repr=False)
+    error: str | None
+    warnings: list[str]
+    files_written: tuple[str, ...]
+    arguments: Mapping[str, str] = field(repr=False)
+    seconds: float
+    why_isolated: str | None
+    exception: BaseException | None = field(repr=False)
+    script: str = field(repr=False)
+    bookmarked: FilesRead = field(repr=False)
+    sources: int = field(repr=False)
+    repeat: Callable[[], GlueRun] = field(repr=False)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether it SUCCEEDED."""
+        return self.state == "SUCCEEDED"
+
+    @property
+    def is_isolated(self) -> bool:
+        """Whether it ran in a process of its own."""
+        return self.why_isolated is not None
+
+    @property
+    def where(self) -> str:
+        """Where it ran: in the test's process, or in one of its own and why."""
+        return f"isolated: {self.why_isolated}" if self.why_isolated else "in process"
+
+    def check(self) -> GlueRun:
+        """Return the run if it SUCCEEDED; else raise what its script raised.
+
+        So pytest shows the script's own lines, and ``--pdb`` stops in them.
+
+        Raises:
+            BaseException: what the script raised in the test's process.
+            JobRunFailedError: it failed in a process of its own.
+        """
+        if self.is_success:
+            return self
+        if isinstance(self.exception, Exception):
+            raise self.exception
+        raise JobRunFailedError(f"job {self.job_name} {self.state}: {self.error}")
+
+    def __getattr__(self, name: str) -> Any:
+        known = ", ".join(it for it in self.__dataclass_fields__ if it not in ("repeat", "script"))
+        raise AttributeError(f"a run of a job has no {name!r}; it has {known}")

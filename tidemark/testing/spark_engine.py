@@ -1,0 +1,271 @@
+"""The one JVM and Spark context of a test process; every run in it gets a session of its own.
+
+A script that starts Spark gets a Python SparkContext of its own over that context, and a root
+session with nothing of earlier sessions: no views, functions, cached tables, settings or tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.metastore.asked import catalog_settings
+from tidemark.local_glue.metastore.connect import Metastore
+from tidemark.local_glue.runs.datalake_formats import local_settings
+from tidemark.local_glue.runs.job_runs import SITE
+from tidemark.local_glue.runs.spark import EVENTS_FOLDER, write_spark_conf
+from tidemark.testing.jvm_state import JvmState
+from tidemark.testing.spark_settings import Taken, asked_of, taken_in_process
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+JVM_LOG = "jvm.log"
+JVM_GRACE_S = 5.0
+# A JVM of tests lives for seconds: optimising its code costs more than it brings.
+QUICK = "-XX:TieredStopAtLevel=1"
+
+
+class SparkEngine:
+    """Starts Spark when it is first asked for; `close` ends it."""
+
+    def __init__(self, home: Home, folder: Path, settings: Mapping[str, str]) -> None:
+        """Prepare; nothing is started.
+
+        Args:
+            home: the home whose lake is S3.
+            folder: for Spark's settings, its event log and the log of the JVM; not there yet.
+            settings: Spark properties beside those of a job run.
+        """
+        self._home = home
+        self._folder = folder
+        self._settings = settings
+        self._session: SparkSession | None = None
+
+    @property
+    def session(self) -> SparkSession:
+        """The session that tests use themselves; no script sees it."""
+        if self._session is not None and not self._is_alive():
+            self.close()
+        if self._session is None:
+            self._session = self._started()
+        return self._session
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a session, and its JVM answers."""
+        return self._session is not None and self._is_alive()
+
+    @property
+    def jvm_log(self) -> Path:
+        """What the JVM has written to its output."""
+        return self._folder / JVM_LOG
+
+    def events(self) -> Path | None:
+        """Return the event log of the context, once all events are in it; None if it is gone."""
+        if self._session is None or not self._is_alive():
+            return None
+        self._bus().waitUntilEmpty()
+        logs = (self._folder / EVENTS_FOLDER).glob("*")
+        return max(logs, key=lambda log: log.stat().st_mtime_ns, default=None)
+
+    @staticmethod
+    def has_foreign_context() -> bool:
+        """Return whether somebody else has started Spark in this process."""
+        pyspark = sys.modules.get("pyspark")
+        return pyspark is not None and pyspark.SparkContext._gateway is not None
+
+    def close(self) -> None:
+        """Stop Spark and its JVM, so that another may be started."""
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession, SQLContext
+
+        session, self._session = self._session, None
+        if session is None:
+            return
+        gateway = SparkContext._gateway
+        for call in (session.stop, gateway.shutdown if gateway else session.stop):
+            with contextlib.suppress(Exception):  # a JVM that a script ended
+                call()
+        process = getattr(gateway, "proc", None)
+        if process is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+            try:
+                process.wait(JVM_GRACE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        SparkContext._gateway = SparkContext._jvm = None
+        SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = SparkSession._activeSession = None
+        SQLContext._instantiatedContext = None
+
+    @contextmanager
+    def lent(self, catalog: Path, settings: Mapping[str, str], taken: Taken) -> Iterator[None]:
+        """Let a script start Spark as if nothing had been started, for as long as the block takes.
+
+        Args:
+            catalog: the database that answers Spark's questions about its catalog.
+            settings: those of the run, all of a kind that a running context takes.
+            taken: decides about the settings of the script, and remembers why it needs a process.
+        """
+        base = self.session
+        context = base.sparkContext
+        state = JvmState(context)
+        state.remember()
+        with pytest.MonkeyPatch.context() as patch:
+            try:
+                self._connect(catalog)
+                state.put(settings)
+                _forget(context)
+                _patch_pyspark(patch, context, taken, state)
+                yield
+            finally:
+                if self._is_alive():
+                    _stop_work(context)
+                    state.restore()
+                    _install(base)
+                else:
+                    self.close()
+
+    def _connect(self, catalog: Path) -> None:
+        from pyspark import SparkContext, java_gateway
+
+        gateway: Any = SparkContext._gateway
+        java_gateway.ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+        gateway.jvm.dev.tidemark.catalog.Connected.connect(Metastore(self._home, catalog))
+
+    def _is_alive(self) -> bool:
+        try:
+            return self._session is not None and not self._scala_context().isStopped()
+        except Exception:  # noqa: BLE001 (Py4J raises what the socket does)
+            return False
+
+    def _scala_context(self) -> Any:
+        assert self._session is not None  # noqa: S101
+        return self._session.sparkContext._jsc.sc()
+
+    def _bus(self) -> Any:
+        return self._scala_context().listenerBus()
+
+    def _started(self) -> SparkSession:
+        from pyspark import SparkContext, java_gateway
+        from pyspark.sql import SparkSession
+
+        self._folder.mkdir(exist_ok=True)
+        settings = {
+            **self._settings,
+            **catalog_settings(self._home, {}, self._settings).settings,
+        }
+        variables = write_spark_conf(self._folder, self._home, find_java_home(), settings)
+        tool = os.environ.get("JAVA_TOOL_OPTIONS") or QUICK
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            self.jvm_log.open("ab") as log,
+        ):
+            for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
+                patch.delenv(name)
+            for name, value in {**variables, "JAVA_TOOL_OPTIONS": tool}.items():
+                patch.setenv(name, value)
+            # As a job run sets it: the workers of Spark import awsglue too.
+            patch.setenv("PYTHONPATH", os.pathsep.join((str(SITE), *sys.path)))
+            patch.chdir(self._folder)
+            launch: Any = java_gateway.launch_gateway
+            gateway = launch(None, {"stdout": log, "stderr": log})
+            SparkContext._gateway, SparkContext._jvm = gateway, gateway.jvm
+            return SparkSession.builder.getOrCreate()
+
+
+def _forget(context: SparkContext) -> None:
+    """Let PySpark and the JVM know of no context and no session."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession, SQLContext
+
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    SQLContext._instantiatedContext = None
+    jvm: Any = context._jvm
+    jvm.SparkSession.clearDefaultSession()
+    jvm.SparkSession.clearActiveSession()
+
+
+def _install(session: SparkSession) -> None:
+    """Make a session the one of this process again."""
+    from pyspark import SparkContext, SparkFiles
+    from pyspark.sql import SparkSession
+
+    _forget(session.sparkContext)
+    SparkContext._active_spark_context = session.sparkContext
+    SparkFiles._sc = session.sparkContext
+    SparkSession._instantiatedSession = SparkSession._activeSession = session
+    jvm: Any = session._jvm
+    jvm.SparkSession.setDefaultSession(session._jsparkSession)
+    jvm.SparkSession.setActiveSession(session._jsparkSession)
+
+
+def _stop_work(context: SparkContext) -> None:
+    """End what the script has left running: its streams, its jobs, its Python context."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    session = SparkSession._instantiatedSession
+    with contextlib.suppress(Exception):  # a session that the script has stopped
+        if session is not None:
+            for query in session.streams.active:
+                query.stop()
+    own = SparkContext._active_spark_context
+    if own is not None and own is not context:
+        own.stop()
+    context._jsc.sc().cancelAllJobs()
+
+
+def _patch_pyspark(
+    patch: pytest.MonkeyPatch, shared: SparkContext, taken: Taken, state: JvmState
+) -> None:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+    from pyspark.sql.conf import RuntimeConfig
+
+    def initialize(_: SparkContext, conf: Any) -> Any:
+        wanted = taken_in_process(asked_of(conf, shared), taken, shared)
+        state.put(wanted)
+        return shared._jsc
+
+    stop = SparkContext.stop
+
+    def stop_own(context: SparkContext) -> None:
+        if context._jsc is not shared._jsc:
+            stop(context)
+            return
+        context._jsc = None
+        if (server := getattr(context, "_accumulatorServer", None)) is not None:
+            server.shutdown()
+            context._accumulatorServer = None  # type: ignore[assignment]
+        with SparkContext._lock:
+            SparkContext._active_spark_context = None
+
+    get, put = SparkSession.Builder.getOrCreate, RuntimeConfig.set
+
+    def get_or_create(builder: Any) -> SparkSession:
+        builder._options.update(local_settings(builder._options))
+        return get(builder)
+
+    def put_setting(config: Any, key: str, value: Any) -> None:
+        put(config, key, local_settings({key: value}).get(key, value))
+
+    patch.setattr(SparkContext, "_initialize_context", initialize)
+    patch.setattr(SparkContext, "stop", stop_own)
+    patch.setattr(SparkSession.Builder, "getOrCreate", get_or_create)
+    patch.setattr(RuntimeConfig, "set", put_setting)

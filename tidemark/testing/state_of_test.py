@@ -1,0 +1,50 @@
+"""Begins and ends the part of the kit that one test has for itself."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tidemark.testing import current
+from tidemark.testing.kit import GlueTest, Kit
+from tidemark.testing.marker import Settings
+
+
+def kept_folder(kit: Kit, test_name: str) -> Path:
+    """Return where the files of a failed test are kept."""
+    return kit.folder / "failed" / re.sub(r"[^\w.-]+", "_", test_name)[:80]
+
+
+@contextmanager
+def state_of_test(
+    request: pytest.FixtureRequest, kit: Kit, settings: Settings
+) -> Iterator[GlueTest]:
+    """Yield the state of a test, which begins empty; files of a failed one are kept."""
+    test = GlueTest(
+        kit,
+        request.config.rootpath,
+        request.path.parent,
+        why_isolated=settings.why_isolated,
+        version=settings.version,
+    )
+    kit.clear()
+    request.node._tidemark_test = test
+    current.begin(test)
+    failed_before = request.session.testsfailed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIDEMARK_HOME", str(kit.home.root))
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        try:
+            yield test
+        finally:
+            current.end(test)
+            test.close()
+            has_failed = request.session.testsfailed > failed_before
+            kit.clear(kept_folder(kit, request.node.name) if has_failed else None)
+    time.tzset()

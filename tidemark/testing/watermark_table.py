@@ -1,0 +1,33 @@
+"""The fixture `watermarks`: the table of watermarks of one test, in the embedded DynamoDB."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark.testing.kit import WATERMARKS
+
+if TYPE_CHECKING:
+    from watermarks import WatermarkAdmin
+
+
+class WatermarkTable:
+    """A table of watermarks; as text it is the table's name, so that a job can get it as argument.
+
+    All that `watermarks.WatermarkAdmin` does, it does too: `latest`, `advance`, `history`,
+    `rewind` and so on.
+    """
+
+    def __init__(self, endpoint: str, admin: WatermarkAdmin) -> None:
+        """Take the URL of DynamoDB, and what reads and writes the table."""
+        self.endpoint = endpoint
+        self.name = self.table_name = WATERMARKS
+        self._admin = admin
+
+    def __str__(self) -> str:
+        return self.table_name
+
+    def __repr__(self) -> str:
+        return f"watermarks in {self.table_name} at {self.endpoint}"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._admin, name)
