@@ -4,10 +4,18 @@ import os
 import time
 from unittest.mock import patch
 
-from benchmarks import awsglue, bookmarks, cold_setup, job_overhead, synth, watermarks
+from benchmarks import (
+    awsglue,
+    bookmarks,
+    cold_setup,
+    job_overhead,
+    synth,
+    unit_tests,
+    watermarks,
+)
 from benchmarks.results import RESULTS, document, provenance
 
-MODULES = (synth, watermarks, bookmarks, job_overhead, awsglue, cold_setup)
+MODULES = (synth, watermarks, bookmarks, job_overhead, unit_tests, awsglue, cold_setup)
 
 
 def main() -> None:

@@ -68,7 +68,7 @@ class User:
 
 @pytest.fixture(scope="session")
 def user(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> User:
-    """Install the wheel, with what `[cdk,local]` brings, outside of this repository."""
+    """Install the wheel, with what `[cdk,local,test]` brings, outside of this repository."""
     folder = tmp_path_factory.mktemp("user")
     environment = folder / "venv"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
@@ -114,7 +114,8 @@ def test_the_wheel_has_every_package_and_file_that_runs(wheel: Path) -> None:
 def test_a_new_project_passes_its_own_tests_and_checks(shop: User) -> None:
     tested = shop.types("pytest -q")
 
-    assert re.search(r"\b9 passed", tested), tested  # two stages, and the job's seven
+    assert re.search(r"\b10 passed", tested), tested  # two stages, and the job's eight
+    assert re.search(r"glue jobs: \d+ runs in process, 0 runs isolated", tested)
     assert "0 errors, 0 warnings" in shop.types("tidemark lint")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.runs.arguments import merge_arguments
 from tidemark.local_glue.runs.found_warnings import warnings_of
 from tidemark.local_glue.runs.job_runs import (
+    Machine,
     failed_run,
     new_run_id,
     now_ms,
@@ -28,7 +30,7 @@ from tidemark.local_glue.runs.job_runs import (
 from tidemark.local_glue.runs.row_counts import read_row_counts
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER
 from tidemark.local_glue.store.database import JobRun, Store
-from tidemark.local_glue.submit import Submission, publish_script
+from tidemark.local_glue.submit import Submission, publish_script, served_to
 from tidemark.testing import isolation
 from tidemark.testing.in_process import Ended, run_in_process, why_settings
 from tidemark.testing.job_arguments import arguments_of
@@ -104,6 +106,7 @@ class GlueJob:
 
         run = self._run(Submission(file, name, words), isolated, repeat)
         self._test.runs.append(run)
+        sys.stdout.write(run.stdout)  # pytest shows it with a failure
         return run
 
     def define(self, script: str | Path, bookmark: object = "enable", **arguments: Any) -> Job:
@@ -164,18 +167,20 @@ class GlueJob:
             store.put_job_run(run)
         began = time.monotonic()
         ended = Ended()
-        if why is None:
-            kill, self._test.kill = self._test.kill, None
-            ended = self._in_process(machine, job, run, merged, kill, before)
-            if ended.needs_process is not None:
-                why = _needing[_digest(source)] = ended.needs_process
-                self._test.kill = kill
-                run = replace(run, run_id=new_run_id())
-                run = replace(run, log_path=str(machine.home.runs / run.run_id / "stderr.log"))
-        if why is not None:
-            finished = self._isolated(job, given.arguments, run)
-        else:
-            finished = self._finished(run, ended)
+        with served_to(machine, given) as served:
+            if why is None:
+                kill, self._test.kill = self._test.kill, None
+                ended = self._in_process(served, job, run, merged, kill, before)
+                if ended.needs_process is not None:
+                    why = _needing[_digest(source)] = ended.needs_process
+                    ended = Ended()
+                    self._test.kill = kill
+                    run = replace(run, run_id=new_run_id())
+                    run = replace(run, log_path=str(machine.home.runs / run.run_id / "stderr.log"))
+            if why is not None:
+                finished = self._isolated(served, job, given.arguments, run)
+            else:
+                finished = self._finished(run, ended)
         with Store(self._test.home.database) as store:
             store.put_job_run(finished)
         return self._as_run(finished, job, merged, ended, why, before, began, repeat)
@@ -199,7 +204,7 @@ class GlueJob:
 
     def _in_process(
         self,
-        machine: Any,
+        machine: Machine,
         job: JobDefinition,
         run: JobRun,
         merged: Mapping[str, str],
@@ -227,8 +232,10 @@ class GlueJob:
                 )
         return ended
 
-    def _isolated(self, job: JobDefinition, arguments: Mapping[str, str], run: JobRun) -> JobRun:
-        machine = replace(self._test.machine(), jvms=self._test.kit.jvms)
+    def _isolated(
+        self, machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run: JobRun
+    ) -> JobRun:
+        machine = replace(machine, jvms=self._test.kit.jvms)
         if self._test.kill:
             os.environ[KILL_VARIABLE] = self._test.kill
         try:

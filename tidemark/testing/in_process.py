@@ -34,6 +34,7 @@ from tidemark.local_glue.runs.job_process import (
     with_hint,
 )
 from tidemark.local_glue.runs.job_runs import SITE, Machine, environment_of, script_name
+from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER, TEMPORARY_FOLDER, spark_home
 from tidemark.local_glue.store.database import JobRun
 from tidemark.testing.kills import KILLED, Kill, KilledError, killed_at_commit
@@ -146,6 +147,7 @@ def run_in_process(
                     **environment_of(machine, folder, run, libraries),
                     **variables(arguments, DRIVER_VARIABLES),
                     **catalog.variables,
+                    DECLARED_VARIABLE: "1" if job.is_declared else "",
                     "JAVA_HOME": str(machine.java_home),
                     "PYSPARK_PYTHON": sys.executable,
                     "SPARK_HOME": str(spark_home()),
@@ -221,7 +223,8 @@ class _EventsOfRun:
             return
         with contextlib.suppress(Exception):  # a JVM that the script ended: what is there counts
             self._engine.events()
-        with self._log.open("rb") as file:
+        ended = self._log.with_suffix("")  # what a context that was stopped names it
+        with (ended if ended.exists() else self._log).open("rb") as file:
             file.seek(self._begin)
             added = file.read()
         if added:

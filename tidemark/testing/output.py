@@ -9,8 +9,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 _current: list[Output] = []  # of the run of this moment; a debugger takes it away for a while
+OUT, ERR = 1, 2  # descriptors
 
 
 class Output:
@@ -18,48 +20,63 @@ class Output:
 
     def __init__(self, out: Path, err: Path) -> None:
         """Open the files; nothing is sent yet."""
-        self._files = [path.open("ab", buffering=0) for path in (out, err)]
-        self._saved: list[int] = []
-        self._streams = (sys.stdout, sys.stderr)
-        self._own = [self._stream(number) for number in (1, 2)]
-
-    @staticmethod
-    def _stream(number: int) -> io.TextIOWrapper:
-        raw = io.FileIO(number, "w", closefd=False)
-        return io.TextIOWrapper(
-            io.BufferedWriter(raw), encoding="utf-8", errors="backslashreplace", write_through=True
-        )
+        self._files = {OUT: out.open("ab", buffering=0), ERR: err.open("ab", buffering=0)}
+        self._own = [_text(file) for file in self._files.values()]
+        self._streams: tuple[TextIO, TextIO] = (sys.stdout, sys.stderr)
+        self._saved: dict[int, int] = {}
 
     def install(self) -> None:
         """Send what is written from now on into the files."""
-        if self._saved:
-            return
+        _flush(sys.stdout, sys.stderr)
         self._streams = (sys.stdout, sys.stderr)
-        for stream in self._streams:
-            with contextlib.suppress(OSError, ValueError):
-                stream.flush()
-        self._saved = [os.dup(number) for number in (1, 2)]
-        for file, number in zip(self._files, (1, 2), strict=True):
-            os.dup2(file.fileno(), number)
-        sys.stdout, sys.stderr = self._own
+        self._saved = {number: os.dup(number) for number in self._files}
+        self._take()
+
+    def suspend(self, debugger: object) -> None:
+        """Give the terminal to a debugger; pytest may have taken what it captures away before."""
+        has_own = sys.stdout is self._own[0]
+        for number, file in self._files.items():
+            if os.path.samestat(os.fstat(number), os.fstat(file.fileno())):
+                os.dup2(self._saved[number], number)
+        if has_own:
+            sys.stdout, sys.stderr = self._streams
+            if hasattr(debugger, "stdout"):
+                debugger.stdout = sys.stdout
+
+    def resume(self) -> None:
+        """Go on as before a debugger."""
+        _flush(sys.stdout, sys.stderr)
+        self._streams = (sys.stdout, sys.stderr)
+        self._take()
 
     def remove(self) -> None:
         """Send what is written from now on where it went before."""
-        if not self._saved:
-            return
-        for stream in {*self._own, sys.stdout, sys.stderr}:
-            with contextlib.suppress(OSError, ValueError):
-                stream.flush()
-        for saved, number in zip(self._saved, (1, 2), strict=True):
+        _flush(*self._own)
+        for number, saved in self._saved.items():
             os.dup2(saved, number)
             os.close(saved)
-        self._saved = []
         sys.stdout, sys.stderr = self._streams
-
-    def close(self) -> None:
-        """Close the files."""
-        for file in self._files:
+        for file in self._files.values():
             file.close()
+
+    def _take(self) -> None:
+        for number, file in self._files.items():
+            os.dup2(file.fileno(), number)
+        sys.stdout, sys.stderr = self._own
+
+
+def _text(file: io.FileIO) -> TextIO:
+    """Return a stream that writes at once, as that of an unbuffered Python."""
+    raw = io.FileIO(file.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(  # type: ignore[type-var] # as Python's own streams are, under -u
+        raw, encoding="utf-8", errors="backslashreplace", write_through=True
+    )
+
+
+def _flush(*streams: TextIO) -> None:
+    for stream in streams:
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
 
 
 @contextmanager
@@ -73,18 +90,15 @@ def kept_output(out: Path, err: Path) -> Iterator[None]:
     finally:
         output.remove()
         _current.remove(output)
-        output.close()
 
 
 def enter_debugger(debugger: object) -> None:
     """Give a debugger that stops in a script the terminal."""
     if _current:
-        _current[-1].remove()
-        if hasattr(debugger, "stdout"):
-            debugger.stdout = sys.stdout
+        _current[-1].suspend(debugger)
 
 
 def leave_debugger() -> None:
     """Go on as before the debugger."""
     if _current:
-        _current[-1].install()
+        _current[-1].resume()

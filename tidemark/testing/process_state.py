@@ -227,7 +227,7 @@ def _own_ends() -> Iterator[None]:
     of_the_process = atexit.register
 
     def register(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-        if getattr(function, "__module__", None) != "__main__":  # of a library, once in its life
+        if sys._getframe(1).f_globals.get("__name__") != "__main__":  # of a library, for its life
             return of_the_process(function, *args, **kwargs)
         registered.append(lambda: function(*args, **kwargs))
         return function

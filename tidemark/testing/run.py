@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.errors import TidemarkError
+from tidemark.local_glue.runs.failures import from_script
 
 SCHEME = "s3://"
 LAST_LINES = 10
@@ -124,10 +125,12 @@ class GlueRun:
             BaseException: what the script raised in the test's process.
             JobRunFailedError: it failed in a process of its own.
         """
+        __tracebackhide__ = True
         if self.is_success:
             return self
         if isinstance(self.exception, Exception):
-            raise self.exception
+            frames = from_script(self.exception.__traceback__, self.script)
+            raise self.exception.with_traceback(frames)
         raise JobRunFailedError(f"job {self.job_name} {self.state}: {self.error}")
 
     def __getattr__(self, name: str) -> Any:

@@ -246,7 +246,7 @@ def _patch_pyspark(
     stop = SparkContext.stop
 
     def stop_own(context: SparkContext) -> None:
-        if context._jsc is not shared._jsc:
+        if getattr(context, "_jsc", None) is not shared._jsc:
             stop(context)
             return
         context._jsc = None

@@ -9,6 +9,7 @@ import pytest
 from tests.tidemark.testing.nasty import CORE, NASTY, PLAIN, START
 
 pytestmark = pytest.mark.spark
+OWN_CATALOG = {"enable_glue_datacatalog": False}  # else databases are to be there for others
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def plain(lake, glue_job, tmp_path):
     lake.bucket("raw")
 
     def run(**options):
-        done = glue_job(script, **options)
+        done = glue_job(script, **OWN_CATALOG, **options)
         assert done.state == "SUCCEEDED", f"{done.error}\n{done.stderr[-2000:]}"
         assert "told" in done.stderr
         return json.loads(done.stdout)
@@ -36,7 +37,7 @@ def test_plain_script_sees_nothing_of(name, plain, glue_job, lake, tmp_path):
     nasty = tmp_path / "nasty.py"
     nasty.write_text(START + text, encoding="utf-8")
 
-    run = glue_job(nasty, conf={"spark.hadoop.x": 1})
+    run = glue_job(nasty, conf={"spark.hadoop.x": 1}, **OWN_CATALOG)
 
     assert (run.state, run.is_isolated) == (state, not is_in_process), run.error or run.where
     assert plain() == EXPECTED
@@ -64,7 +65,7 @@ EXPECTED = {
     "functions": [],
     "cached": 0,
     "streams": 0,
-    "level": "WARN",
+    "level": "INFO",
     "argv": ["--JOB_NAME", "plain"],
     "folder": ["beside.txt"],
     "modules": [],

@@ -2,49 +2,55 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+
+from tidemark.testing import assert_incremental
 
 pytestmark = pytest.mark.spark
 
+SCRIPT = "glue_jobs/template_job.py"
+PATHS = {"source_path": "s3://landing/template_job/", "target_path": "s3://raw/template_job/"}
 ROW = {"id": 1, "status": "open", "updated_at": "2013-01-01T10:00:00Z"}
 
 
 @pytest.mark.parametrize("changed", [{}, {"id": "1"}, {"status": None}, {"unknown": 1}])
-def test_columns_and_types_do_not_depend_on_the_batch(spark, job, s3, changed):
-    s3.put("landing/1.json", json.dumps(ROW | changed))
+def test_columns_and_types_do_not_depend_on_the_batch(spark, job, lake, changed):
+    lake.put("landing/template_job/1.json", [ROW | changed])
 
-    rows = job.typed(spark.read.json(f"{s3.uri}landing/"))
+    rows = job.typed(spark.read.json(PATHS["source_path"]))
 
     assert rows.dtypes == list(job.COLUMNS.items())
     assert [row["id"] for row in rows.collect()] == [1]
 
 
-def test_times_are_utc(spark, job, s3):
-    s3.put("landing/1.json", json.dumps(ROW))
+def test_times_are_utc(spark, job, lake):
+    lake.put("landing/template_job/1.json", [ROW])
 
-    rows = job.typed(spark.read.json(f"{s3.uri}landing/"))
+    rows = job.typed(spark.read.json(PATHS["source_path"]))
 
     assert [row[0] for row in rows.selectExpr("string(updated_at)").collect()] == [
         "2013-01-01 10:00:00"
     ]
 
 
-def test_a_run_reads_the_files_that_are_new(spark, s3, run_job):
-    paths = {"source_path": f"{s3.uri}landing/", "target_path": f"{s3.uri}raw/"}
-    s3.put("landing/1.json", json.dumps(ROW))
-    run_job(**paths)
-    s3.put("landing/2.json", json.dumps(ROW | {"id": 2}))
+def test_a_run_reads_the_files_that_are_new(lake, glue_job):
+    lake.put("landing/template_job/1.json", [ROW], minutes_ago=5)
+    glue_job(SCRIPT, bookmark="enable", **PATHS).check()
+    lake.put("landing/template_job/2.json", [ROW | {"id": 2}])
 
-    run_job(**paths)
-    run_job(**paths)
+    run = glue_job(SCRIPT, bookmark="enable", **PATHS).check()
 
-    rows = spark.read.parquet(paths["target_path"]).collect()
-    assert sorted(row["id"] for row in rows) == [1, 2]
+    assert run.files_read == ["landing/template_job/2.json"]
+    assert sorted(row["id"] for row in lake.rows("raw/template_job/")) == [1, 2]
 
 
-def test_a_run_before_anything_has_landed_writes_nothing(s3, run_job):
-    run_job(source_path=f"{s3.uri}landing/", target_path=f"{s3.uri}raw/")
+def test_every_file_is_read_once_whatever_happens_between_runs(lake):
+    lake.put("landing/template_job/1.json", [ROW], minutes_ago=20)
 
-    assert s3.names() == []
+    assert_incremental(SCRIPT, **PATHS)
+
+
+def test_a_run_before_anything_has_landed_writes_nothing(lake, glue_job):
+    glue_job(SCRIPT, bookmark="enable", **PATHS).check()
+
+    assert lake.names() == []

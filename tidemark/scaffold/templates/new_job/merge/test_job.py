@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tidemark.testing import assert_idempotent
+
 pytestmark = pytest.mark.spark
 
+SCRIPT = "glue_jobs/template_job.py"
+PATHS = {"source_path": "s3://raw/template_job/", "target_path": "s3://curated/template_job/"}
 KEY = ("id",)
 VALUES = "SELECT * FROM VALUES {} AS t(id, status, {})"
 
@@ -31,30 +35,39 @@ def test_a_key_may_have_several_columns(spark, job):
     assert sorted(row[job.VERSION] for row in merged.collect()) == [1, 2]
 
 
-def test_the_folders_of_windows_are_no_columns(spark, job, s3):
-    rows(spark, job, "(1, 'open', 1)").write.parquet(f"{s3.uri}window=0000000001/attempt=1/")
+def test_the_folders_of_windows_are_no_columns(spark, job, lake):
+    lake.put("raw/template_job/window=0000000001/attempt=1/1.parquet", [row(job, 1, "open", 1)])
 
-    assert job.read_source(spark, s3.uri).columns == ["id", "status", job.VERSION]
+    columns = job.read_source(spark, PATHS["source_path"]).columns
 
-
-def test_rows_are_inserted_updated_and_merged_again_without_effect(
-    spark, job, s3, run_job, monkeypatch
-):
-    monkeypatch.setattr(job, "KEY", KEY)
-    paths = {"source_path": f"{s3.uri}raw/", "target_path": f"{s3.uri}curated/"}
-    rows(spark, job, "(1, 'open', 1), (2, 'open', 1)").write.parquet(paths["source_path"])
-    run_job(**paths)
-    late = rows(spark, job, "(1, 'done', 2), (3, 'open', 1)")
-    late.write.mode("append").parquet(paths["source_path"])
-
-    run_job(**paths)
-    run_job(**paths)
-
-    merged = spark.read.parquet(paths["target_path"]).select("id", "status").orderBy("id")
-    assert merged.collect() == [(1, "done"), (2, "open"), (3, "open")]
+    assert sorted(columns) == sorted(row(job, 1, "open", 1))
 
 
-def test_a_run_before_the_source_has_any_row_writes_nothing(s3, run_job):
-    run_job(source_path=f"{s3.uri}raw/", target_path=f"{s3.uri}curated/")
+def row(job, number, note, version):
+    return {"note": note, **dict.fromkeys(job.KEY, number), job.VERSION: version}
 
-    assert s3.names() == []
+
+def merged(lake, job):
+    rows = lake.rows("curated/template_job/")
+    return sorted((row[job.KEY[0]], row["note"]) for row in rows)
+
+
+def test_rows_are_inserted_updated_and_merged_again_without_effect(lake, glue_job, job):
+    lake.put(
+        "raw/template_job/1.parquet",
+        [row(job, 1, "open", 1), row(job, 2, "open", 1)],
+        minutes_ago=5,
+    )
+    glue_job(SCRIPT, bookmark="enable", **PATHS).check()
+    lake.put("raw/template_job/2.parquet", [row(job, 1, "done", 2), row(job, 3, "open", 1)])
+    glue_job(SCRIPT, bookmark="enable", **PATHS).check()
+
+    assert merged(lake, job) == [(1, "done"), (2, "open"), (3, "open")]
+    assert_idempotent(SCRIPT, **PATHS)
+    assert merged(lake, job) == [(1, "done"), (2, "open"), (3, "open")]
+
+
+def test_a_run_before_the_source_has_any_row_writes_nothing(lake, glue_job):
+    glue_job(SCRIPT, bookmark="enable", **PATHS).check()
+
+    assert lake.names() == []

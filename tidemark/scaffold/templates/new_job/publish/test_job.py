@@ -6,6 +6,8 @@ import pytest
 
 pytestmark = pytest.mark.spark
 
+SCRIPT = "glue_jobs/template_job.py"
+PATHS = {"source_path": "s3://curated/template_job/", "target_path": "s3://mart/template_job/"}
 VALUES = "SELECT * FROM VALUES {} AS t(id, status)"
 
 
@@ -24,20 +26,20 @@ def test_without_a_group_one_row_counts_everything(spark, job):
     assert job.published(rows(spark, "(1, 'open'), (2, 'done')"), ()).collect() == [(2,)]
 
 
-def test_a_run_with_something_new_writes_the_table_anew(spark, job, s3, run_job, monkeypatch):
-    monkeypatch.setattr(job, "GROUP_BY", ("status",))
-    paths = {"source_path": f"{s3.uri}curated/", "target_path": f"{s3.uri}mart/"}
-    rows(spark, "(1, 'open'), (2, 'open')").write.parquet(paths["source_path"])
-    run_job(**paths)
-    rows(spark, "(3, 'done')").write.mode("append").parquet(paths["source_path"])
+def test_a_run_with_something_new_writes_the_table_anew(lake, glue_job):
+    lake.put("curated/template_job/1.parquet", [{"id": 1, "status": "open"}], minutes_ago=5)
+    first = glue_job(SCRIPT, bookmark="enable", **PATHS).check()
+    lake.put("curated/template_job/2.parquet", [{"id": 2, "status": "done"}])
 
-    run_job(**paths)
-    run_job(**paths)
+    second = glue_job(SCRIPT, bookmark="enable", **PATHS).check()
+    third = glue_job(SCRIPT, bookmark="enable", **PATHS).check()
 
-    assert sorted(spark.read.parquet(paths["target_path"]).collect()) == [("done", 1), ("open", 2)]
+    written = [run.rows_written > 0 for run in (first, second, third)]
+    assert written == [True, True, False]
+    assert sum(row["row_count"] for row in lake.rows("mart/template_job/")) == 2
 
 
-def test_a_run_before_the_source_has_any_row_writes_nothing(s3, run_job):
-    run_job(source_path=f"{s3.uri}curated/", target_path=f"{s3.uri}mart/")
+def test_a_run_before_the_source_has_any_row_writes_nothing(lake, glue_job):
+    glue_job(SCRIPT, bookmark="enable", **PATHS).check()
 
-    assert s3.names() == []
+    assert lake.names() == []

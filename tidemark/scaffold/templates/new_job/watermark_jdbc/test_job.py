@@ -6,6 +6,8 @@ import pytest
 
 pytestmark = pytest.mark.spark
 
+SCRIPT = "glue_jobs/template_job.py"
+TARGET = "s3://raw/template_job/"
 VALUES = "SELECT * FROM VALUES {} AS t(id, status, updated_at)"
 DATABASE = {
     "jdbc_url": "jdbc:derby:memory:test-template-job;create=true",
@@ -14,9 +16,9 @@ DATABASE = {
 
 
 @pytest.fixture
-def table(spark, s3):
+def table(spark, request):
     """Return a writer of rows (id, status, updated_at) into a table of this test's own."""
-    name = s3.folder.name.replace("-", "_")
+    name = request.node.name
 
     def write(rows: str) -> str:
         frame = spark.sql(VALUES.format(rows))
@@ -27,48 +29,43 @@ def table(spark, s3):
     return write
 
 
-def written(spark, s3):
-    rows = spark.read.parquet(f"{s3.uri}raw/").select("id", "status").collect()
-    return sorted(tuple(row) for row in rows)
+@pytest.fixture
+def run(glue_job, watermarks):
+    """Return a function that runs the job once on a table."""
+
+    def run(jdbc_table: str):
+        arguments = {"target_path": TARGET, "watermark_table": watermarks, **DATABASE}
+        return glue_job(SCRIPT, jdbc_table=jdbc_table, **arguments).check()
+
+    return run
 
 
-def test_a_run_reads_the_rows_that_are_new_or_changed(spark, s3, table, run_job, watermark_table):
-    arguments = DATABASE | {"target_path": f"{s3.uri}raw/", "watermark_table": watermark_table}
+def written(lake):
+    return sorted((row["id"], row["status"]) for row in lake.rows(TARGET))
+
+
+def test_a_run_reads_the_rows_that_are_new_or_changed(lake, table, run):
     name = table("(1, 'open', TIMESTAMP'2013-01-01 10:00:00')")
-    run_job(jdbc_table=name, **arguments)
+    run(name)
     table(
         "(1, 'done', TIMESTAMP'2013-01-02 10:00:00'), (2, 'open', TIMESTAMP'2013-01-02 10:00:00')"
     )
 
-    run_job(jdbc_table=name, **arguments)
-    run_job(jdbc_table=name, **arguments)
+    run(name)
+    run(name)
 
-    assert written(spark, s3) == [(1, "done"), (1, "open"), (2, "open")]
-
-
-def test_rows_that_may_not_be_all_committed_wait_for_the_next_run(
-    spark, s3, table, run_job, watermark_table
-):
-    name = table("(1, 'open', TIMESTAMP'2013-01-01 10:00:00'), (2, 'open', current_timestamp())")
-
-    run_job(
-        jdbc_table=name,
-        target_path=f"{s3.uri}raw/",
-        watermark_table=watermark_table,
-        **DATABASE,
-    )
-
-    assert written(spark, s3) == [(1, "open")]
+    assert written(lake) == [(1, "done"), (1, "open"), (2, "open")]
 
 
-def test_a_select_can_stand_for_the_table(spark, s3, run_job, watermark_table):
+def test_rows_that_may_not_be_all_committed_wait_for_the_next_run(lake, table, run):
+    run(table("(1, 'open', TIMESTAMP'2013-01-01 10:00:00'), (2, 'open', current_timestamp())"))
+
+    assert written(lake) == [(1, "open")]
+
+
+def test_a_select_can_stand_for_the_table(lake, run):
     values = "VALUES (1, 'open', TIMESTAMP('2013-01-01 10:00:00'))"
 
-    run_job(
-        jdbc_table=f"({values}) AS sample(id, status, updated_at)",
-        target_path=f"{s3.uri}raw/",
-        watermark_table=watermark_table,
-        **DATABASE,
-    )
+    run(f"({values}) AS sample(id, status, updated_at)")
 
-    assert written(spark, s3) == [(1, "open")]
+    assert written(lake) == [(1, "open")]

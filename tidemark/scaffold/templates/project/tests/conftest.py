@@ -1,3 +1,1 @@
-"""Fixtures for job scripts: `spark`, `s3`, `job`, `run_job`, `watermark_table`."""
-
-pytest_plugins = ["tidemark.testing.plugin"]
+"""Fixtures of this project; those of Glue come with tidemark-glue[test]: lake, glue_job and so on."""
