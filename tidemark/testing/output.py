@@ -68,7 +68,7 @@ class Output:
 def _text(file: io.FileIO) -> TextIO:
     """Return a stream that writes at once, as that of an unbuffered Python."""
     raw = io.FileIO(file.fileno(), "w", closefd=False)
-    return io.TextIOWrapper(  # type: ignore[type-var] # as Python's own streams are, under -u
+    return io.TextIOWrapper(  # unbuffered, as Python's own streams are under -u
         raw, encoding="utf-8", errors="backslashreplace", write_through=True
     )
 
