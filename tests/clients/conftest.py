@@ -33,7 +33,7 @@ def client(port: Port, tmp_path: Path) -> Callable[..., subprocess.CompletedProc
     """Return what runs a program of a venv of clients, in the test's folder, and returns how."""
 
     def run(
-        venv: str, program: str, *words: str, code: int = 0, **variables: str
+        venv: str, program: str, *words: str, code: int = 0, given: str = "", **variables: str
     ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [str(VENVS / venv / "bin" / program), *words],
@@ -49,6 +49,7 @@ def client(port: Port, tmp_path: Path) -> Callable[..., subprocess.CompletedProc
                 **variables,
             },
             cwd=tmp_path,
+            input=given,
             capture_output=True,
             text=True,
             timeout=TIMEOUT_S,

@@ -1,4 +1,4 @@
-"""The commands about the home as a whole: `local up|bucket|reset|backup|restore|salvage`."""
+"""The commands about the home as a whole: `local up|bucket|secret|reset|backup|restore|salvage`."""
 
 import os
 from pathlib import Path
@@ -16,6 +16,10 @@ HOST_HELP = "Address of the port; other than loopback, everybody who reaches it 
 EVENT_HELP = (
     "Gets the event of each job run that ends on its standard input, as EventBridge has it."
 )
+FORWARD_HELP = (
+    "Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001; repeatable."
+)
+VALUE_HELP = "Whose text is the value; without it, standard input is."
 LAKE_HELP = "Also the data: the buckets, and embedded databases."
 
 
@@ -42,6 +46,7 @@ def reset(yes: bool) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
 @click.option("--host", default=LOOPBACK, metavar="ADDRESS", help=HOST_HELP)
 @click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
+@click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 def up(
@@ -49,6 +54,7 @@ def up(
     port: int | None,
     host: str,
     on_event: str | None,
+    forward: tuple[str, ...],
     app: Path | None,
     context: tuple[str, ...],
 ) -> None:
@@ -60,11 +66,16 @@ def up(
     """
     from tidemark.cli.serve import serve_until_interrupted, warm_until_interrupted
     from tidemark.local_glue.home import Home
+    from tidemark.local_glue.port.http.forward import read_forwards
+    from tidemark.local_glue.port.http.serving import Options
 
-    if port is None and (app is not None or context or host != LOOPBACK or on_event is not None):
+    of_port = (app is not None, context, host != LOOPBACK, on_event is not None, forward)
+    if port is None and any(of_port):
         raise UsageError(
-            "--app, --context, --host and --on-event are for a port: give --port NUMBER too"
+            "--app, --context, --host, --on-event and --forward are for a port: give --port NUMBER "
+            "too"
         )
+    forwards = read_forwards(forward)
     home = Home.from_environment()
     count = (os.cpu_count() or 1) if size is None else size
     if port is None:
@@ -75,7 +86,8 @@ def up(
     assembly = None
     if app is not None or context:
         assembly = assembly_folder(Console(stderr=True), app, context)
-    serve_until_interrupted(home, count, host, port, on_event, assembly)
+    options = Options(host, port, on_event=on_event, forwards=forwards)
+    serve_until_interrupted(home, count, options, assembly)
 
 
 @local.command()
@@ -87,6 +99,29 @@ def bucket(name: str) -> None:
     home = Home.from_environment()
     is_new = home.create_bucket(name)
     click.echo(f"{'created' if is_new else 'already there'}: s3://{name} is {home.lake / name}")
+
+
+@local.group()
+def secret() -> None:
+    """Keep secrets that jobs of this machine read from Secrets Manager."""
+
+
+@secret.command("put")
+@click.argument("name")
+@click.option("--file", type=click.Path(path_type=Path), help=VALUE_HELP)
+def put_secret(name: str, file: Path | None) -> None:
+    """Give the secret NAME a value, which is asked for, or read from a pipe or a file.
+
+    The next run of a job reads it. It is kept in the home, readable by its owner only.
+    """
+    from tidemark.cli.secrets import read_value
+    from tidemark.local_glue.commands import region
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.port.emulated.secrets import put_secret as put
+
+    home = Home.from_environment()
+    is_new = put(home.root, region(), name, read_value(file))
+    click.echo(f"{'created' if is_new else 'changed'}: the secret {name} of {home.root}")
 
 
 @local.command()

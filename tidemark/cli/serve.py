@@ -3,6 +3,7 @@
 import _thread
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -31,14 +32,14 @@ def warm_until_interrupted(home: Home, count: int) -> None:
 
 
 def serve_until_interrupted(
-    home: Home, count: int, host: str, port: int, on_event: str | None, assembly: Path | None
+    home: Home, count: int, options: Options, assembly: Path | None
 ) -> None:
     """Serve the local Glue, with ``count`` warm JVMs and what an assembly defines, if any.
 
     Where a port serves the home already, the assembly is defined there, and that is all.
     """
     if found := find_port(home):
-        _join(home, found, port, on_event, assembly)
+        _join(home, found, options, assembly)
         return
     with ExitStack() as stack:
         jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
@@ -48,13 +49,13 @@ def serve_until_interrupted(
             deaths.append(error)
             _thread.interrupt_main()
 
-        options = Options(host, port, jvms, _tell, say=click.echo, on_event=on_event, on_death=die)
-        url, engine = stack.enter_context(serving(home, options))
+        full = replace(options, jvms=jvms, observe=_tell, say=click.echo, on_death=die)
+        url, engine = stack.enter_context(serving(home, full))
         if assembly is not None:
             from tidemark.local_glue.port.deployments import deploy_on_port
 
             click.echo(engine.ask(lambda glue: deploy_on_port(glue, assembly)))
-        _tell_of(home, host, url)
+        _tell_of(home, options.host, url)
         try:
             if count:
                 keep_warm(home, jvms, count, click.echo)
@@ -70,16 +71,18 @@ def serve_until_interrupted(
             click.echo("stopped")
 
 
-def _join(
-    home: Home, found: ServedPort, port: int, on_event: str | None, assembly: Path | None
-) -> None:
+def _join(home: Home, found: ServedPort, options: Options, assembly: Path | None) -> None:
     """Use the port that serves the home."""
-    if on_event is not None:
+    if options.on_event is not None or options.forwards:
         raise UsageError(
-            f"process {found.pid} serves {home.root} and tells of its events; give --on-event to "
-            "that one, or set TIDEMARK_HOME to another folder"
+            f"process {found.pid} serves {home.root} and tells of its events; give --on-event and "
+            "--forward to that one, or set TIDEMARK_HOME to another folder"
         )
-    other = "" if port in (0, urlsplit(found.url).port) else f"; nothing listens on port {port}"
+    other = (
+        ""
+        if options.port in (0, urlsplit(found.url).port)
+        else f"; nothing listens on port {options.port}"
+    )
     click.echo(f"process {found.pid} serves {home.root} already, and is used{other}")
     if assembly is not None:
         click.echo(deploy(found, assembly))

@@ -14,11 +14,15 @@ from tidemark.local_glue.store.database import Store
 
 
 class Kind(StrEnum):
-    """The kinds of what is defined, by the names that their ARNs have."""
+    """The kinds of what is defined, by the names that their ARNs have, if they have one."""
 
     JOB = "job"
     TRIGGER = "trigger"
     WORKFLOW = "workflow"
+    SECURITY_CONFIGURATION = "security-configuration"
+
+
+WITH_ARN = (Kind.JOB, Kind.TRIGGER, Kind.WORKFLOW)
 
 
 @dataclass(frozen=True)

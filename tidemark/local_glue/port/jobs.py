@@ -10,6 +10,7 @@ from tidemark.assembly.definitions import SHELL, SPARK
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
 from tidemark.local_glue.bookmarks.versions import delete_bookmark
 from tidemark.local_glue.port.entities import (
+    WITH_ARN,
     Entity,
     Kind,
     create_entity,
@@ -158,11 +159,13 @@ def _retag(
 
 def _of_arn(glue: LocalGlue, arn: str) -> Entity:
     kind_name, _, name = arn.rpartition(":")[2].partition("/")
-    known = [kind for kind in Kind if kind.value == kind_name and arn == arn_of(glue, kind, name)]
+    known = [
+        kind for kind in WITH_ARN if kind.value == kind_name and arn == arn_of(glue, kind, name)
+    ]
     if not known:
         example = arn_of(glue, Kind.JOB, "NAME")
         raise InvalidInputError(
             f"{arn!r} is no ARN of this machine; allowed: {example}, and those of "
-            f"{', '.join(kind.value for kind in Kind)}"
+            f"{', '.join(kind.value for kind in WITH_ARN)}"
         )
     return get_entity(glue.store, known[0], name)

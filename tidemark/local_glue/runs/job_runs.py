@@ -63,6 +63,7 @@ LOG_PART_BYTES = 1_000_000
 LONGEST_NAME_BYTES = 250  # of a file, without its suffix
 SERVICES_OF_PORT = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM")
 PORT_VARIABLE = "AWS_ENDPOINT_URL"  # where boto3 finds every service that has none of its own
+NOWHERE = "http://127.0.0.1:9"  # where nothing listens: the port of discard
 HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
 
 
@@ -212,15 +213,12 @@ def environment_of(
 ) -> dict[str, str]:
     """Return the environment of a job run, without what its engine adds."""
     direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
-    environment = inherited()
-    if machine.port:
-        environment = {  # an endpoint that the user names stays
-            PORT_VARIABLE: machine.port,
-            **{f"{PORT_VARIABLE}_{service}": machine.port for service in SERVICES_OF_PORT},
-            **environment,
-        }
+    place = machine.port or NOWHERE  # AWS only where the user names it
+    names = SERVICES_OF_PORT if machine.port else ()
     return {
-        **environment,
+        PORT_VARIABLE: place,
+        **{f"{PORT_VARIABLE}_{service}": place for service in names},
+        **inherited(),
         "no_proxy": direct,
         "NO_PROXY": direct,
         "PYTHONPATH": os.pathsep.join(str(path) for path in (SITE, *libraries)),
@@ -235,6 +233,8 @@ def environment_of(
         "AWS_REGION": machine.region,
         "AWS_DEFAULT_REGION": machine.region,
         "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": os.devnull,  # no profile, endpoint or credentials of the developer
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import zipfile
 from dataclasses import replace
@@ -164,6 +165,9 @@ def test_identity_of_the_caller_never_reaches_the_job(probe):
         "AWS_REGION": "eu-west-2",
         "AWS_DEFAULT_REGION": "eu-west-2",
         "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # nowhere: no port is served
         "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:9",
         "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:1",
     }

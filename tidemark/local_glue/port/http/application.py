@@ -3,6 +3,7 @@
 import http.client
 import json
 import secrets
+import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -10,7 +11,9 @@ from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.home_operations import call_of_home
+from tidemark.local_glue.port.http.error_replies import error_reply
 from tidemark.local_glue.port.http.forward import forward
+from tidemark.local_glue.port.http.other_services import OtherServices
 from tidemark.local_glue.port.http.routes import HOME, operation_of, service_of, why_refused
 from tidemark.local_glue.port.http.services import IDENTITY, OPERATIONS, call, unsupported
 from tidemark.local_glue.port.protocol import json_protocol, query_protocol
@@ -24,7 +27,6 @@ from tidemark.local_glue.port.protocol.service_errors import (
 )
 from tidemark.local_glue.port.s3.calls import call_of
 from tidemark.local_glue.port.s3.service import S3
-from tidemark.local_glue.port.s3.xml import error_xml
 from tidemark.local_glue.port.served import SECRET_HEADER
 
 LARGEST_BODY = 10_000_000  # bytes of a request of JSON or of a form
@@ -37,7 +39,13 @@ class Application:
     """Answers requests; called by many threads."""
 
     def __init__(
-        self, engine: Engine, home: Home, region: str, hosts: frozenset[str] | None, secret: str
+        self,
+        engine: Engine,
+        home: Home,
+        region: str,
+        hosts: frozenset[str] | None,
+        secret: str,
+        forwards: Mapping[str, str] | None = None,
     ) -> None:
         """Serve an engine.
 
@@ -47,10 +55,12 @@ class Application:
             region: of its buckets.
             hosts: the names by which the port is reached; None if any may be.
             secret: which commands of the home know.
+            forwards: URLs of other services, by the names that signatures have; None for none.
         """
         self._secret = secret
         self._engine = engine
         self._s3 = S3(home, region)
+        self._others = OtherServices(home, forwards or {})
         self._hosts = hosts
 
     def __call__(
@@ -81,22 +91,30 @@ class Application:
             return reply(403, "text/plain", why.encode())
         service = service_of(headers, environ.get("QUERY_STRING", ""))
         try:
-            if service == "dynamodb":
-                return self._forwarded(environ, headers)
-            if service == "s3":
-                return self._s3.answer(call_of(environ, headers))
-            body = body_of(environ, LARGEST_BODY)
-            if service == HOME:
-                return self._of_home(headers, body)
-            if service in IDENTITY:
-                return self._of_query(service, body, request_id)
-            return self._of_json(service, operation_of(headers), body)
+            return self._answer(service, environ, headers, request_id)
         except TidemarkError as error:
-            return error_reply(service, service_error(error), request_id, environ)
+            fault = service_error(error)
         except Exception as error:  # noqa: BLE001 (a fault of ours must not end the port)
             text = f"the local Glue failed: {type(error).__name__}: {error}"
             fault = ServiceError("InternalServiceException", text, SERVER_ERROR)
-            return error_reply(service, fault, request_id, environ)
+        return error_reply(service, fault, request_id, environ.get("PATH_INFO", ""), headers)
+
+    def _answer(
+        self, service: str, environ: Mapping[str, Any], headers: Mapping[str, str], request_id: str
+    ) -> Reply:
+        if service == "dynamodb":
+            return self._forwarded(environ, headers)
+        if service == "s3":
+            return self._s3.answer(call_of(environ, headers))
+        body = body_of(environ, LARGEST_BODY)
+        if service == HOME:
+            return self._of_home(headers, body)
+        if self._others.has(service):
+            path, method = path_of(environ), environ["REQUEST_METHOD"]
+            return self._others.answer(service, method, path, headers, body)
+        if service in IDENTITY:
+            return self._of_query(service, body, request_id)
+        return self._of_json(service, operation_of(headers), body)
 
     def _of_home(self, headers: Mapping[str, str], body: bytes) -> Reply:
         given, name = headers.get(SECRET_HEADER.lower(), ""), operation_of(headers)
@@ -104,8 +122,6 @@ class Application:
         return reply(200, json_protocol.CONTENT_TYPE, json.dumps(answer).encode())
 
     def _of_json(self, service: str, name: str, body: bytes) -> Reply:
-        if service not in OPERATIONS:
-            raise no_service(service)
         operation = find_operation(service, name)
         if operation is None or name not in OPERATIONS[service]:
             raise unsupported(service, name)
@@ -126,7 +142,14 @@ class Application:
     def _forwarded(self, environ: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         endpoint = self._engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
         body = body_of(environ, LARGEST_OF_DYNAMODB)
-        return reply(*forward(endpoint, environ["PATH_INFO"], headers, body))
+        return forward(endpoint, environ["REQUEST_METHOD"], environ["PATH_INFO"], headers, body)
+
+
+def path_of(environ: Mapping[str, Any]) -> str:
+    """Return the path of a request as it is sent on, with its query."""
+    path = urllib.parse.quote(environ.get("PATH_INFO", ""), safe="/%:@", encoding="latin-1")
+    query = environ.get("QUERY_STRING", "")
+    return f"{path}?{query}" if query else path
 
 
 def headers_of(environ: Mapping[str, Any]) -> dict[str, str]:
@@ -156,26 +179,3 @@ def body_of(environ: Mapping[str, Any], largest: int) -> bytes:
             413,
         )
     return body
-
-
-def no_service(service: str) -> ServiceError:
-    """Return the error for a service that is not on the port."""
-    variable = f"AWS_ENDPOINT_URL_{service.upper().replace('-', '_')}"
-    return ServiceError(
-        "UnknownOperationException",
-        f"the local Glue has no service {service!r}; it has {', '.join(OPERATIONS)}, s3, dynamodb; "
-        f"name an endpoint for it, such as that of an emulator, in {variable}",
-    )
-
-
-def error_reply(
-    service: str, error: ServiceError, request_id: str, environ: Mapping[str, Any]
-) -> Reply:
-    """Return an error in the protocol of a service."""
-    if service == "s3":
-        return error_xml(error, environ.get("PATH_INFO", ""), request_id)
-    if service in IDENTITY:
-        body = query_protocol.xml_error(error, request_id)
-        return reply(error.status, query_protocol.CONTENT_TYPE, body)
-    body = json.dumps(json_protocol.error_body(error)).encode()
-    return reply(error.status, json_protocol.CONTENT_TYPE, body)

@@ -1,19 +1,74 @@
-"""Hands a request on to another server of this machine, such as the embedded DynamoDB."""
+"""Hands a request on to another server: the embedded DynamoDB, or an emulator of the user."""
 
 import http.client
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
+from botocore.loaders import Loader
+
+from tidemark.errors import UsageError, show
+from tidemark.local_glue.port.protocol.models import service_model
+from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.protocol.service_errors import SERVER_ERROR, ServiceError
 
 TIMEOUT_S = 60
-OF_THE_CONNECTION = ("connection", "host", "content-length", "transfer-encoding", "expect")
+OF_THE_CONNECTION = (
+    *("connection", "keep-alive", "host", "content-length", "transfer-encoding", "expect"),
+    *("date", "server"),
+)
+OF_THIS_PORT = ("glue", "logs", "s3", "dynamodb")  # which jobs and clients share here
+AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
+
+
+def read_forwards(words: Iterable[str]) -> dict[str, str]:
+    """Return where requests for services go, by the names that signatures have.
+
+    Args:
+        words: each SERVICE=URL, with a service as boto3 calls it.
+
+    Raises:
+        UsageError: one is none, or is for a service that this machine has.
+    """
+    forwards = {}
+    for word in words:
+        name, _, url = word.partition("=")
+        place = urlsplit(url)
+        if place.scheme not in ("http", "https") or not place.hostname:
+            raise UsageError(
+                f"--forward is {show(word)}; allowed: SERVICE=URL, such as "
+                "lambda=http://127.0.0.1:3001"
+            )
+        if place.hostname.endswith(AWS):
+            raise UsageError(
+                f"--forward {word} leads to AWS, which refuses what is signed for this port; "
+                "allowed: the URL of an emulator"
+            )
+        forwards[_signing_name(name)] = url.rstrip("/")
+    return forwards
+
+
+def _signing_name(name: str) -> str:
+    if name not in Loader().list_available_services("service-2"):
+        raise UsageError(
+            f"--forward is for {show(name)}; allowed: a service as boto3 calls it, such as lambda"
+        )
+    if name in OF_THIS_PORT:
+        raise UsageError(f"--forward is for {name}, which this machine has itself: leave it out")
+    metadata = service_model(name).metadata
+    return str(metadata.get("signingName", metadata["endpointPrefix"]))
 
 
 def forward(
-    endpoint: str, path: str, headers: Mapping[str, str], body: bytes
-) -> tuple[int, str, bytes]:
-    """Return the status, the content type and the body that another server answers.
+    endpoint: str, method: str, path: str, headers: Mapping[str, str], body: bytes
+) -> Reply:
+    """Return what another server answers.
+
+    Args:
+        endpoint: its URL.
+        method: of the request, such as POST.
+        path: with the query.
+        headers: with lower-case names.
+        body: of the request.
 
     Raises:
         ServiceError: it does not answer.
@@ -23,10 +78,14 @@ def forward(
     connection = kind(url.hostname or "", url.port, timeout=TIMEOUT_S)
     sent = {name: value for name, value in headers.items() if name not in OF_THE_CONNECTION}
     try:
-        connection.request("POST", path or "/", body, sent)
+        connection.request(method, f"{url.path}{path}" or "/", body, sent)
         answer = connection.getresponse()
-        content_type = answer.headers.get("Content-Type", "application/x-amz-json-1.0")
-        return answer.status, content_type, answer.read()
+        found = {
+            name: value
+            for name, value in answer.getheaders()
+            if name.lower() not in OF_THE_CONNECTION
+        }
+        return Reply(answer.status, found, answer.read())
     except (OSError, http.client.HTTPException) as error:
         raise ServiceError(
             "InternalServerError", f"{endpoint} does not answer: {error}", SERVER_ERROR

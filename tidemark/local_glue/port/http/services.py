@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidemark.local_glue.port import bookmarks, identity, jobs
+from tidemark.local_glue.port import bookmarks, identity, jobs, security_configurations
 from tidemark.local_glue.port.catalog import (
     connections,
     databases,
@@ -37,6 +37,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "CreateDatabase": databases.create_database,
     "CreateJob": jobs.create_job,
     "CreatePartition": partitions.create_partition,
+    "CreateSecurityConfiguration": security_configurations.create_security_configuration,
     "CreateTable": tables.create_table,
     "CreateTrigger": triggers.create_trigger,
     "CreateWorkflow": workflows.create_workflow,
@@ -44,6 +45,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "DeleteDatabase": databases.delete_database,
     "DeleteJob": jobs.delete_job,
     "DeletePartition": partitions.delete_partition,
+    "DeleteSecurityConfiguration": security_configurations.delete_security_configuration,
     "DeleteTable": tables.delete_table,
     "DeleteTableVersion": table_versions.delete_table_version,
     "DeleteTrigger": triggers.delete_trigger,
@@ -59,6 +61,8 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "GetJobs": jobs.get_jobs,
     "GetPartition": partitions.get_partition,
     "GetPartitions": partitions.get_partitions,
+    "GetSecurityConfiguration": security_configurations.get_security_configuration,
+    "GetSecurityConfigurations": security_configurations.get_security_configurations,
     "GetTable": tables.get_table,
     "GetTableVersion": table_versions.get_table_version,
     "GetTableVersions": table_versions.get_table_versions,

@@ -2,9 +2,9 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from tidemark.assembly.intrinsics import ACCOUNT_ID
@@ -42,6 +42,7 @@ class Options:
         say: called in threads of its own with what no client waits for.
         on_event: a command that gets each event on its standard input; None for none.
         on_death: called in the engine's thread if it ends by an error, and answers no more.
+        forwards: URLs of other services, by the names that signatures have.
     """
 
     host: str = LOOPBACK
@@ -52,6 +53,7 @@ class Options:
     say: Callable[[str], None] = lambda _: None
     on_event: str | None = None
     on_death: Callable[[BaseException], None] = lambda _: None
+    forwards: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextmanager
@@ -68,7 +70,8 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         open_glue = partial(_open, home, options, events, port)
         with Engine(open_glue, options.on_death) as engine:
             hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
-            listener.serve(Application(engine, home, region(), hosts, port.secret))
+            application = Application(engine, home, region(), hosts, port.secret, options.forwards)
+            listener.serve(application)
             try:
                 yield listener.url, engine
             finally:

@@ -252,7 +252,14 @@ def test_dpu_seconds_are_told_of_flexible_runs(port):
     assert run["DPUSeconds"] == run["ExecutionTime"]
 
 
-def test_a_script_finds_the_port_and_no_cloud(port):
+def test_a_script_finds_the_port_and_no_cloud(port, monkeypatch, tmp_path):
+    """Whatever credentials and profiles the developer has: they are for AWS."""
+    config = tmp_path / "config"
+    config.write_text("[default]\nignore_configured_endpoint_urls = true\n", encoding="utf-8")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA2E0A8F3B244C9986")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "7CE556A3BC234CC1FF9E8A5C324C0BB70AA21B6D")
     script = """
 import boto3, os
 glue = boto3.client("glue")
@@ -260,9 +267,10 @@ print(glue.get_job(JobName="calls")["Job"]["Name"])
 print(boto3.client("sts").get_caller_identity()["Account"])
 print(len(boto3.client("dynamodb").list_tables()["TableNames"]))
 try:
-    boto3.client("sqs").list_queues()
+    boto3.client("lambda").list_functions()
 except Exception as error:
-    print("AWS_ENDPOINT_URL_SQS" in str(error))
+    print("no service 'lambda'" in str(error) and "--forward" in str(error))
+print(boto3.Session().get_credentials().access_key)
 """
     port.job("calls", script)
     run_id = port.start("calls")
@@ -270,7 +278,7 @@ except Exception as error:
     run = port.ended("calls", run_id)
 
     assert run["JobRunState"] == "SUCCEEDED", run["ErrorMessage"]
-    assert printed(port, run_id).split() == ["calls", "000000000000", "0", "True"]
+    assert printed(port, run_id).split() == ["calls", "000000000000", "0", "True", "local"]
 
 
 def test_bookmarks_are_read_reset_and_rewound(port):

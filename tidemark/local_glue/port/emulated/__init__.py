@@ -1,0 +1,1 @@
+"""Secrets Manager, SSM, SNS and SQS, by moto: its state is the requests that changed it."""

@@ -1,0 +1,108 @@
+"""The requests that changed the emulated services, in a file of the home, oldest first.
+
+Several processes may share the file: each first does what the others have added.
+"""
+
+import base64
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from tidemark.errors import UsageError
+
+ONLY_ITS_OWNER = 0o600  # secrets are in it
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request to a service; ``seed`` is that of the identifiers which it makes."""
+
+    service: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+    seed: int
+
+    def line(self) -> bytes:
+        """Return the request as a line of the file."""
+        members = {**asdict(self), "body": base64.b64encode(self.body).decode()}
+        return json.dumps(members).encode() + b"\n"
+
+
+def request_of(line: bytes) -> Request:
+    """Return the request of a line.
+
+    Raises:
+        ValueError, TypeError, KeyError: it is none.
+    """
+    members = json.loads(line)
+    return Request(**{**members, "body": base64.b64decode(members["body"], validate=True)})
+
+
+class Journal:
+    """The file, and how far this process has read it; used by one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read = 0  # bytes
+
+    @contextmanager
+    def locked(self) -> Iterator["Turn"]:
+        """Wait until no other process is at the file; yield the turn to read and to add."""
+        opener = os.open(self._path, os.O_RDWR | os.O_CREAT, ONLY_ITS_OWNER)
+        with os.fdopen(opener, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            turn = Turn(self._path, file, self._read)
+            try:
+                yield turn
+            finally:
+                self._read = turn.place
+
+
+class Turn:
+    """What may be done with the file while no other process is at it."""
+
+    def __init__(self, path: Path, file: BinaryIO, place: int) -> None:
+        self._path = path
+        self._file = file
+        self.place = place
+
+    def is_shorter(self) -> bool:
+        """Return whether the file lost what was read: it was deleted, or replaced."""
+        return os.fstat(self._file.fileno()).st_size < self.place
+
+    def unread(self) -> Iterator[Request]:
+        """Yield what was added since; half a line, of a process that was killed, counts for none.
+
+        Raises:
+            UsageError: a line is no request.
+        """
+        self._file.seek(self.place)
+        for line in self._file:
+            if not line.endswith(b"\n"):
+                return
+            try:
+                request = request_of(line)
+            except (ValueError, TypeError, KeyError) as error:
+                raise UsageError(
+                    f"{self._path} has a line at byte {self.place} that is no request ({error}); "
+                    "take the line out, or move the file away to begin without its secrets, "
+                    "parameters and topics"
+                ) from error
+            self.place += len(line)
+            yield request
+
+    def add(self, request: Request) -> None:
+        """Add a request that was done; it is on the disk when this returns."""
+        line = request.line()
+        self._file.seek(self.place)
+        self._file.truncate()
+        self._file.write(line)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.place += len(line)

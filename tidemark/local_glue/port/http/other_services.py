@@ -1,0 +1,60 @@
+"""Services beside Glue, Logs, S3 and DynamoDB: forwarded, emulated, or refused by name.
+
+Nothing is sent to AWS: what no endpoint is named for, and no emulator has, fails here.
+"""
+
+from collections.abc import Mapping
+
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.emulated.moto_server import NAMES
+from tidemark.local_glue.port.emulated.services import EmulatedServices
+from tidemark.local_glue.port.http.forward import forward
+from tidemark.local_glue.port.http.services import OPERATIONS
+from tidemark.local_glue.port.protocol.replies import Reply
+from tidemark.local_glue.port.protocol.service_errors import ServiceError
+
+
+class OtherServices:
+    """Answers for the services of one home; called by any thread."""
+
+    def __init__(self, home: Home, forwards: Mapping[str, str]) -> None:
+        """Serve a home.
+
+        Args:
+            home: which keeps what the emulated services have.
+            forwards: URLs by the service whose requests go there.
+        """
+        self._forwards = forwards
+        self._emulated = EmulatedServices(home.root)
+
+    def has(self, service: str) -> bool:
+        """Return whether the requests of a service are answered here."""
+        return service in self._forwards or service in NAMES or service not in OPERATIONS
+
+    def answer(
+        self, service: str, method: str, path: str, headers: Mapping[str, str], body: bytes
+    ) -> Reply:
+        """Answer a request.
+
+        Args:
+            service: as signatures name it.
+            method: such as POST.
+            path: with the query.
+            headers: with lower-case names.
+            body: of the request.
+
+        Raises:
+            TidemarkError: there is no such service here, or it fails.
+        """
+        if endpoint := self._forwards.get(service):
+            return forward(endpoint, method, path, headers, body)
+        if service in NAMES:
+            place, _, _ = path.partition("?")
+            return self._emulated.answer(service, place, headers, body, headers.get("host", ""))
+        known = (*OPERATIONS, "s3", "dynamodb", *NAMES, *self._forwards)
+        raise ServiceError(
+            "UnknownOperationException",
+            f"the local Glue has no service {service!r}; it has {', '.join(known)}; for another "
+            "name the URL of an emulator: `tidemark local up --forward SERVICE=URL`, with the "
+            "service as boto3 calls it",
+        )
