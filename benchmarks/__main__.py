@@ -8,6 +8,7 @@ from benchmarks import (
     awsglue,
     bookmarks,
     cold_setup,
+    graph_overhead,
     job_overhead,
     synth,
     unit_tests,
@@ -15,7 +16,10 @@ from benchmarks import (
 )
 from benchmarks.results import RESULTS, document, provenance
 
-MODULES = (synth, watermarks, bookmarks, job_overhead, unit_tests, awsglue, cold_setup)
+MODULES = (
+    *(synth, watermarks, bookmarks, job_overhead, graph_overhead, unit_tests, awsglue),
+    cold_setup,
+)
 
 
 def main() -> None:

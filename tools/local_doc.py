@@ -54,9 +54,10 @@ def _template() -> Iterator[str]:
     yield _words(name for name in NAME_PROPERTIES if name not in NOT_MADE)
     yield (
         "\nJobs of the commands `glueetl` and `pythonshell` in Python. Triggers of every type with "
-        "the arguments and timeouts of their actions. Schedules of triggers fire while "
-        "`tidemark local up --port 4566` serves them; those of EventBridge Scheduler and events "
-        "start a workflow on AWS only, here `tidemark run` or a client does.\n\n"
+        "the arguments and timeouts of their actions. Schedules of triggers, and rules of "
+        "EventBridge (`AWS::Events::Rule`) that send events to workflows, fire while `tidemark "
+        "local up --port 4566` serves them; schedules of EventBridge Scheduler start a workflow "
+        "on AWS only, here `tidemark run` or a client does.\n\n"
         "A Python shell job runs as a plain Python process, on the Python of this machine, 3.11, "
         "where Glue has 3.9, and with the libraries that are installed here. A workflow that "
         "starts a crawler is refused before anything starts; `tidemark run --skip-crawlers` takes "

@@ -74,3 +74,12 @@ def test_values_pass_by_run_properties(run_program):
     printed = run_program("workflow", producer=program("producer"), consumer="")
 
     assert printed == ["COMPLETED 2 s3://landing/2026-01-02/"]
+
+
+def test_events_start_a_workflow_in_batches(run_program, port):
+    if not port.glue.batch_get_jobs(JobNames=["load"])["Jobs"]:
+        port.job("load")
+
+    (event_ids,) = run_program("events")
+
+    assert event_ids.count(", ") == 1

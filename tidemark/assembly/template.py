@@ -34,7 +34,7 @@ from tidemark.assembly.resources import (
 from tidemark.errors import UnsupportedError, UsageError
 
 OF_SSM = "AWS::SSM::Parameter::"  # types of parameters whose default names where the value is
-# NotificationProperty only says when Glue tells EventBridge, which is not here.
+# NotificationProperty only says when Glue tells EventBridge: `tidemark run` tells nobody.
 ACTION_PROPERTIES = {"JobName", "Arguments", "Timeout", "NotificationProperty"}
 TABLE_REQUEST_PROPERTIES = (
     "AttributeDefinitions",

@@ -13,9 +13,8 @@ LOOPBACK = "127.0.0.1"
 JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
 PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
 HOST_HELP = "Address of the port; other than loopback, everybody who reaches it can run code here."
-EVENT_HELP = (
-    "Gets the event of each job run that ends on its standard input, as EventBridge has it."
-)
+EVENT_HELP = "Gets events of runs, and those that a rule matches, on its standard input."
+PARALLEL_HELP = "How many job runs have a process at once; one per core if not given."
 FORWARD_HELP = (
     "Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001; repeatable."
 )
@@ -46,6 +45,7 @@ def reset(yes: bool) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
 @click.option("--host", default=LOOPBACK, metavar="ADDRESS", help=HOST_HELP)
 @click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
+@click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
 @click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
@@ -54,6 +54,7 @@ def up(
     port: int | None,
     host: str,
     on_event: str | None,
+    max_parallel: int | None,
     forward: tuple[str, ...],
     app: Path | None,
     context: tuple[str, ...],
@@ -70,10 +71,10 @@ def up(
     from tidemark.local_glue.port.http.serving import Options
 
     of_port = (app is not None, context, host != LOOPBACK, on_event is not None, forward)
-    if port is None and any(of_port):
+    if port is None and (max_parallel is not None or any(of_port)):
         raise UsageError(
-            "--app, --context, --host, --on-event and --forward are for a port: give --port NUMBER "
-            "too"
+            "--app, --context, --host, --on-event, --max-parallel and --forward are for a port: "
+            "give --port NUMBER too"
         )
     forwards = read_forwards(forward)
     home = Home.from_environment()
@@ -86,7 +87,7 @@ def up(
     assembly = None
     if app is not None or context:
         assembly = assembly_folder(Console(stderr=True), app, context)
-    options = Options(host, port, on_event=on_event, forwards=forwards)
+    options = Options(host, port, on_event=on_event, max_parallel=max_parallel, forwards=forwards)
     serve_until_interrupted(home, count, options, assembly)
 
 

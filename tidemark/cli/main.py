@@ -14,6 +14,7 @@ from rich.console import Console
 from tidemark.cli.adopt import adopt
 from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, bookmark, explain, submit
 from tidemark.cli.catalog import catalog
+from tidemark.cli.event import event
 from tidemark.cli.grants import grants
 from tidemark.cli.init import init
 from tidemark.cli.local import local
@@ -103,6 +104,7 @@ def main() -> None:
 main.add_command(adopt)
 main.add_command(bookmark)
 main.add_command(catalog)
+main.add_command(event)
 main.add_command(explain)
 main.add_command(grants)
 main.add_command(init)

@@ -73,11 +73,17 @@ def serve_until_interrupted(
 
 def _join(home: Home, found: ServedPort, options: Options, assembly: Path | None) -> None:
     """Use the port that serves the home."""
-    if options.on_event is not None or options.forwards:
-        raise UsageError(
-            f"process {found.pid} serves {home.root} and tells of its events; give --on-event and "
-            "--forward to that one, or set TIDEMARK_HOME to another folder"
-        )
+    for option, is_given in (
+        ("--on-event", options.on_event is not None),
+        ("--max-parallel", options.max_parallel is not None),
+        ("--forward", bool(options.forwards)),
+        ("--host", options.host not in LOOPBACK_NAMES),
+    ):
+        if is_given:
+            raise UsageError(
+                f"process {found.pid} serves {home.root}; give {option} to that one, or set "
+                "TIDEMARK_HOME to another folder"
+            )
     other = (
         ""
         if options.port in (0, urlsplit(found.url).port)

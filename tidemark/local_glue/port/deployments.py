@@ -17,6 +17,7 @@ from tidemark.local_glue.port.entities import (
     list_entities,
     put_entity,
 )
+from tidemark.local_glue.port.eventbridge.rules import not_local
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.shapes import as_shape
 from tidemark.local_glue.port.workflows.trigger_forms import ACTIVATED, CREATED
@@ -32,6 +33,7 @@ REQUESTS = {
     Kind.TRIGGER: "CreateTriggerRequest",
     Kind.WORKFLOW: "CreateWorkflowRequest",
 }
+RULE = "AWS::Events::Rule"
 STACK_TAG = "aws:cloudformation:stack-name"
 KEPT_APART = ("Name", "Tags", "StartOnCreation")
 
@@ -47,28 +49,29 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
     with dynamodb_client(machine.dynamodb_endpoint, machine.region) as dynamodb:
         create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
     now_ms = glue.now_ms()
-    found = list(_definitions(folder, machine.region))
+    found = [*_definitions(folder, machine.region), *_rules(folder, machine.region)]
     with glue.store.transaction():
         replace_deployed_jobs(glue.store, deployment.stack_of_job)
         _delete_what_left(glue, found)
         for stack, kind, name, properties in found:
             _define(glue, kind, name, properties, stack, now_ms)
-    glue.schedules.load(glue.store, now_ms)
-    counts = ", ".join(
-        f"{sum(one == kind for _, one, *_ in found)} {kind.value}s" for kind in KINDS.values()
-    )
-    return f"{folder} is deployed: {counts}"
+    glue.load()
+    counts = ", ".join(f"{sum(one == kind for _, one, *_ in found)} {kind.value}s" for kind in Kind)
+    rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
+    away = "; ".join(not_local(rules))
+    return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")
 
 
 def _define(
     glue: LocalGlue, kind: Kind, name: str, properties: dict[str, Any], stack: str, now_ms: int
 ) -> None:
     old = find_entity(glue.store, kind, name)
-    request = as_shape(REQUESTS[kind], properties)
+    request = properties if kind == Kind.RULE else as_shape(REQUESTS[kind], properties)
     definition = {key: value for key, value in request.items() if key not in KEPT_APART}
     if kind == Kind.TRIGGER:
         definition["State"] = ACTIVATED if request.get("StartOnCreation") else CREATED
-    tags = {**properties.get("Tags", {}), STACK_TAG: stack}
+    stated = properties.get("Tags", {})
+    tags = {**(stated if isinstance(stated, dict) else {}), STACK_TAG: stack}
     if old and (old.definition, old.tags) == (definition, tags):
         return
     created_at_ms = old.created_at_ms if old else now_ms
@@ -78,7 +81,7 @@ def _define(
 def _delete_what_left(glue: LocalGlue, found: list[tuple[str, Kind, str, dict[str, Any]]]) -> None:
     stacks = {stack for stack, *_ in found}
     names = {(kind, name) for _, kind, name, _ in found}
-    for kind in KINDS.values():
+    for kind in Kind:
         for entity in list_entities(glue.store, kind):
             is_ours = entity.tags.get(STACK_TAG) in stacks
             if is_ours and (kind, entity.name) not in names:
@@ -90,3 +93,13 @@ def _definitions(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, di
         for _, kind, name, properties in stack_resources(stack, scope):
             if kind in KINDS:
                 yield stack.name, KINDS[kind], name, properties
+
+
+def _rules(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
+    """Yield the rules of EventBridge; what only AWS knows of their targets stands in braces."""
+    for stack, scope in resolve_stacks(read_assembly(folder), region, may_guess=True):
+        for id_, resource in stack.template.get("Resources", {}).items():
+            if resource["Type"] == RULE:
+                properties = scope.resolve(resource.get("Properties", {}))
+                name = properties.get("Name") or scope.physical_names[id_]
+                yield stack.name, Kind.RULE, name, properties

@@ -80,6 +80,12 @@ class Engine:
         except (TimeoutError, CancelledError) as error:
             raise _gone() from error
 
+    def tell(self, work: Callable[[LocalGlue], object]) -> None:
+        """Have something done in the engine's thread, some time; what it raises is dropped."""
+        with self._lock:
+            if not self._is_closed:
+                self._work.put((work, Future()))
+
     def _main(self) -> None:
         try:
             with self._open_glue() as glue:

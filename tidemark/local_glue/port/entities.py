@@ -1,4 +1,4 @@
-"""What clients and templates define, kept in the store: jobs, triggers, workflows.
+"""What clients and templates define, kept in the store: jobs, triggers, workflows, rules.
 
 Each is kept as the request that made it, by kind and name.
 """
@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from tidemark.local_glue.port.protocol.service_errors import AlreadyExistsError, NotFoundError
+from tidemark.local_glue.port.workflows.trigger_forms import watched_jobs
 from tidemark.local_glue.store.database import Store
 
 
@@ -20,6 +21,7 @@ class Kind(StrEnum):
     TRIGGER = "trigger"
     WORKFLOW = "workflow"
     SECURITY_CONFIGURATION = "security-configuration"
+    RULE = "rule"  # of EventBridge
 
 
 WITH_ARN = (Kind.JOB, Kind.TRIGGER, Kind.WORKFLOW)
@@ -81,6 +83,8 @@ def put_entity(store: Store, entity: Entity) -> None:
     )
     with store.transaction():
         store.query("INSERT OR REPLACE INTO glue_entity VALUES (?, ?, ?, ?, ?, ?)", values)
+        if entity.kind == Kind.TRIGGER:
+            _index_trigger(store, entity.name, entity.definition)
 
 
 def delete_entity(store: Store, kind: Kind, name: str) -> bool:
@@ -89,7 +93,27 @@ def delete_entity(store: Store, kind: Kind, name: str) -> bool:
         deleted = store.query(
             "DELETE FROM glue_entity WHERE kind = ? AND name = ? RETURNING name", (kind, name)
         )
+        if kind == Kind.TRIGGER:
+            _index_trigger(store, name, {})
     return bool(deleted)
+
+
+def _index_trigger(store: Store, name: str, definition: Mapping[str, Any]) -> None:
+    """Record which jobs a trigger watches."""
+    store.query("DELETE FROM trigger_watch WHERE trigger_name = ?", (name,))
+    for job_name in watched_jobs(definition):
+        store.query("INSERT INTO trigger_watch VALUES (?, ?)", (job_name, name))
+
+
+def triggers_that_watch(store: Store, job_name: str) -> list[Entity]:
+    """Return the triggers that watch a job, by name."""
+    rows = store.query(
+        "SELECT glue_entity.* FROM trigger_watch JOIN glue_entity "
+        "ON glue_entity.kind = ? AND glue_entity.name = trigger_name "
+        "WHERE job_name = ? ORDER BY trigger_name",
+        (Kind.TRIGGER, job_name),
+    )
+    return [_entity(dict(row)) for row in rows]
 
 
 def _entity(row: Mapping[str, Any]) -> Entity:

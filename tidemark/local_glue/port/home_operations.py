@@ -8,6 +8,7 @@ from typing import Any
 
 from tidemark.local_glue.port.deployments import deploy_on_port
 from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.eventbridge.service import deliver_entry, fault_of_entry
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, ServiceError
 
 FORBIDDEN = 403
@@ -48,4 +49,16 @@ def _deploy(engine: Engine, request: Any) -> Mapping[str, Any]:
     return {"Text": engine.ask(lambda glue: deploy_on_port(glue, Path(folder)))}
 
 
-OPERATIONS: Mapping[str, Callable[[Engine, Any], Mapping[str, Any]]] = {"Deploy": _deploy}
+def _put_event(engine: Engine, request: Any) -> Mapping[str, Any]:
+    """Deliver an event, which may also be one of AWS's own services, such as aws.s3."""
+    entry = request if isinstance(request, dict) else {}
+    if fault := fault_of_entry(entry):
+        raise ServiceError(*fault)
+    event_id, rules = engine.ask(lambda glue: deliver_entry(glue, entry))
+    return {"EventId": event_id, "Rules": rules}
+
+
+OPERATIONS: Mapping[str, Callable[[Engine, Any], Mapping[str, Any]]] = {
+    "Deploy": _deploy,
+    "PutEvent": _put_event,
+}

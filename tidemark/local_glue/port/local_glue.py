@@ -1,11 +1,16 @@
 """What an operation of Glue works on: the state, the runs, the triggers, the clock."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.local_glue.port.entities import Kind
+from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
+from tidemark.local_glue.port.eventbridge.documents import Event, run_status
+from tidemark.local_glue.port.eventbridge.rules import Rules
+from tidemark.local_glue.port.runs.delays import Delays
 from tidemark.local_glue.port.runs.runner import Runner
+from tidemark.local_glue.port.workflows.batches import Batches, fire_batch
 from tidemark.local_glue.port.workflows.firing import fire_by_clock
 from tidemark.local_glue.port.workflows.flows import Flows
 from tidemark.local_glue.port.workflows.schedules import Schedules
@@ -25,6 +30,10 @@ class LocalGlue:
         schedules: when triggers fire by the clock.
         now_ms: the clock, in epoch milliseconds.
         say: tells what no client waits for.
+        tell: told of events of Glue, and of those that a rule matches.
+        rules: of EventBridge.
+        batches: of events that wait for their batch.
+        delays: of runs that are to be told of when they are late.
         account: the id that ARNs have.
     """
 
@@ -35,6 +44,10 @@ class LocalGlue:
     schedules: Schedules
     now_ms: Callable[[], int]
     say: Callable[[str], None]
+    tell: Callable[[Event], None] = lambda _: None
+    rules: Rules = field(default_factory=Rules)
+    batches: Batches = field(default_factory=Batches)
+    delays: Delays = field(default_factory=Delays)
     account: str = ACCOUNT_ID
 
     def step(self) -> None:
@@ -42,7 +55,17 @@ class LocalGlue:
         now_ms = self.now_ms()
         for name in self.schedules.due(now_ms):
             fire_by_clock(self, name)
+        for name in self.batches.due(now_ms):
+            fire_batch(self, name)
         self.runner.step()
+        for run, delay_minutes in self.delays.late(self.runner.delayed, now_ms):
+            deliver(self, run_status(run, delay_minutes, now_ms, origin_of(self)))
+
+    def load(self) -> None:
+        """Read what is kept beside the store: schedules, rules, events that wait."""
+        self.schedules.load(self.store, self.now_ms())
+        self.rules.load(self.store)
+        self.batches.load(self.store)
 
 
 def arn_of(glue: LocalGlue, kind: Kind, name: str) -> str:

@@ -70,6 +70,23 @@ def deploy(port: ServedPort, assembly_folder: Path) -> str:
     return str(ask(port, "Deploy", {"Folder": str(assembly_folder.absolute())})["Text"])
 
 
+def put_event(port: ServedPort, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Put an event on the bus of a port, also one of a service of AWS.
+
+    Args:
+        port: of a home.
+        entry: Source, DetailType, Detail (JSON), and Resources if any, as PutEvents has them.
+
+    Returns:
+        The id of the event, and the names of the rules that match it.
+
+    Raises:
+        TidemarkError: it is refused, or the port does not answer.
+    """
+    answer = ask(port, "PutEvent", entry)
+    return answer["EventId"], answer["Rules"]
+
+
 def ask(port: ServedPort, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """Ask a port for something that only commands of its home may ask for; return the answer.
 

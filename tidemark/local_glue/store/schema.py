@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_glue.store.sqlite_files import keep_copy
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 JOB_RUNS = """
 CREATE TABLE job_run (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
@@ -75,11 +75,40 @@ CREATE TABLE IF NOT EXISTS glue_entity (
 );
 CREATE TABLE IF NOT EXISTS run_request (
     run_id TEXT PRIMARY KEY, flow_id TEXT, document TEXT NOT NULL
-);
+)
+"""
+FLOWS_OF_VERSION_6 = """
 CREATE TABLE IF NOT EXISTS flow (
     flow_id TEXT PRIMARY KEY, workflow_name TEXT, is_open INTEGER NOT NULL,
     definition TEXT NOT NULL, document TEXT NOT NULL
 )
+"""
+# What triggers began. What happens in one is a row, so that a change costs the same in every one.
+FLOWS = """
+CREATE TABLE flow (
+    flow_id TEXT PRIMARY KEY, workflow_name TEXT, is_open INTEGER NOT NULL, document TEXT NOT NULL
+);
+CREATE INDEX flow_by_workflow ON flow (workflow_name);
+CREATE INDEX flow_that_is_open ON flow (is_open) WHERE is_open;
+CREATE TABLE flow_snapshot (flow_id TEXT PRIMARY KEY, definition TEXT NOT NULL);
+CREATE TABLE flow_fired (
+    flow_id TEXT NOT NULL, trigger_name TEXT NOT NULL, PRIMARY KEY (flow_id, trigger_name)
+);
+CREATE TABLE flow_end (
+    flow_id TEXT NOT NULL, job_name TEXT NOT NULL, state TEXT NOT NULL, run_id TEXT NOT NULL,
+    PRIMARY KEY (flow_id, job_name)
+);
+CREATE TABLE flow_open (
+    flow_id TEXT NOT NULL, run_id TEXT NOT NULL, PRIMARY KEY (flow_id, run_id)
+);
+CREATE TABLE trigger_watch (
+    job_name TEXT NOT NULL, trigger_name TEXT NOT NULL, PRIMARY KEY (job_name, trigger_name)
+);
+CREATE INDEX trigger_watch_by_trigger ON trigger_watch (trigger_name);
+CREATE TABLE trigger_event (
+    trigger_name TEXT NOT NULL, event_id TEXT NOT NULL, received_at_ms INTEGER NOT NULL
+);
+CREATE INDEX trigger_event_by_trigger ON trigger_event (trigger_name)
 """
 # The version and the times of a table, and all that a client told of a partition.
 CATALOG_OF_CLIENTS = """
@@ -138,6 +167,7 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
             PORT,
             CATALOG_OF_CLIENTS,
             TABLE_VERSIONS,
+            FLOWS,
         ):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
@@ -229,6 +259,7 @@ def _to_version_5(connection: sqlite3.Connection) -> None:
 def _to_version_6(connection: sqlite3.Connection) -> None:
     """Keep what clients of the port define and start."""
     _execute_all(connection, PORT)
+    _execute_all(connection, FLOWS_OF_VERSION_6)
 
 
 def _to_version_7(connection: sqlite3.Connection) -> None:
@@ -241,6 +272,31 @@ def _to_version_8(connection: sqlite3.Connection) -> None:
     _execute_all(connection, TABLE_VERSIONS)
 
 
+def _to_version_9(connection: sqlite3.Connection) -> None:
+    """Keep what happens in a flow in rows of its own."""
+    connection.execute("ALTER TABLE flow RENAME TO flow_of_version_6")
+    _execute_all(connection, FLOWS)
+    rows = connection.execute("SELECT * FROM flow_of_version_6 ORDER BY rowid").fetchall()
+    for flow_id, workflow_name, is_open, definition, text in rows:
+        document = json.loads(text)
+        for name in document.pop("fired"):
+            connection.execute("INSERT INTO flow_fired VALUES (?, ?)", (flow_id, name))
+        for job_name, ended in document.pop("final").items():
+            values = (flow_id, job_name, ended["state"], ended["run_id"])
+            connection.execute("INSERT INTO flow_end VALUES (?, ?, ?, ?)", values)
+        for run_id in document.pop("open_runs"):
+            connection.execute("INSERT INTO flow_open VALUES (?, ?)", (flow_id, run_id))
+        connection.execute("INSERT INTO flow_snapshot VALUES (?, ?)", (flow_id, definition))
+        values = (flow_id, workflow_name, is_open, json.dumps(document))
+        connection.execute("INSERT INTO flow VALUES (?, ?, ?, ?)", values)
+    connection.execute("DROP TABLE flow_of_version_6")
+    connection.execute(
+        "INSERT OR IGNORE INTO trigger_watch SELECT json_extract(value, '$.JobName'), name "
+        "FROM glue_entity, json_each(definition, '$.Predicate.Conditions') "
+        "WHERE kind = 'trigger' AND json_extract(value, '$.JobName') IS NOT NULL"
+    )
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_2,
     _to_version_3,
@@ -249,4 +305,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_6,
     _to_version_7,
     _to_version_8,
+    _to_version_9,
 )

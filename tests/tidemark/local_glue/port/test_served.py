@@ -63,7 +63,7 @@ def test_what_only_the_home_may_ask_is_refused_without_its_secret(own_home):
         for secret in ("", "ä", "0" * 64):
             with pytest.raises(UsageError, match="secret"):
                 deploy(ServedPort(port.url, port.pid, secret), own_home.root)
-        with pytest.raises(UsageError, match="'Fly'; allowed: Deploy"):
+        with pytest.raises(UsageError, match="'Fly'; allowed: Deploy, PutEvent"):
             ask(port, "Fly", {})
         with pytest.raises(UsageError, match="Folder is 1"):
             ask(port, "Deploy", {"Folder": 1})

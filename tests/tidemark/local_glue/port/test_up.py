@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,8 @@ from click.testing import CliRunner
 from tests.tidemark.local_glue.port.conftest import Port
 from tidemark.cli.main import main
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.deployments import deploy_on_port
+from tidemark.local_glue.port.http.serving import Options, serving
 
 UP = [sys.executable, "-m", "tidemark", "local", "up", "--port", "0", "--jvms", "0"]
 
@@ -60,6 +63,55 @@ def test_jobs_of_an_app_run_on_the_port_and_one_that_left_it_is_gone(up, write_a
     )
     assert busy.returncode == 2
     assert "is using" in busy.stderr
+
+
+def test_rules_of_an_app_start_its_workflow_and_other_targets_are_named(home, write_assembly):
+    rule = {
+        "Type": "AWS::Events::Rule",
+        "Properties": {
+            "EventPattern": {"source": ["acme.shop"]},
+            "Targets": [
+                {
+                    "Id": "Workflow",
+                    "Arn": {
+                        "Fn::Sub": "arn:aws:glue:${AWS::Region}:${AWS::AccountId}:workflow/${Flow}"
+                    },
+                    "DeadLetterConfig": {"Arn": {"Fn::GetAtt": ["Missed", "Arn"]}},
+                },
+                {"Id": "Topic", "Arn": {"Ref": "Topic"}},
+            ],
+        },
+    }
+    others = {
+        "Closed": rule,
+        "Missed": {"Type": "AWS::SQS::Queue"},
+        "Topic": {"Type": "AWS::SNS::Topic"},
+    }
+    assembly = write_assembly({"one": ""}, others=others)
+    template = json.loads((assembly / "template.json").read_text(encoding="utf-8"))
+    start = template["Resources"]["Start"]["Properties"]
+    start["Type"] = "EVENT"
+    start["EventBatchingCondition"] = {"BatchSize": 2}
+    (assembly / "template.json").write_text(json.dumps(template), encoding="utf-8")
+    opened, said = Home.open(home), []
+    with serving(opened, Options(say=said.append, max_parallel=0)) as (url, engine):
+        port = Port(opened, url, engine)
+        text = engine.ask(lambda glue: deploy_on_port(glue, assembly))
+        entry = {"Source": "acme.shop", "DetailType": "Closed", "Detail": "{}"}
+        port.client("events").put_events(Entries=[entry, entry])
+
+        (run,) = port.glue.get_workflow_runs(Name="flow")["Runs"]
+        del template["Resources"]["Closed"]
+        (assembly / "template.json").write_text(json.dumps(template), encoding="utf-8")
+        engine.ask(lambda glue: deploy_on_port(glue, assembly))
+        rest = port.client("events").list_rules()["Rules"]
+
+    assert (
+        "1 jobs, 1 triggers, 1 workflows, 1 rules; not on this machine: rule stack-closed" in text
+    )
+    assert run["StartingEventBatchCondition"]["BatchSize"] == 2
+    assert (len(said), "is on AWS only" in said[0]) == (2, True)
+    assert rest == []
 
 
 @pytest.mark.parametrize(

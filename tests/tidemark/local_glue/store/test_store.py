@@ -15,6 +15,14 @@ from tests.disks import can_mount
 from tidemark.errors import BookmarkVersionMismatchError, DamagedDatabaseError, UsageError
 from tidemark.local_glue.bookmarks.files import FileVersion, SourceState
 from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
+from tidemark.local_glue.port.entities import triggers_that_watch
+from tidemark.local_glue.port.workflows.flow import Ended, Progress
+from tidemark.local_glue.port.workflows.flow_rows import (
+    open_flows,
+    open_runs,
+    progress_of,
+    snapshot_of_flow,
+)
 from tidemark.local_glue.store import sqlite_files
 from tidemark.local_glue.store.database import JobRun, Store
 from tidemark.local_glue.store.store_errors import check_database
@@ -29,6 +37,10 @@ RUN = JobRun(
     started_at_ms=100,
     log_path="runs/jr_1/stderr.log",
     bookmark_option="job-bookmark-enable",
+)
+FLOWS = (
+    *("flow", "flow_snapshot", "flow_fired", "flow_end", "flow_open"),
+    *("trigger_watch", "trigger_event"),
 )
 AFTER_VERSION_2 = ("catalog_table", "catalog_connection", "run_warning")
 COMMIT = """
@@ -242,7 +254,7 @@ def test_state_of_the_first_tidemark_is_kept_and_a_copy_stays_beside_it(database
 def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
     Store(database).close()
     with closing(sqlite3.connect(database)) as connection:
-        for table in (*AFTER_VERSION_2, "catalog_partition"):
+        for table in (*AFTER_VERSION_2, "catalog_partition", *FLOWS):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("ALTER TABLE job_run DROP COLUMN jvm")
         connection.execute("PRAGMA user_version = 2")
@@ -250,6 +262,48 @@ def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
     with Store(database) as store:
         for table in AFTER_VERSION_2:
             assert store.query(f"SELECT * FROM {table}") == []  # noqa: S608
+
+
+def test_a_workflow_run_of_version_8_goes_on_with_what_has_happened_in_it(database):
+    Store(database).close()
+    trigger = {
+        "Type": "CONDITIONAL",
+        "Actions": [{"JobName": "b"}],
+        "Predicate": {"Conditions": [{"JobName": "a", "State": "SUCCEEDED"}]},
+    }
+    document = {
+        "started_at_ms": 1,
+        "status": "RUNNING",
+        "ended_at_ms": None,
+        "properties": {"day": "1"},
+        "fired": ["start"],
+        "final": {"a": {"state": "SUCCEEDED", "run_id": "jr_1"}},
+        "open_runs": ["jr_2"],
+        "previous_id": None,
+        "kept": {},
+    }
+    with closing(sqlite3.connect(database)) as connection:
+        for table in FLOWS:
+            connection.execute(f"DROP TABLE {table}")
+        connection.execute(
+            "CREATE TABLE flow (flow_id TEXT PRIMARY KEY, workflow_name TEXT, is_open INTEGER, "
+            "definition TEXT, document TEXT)"
+        )
+        snapshot = json.dumps({"then": trigger})
+        row = ("wr_1", "w", 1, snapshot, json.dumps(document))
+        connection.execute("INSERT INTO flow VALUES (?, ?, ?, ?, ?)", row)
+        entity = ("trigger", "then", json.dumps(trigger), "{}", 1, 1)
+        connection.execute("INSERT INTO glue_entity VALUES (?, ?, ?, ?, ?, ?)", entity)
+        connection.execute("PRAGMA user_version = 8")
+        connection.commit()
+
+    with Store(database) as store:
+        (flow,) = open_flows(store)
+        assert (flow.flow_id, flow.workflow_name, flow.properties) == ("wr_1", "w", {"day": "1"})
+        assert progress_of(store, "wr_1") == Progress(("start",), {"a": Ended("SUCCEEDED", "jr_1")})
+        assert open_runs(store, "wr_1") == ["jr_2"]
+        assert snapshot_of_flow(store, "wr_1") == {"then": trigger}
+        assert [one.name for one in triggers_that_watch(store, "a")] == ["then"]
 
 
 def test_migration_that_fails_leaves_the_older_state_as_it_is(database):

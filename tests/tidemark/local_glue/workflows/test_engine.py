@@ -302,7 +302,7 @@ def test_timeout_of_an_action_is_that_of_its_run_only(workflow):
     assert sorted(outcome(result)) == [("one", "TIMEOUT"), ("two", "SUCCEEDED")]
 
 
-@pytest.mark.rule("Triggers and workflows", source="WF", choice="no event fires on this machine")
+@pytest.mark.rule("Triggers and workflows", source="WF", choice="`tidemark run` fires no event")
 def test_a_workflow_that_events_start_is_started_by_hand_and_says_so(workflow):
     result = workflow({"one": ""}, replace(START, type="EVENT", is_active=False)).execute()
     console = Console(file=io.StringIO())

@@ -3,6 +3,7 @@
 import http.client
 import json
 import secrets
+import threading
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.eventbridge.bus import deliver_created
+from tidemark.local_glue.port.eventbridge.documents import CreatedObject
 from tidemark.local_glue.port.home_operations import call_of_home
 from tidemark.local_glue.port.http.error_replies import error_reply
 from tidemark.local_glue.port.http.forward import forward
@@ -46,6 +49,7 @@ class Application:
         hosts: frozenset[str] | None,
         secret: str,
         forwards: Mapping[str, str] | None = None,
+        wants_objects: threading.Event | None = None,
     ) -> None:
         """Serve an engine.
 
@@ -56,10 +60,12 @@ class Application:
             hosts: the names by which the port is reached; None if any may be.
             secret: which commands of the home know.
             forwards: URLs of other services, by the names that signatures have; None for none.
+            wants_objects: set while somebody wants to know of objects that are put; None: never.
         """
         self._secret = secret
         self._engine = engine
-        self._s3 = S3(home, region)
+        wants = wants_objects or threading.Event()
+        self._s3 = S3(home, region, self._tell_of_object, wants)
         self._others = OtherServices(home, forwards or {})
         self._hosts = hosts
 
@@ -115,6 +121,9 @@ class Application:
         if service in IDENTITY:
             return self._of_query(service, body, request_id)
         return self._of_json(service, operation_of(headers), body)
+
+    def _tell_of_object(self, created: CreatedObject) -> None:
+        self._engine.tell(lambda glue: deliver_created(glue, created))
 
     def _of_home(self, headers: Mapping[str, str], body: bytes) -> Reply:
         given, name = headers.get(SECRET_HEADER.lower(), ""), operation_of(headers)

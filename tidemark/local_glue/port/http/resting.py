@@ -16,7 +16,8 @@ from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.application import Application
 from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, listening
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.runs.runner import RUNNING, STOPPING, Runner
+from tidemark.local_glue.port.runs.active import RUNNING, STOPPING
+from tidemark.local_glue.port.runs.runner import Runner
 from tidemark.local_glue.port.workflows.flows import Flows
 from tidemark.local_glue.port.workflows.schedules import Schedules
 from tidemark.local_glue.runs.job_runs import Machine, now_ms

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 SCOPE = re.compile(r"Credential=[^/,\s]*/\d{8}/[^/,\s]*/(?P<service>[^/,\s]+)/aws4_request")
 HOME = "tidemark"  # what commands of the home ask for
-TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs", "Tidemark": HOME}
+TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs", "AWSEvents": "events", "Tidemark": HOME}
 DYNAMODB_TARGETS = ("DynamoDB_20120810", "DynamoDBStreams_20120810")
 
 

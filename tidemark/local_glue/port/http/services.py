@@ -12,6 +12,7 @@ from tidemark.local_glue.port.catalog import (
     tables,
 )
 from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.eventbridge import service as events
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.logs import service as logs
 from tidemark.local_glue.port.protocol.models import find_operation
@@ -96,6 +97,16 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "UpdateTrigger": triggers.update_trigger,
     "UpdateWorkflow": workflows.update_workflow,
 }
+EVENTS: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
+    "DeleteRule": events.delete_rule,
+    "ListRules": events.list_rules,
+    "ListTargetsByRule": events.list_targets_by_rule,
+    "PutEvents": events.put_events,
+    "PutRule": events.put_rule,
+    "PutTargets": events.put_targets,
+    "RemoveTargets": events.remove_targets,
+}
+OF_ENGINE = {"glue": GLUE, "events": EVENTS}
 LOGS: Mapping[str, Callable[[Engine, Request], Answer]] = {
     "DescribeLogGroups": logs.describe_log_groups,
     "DescribeLogStreams": logs.describe_log_streams,
@@ -107,7 +118,7 @@ IDENTITY: Mapping[str, Mapping[str, Callable[[Mapping[str, str]], Answer]]] = {
     "iam": {"GetRole": identity.get_role},
 }
 OPERATIONS = {
-    "glue": tuple(GLUE),
+    **{service: tuple(operations) for service, operations in OF_ENGINE.items()},
     "logs": tuple(LOGS),
     **{service: tuple(operations) for service, operations in IDENTITY.items()},
 }
@@ -131,8 +142,8 @@ def call(engine: Engine, service: str, operation: str, request: Request) -> Answ
     Raises:
         TidemarkError: it is refused; the text says why.
     """
-    if service == "glue":
-        function = GLUE[operation]
+    if service in OF_ENGINE:
+        function = OF_ENGINE[service][operation]
         return engine.ask(lambda glue: function(glue, request))
     if service == "logs":
         return LOGS[operation](engine, request)

@@ -2,12 +2,12 @@
 
 import os
 import secrets
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.errors import UsageError
 from tidemark.extras import require
 from tidemark.local_glue.commands import region
@@ -15,7 +15,10 @@ from tidemark.local_glue.dynamodb import dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.port.engine import Engine
-from tidemark.local_glue.port.events import LOG, Events, state_change
+from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
+from tidemark.local_glue.port.eventbridge.documents import state_change
+from tidemark.local_glue.port.eventbridge.log import LOG, Events
+from tidemark.local_glue.port.eventbridge.rules import Rules
 from tidemark.local_glue.port.http.application import Application
 from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, listening
 from tidemark.local_glue.port.local_glue import LocalGlue
@@ -41,6 +44,7 @@ class Options:
         clock: epoch milliseconds.
         say: called in threads of its own with what no client waits for.
         on_event: a command that gets each event on its standard input; None for none.
+        max_parallel: how many job runs have a process at once; None takes the number of cores.
         on_death: called in the engine's thread if it ends by an error, and answers no more.
         forwards: URLs of other services, by the names that signatures have.
     """
@@ -52,6 +56,7 @@ class Options:
     clock: Callable[[], int] = now_ms
     say: Callable[[str], None] = lambda _: None
     on_event: str | None = None
+    max_parallel: int | None = None
     on_death: Callable[[BaseException], None] = lambda _: None
     forwards: Mapping[str, str] = field(default_factory=dict)
 
@@ -67,10 +72,13 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
     events = Events(home.root / LOG, options.on_event, options.say)
     with closing(events), listening(options.host, options.port) as listener:
         port = ServedPort(listener.url, os.getpid(), secrets.token_hex(32))
-        open_glue = partial(_open, home, options, events, port)
+        wants_objects = threading.Event()
+        open_glue = partial(_open, home, options, events, port, Rules(wants_objects))
         with Engine(open_glue, options.on_death) as engine:
             hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
-            application = Application(engine, home, region(), hosts, port.secret, options.forwards)
+            application = Application(
+                engine, home, region(), hosts, port.secret, options.forwards, wants_objects
+            )
             listener.serve(application)
             try:
                 yield listener.url, engine
@@ -101,7 +109,9 @@ def served_or_joined(home: Home, options: Options = Options()) -> Iterator[Serve
 
 
 @contextmanager
-def _open(home: Home, options: Options, events: Events, port: ServedPort) -> Iterator[LocalGlue]:
+def _open(
+    home: Home, options: Options, events: Events, port: ServedPort, rules: Rules
+) -> Iterator[LocalGlue]:
     with home.exclusive(), announced(home, port):
         java_home = find_java_home()
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
@@ -109,15 +119,18 @@ def _open(home: Home, options: Options, events: Events, port: ServedPort) -> Ite
             flows, schedules = Flows(store, options.clock), Schedules()
 
             def has_ended(run: JobRun) -> None:
-                if event := state_change(run, ACCOUNT_ID, machine.region):
-                    events.tell(event)
+                if event := state_change(run, origin_of(glue)):
+                    deliver(glue, event)
                 options.observe(run)
 
-            runner = Runner(machine, store, flows.follow, has_ended)
-            glue = LocalGlue(machine, store, runner, flows, schedules, options.clock, options.say)
+            runner = Runner(machine, store, flows.follow, has_ended, options.max_parallel)
+            clock, say = options.clock, options.say
+            glue = LocalGlue(
+                machine, store, runner, flows, schedules, clock, say, events.tell, rules
+            )
             try:
+                glue.load()
                 go_on(glue)
-                schedules.load(store, options.clock())
                 yield glue
             finally:
                 runner.close()

@@ -14,7 +14,11 @@ from tidemark.local_glue.port.protocol.service_errors import ServiceError
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
 DEEPEST = 100  # far beyond every shape; Python's own limit would end the thread's stack
-INVALID = {"glue": "InvalidInputException", "logs": "InvalidParameterException"}
+INVALID = {
+    "glue": "InvalidInputException",
+    "logs": "InvalidParameterException",
+    "events": "ValidationException",
+}
 
 
 def read_request(operation: OperationModel, body: bytes) -> dict[str, Any]:

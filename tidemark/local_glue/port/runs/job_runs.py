@@ -13,9 +13,10 @@ from tidemark.local_glue.port.jobs import TIMEOUT_MINUTES
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.pages import page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, NotFoundError
+from tidemark.local_glue.port.runs.active import Start
 from tidemark.local_glue.port.runs.capacity import capacity_of
+from tidemark.local_glue.port.runs.delays import delay_of
 from tidemark.local_glue.port.runs.run_requests import RunRequest, run_request, run_requests
-from tidemark.local_glue.port.runs.runner import Start
 from tidemark.local_glue.port.workflows.starts import job_to_run
 from tidemark.local_glue.runs.job_runs import new_run_id
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun
@@ -57,7 +58,9 @@ def start_job_run(glue: LocalGlue, request: Request) -> Answer:
         previous_run_id=earlier.run_id if earlier else None,
         is_queued=is_queued(entity, request.get("JobRunQueuingEnabled")),
     )
-    run = glue.runner.start(Start(job_to_run(entity, asked), asked, attempt))
+    delay_minutes = delay_of(entity.definition, asked.settings)
+    start = Start(job_to_run(entity, asked), asked, attempt, delay_minutes=delay_minutes)
+    run = glue.runner.start(start)
     return {"JobRunId": run.run_id}
 
 

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.runs.active import RUNNING
 from tidemark.local_glue.port.runs.run_requests import run_request
-from tidemark.local_glue.port.runs.runner import RUNNING
 from tidemark.local_glue.port.workflows.flow import ATTEMPT, STOPPING, Flow
+from tidemark.local_glue.port.workflows.flow_rows import open_flows, open_runs
 from tidemark.local_glue.port.workflows.starts import start_of
 from tidemark.local_glue.runs.job_runs import end_left_over_processes, failed_run
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun
@@ -23,8 +24,8 @@ def go_on(glue: LocalGlue) -> None:
         request = run_request(glue.store, run.run_id)
         start = start_of(glue.store, run.job_name, request, run.trigger_name, run.workflow_run_id)
         glue.runner.resume(run, replace(start, attempt=run.attempt))
-    for flow in glue.flows.open_flows():
-        for run_id in flow.open_runs:
+    for flow in open_flows(glue.store):
+        for run_id in open_runs(glue.store, flow.flow_id):
             _go_on_with(glue, flow, run_id)
 
 

@@ -7,15 +7,23 @@ after a crash a run that is STARTING was never started, and one that is RUNNING 
 """
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from tidemark.assembly.definitions import SPARK, JobDefinition
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.port.logs.marks import LogMarks
 from tidemark.local_glue.port.protocol.service_errors import TooManyRunsError
+from tidemark.local_glue.port.runs.active import (
+    RUNNING,
+    STARTING,
+    STOPPING,
+    WAITING,
+    ActiveRun,
+    ActiveRuns,
+    Start,
+)
 from tidemark.local_glue.port.runs.run_requests import RunRequest, put_run_request
 from tidemark.local_glue.runs.found_warnings import warnings_of
 from tidemark.local_glue.runs.job_runs import (
@@ -32,34 +40,6 @@ from tidemark.local_glue.runs.job_runs import (
 from tidemark.local_glue.runs.stored_warnings import keep_warnings
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
 
-STARTING, WAITING, RUNNING, STOPPING = "STARTING", "WAITING", "RUNNING", "STOPPING"
-
-
-@dataclass(frozen=True)
-class Start:
-    """A job run to be made: of which job, as asked for by what.
-
-    `problem` says why it cannot be, since its job was deleted; `failure`, why it fails at once.
-    """
-
-    job: JobDefinition
-    request: RunRequest
-    attempt: int = 0
-    trigger_name: str | None = None
-    workflow_run_id: str | None = None
-    problem: str | None = None
-    failure: TidemarkError | None = None
-
-
-@dataclass
-class ActiveRun:
-    """A run that has not ended; `process` is being started while it is a future."""
-
-    run: JobRun
-    start: Start
-    process: Future[JobProcess] | JobProcess | None = None
-
-
 OnEnd = Callable[[JobRun, RunRequest], list[Start]]
 
 
@@ -72,6 +52,7 @@ class Runner:
         store: Store,
         on_end: OnEnd,
         observe: Callable[[JobRun], None] = lambda _: None,
+        most: int | None = None,
     ) -> None:
         """Hold no run yet.
 
@@ -81,21 +62,27 @@ class Runner:
             on_end: called in the transaction that records the final state of a run which is not
                 retried; returns what is to be started by it.
             observe: called with each run whose final state was recorded.
+            most: how many runs have a process at once; None takes the number of cores.
         """
         self._observe = observe
         self._machine = machine
         self._store = store
         self._on_end = on_end
-        self._most = os.cpu_count() or 1
-        self._active: dict[str, ActiveRun] = {}
-        self._ended: dict[str, JobRun] = {}  # whose end could not be recorded yet
+        self._most = (os.cpu_count() or 1) if most is None else most
+        self._active = ActiveRuns()
+        self._ended: dict[str, tuple[ActiveRun, JobRun]] = {}  # whose end could not be recorded yet
         self._marks = LogMarks()
-        self._starter = ThreadPoolExecutor(self._most, "start-job-run")
+        self._starter = ThreadPoolExecutor(max(self._most, 1), "start-job-run")
 
     @property
     def is_busy(self) -> bool:
         """Whether a run is there that something may happen to by itself."""
-        return any(active.process for active in self._active.values()) or bool(self._ended)
+        return bool(self._active.started()) or bool(self._ended)
+
+    @property
+    def delayed(self) -> list[ActiveRun]:
+        """The runs that have not ended and are to be told of when they are late."""
+        return self._active.delayed()
 
     def start(self, start: Start) -> JobRun:
         """Record a new run, which starts when it can; return it.
@@ -104,7 +91,7 @@ class Runner:
             TooManyRunsError: the job has as many runs as it may and does not queue.
             TidemarkError: this machine cannot honour the arguments.
         """
-        run = self._plan(start, self._counted())
+        run = self._plan(start, self._active.counts())
         with self._store.transaction():
             self._record(run, start)
         self.add([(run, start)])
@@ -121,26 +108,27 @@ class Runner:
             ending: the run whose end starts them; it counts no more.
         """
         live: list[tuple[JobRun, Start]] = []
-        todo = list(starts)
+        counts = self._active.counts(ending)
+        todo = deque(starts)
         while todo:
-            start = todo.pop(0)
-            counted = [*self._counted(ending), *(run.job_name for run, _ in live)]
-            run = self._plan_or_fail(start, counted)
+            start = todo.popleft()
+            run = self._plan_or_fail(start, counts)
             self._record(run, start)
             if run.state in FINAL_STATES:
                 todo += self._on_end(run, start.request)
             else:
                 live.append((run, start))
+                counts[run.job_name] += run.state != WAITING
         return live
 
     def add(self, recorded: list[tuple[JobRun, Start]]) -> None:
         """Take recorded runs that are STARTING or WAITING."""
         for run, start in recorded:
-            self._active[run.run_id] = ActiveRun(run, start)
+            self._active.add(ActiveRun(run, start))
 
     def stop(self, run_id: str) -> bool:
         """Ask a run to stop; return whether it is one that has not ended."""
-        active = self._active.get(run_id)
+        active = self._active.find(run_id)
         if active is None or run_id in self._ended:
             return False
         if active.process is None:
@@ -153,16 +141,16 @@ class Runner:
 
     def step(self) -> None:
         """Do what is due: record runs that ended, start those that can."""
-        for run_id in list(self._ended):
-            self._end(self._active[run_id], self._ended[run_id])
-        for active in list(self._active.values()):
+        for active, run in list(self._ended.values()):
+            self._end(active, run)
+        for active in self._active.started():
             self._look_at(active)
         self._start_waiting()
 
     def close(self) -> None:
         """End every process; what had not been started stays as it is, for the next engine."""
         self._starter.shutdown(cancel_futures=True)
-        for active in list(self._active.values()):
+        for active in self._active.started():
             if isinstance(active.process, Future):
                 self._take_process(active)
             if isinstance(active.process, JobProcess):
@@ -177,9 +165,10 @@ class Runner:
         """
         if run.state not in FINAL_STATES and (why := _why_not(start)):
             run = _ended_as(run, *why)
-        self.add([(run, start)])
+        active = ActiveRun(run, start)
+        self._active.add(active)
         if run.state in FINAL_STATES:
-            self._end(self._active[run.run_id], run)
+            self._end(active, run)
 
     def _take_process(self, active: ActiveRun) -> None:
         """Take the process of a run that has been started, or record why there is none."""
@@ -213,7 +202,7 @@ class Runner:
 
     def _end(self, active: ActiveRun, run: JobRun) -> None:
         """Record the final state of a run and what follows, together; again later if that fails."""
-        self._ended[run.run_id] = run
+        self._ended[run.run_id] = active, run
         try:
             with self._store.transaction():
                 self._store.put_job_run(run)
@@ -221,7 +210,7 @@ class Runner:
                 keep_warnings(self._store, run.run_id, texts)
                 if self._is_retried(active.start, run):
                     retry = retry_of(active.start, run)
-                    next_run = self._plan(retry, [])
+                    next_run = self._plan(retry, Counter())
                     self._record(next_run, retry)
                     live = [(next_run, retry)]
                 else:
@@ -229,7 +218,7 @@ class Runner:
         except TidemarkError:  # such as a full disk: what the run did stays to be recorded
             return
         del self._ended[run.run_id]
-        del self._active[run.run_id]
+        self._active.remove(active)
         self.add(live)
         self._observe(run)
 
@@ -237,22 +226,22 @@ class Runner:
         # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html (TIMEOUT is not retried)
         return run.state == "FAILED" and start.attempt < start.job.max_retries
 
-    def _plan(self, start: Start, counted: list[str]) -> JobRun:
-        """Return the run that a start makes, where runs of the jobs ``counted`` are there."""
+    def _plan(self, start: Start, counts: Counter[str]) -> JobRun:
+        """Return the run that a start makes, where so many runs of each job are there."""
         request, job = start.request, start.job
         state = STARTING
-        if counted.count(job.name) >= job.max_concurrent_runs:
+        if counts[job.name] >= job.max_concurrent_runs:
             if not request.is_queued:
                 raise TooManyRunsError(f"Concurrent runs exceeded for {job.name}")
             state = WAITING
         run = plan_job_run(self._machine, job, request.arguments, request.run_id, start.attempt)
         return _of(start, run, state)
 
-    def _plan_or_fail(self, start: Start, counted: list[str]) -> JobRun:
+    def _plan_or_fail(self, start: Start, counts: Counter[str]) -> JobRun:
         why = _why_not(start)
         if why is None:
             try:
-                return self._plan(start, counted)
+                return self._plan(start, counts)
             except TidemarkError as error:
                 why = "FAILED", str(error)
         bare = replace(start.job, default_arguments={}, non_overridable_arguments={})
@@ -267,34 +256,27 @@ class Runner:
         run = replace(active.run, state=state)
         self._store.put_job_run(run)
         active.run = run
-
-    def _counted(self, ending: str = "") -> list[str]:
-        """Return the job of each run that counts for MaxConcurrentRuns."""
-        return [
-            active.run.job_name
-            for active in self._active.values()
-            if active.run.state != WAITING and active.run.run_id != ending
-        ]
+        self._active.place(active)
 
     def _start_waiting(self) -> None:
-        counted = Counter(self._counted())
-        for active in self._active.values():
-            job = active.start.job
-            if active.run.state == WAITING and counted[job.name] < job.max_concurrent_runs:
-                self._change(active, STARTING)
-                counted[job.name] += 1
-        ready = [a for a in self._active.values() if a.run.state == STARTING]
-        slots = self._most - sum(a.process is not None for a in self._active.values())
-        spark = sum(a.start.job.command == SPARK for a in self._active.values())
-        if spark:
-            self._machine.jvms.want(spark)
-        for active in ready[: max(slots, 0)]:
+        if waiting := self._active.waiting():
+            counts = self._active.counts()
+            for active in waiting:
+                job = active.start.job
+                if counts[job.name] < job.max_concurrent_runs:
+                    self._change(active, STARTING)
+                    counts[job.name] += 1
+        if self._active.spark:
+            self._machine.jvms.want(self._active.spark)
+        slots = max(self._most - len(self._active.started()), 0)
+        for active in self._active.starting(slots):
             active.run = replace(active.run, started_at_ms=now_ms())
-            self._change(active, RUNNING)
             job, request = active.start.job, active.start.request
+            self._change(active, RUNNING)
             active.process = self._starter.submit(
                 start_job_run, self._machine, job, request.arguments, active.run
             )
+            self._active.place(active)
 
 
 def retry_of(start: Start, run: JobRun) -> Start:

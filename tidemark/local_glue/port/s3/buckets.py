@@ -6,8 +6,10 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
 import bisect
 import contextlib
 import os
+import re
 import urllib.parse
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -21,6 +23,7 @@ from tidemark.local_glue.port.s3.records import EMPTY, etag_of_file
 from tidemark.local_glue.port.s3.xml import Markup, timestamp, xml_reply
 
 PAGE = 1000
+PLAIN = re.compile(r"[A-Za-z0-9_./~-]*")  # what neither URLs nor XML write in another way
 OWNER = {"ID": "local", "DisplayName": "local"}
 
 
@@ -101,6 +104,11 @@ def list_objects(lake: Lake, call: Call) -> Reply:
     return xml_reply("ListBucketResult", {**members, **page.members()})
 
 
+@lru_cache(maxsize=1024)
+def _quoted(text: str) -> str:
+    return urllib.parse.quote(text, safe="/")
+
+
 class _Page:
     """One page of a listing: what is behind a key."""
 
@@ -108,6 +116,7 @@ class _Page:
         self._call = call
         self._lake = lake
         self._folder = bucket_folder(lake.home, call.bucket)
+        self._is_encoded = call.query.get("encoding-type") == "url"
         self._prefix = call.query.get("prefix", "")
         self._delimiter = call.query.get("delimiter", "")
         self._size = min(call.number("max-keys", PAGE), PAGE)
@@ -131,9 +140,16 @@ class _Page:
 
     def encoded(self, text: str) -> str:
         """Return a key as the request wants it."""
-        if self._call.query.get("encoding-type") != "url":
+        if not self._is_encoded:
             return text
-        return urllib.parse.quote(text, safe="/")
+        folder, slash, name = text.rpartition("/")
+        return f"{_quoted(folder)}{slash}{name if PLAIN.fullmatch(name) else _quoted(name)}"
+
+    def _written(self, key: str) -> str:
+        """Return a key as it stands in the XML of the answer."""
+        if self._is_encoded:
+            return self.encoded(key)
+        return key if PLAIN.fullmatch(key) else escape(key)
 
     def members(self) -> dict[str, Any]:
         """Return what both versions of the answer have."""
@@ -159,7 +175,7 @@ class _Page:
         is_folder = key.endswith("/")
         etag = etags.get((key, stat.st_mtime_ns, stat.st_size)) or etag_of_file(stat)
         return (
-            f"<Contents><Key>{escape(self.encoded(key))}</Key>"
+            f"<Contents><Key>{self._written(key)}</Key>"
             f"<LastModified>{timestamp(stat.st_mtime_ns)}</LastModified>"
             f"<ETag>&quot;{EMPTY if is_folder else etag}&quot;</ETag>"
             f"<Size>{0 if is_folder else stat.st_size}</Size>"

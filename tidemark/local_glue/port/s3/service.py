@@ -3,10 +3,13 @@
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
 """
 
+import contextlib
+import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from tidemark.local_glue.home import OBJECTS_FILE, Home
+from tidemark.local_glue.port.eventbridge.documents import CreatedObject
 from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.s3 import buckets, multipart, objects
 from tidemark.local_glue.port.s3.calls import Call, Lake
@@ -56,13 +59,30 @@ NAMING = (
     *("restore", "retention", "select", "tagging", "torrent", "uploadId", "uploads"),
     *("versioning", "versions", "website", "versionId"),
 )
+CREATING = ("PutObject", "CopyObject", "CompleteMultipartUpload")
 EXPIRY = "%Y%m%dT%H%M%SZ"
 
 
 class S3:
     """S3 over the lake of a home; called by many threads."""
 
-    def __init__(self, home: Home, region: str) -> None:
+    def __init__(
+        self,
+        home: Home,
+        region: str,
+        on_created: Callable[[CreatedObject], None],
+        wants_created: threading.Event,
+    ) -> None:
+        """Serve the lake of a home.
+
+        Args:
+            home: whose lake it is.
+            region: of its buckets.
+            on_created: called with each object that a client has put, in the client's thread.
+            wants_created: set while that is wanted.
+        """
+        self._on_created = on_created
+        self._wants_created = wants_created
         self._lake = Lake(home, Records(home.root / OBJECTS_FILE), region)
 
     def answer(self, call: Call) -> Reply:
@@ -87,7 +107,18 @@ class S3:
                 "NotImplemented",
                 f"the local S3 does not have {what}; it has {', '.join(OPERATIONS)}",
             )
-        return found[1](self._lake, call)
+        name, operation = found
+        answer = operation(self._lake, call)
+        if name in CREATING and self._wants_created.is_set():
+            self._tell_of(call, name)
+        return answer
+
+    def _tell_of(self, call: Call, reason: str) -> None:
+        with contextlib.suppress(S3Error):  # it was deleted meanwhile
+            _, stat = objects.stat_of(self._lake, call.bucket, call.key)
+            etag = self._lake.records.find(call.bucket, call.key, stat).etag
+            size = 0 if call.key.endswith("/") else stat.st_size
+            self._on_created(CreatedObject(call.bucket, call.key, size, etag, reason))
 
 
 def _check_expiry(query: Mapping[str, str]) -> None:

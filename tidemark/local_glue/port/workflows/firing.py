@@ -1,12 +1,14 @@
 """Fires triggers: by a client, by the clock, by the start of a workflow."""
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.port.entities import Entity, Kind, find_entity, get_entity, list_entities
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, TooManyRunsError
 from tidemark.local_glue.port.workflows.flow import Flow
-from tidemark.local_glue.port.workflows.flows import Definitions, new_flow_id
+from tidemark.local_glue.port.workflows.flow_rows import Definitions, count_open
+from tidemark.local_glue.port.workflows.flows import new_flow_id
 from tidemark.local_glue.port.workflows.trigger_forms import CONDITIONAL, has_crawler
 
 if TYPE_CHECKING:
@@ -39,8 +41,21 @@ def fire_by_clock(glue: "LocalGlue", name: str) -> None:
         glue.say(f"trigger {name} did not fire: {error}")
 
 
-def start_workflow(glue: "LocalGlue", name: str, properties: dict[str, str]) -> str:
+def start_workflow(
+    glue: "LocalGlue",
+    name: str,
+    properties: dict[str, str],
+    batch: Mapping[str, int] | None = None,
+    together: Callable[[], None] = lambda: None,
+) -> str:
     """Start a run of a workflow by its start trigger; return the id of the run.
+
+    Args:
+        glue: whose workflow it is.
+        name: of the workflow.
+        properties: of the run, beside those that the workflow has by default.
+        batch: BatchSize and BatchWindow, if events start it.
+        together: called in the transaction that records the run.
 
     Raises:
         ServiceError: there is no such workflow, it has no start trigger, starts a crawler, or has
@@ -56,22 +71,29 @@ def start_workflow(glue: "LocalGlue", name: str, properties: dict[str, str]) -> 
         )
     refuse_crawlers(triggers)
     most = workflow.definition.get("MaxConcurrentRuns")
-    is_open = [flow for flow in glue.flows.of_workflow(name) if flow.is_open]
-    if most is not None and len(is_open) >= most:
+    if most is not None and count_open(glue.store, name) >= most:
         raise TooManyRunsError(f"Concurrent runs exceeded for workflow: {name}.")
     flow = Flow(
         new_flow_id(name),
         name,
         glue.now_ms(),
         properties={**workflow.definition.get("DefaultRunProperties", {}), **properties},
+        batch=batch,
     )
-    begin(glue, flow, [starts[0].name], snapshot_of(triggers))
+    begin(glue, flow, [starts[0].name], snapshot_of(triggers), together)
     return flow.flow_id
 
 
-def begin(glue: "LocalGlue", flow: Flow, trigger_names: list[str], snapshot: Definitions) -> None:
+def begin(
+    glue: "LocalGlue",
+    flow: Flow,
+    trigger_names: list[str],
+    snapshot: Definitions,
+    together: Callable[[], None] = lambda: None,
+) -> None:
     """Record a flow and the runs that its triggers start, together, and start them."""
     with glue.store.transaction():
+        together()
         live = glue.runner.settle(glue.flows.begin(flow, trigger_names, snapshot))
     glue.runner.add(live)
 

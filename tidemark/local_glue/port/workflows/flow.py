@@ -25,7 +25,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Flow:
-    """What has happened since a trigger fired.
+    """What a trigger began.
 
     Attributes:
         flow_id: of a workflow run its id, ``wr_...``.
@@ -34,11 +34,9 @@ class Flow:
         status: RUNNING, STOPPING, STOPPED or COMPLETED; the last also where jobs failed.
         ended_at_ms: when nothing ran any more.
         properties: of a workflow run.
-        fired: the triggers that have fired.
-        final: by job, how its last run in this flow ended.
-        open_runs: the runs that have not ended, by the id of their first attempt.
         previous_id: the workflow run that this one resumes.
         kept: by job, the runs of that one which count here too.
+        batch: BatchSize and BatchWindow, if events started it.
     """
 
     flow_id: str
@@ -47,11 +45,9 @@ class Flow:
     status: str = RUNNING
     ended_at_ms: int | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
-    fired: tuple[str, ...] = ()
-    final: Mapping[str, Ended] = field(default_factory=dict)
-    open_runs: tuple[str, ...] = ()
     previous_id: str | None = None
     kept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    batch: Mapping[str, int] | None = None
 
     @property
     def is_open(self) -> bool:
@@ -59,44 +55,55 @@ class Flow:
         return self.status in (RUNNING, STOPPING)
 
 
+@dataclass(frozen=True)
+class Progress:
+    """What has happened in a flow: all of it, or as much as some triggers look at.
+
+    Attributes:
+        fired: the triggers that have fired, in order.
+        final: by job, how its last run ended.
+    """
+
+    fired: tuple[str, ...] = ()
+    final: Mapping[str, Ended] = field(default_factory=dict)
+
+
 def after_end(
-    flow: Flow, triggers: Iterable[TriggerDefinition], job_name: str, ended: Ended
-) -> tuple[Flow, list[TriggerDefinition]]:
-    """Return a flow in which a run has ended, and the triggers that fire by that, in order.
+    flow: Flow,
+    progress: Progress,
+    triggers: Iterable[TriggerDefinition],
+    job_name: str,
+    ended: Ended,
+) -> tuple[Progress, list[TriggerDefinition]]:
+    """Return what has happened in a flow once a run has ended, and the triggers that fire by that.
 
     Args:
-        flow: what it was before.
+        flow: in which it ended; one that is being stopped fires nothing.
+        progress: before; what the triggers look at, at least.
         triggers: those that watch the job, at least.
         job_name: whose run has ended, its last attempt.
         ended: how.
     """
-    first = ended.run_id.split(ATTEMPT)[0]
-    flow = replace(
-        flow,
-        final={**flow.final, job_name: ended},
-        open_runs=tuple(run_id for run_id in flow.open_runs if run_id != first),
-    )
+    progress = replace(progress, final={**progress.final, job_name: ended})
     if flow.status != RUNNING:
-        return flow, []
-    states = {name: last.state for name, last in flow.final.items()}
-    firing = [t for t in triggers if t.name not in flow.fired and is_satisfied(t, states)]
-    return replace(flow, fired=(*flow.fired, *(t.name for t in firing))), firing
+        return progress, []
+    states = {name: last.state for name, last in progress.final.items()}
+    firing = [t for t in triggers if t.name not in progress.fired and is_satisfied(t, states)]
+    return replace(progress, fired=(*progress.fired, *(t.name for t in firing))), firing
 
 
 def closed(flow: Flow, now_ms: int) -> Flow:
-    """Return a flow with its end, if nothing of it runs any more."""
-    if flow.open_runs or not flow.is_open:
-        return flow
+    """Return a flow of which nothing runs any more."""
     status = STOPPED if flow.status == STOPPING else COMPLETED
     return replace(flow, status=status, ended_at_ms=now_ms)
 
 
-def predecessors(trigger: TriggerDefinition, flow: Flow) -> list[dict[str, str]]:
+def predecessors(trigger: TriggerDefinition, progress: Progress) -> list[dict[str, str]]:
     """Return the runs whose states made a trigger fire, as JobRun has them."""
     found = {
-        condition.job_name: flow.final[condition.job_name].run_id
+        condition.job_name: progress.final[condition.job_name].run_id
         for condition in trigger.conditions
-        if condition.job_name in flow.final
-        and flow.final[condition.job_name].state == condition.state
+        if condition.job_name in progress.final
+        and progress.final[condition.job_name].state == condition.state
     }
     return [{"JobName": name, "RunId": run_id} for name, run_id in found.items()]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tidemark.assembly.definitions import CRAWLER
-from tidemark.local_glue.port.workflows.trigger_forms import node_of
+from tidemark.local_glue.port.workflows.trigger_forms import node_of, watched_jobs
 
 Definitions = Mapping[str, Mapping[str, Any]]  # of triggers, by name
 Runs = Mapping[str, list[dict[str, Any]]]  # JobRun members by job
@@ -79,8 +79,7 @@ def started(definition: Mapping[str, Any]) -> set[str]:
 
 def watched(definition: Mapping[str, Any]) -> set[str]:
     """Return the jobs that a trigger watches."""
-    conditions = definition.get("Predicate", {}).get("Conditions", [])
-    return {condition["JobName"] for condition in conditions if "JobName" in condition}
+    return set(watched_jobs(definition))
 
 
 def statistics(triggers: Definitions, states: Iterable[str]) -> dict[str, int]:

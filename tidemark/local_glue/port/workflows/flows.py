@@ -1,38 +1,48 @@
-"""The flows in the store: what a trigger began, followed from run to run until nothing runs."""
+"""Follows flows from run to run: what a trigger began, until nothing runs."""
 
-import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tidemark.assembly.definitions import TriggerDefinition
-from tidemark.local_glue.port.entities import Kind, list_entities
+from tidemark.local_glue.port.entities import triggers_that_watch
+from tidemark.local_glue.port.runs.active import Start
 from tidemark.local_glue.port.runs.run_requests import RunRequest
-from tidemark.local_glue.port.runs.runner import Start
+from tidemark.local_glue.port.workflows import flow_rows
 from tidemark.local_glue.port.workflows.flow import (
+    ATTEMPT,
     Ended,
     Flow,
+    Progress,
     after_end,
     closed,
     predecessors,
 )
+from tidemark.local_glue.port.workflows.flow_rows import Definitions
 from tidemark.local_glue.port.workflows.starts import start_of
-from tidemark.local_glue.port.workflows.trigger_forms import trigger_of
+from tidemark.local_glue.port.workflows.trigger_forms import trigger_of, watched_jobs
 from tidemark.local_glue.runs.job_runs import new_run_id
 from tidemark.local_glue.store.database import JobRun, Store
 
-Definitions = Mapping[str, Mapping[str, Any]]  # of triggers, by name
 RUN_SETTINGS = ("SecurityConfiguration", "NotificationProperty")
 
 
+@dataclass(frozen=True)
+class _Snapshot:
+    """The triggers of a workflow run, and by job the names of those that watch it."""
+
+    definitions: Definitions
+    watching: Mapping[str, Sequence[str]]
+
+
 class Flows:
-    """Reads and writes flows; used by the thread of the store."""
+    """Begins and follows flows; used by the thread of the store."""
 
     def __init__(self, store: Store, now_ms: Callable[[], int]) -> None:
         self._store = store
         self._now_ms = now_ms
-        self._snapshots: dict[str, Definitions] = {}  # of workflow runs, which never change
+        self._snapshots: dict[str, _Snapshot] = {}  # of open workflow runs; they never change
 
     def begin(self, flow: Flow, trigger_names: Sequence[str], snapshot: Definitions) -> list[Start]:
         """Record a flow in which triggers fire now, and return what they start.
@@ -45,20 +55,16 @@ class Flows:
             snapshot: of a workflow run, its triggers, which hold until its end; else those that
                 fire.
         """
-        self.keep_snapshot(flow, snapshot)
-        flow = replace(flow, fired=(*flow.fired, *trigger_names))
         fired = [(trigger_of(name, snapshot[name]), snapshot[name]) for name in trigger_names]
-        return self.put_with(flow, [start for t, d in fired for start in self.starts(flow, t, d)])
+        starts = [start for t, d in fired for start in self.starts(flow, Progress(), t, d)]
+        return self.add(flow, Progress(tuple(trigger_names)), snapshot, starts)
 
-    def keep_snapshot(self, flow: Flow, snapshot: Definitions) -> None:
-        """Take the triggers that hold in a flow which is about to be recorded."""
-        self._snapshots[flow.flow_id] = snapshot
-
-    def put_with(self, flow: Flow, starts: list[Start]) -> list[Start]:
+    def add(
+        self, flow: Flow, progress: Progress, snapshot: Definitions, starts: list[Start]
+    ) -> list[Start]:
         """Record a flow with the runs that it starts; return them."""
-        ids = tuple(start.request.run_id for start in starts)
-        self.put(closed(replace(flow, open_runs=(*flow.open_runs, *ids)), self._now_ms()))
-        return starts
+        flow_rows.add_flow(self._store, flow, progress, snapshot)
+        return self._started(flow, starts)
 
     def follow(self, run: JobRun, request: RunRequest) -> list[Start]:
         """Return what the end of a run starts, and record that it does; call it in a transaction.
@@ -66,28 +72,43 @@ class Flows:
         A run that a client started fires nothing.
         Source: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html
         """
-        flow = self.find(request.flow_id) if request.flow_id else None
+        flow = flow_rows.find_flow(self._store, request.flow_id) if request.flow_id else None
         if flow is None:
             return []
-        definitions = self._definitions(flow)
-        watching = [
-            trigger_of(name, definition)
-            for name, definition in definitions.items()
-            if _watches(definition, run.job_name)
-        ]
-        flow, firing = after_end(flow, watching, run.job_name, Ended(run.state, run.run_id))
+        definitions = self._watching(flow, run.job_name)
+        watching = [trigger_of(name, definition) for name, definition in definitions.items()]
+        looked_at = {condition.job_name for t in watching for condition in t.conditions}
+        before = flow_rows.progress_around(self._store, flow.flow_id, definitions, looked_at)
+        ended = Ended(run.state, run.run_id)
+        progress, firing = after_end(flow, before, watching, run.job_name, ended)
+        flow_rows.put_end(self._store, flow.flow_id, run.job_name, ended)
+        flow_rows.delete_open(self._store, flow.flow_id, run.run_id.split(ATTEMPT)[0])
+        flow_rows.add_fired(self._store, flow.flow_id, [trigger.name for trigger in firing])
         starts = [
             start
             for trigger in firing
-            for start in self.starts(flow, trigger, definitions[trigger.name])
+            for start in self.starts(flow, progress, trigger, definitions[trigger.name])
         ]
-        return self.put_with(flow, starts)
+        return self._started(flow, starts)
+
+    def _started(self, flow: Flow, starts: list[Start]) -> list[Start]:
+        """Record the runs that a flow starts, or its end if nothing of it runs; return them."""
+        ids = [start.request.run_id for start in starts]
+        flow_rows.add_open(self._store, flow.flow_id, ids)
+        if flow.is_open and not flow_rows.has_open(self._store, flow.flow_id):
+            flow_rows.update_flow(self._store, closed(flow, self._now_ms()))
+            self._snapshots.pop(flow.flow_id, None)
+        return starts
 
     def starts(
-        self, flow: Flow, trigger: TriggerDefinition, definition: Mapping[str, Any]
+        self,
+        flow: Flow,
+        progress: Progress,
+        trigger: TriggerDefinition,
+        definition: Mapping[str, Any],
     ) -> list[Start]:
         """Return the runs that a trigger starts in a flow."""
-        before = tuple(predecessors(trigger, flow))
+        before = tuple(predecessors(trigger, progress))
         return [
             self._start(flow, trigger.name, action, before)
             for action in definition["Actions"]
@@ -116,90 +137,33 @@ class Flows:
         workflow_run_id = flow.flow_id if flow.workflow_name is not None else None
         return start_of(self._store, action["JobName"], request, trigger_name, workflow_run_id)
 
-    def _definitions(self, flow: Flow) -> Definitions:
-        """Return the triggers that count: of a workflow run those of its start."""
+    def _watching(self, flow: Flow, job_name: str) -> Definitions:
+        """Return the triggers that count and watch a job: of a workflow run those of its start."""
         if flow.workflow_name is None:
             return {
                 entity.name: entity.definition
-                for entity in list_entities(self._store, Kind.TRIGGER)
+                for entity in triggers_that_watch(self._store, job_name)
                 if "WorkflowName" not in entity.definition
             }
-        return self.snapshot(flow.flow_id)
+        snapshot = self._snapshot(flow.flow_id)
+        return {name: snapshot.definitions[name] for name in snapshot.watching.get(job_name, ())}
 
     def snapshot(self, flow_id: str) -> Definitions:
         """Return the triggers of a workflow run, as they were when it started."""
+        found = self._snapshots.get(flow_id)
+        return found.definitions if found else flow_rows.snapshot_of_flow(self._store, flow_id)
+
+    def _snapshot(self, flow_id: str) -> _Snapshot:
         if flow_id not in self._snapshots:
-            rows = self._store.query("SELECT definition FROM flow WHERE flow_id = ?", (flow_id,))
-            self._snapshots[flow_id] = json.loads(rows[0]["definition"])
+            definitions = flow_rows.snapshot_of_flow(self._store, flow_id)
+            watching: dict[str, list[str]] = {}
+            for name, definition in definitions.items():
+                for job_name in watched_jobs(definition):
+                    watching.setdefault(job_name, []).append(name)
+            self._snapshots[flow_id] = _Snapshot(definitions, watching)
         return self._snapshots[flow_id]
-
-    def find(self, flow_id: str) -> Flow | None:
-        """Return a flow, or None."""
-        rows = self._store.query("SELECT * FROM flow WHERE flow_id = ?", (flow_id,))
-        return _flow(dict(rows[0])) if rows else None
-
-    def open_flows(self) -> list[Flow]:
-        """Return the flows that have not ended, the oldest first."""
-        rows = self._store.query("SELECT * FROM flow WHERE is_open ORDER BY rowid")
-        return [_flow(dict(row)) for row in rows]
-
-    def of_workflow(self, name: str) -> list[Flow]:
-        """Return the runs of a workflow, the newest first."""
-        rows = self._store.query(
-            "SELECT * FROM flow WHERE workflow_name = ? ORDER BY rowid DESC", (name,)
-        )
-        return [_flow(dict(row)) for row in rows]
-
-    def put(self, flow: Flow) -> None:
-        """Insert or replace a flow, and the row of its workflow run."""
-        document = document_of(flow)
-        with self._store.transaction():
-            changed = self._store.query(
-                "UPDATE flow SET is_open = ?, document = ? WHERE flow_id = ? RETURNING flow_id",
-                (flow.is_open, document, flow.flow_id),
-            )
-            if not changed:
-                snapshot = json.dumps(self._snapshots.get(flow.flow_id, {}))
-                values = (flow.flow_id, flow.workflow_name, flow.is_open, snapshot, document)
-                self._store.query("INSERT INTO flow VALUES (?, ?, ?, ?, ?)", values)
-            if flow.workflow_name is not None:
-                self._store.put_workflow_run(
-                    flow.flow_id,
-                    flow.workflow_name,
-                    flow.status,
-                    flow.started_at_ms,
-                    flow.ended_at_ms,
-                )
-        if not flow.is_open:
-            self._snapshots.pop(flow.flow_id, None)
 
 
 def new_flow_id(workflow_name: str | None) -> str:
     """Return an id for a flow; of a workflow run one as Glue makes them."""
     return f"{'wf' if workflow_name is None else 'wr'}_{secrets.token_hex(32)}"
-
-
-def _watches(definition: Mapping[str, Any], job_name: str) -> bool:
-    conditions = definition.get("Predicate", {}).get("Conditions", [])
-    return any(condition.get("JobName") == job_name for condition in conditions)
-
-
-def document_of(flow: Flow) -> str:
-    """Return what changes of a flow as JSON."""
-    members = asdict(flow)
-    del members["flow_id"], members["workflow_name"]
-    return json.dumps(members)
-
-
-def flow_of(flow_id: str, workflow_name: str | None, document: str) -> Flow:
-    """Return the flow that `document_of` was given."""
-    members = json.loads(document)
-    members["final"] = {name: Ended(**ended) for name, ended in members["final"].items()}
-    members["kept"] = {name: tuple(runs) for name, runs in members["kept"].items()}
-    for name in ("fired", "open_runs"):
-        members[name] = tuple(members[name])
-    return Flow(flow_id, workflow_name, **members)
-
-
-def _flow(row: Mapping[str, Any]) -> Flow:
-    return flow_of(row["flow_id"], row["workflow_name"], row["document"])

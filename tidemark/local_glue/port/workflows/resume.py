@@ -8,8 +8,8 @@ from typing import Any
 
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, ServiceError
-from tidemark.local_glue.port.runs.runner import Start
-from tidemark.local_glue.port.workflows.flow import COMPLETED, Flow
+from tidemark.local_glue.port.runs.active import Start
+from tidemark.local_glue.port.workflows.flow import COMPLETED, Flow, Progress
 from tidemark.local_glue.port.workflows.flow_graph import (
     JOB,
     Definitions,
@@ -18,6 +18,7 @@ from tidemark.local_glue.port.workflows.flow_graph import (
     started,
     watched,
 )
+from tidemark.local_glue.port.workflows.flow_rows import flows_of_workflow, progress_of
 from tidemark.local_glue.port.workflows.flows import new_flow_id
 from tidemark.local_glue.port.workflows.trigger_forms import trigger_of
 from tidemark.local_glue.port.workflows.workflows import find_flow, runs_of
@@ -41,15 +42,17 @@ def resume_workflow_run(glue: LocalGlue, request: Request) -> dict[str, Any]:
         old.workflow_name,
         glue.now_ms(),
         properties=old.properties,
-        fired=tuple(name for name in old.fired if not watched(triggers[name]) & again),
-        final={name: ended for name, ended in old.final.items() if name not in again},
         previous_id=old.flow_id,
         kept=kept,
     )
+    before = progress_of(glue.store, old.flow_id)
+    progress = Progress(
+        fired=tuple(name for name in before.fired if not watched(triggers[name]) & again),
+        final={name: ended for name, ended in before.final.items() if name not in again},
+    )
+    starts = _starts(glue, flow, progress, triggers, selected)
     with glue.store.transaction():
-        glue.flows.keep_snapshot(flow, triggers)
-        starts = _starts(glue, flow, triggers, selected)
-        live = glue.runner.settle(glue.flows.put_with(flow, starts))
+        live = glue.runner.settle(glue.flows.add(flow, progress, triggers, starts))
     glue.runner.add(live)
     ids = [node_id(flow.workflow_name or "", JOB, name) for name in sorted(selected)]
     return {"RunId": flow.flow_id, "NodeIds": ids}
@@ -59,7 +62,7 @@ def _check_state(glue: LocalGlue, old: Flow) -> None:
     if old.status != COMPLETED:
         text = f"workflow run {old.flow_id} is {old.status}; one that is COMPLETED can be resumed"
         raise ServiceError("IllegalWorkflowStateException", text)
-    runs = glue.flows.of_workflow(old.workflow_name or "")
+    runs = flows_of_workflow(glue.store, old.workflow_name or "")
     later = [flow.flow_id for flow in runs if flow.previous_id == old.flow_id]
     if old.previous_id is not None and later:
         raise ServiceError(
@@ -86,12 +89,14 @@ def _is_behind(triggers: Definitions, name: str, chosen: set[str]) -> bool:
     return any(name in downstream(triggers, [other]) for other in chosen - {name})
 
 
-def _starts(glue: LocalGlue, flow: Flow, triggers: Definitions, selected: set[str]) -> list[Start]:
+def _starts(
+    glue: LocalGlue, flow: Flow, progress: Progress, triggers: Definitions, selected: set[str]
+) -> list[Start]:
     """Return the starts of the selected jobs, as the triggers that fired for them start them."""
     found = []
-    for name in flow.fired:
+    for name in progress.fired:
         definition = triggers[name]
         if started(definition) & selected:
-            all_starts = glue.flows.starts(flow, trigger_of(name, definition), definition)
+            all_starts = glue.flows.starts(flow, progress, trigger_of(name, definition), definition)
             found += [start for start in all_starts if start.job.name in selected]
     return found

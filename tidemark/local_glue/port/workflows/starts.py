@@ -7,8 +7,9 @@ from tidemark.assembly.template import runnable_job
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.port.entities import Entity, Kind, find_entity
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
+from tidemark.local_glue.port.runs.active import Start
+from tidemark.local_glue.port.runs.delays import delay_of
 from tidemark.local_glue.port.runs.run_requests import RunRequest
-from tidemark.local_glue.port.runs.runner import Start
 from tidemark.local_glue.store.database import Store
 
 
@@ -45,6 +46,7 @@ def start_of(
     if entity is None:
         return replace(start, problem=f"the job {job_name} does not exist: it was deleted")
     try:
-        return replace(start, job=job_to_run(entity, request))
+        job = job_to_run(entity, request)
     except TidemarkError as error:
         return replace(start, failure=error)
+    return replace(start, job=job, delay_minutes=delay_of(entity.definition, request.settings))

@@ -43,6 +43,12 @@ def node_of(item: Mapping[str, Any]) -> str:
     return CRAWLER + item["CrawlerName"] if "CrawlerName" in item else str(item["JobName"])
 
 
+def watched_jobs(definition: Definition) -> list[str]:
+    """Return the jobs that a trigger watches, each once."""
+    conditions = definition.get("Predicate", {}).get("Conditions", [])
+    return list(dict.fromkeys(item["JobName"] for item in conditions if "JobName" in item))
+
+
 def has_crawler(definition: Definition) -> bool:
     """Return whether a trigger starts or watches a crawler."""
     conditions = definition.get("Predicate", {}).get("Conditions", [])

@@ -26,6 +26,7 @@ from tidemark.local_glue.port.workflows.trigger_forms import (
     CONDITIONAL,
     CREATED,
     DEACTIVATED,
+    EVENT,
     ON_DEMAND,
     SCHEDULED,
     check_trigger,
@@ -173,7 +174,9 @@ def _set_state(glue: LocalGlue, entity: Entity, state: str) -> None:
 
 
 def _reload(glue: LocalGlue, entity: Entity) -> None:
-    """Read the schedules again, if a trigger that was changed has one."""
+    """Read the schedules or the batches again, if a trigger that was changed has one."""
+    if entity.definition["Type"] == EVENT:
+        glue.batches.load(glue.store)
     if entity.definition["Type"] == SCHEDULED:
         glue.schedules.load(glue.store, glue.now_ms())
 

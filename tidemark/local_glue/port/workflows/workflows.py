@@ -25,6 +25,8 @@ from tidemark.local_glue.port.runs.run_requests import run_requests
 from tidemark.local_glue.port.workflows.firing import snapshot_of, start_workflow, triggers_of
 from tidemark.local_glue.port.workflows.flow import ATTEMPT, RUNNING, STOPPING, Flow
 from tidemark.local_glue.port.workflows.flow_graph import graph, statistics
+from tidemark.local_glue.port.workflows.flow_rows import find_flow as find_by_id
+from tidemark.local_glue.port.workflows.flow_rows import flows_of_workflow, last_flow, update_flow
 from tidemark.local_glue.store.database import JobRun
 
 Request = Mapping[str, Any]
@@ -83,14 +85,14 @@ def batch_get_workflows(glue: LocalGlue, request: Request) -> Answer:
 
 
 def _member(glue: LocalGlue, entity: Entity, with_graph: bool) -> Answer:
-    runs = glue.flows.of_workflow(entity.name)
+    last = last_flow(glue.store, entity.name)
     triggers = snapshot_of(triggers_of(glue, entity.name))
     return {
         **entity.definition,
         "Name": entity.name,
         "CreatedOn": entity.created_at_ms,
         "LastModifiedOn": entity.changed_at_ms,
-        "LastRun": run_of_workflow(glue, runs[0], with_graph=with_graph) if runs else None,
+        "LastRun": run_of_workflow(glue, last, with_graph=with_graph) if last else None,
         "Graph": graph(entity.name, triggers) if with_graph else None,
     }
 
@@ -110,7 +112,7 @@ def get_workflow_run(glue: LocalGlue, request: Request) -> Answer:
 def get_workflow_runs(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the runs of a workflow, the newest first."""
     get_entity(glue.store, Kind.WORKFLOW, request["Name"])
-    flows = glue.flows.of_workflow(request["Name"])
+    flows = flows_of_workflow(glue.store, request["Name"])
     found, token = page(flows, request.get("NextToken"), request.get("MaxResults", PAGE_OF_RUNS))
     with_graph = request.get("IncludeGraph", False)
     runs = [run_of_workflow(glue, flow, with_graph=with_graph) for flow in found]
@@ -125,7 +127,9 @@ def get_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
 def put_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
     """Add properties to a run, or change them; those of other runs stay."""
     flow = find_flow(glue, request)
-    glue.flows.put(replace(flow, properties={**flow.properties, **request["RunProperties"]}))
+    update_flow(
+        glue.store, replace(flow, properties={**flow.properties, **request["RunProperties"]})
+    )
     return {}
 
 
@@ -137,7 +141,7 @@ def stop_workflow_run(glue: LocalGlue, request: Request) -> Answer:
             "IllegalWorkflowStateException",
             f"workflow run {flow.flow_id} is {flow.status}; one that is RUNNING can be stopped",
         )
-    glue.flows.put(replace(flow, status=STOPPING))
+    update_flow(glue.store, replace(flow, status=STOPPING))
     for run in runs_of(glue, flow):
         glue.runner.stop(run.run_id)
     return {}
@@ -149,7 +153,7 @@ def find_flow(glue: LocalGlue, request: Request) -> Flow:
     Raises:
         NotFoundError: the workflow has no such run.
     """
-    flow = glue.flows.find(request["RunId"])
+    flow = find_by_id(glue.store, request["RunId"])
     if flow is None or flow.workflow_name != request["Name"]:
         raise NotFoundError(
             f"Entity Not Found: workflow {request['Name']} has no run {request['RunId']!r}"
@@ -176,6 +180,7 @@ def run_of_workflow(glue: LocalGlue, flow: Flow, *, with_graph: bool) -> Answer:
         "StartedOn": flow.started_at_ms,
         "CompletedOn": flow.ended_at_ms,
         "Status": flow.status,
+        "StartingEventBatchCondition": flow.batch,
         "Statistics": statistics(triggers, last.values()),
         "Graph": graph(flow.workflow_name or "", triggers, _members(glue, runs))
         if with_graph

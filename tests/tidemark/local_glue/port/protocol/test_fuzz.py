@@ -47,7 +47,7 @@ def values(shape: Shape, depth: int = 0) -> st.SearchStrategy[Any]:
 def test_every_request_is_answered_or_refused_with_a_code_of_glue(port, data):
     if not port.glue.list_jobs()["JobNames"]:
         port.job("a")
-    service = data.draw(st.sampled_from(["glue", "glue", "glue", "logs"]))
+    service = data.draw(st.sampled_from(["glue", "glue", "glue", "logs", "events"]))
     name = data.draw(st.sampled_from(sorted(OPERATIONS[service])))
     operation = find_operation(service, name)
     body = json.dumps(data.draw(values(operation.input_shape))).encode()

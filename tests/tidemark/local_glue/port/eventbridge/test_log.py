@@ -10,7 +10,7 @@ import pytest
 from tests.tidemark.local_glue.port.conftest import Port
 from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.events import state_change
+from tidemark.local_glue.port.eventbridge.documents import Origin, state_change
 from tidemark.local_glue.port.http.serving import Options, serving
 from tidemark.local_glue.store.database import JobRun
 
@@ -38,7 +38,7 @@ def test_an_event_has_the_form_of_eventbridge(tmp_path):
 
 
 def test_the_document_of_a_run():
-    event = state_change(RUN, "000000000000", "eu-west-2")
+    event = state_change(RUN, Origin("000000000000", "eu-west-2"))
 
     assert event is not None
     assert len(event.pop("id")) == 36

@@ -1,50 +1,17 @@
-"""Tells of job runs that have ended, as Glue tells EventBridge.
-
-Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-glue.html
-"""
+"""Tells of events: into a log, and to a command of the user."""
 
 import json
 import shlex
 import subprocess
-import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.store.database import JobRun
 
 LOG = "events.jsonl"  # in the home, a document a line
-SEVERITIES = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
-MS_PER_S = 1000
 COMMAND_TIMEOUT_S = 60
-
-
-def state_change(run: JobRun, account: str, region: str) -> dict[str, Any] | None:
-    """Return the event "Glue Job State Change" of a run that has ended; None if AWS sends none."""
-    if run.state not in SEVERITIES:
-        return None
-    end = datetime.fromtimestamp((run.completed_at_ms or run.started_at_ms) // MS_PER_S, UTC)
-    detail = {
-        "jobName": run.job_name,
-        "severity": SEVERITIES[run.state],
-        "state": run.state,
-        "jobRunId": run.run_id,
-        "message": run.error_message or "Job run succeeded",
-    }
-    return {
-        "version": "0",
-        "id": str(uuid.uuid4()),
-        "detail-type": "Glue Job State Change",
-        "source": "aws.glue",
-        "account": account,
-        "time": end.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "region": region,
-        "resources": [],
-        "detail": detail,
-    }
 
 
 class Events:

@@ -1,0 +1,50 @@
+"""The command about events: `event put`."""
+
+from pathlib import Path
+
+import click
+
+from tidemark.errors import UsageError
+
+DETAIL_HELP = "What happened: a JSON object, or @FILE with one."
+
+
+@click.group()
+def event() -> None:
+    """Put events on the event bus of this machine."""
+
+
+@event.command()
+@click.option("--source", required=True, metavar="NAME", help="Who tells of it: acme.shop.")
+@click.option("--detail-type", required=True, metavar="TEXT", help="What kind of event it is.")
+@click.option("--detail", default="{}", metavar="JSON", help=DETAIL_HELP)
+@click.option("--resource", "resources", multiple=True, metavar="ARN", help="What it is about.")
+def put(source: str, detail_type: str, detail: str, resources: tuple[str, ...]) -> None:
+    """Put an event, and start the workflows whose rules match it.
+
+    The port serves the home meanwhile: `tidemark local up --port 4566 --app cdk.out`. This is for
+    this machine alone, which takes sources of AWS too, such as aws.s3; on AWS: `aws events
+    put-events`.
+    """
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.port.served import find_port, put_event
+
+    home = Home.from_environment()
+    port = find_port(home)
+    if port is None:
+        raise UsageError(
+            f"no port serves {home.root}, and nothing would start; run `tidemark local up --port "
+            "4566 --app cdk.out` beside this"
+        )
+    entry = {"Source": source, "DetailType": detail_type, "Detail": _text(detail)}
+    event_id, rules = put_event(port, {**entry, "Resources": list(resources)})
+    click.echo(f"{event_id} matches {', '.join(rules) or 'no rule'}")
+
+
+def _text(detail: str) -> str:
+    if not detail.startswith("@"):
+        return detail
+    try:
+        return Path(detail[1:]).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{detail[1:]} is no UTF-8: {error}; save it as UTF-8") from error

@@ -1,0 +1,188 @@
+"""Decides whether an event matches a pattern of EventBridge, as plain data.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
+"""
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+OR = "$or"
+ABSENT = object()
+COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "=": lambda value, other: value == other,
+    "<": lambda value, other: value < other,
+    "<=": lambda value, other: value <= other,
+    ">": lambda value, other: value > other,
+    ">=": lambda value, other: value >= other,
+}
+
+
+def matches(pattern: Mapping[str, Any], event: Mapping[str, Any]) -> bool:
+    """Return whether an event has, for every field of a pattern, one of the values it allows."""
+    return all(_field_matches(name, wanted, event) for name, wanted in pattern.items())
+
+
+def _field_matches(name: str, wanted: Any, event: Mapping[str, Any]) -> bool:
+    if name == OR:
+        return any(matches(one, event) for one in wanted)
+    value = event.get(name, ABSENT)
+    if isinstance(wanted, Mapping):
+        inner = value if isinstance(value, list) else [value]
+        return any(matches(wanted, one if isinstance(one, Mapping) else {}) for one in inner)
+    is_leaf = value is not ABSENT and not isinstance(value, Mapping)
+    values = value if isinstance(value, list) else [value] if is_leaf else []
+    return any(_allowed(one, values) for one in wanted)
+
+
+def _allowed(wanted: Any, values: list[Any]) -> bool:
+    if isinstance(wanted, Mapping) and "exists" in wanted:
+        return bool(values) is wanted["exists"]
+    return any(_is_one(wanted, value) for value in values)
+
+
+def _is_one(wanted: Any, value: Any) -> bool:
+    if not isinstance(wanted, Mapping):
+        return _same(wanted, value)
+    ((operator, operand),) = wanted.items()
+    return OPERATORS[operator](operand, value)
+
+
+def _same(wanted: Any, value: Any) -> bool:
+    """Return whether two scalars of JSON are the same; a number is no text, true no number."""
+    if isinstance(wanted, bool) or isinstance(value, bool):
+        return wanted is value
+    return bool(wanted == value)
+
+
+def _prefix(operand: Any, value: Any) -> bool:
+    wanted, text = _folded(operand, value)
+    return text is not None and text.startswith(wanted)
+
+
+def _suffix(operand: Any, value: Any) -> bool:
+    wanted, text = _folded(operand, value)
+    return text is not None and text.endswith(wanted)
+
+
+def _folded(operand: Any, value: Any) -> tuple[str, str | None]:
+    """Return what is looked for and in what, in one case if the operand says so."""
+    text = value if isinstance(value, str) else None
+    if isinstance(operand, Mapping):
+        return operand["equals-ignore-case"].casefold(), text.casefold() if text else text
+    return operand, text
+
+
+def _equals_ignore_case(operand: Any, value: Any) -> bool:
+    return isinstance(value, str) and value.casefold() == operand.casefold()
+
+
+def _wildcard(operand: Any, value: Any) -> bool:
+    """Return whether a text is as a wildcard says: ``*`` is any text, a backslash takes it back."""
+    parts = re.findall(r"\\[*\\]|\*|[^*\\]+|\\", operand)
+    steps = [
+        ".*" if part == "*" else re.escape(re.sub(r"^\\([*\\])", r"\1", part)) for part in parts
+    ]
+    return isinstance(value, str) and re.fullmatch("".join(steps), value, re.DOTALL) is not None
+
+
+def _anything_but(operand: Any, value: Any) -> bool:
+    if isinstance(operand, Mapping):
+        ((operator, inner),) = operand.items()
+        excluded = inner if isinstance(inner, list) else [inner]
+        return not any(OPERATORS[operator](one, value) for one in excluded)
+    excluded = operand if isinstance(operand, list) else [operand]
+    return not any(_same(one, value) for one in excluded)
+
+
+def _numeric(operand: Any, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    pairs = zip(operand[::2], operand[1::2], strict=True)
+    return all(COMPARISONS[sign](value, number) for sign, number in pairs)
+
+
+def _cidr(operand: Any, value: Any) -> bool:
+    try:
+        return ipaddress.ip_address(value) in ipaddress.ip_network(operand)
+    except ValueError:
+        return False
+
+
+OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "prefix": _prefix,
+    "suffix": _suffix,
+    "equals-ignore-case": _equals_ignore_case,
+    "wildcard": _wildcard,
+    "anything-but": _anything_but,
+    "numeric": _numeric,
+    "cidr": _cidr,
+}
+OF_TEXT = ("prefix", "suffix", "equals-ignore-case", "wildcard", "cidr")
+IN_ANYTHING_BUT = ("prefix", "suffix", "equals-ignore-case", "wildcard")
+
+
+def faults_of_pattern(pattern: Any, path: str = "") -> list[str]:
+    """Return what of a pattern EventBridge would refuse, one text each; empty if it takes it."""
+    if not isinstance(pattern, Mapping) or not pattern:
+        return [f"{path or 'the pattern'} is {pattern!r}; allowed: an object with fields"]
+    return [fault for name, wanted in pattern.items() for fault in _faults(path, name, wanted)]
+
+
+def _faults(path: str, name: str, wanted: Any) -> Iterator[str]:
+    at = f"{path}.{name}" if path else name
+    if name == OR:
+        if not isinstance(wanted, list) or len(wanted) < 2:
+            yield f"{at} is {wanted!r}; allowed: a list of two patterns or more"
+            return
+        for one in wanted:
+            yield from faults_of_pattern(one, at)
+    elif isinstance(wanted, Mapping):
+        yield from faults_of_pattern(wanted, at)
+    elif not isinstance(wanted, list) or not wanted:
+        yield f"{at} is {wanted!r}; allowed: a list of values, or an object"
+    else:
+        for one in wanted:
+            yield from _faults_of_value(at, one)
+
+
+def _faults_of_value(at: str, one: Any) -> Iterator[str]:
+    if isinstance(one, list):
+        yield f"{at} has a list in its list"
+    if not isinstance(one, Mapping):
+        return
+    operator, operand = next(iter(one.items()), ("", None))
+    if len(one) != 1 or operator not in (*OPERATORS, "exists"):
+        yield f"{at} has {dict(one)!r}; allowed: one of {', '.join((*OPERATORS, 'exists'))}"
+    elif not _is_operand(operator, operand):
+        yield f"{at} has {dict(one)!r}: {operand!r} is nothing for {operator}"
+
+
+def _is_operand(operator: str, operand: Any) -> bool:
+    if operator == "exists":
+        return isinstance(operand, bool)
+    if operator == "numeric":
+        return (
+            isinstance(operand, list)
+            and len(operand) in (2, 4)
+            and all(sign in COMPARISONS for sign in operand[::2] if isinstance(sign, str))
+            and all(isinstance(sign, str) for sign in operand[::2])
+            and all(type(number) in (int, float) for number in operand[1::2])
+        )
+    if operator == "anything-but":
+        return _is_excluded(operand)
+    if operator in ("prefix", "suffix") and isinstance(operand, Mapping):
+        folded = operand.get("equals-ignore-case")
+        return len(operand) == 1 and isinstance(folded, str)
+    return isinstance(operand, str)
+
+
+def _is_excluded(operand: Any) -> bool:
+    if isinstance(operand, Mapping):
+        operator, inner = next(iter(operand.items()), ("", None))
+        texts = inner if isinstance(inner, list) else [inner]
+        is_known = len(operand) == 1 and operator in IN_ANYTHING_BUT
+        return is_known and bool(texts) and all(isinstance(text, str) for text in texts)
+    values = operand if isinstance(operand, list) else [operand]
+    return bool(values) and not any(isinstance(value, (list, Mapping)) for value in values)
