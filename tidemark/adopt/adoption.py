@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from tidemark.adopt.crawlers import CrawlerCall, crawler_call_of, why_not_crawler
+from tidemark.adopt.crawlers.crawler import CrawlerCall, crawler_call_of, why_not_crawler
 from tidemark.adopt.data import broken_rules, with_data
-from tidemark.adopt.job_fields import FACT, SECRET, UNKNOWN
-from tidemark.adopt.jobs import JobCall, call_of, kind_of, rest
+from tidemark.adopt.jobs.fields import FACT, SECRET, UNKNOWN
+from tidemark.adopt.jobs.job import JobCall, call_of, kind_of, rest
+from tidemark.adopt.jobs.roles import kept_role
+from tidemark.adopt.jobs.scripts import ScriptFacts, facts_of
 from tidemark.adopt.model import (
     SCRATCH,
     AdoptedCrawler,
@@ -23,9 +25,7 @@ from tidemark.adopt.model import (
 )
 from tidemark.adopt.names import MOST_OF_JOB, MOST_OF_PIPELINE, free_name
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.roles import kept_role
-from tidemark.adopt.scripts import ScriptFacts, facts_of
-from tidemark.adopt.triggers import account_for, nodes_of, read_triggers
+from tidemark.adopt.starts.triggers import account_for, nodes_of, read_triggers
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.checks.plain_secrets import shows_secret
 from tidemark.errors import UsageError

@@ -99,13 +99,13 @@ def _found(
     region: str | None,
 ) -> "Found":
     if terraform is not None:
-        from tidemark.adopt.state_file import read_state_file
+        from tidemark.adopt.sources.state_file import read_state_file
 
         return read_state_file(terraform, jobs, workflow)
     import boto3
     from botocore.exceptions import BotoCoreError
 
-    from tidemark.adopt.account import read_account
+    from tidemark.adopt.sources.account import read_account
 
     try:
         session = boto3.Session(profile_name=profile, region_name=region)
@@ -115,10 +115,10 @@ def _found(
 
 
 def _write(adoption: "Adoption", found: "Found", out: Path, output: str) -> None:
-    from tidemark.adopt.code import stack_of
-    from tidemark.adopt.migration import in_app, steps_of
-    from tidemark.adopt.output import formatted, write_new
-    from tidemark.adopt.report import as_json, as_markdown
+    from tidemark.adopt.plan.code import stack_of
+    from tidemark.adopt.plan.migration import in_app, steps_of
+    from tidemark.adopt.plan.output import formatted, write_new
+    from tidemark.adopt.plan.report import as_json, as_markdown
 
     stack = f"infra/{adoption.name.replace('-', '_')}_stack.py"
     plan = f"{adoption.name}-migration.{'md' if output == 'markdown' else 'json'}"

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.crawlers import crawler_call_of, why_not_crawler
-from tidemark.adopt.jobs import call_of, kind_of
+from tidemark.adopt.crawlers.crawler import crawler_call_of, why_not_crawler
+from tidemark.adopt.jobs.job import call_of, kind_of
 from tidemark.adopt.model import Difference, Found, Member
 from tidemark.adopt.reading import Reading, leaves
-from tidemark.adopt.triggers import account_for, read_triggers
+from tidemark.adopt.starts.triggers import account_for, read_triggers
 
 PLAIN = {"Name": "orders", "Command": {"Name": "glueetl", "ScriptLocation": "s3://code/o.py"}}
 

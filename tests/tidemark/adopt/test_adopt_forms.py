@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.adopt import crawlers, glue_arguments, job_options, jobs, places, scripts, started
+from tidemark.adopt import places
+from tidemark.adopt.crawlers import crawler as crawlers
+from tidemark.adopt.crawlers import targets as crawled
+from tidemark.adopt.jobs import glue_arguments, scripts
+from tidemark.adopt.jobs import job as jobs
+from tidemark.adopt.jobs import options as job_options
+from tidemark.adopt.starts import started
 
 pytestmark = pytest.mark.synth
 
@@ -29,12 +35,12 @@ def test_the_copies_are_the_forms_of_the_constructs():
     assert started.MOST_MINUTES == action_options.MOST_MINUTES
     assert crawlers.DATABASE == crawler.DATABASE
     assert crawlers.PREFIX == crawler_options.PREFIX
-    assert crawlers.JDBC_PATH == targets.JDBC_PATH
-    assert crawlers.MOST_SAMPLED == targets.MOST_SAMPLED
-    assert crawlers.MOST_FOLDERS == other_targets.MOST_FOLDERS
-    assert crawlers.DYNAMODB_TABLE == other_targets.DYNAMODB_TABLE
-    assert crawlers.LEAST_RATE == other_targets.LEAST_RATE
-    assert crawlers.MOST_RATE == other_targets.MOST_RATE
+    assert crawled.JDBC_PATH == targets.JDBC_PATH
+    assert crawled.MOST_SAMPLED == targets.MOST_SAMPLED
+    assert crawled.MOST_FOLDERS == other_targets.MOST_FOLDERS
+    assert crawled.DYNAMODB_TABLE == other_targets.DYNAMODB_TABLE
+    assert crawled.LEAST_RATE == other_targets.LEAST_RATE
+    assert crawled.MOST_RATE == other_targets.MOST_RATE
     for of, members in (
         (crawler_options.SchemaUpdate, crawlers.ON_CHANGE),
         (crawler_options.MissingData, crawlers.ON_MISSING),

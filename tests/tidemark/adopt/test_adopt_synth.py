@@ -27,12 +27,12 @@ from tests.tidemark.adopt.apps import (
     synthesized,
 )
 from tidemark.adopt.adoption import adopt as make_pipeline
-from tidemark.adopt.code import stack_of
-from tidemark.adopt.migration import steps_of
 from tidemark.adopt.model import Difference, Found
-from tidemark.adopt.output import formatted, write_new
+from tidemark.adopt.plan.code import stack_of
+from tidemark.adopt.plan.migration import steps_of
+from tidemark.adopt.plan.output import formatted, write_new
 from tidemark.adopt.reading import leaves
-from tidemark.adopt.state_file import read_state_file
+from tidemark.adopt.sources.state_file import read_state_file
 
 pytestmark = pytest.mark.synth
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.migration import steps_of
 from tidemark.adopt.model import Found
+from tidemark.adopt.plan.migration import steps_of
 
 OPTIONS = st.sampled_from(["job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"])
 OUTPUTS = st.sampled_from([None, "s3://lake/a/", "s3://lake/b/"])

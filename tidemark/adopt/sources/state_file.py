@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tidemark.adopt.account import jobs_of
 from tidemark.adopt.model import Found, Resource
-from tidemark.adopt.terraform import TerraformState, read_state
-from tidemark.adopt.triggers import crawlers_of
+from tidemark.adopt.sources.account import jobs_of
+from tidemark.adopt.sources.terraform import TerraformState, read_state
+from tidemark.adopt.starts.triggers import crawlers_of
 from tidemark.errors import UsageError, show
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tidemark.adopt.jobs import why_not
+from tidemark.adopt.jobs.job import why_not
 from tidemark.adopt.reading import Reading
 
 MOST_MINUTES = 10_080  # as ActionOptions checks it: a test compares

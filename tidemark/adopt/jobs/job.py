@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from tidemark.adopt.glue_arguments import glue_arguments_of, other_arguments_of
-from tidemark.adopt.job_fields import (
+from tidemark.adopt.jobs.fields import (
     ARGUMENTS,
     FIELDS,
     NO_VALUE,
@@ -12,12 +11,13 @@ from tidemark.adopt.job_fields import (
     SECRET,
     UNKNOWN,
 )
-from tidemark.adopt.job_options import RESERVED, fixed_arguments_of, is_value, options_of
+from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_arguments_of
+from tidemark.adopt.jobs.options import RESERVED, fixed_arguments_of, is_value, options_of
+from tidemark.adopt.jobs.runtimes import runtime_of
+from tidemark.adopt.jobs.shell_runtimes import PYTHON_OF_SHELL, shell_runtime_of
 from tidemark.adopt.model import Place
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.runtimes import runtime_of
-from tidemark.adopt.shell_runtimes import PYTHON_OF_SHELL, shell_runtime_of
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import shows_secret
 from tidemark.stage.runtime import JobRuntime

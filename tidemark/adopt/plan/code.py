@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
 from tidemark.adopt.data import flags_of
+from tidemark.adopt.jobs.roles import roles_of
 from tidemark.adopt.model import (
     AdoptedCrawler,
     AdoptedJob,
@@ -16,7 +17,6 @@ from tidemark.adopt.model import (
     Wait,
 )
 from tidemark.adopt.names import Variables
-from tidemark.adopt.roles import roles_of
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.stage.runtime import JobRuntime
 from tidemark.stage.shell_runtime import ShellCapacity, ShellRuntime

@@ -1,7 +1,7 @@
 """What a Python shell job runs on, as its old definition says, or the nearest to it."""
 
+from tidemark.adopt.jobs.runtimes import queue, timeout_of
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.runtimes import queue, timeout_of
 from tidemark.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellCapacity, ShellRuntime
 
 PYTHON_OF_SHELL = ".".join(map(str, PYTHON))

@@ -13,7 +13,8 @@ import json
 import shlex
 from collections.abc import Iterator, Sequence
 
-from tidemark.adopt.carrying import (
+from tidemark.adopt.model import AdoptedJob, Adoption, Found, Node, Step
+from tidemark.adopt.plan.carrying import (
     decision,
     first_crawl,
     has_bookmark,
@@ -22,7 +23,6 @@ from tidemark.adopt.carrying import (
     rename_watermarks,
     scratch_run,
 )
-from tidemark.adopt.model import AdoptedJob, Adoption, Found, Node, Step
 
 BEFORE = "before"  # the folder in which the old state is recorded
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from tidemark.adopt.carrying import has_bookmark, overrides
 from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Found, Path, Step
+from tidemark.adopt.plan.carrying import has_bookmark, overrides
 
 Row: TypeAlias = tuple[str, ...]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.adopt.job_fields import FACT, UNKNOWN
-from tidemark.adopt.jobs import rest
+from tidemark.adopt.jobs.fields import FACT, UNKNOWN
+from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.model import Difference, Resource, Wait
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.started import started_of
+from tidemark.adopt.starts.started import started_of
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ScheduleError, UsageError

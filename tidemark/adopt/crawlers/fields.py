@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-crawling.html
 """
 
-from tidemark.adopt.job_fields import FACT
+from tidemark.adopt.jobs.fields import FACT
 
 ON_RESOURCE = "set it on crawler.resource if it matters"
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.adopt.model import Difference, Found, Resource
 from tidemark.adopt.places import place_of
-from tidemark.adopt.triggers import crawlers_of
+from tidemark.adopt.starts.triggers import crawlers_of
 from tidemark.errors import TidemarkError, UsageError, show
 
 if TYPE_CHECKING:

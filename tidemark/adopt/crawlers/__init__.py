@@ -1,0 +1,1 @@
+"""One crawler as Glue has it, as what `add_crawler` declares."""

@@ -1,0 +1,148 @@
+"""Translates one crawler as Glue returns it into what `add_crawler` declares: pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tidemark.adopt.crawlers.accounting import account_for_target, account_for_what_is_off
+from tidemark.adopt.crawlers.fields import FIELDS
+from tidemark.adopt.crawlers.targets import are_texts, targets_of
+from tidemark.adopt.jobs.fields import UNKNOWN
+from tidemark.adopt.jobs.job import rest
+from tidemark.adopt.jobs.options import is_description
+from tidemark.adopt.model import CrawlTarget, Member
+from tidemark.adopt.reading import Reading
+from tidemark.stage.settings import TAG_NAME, TAG_VALUE
+
+# As the constructs check them, which start Node when they are imported: a test compares.
+DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
+PREFIX = re.compile(r"[a-z0-9_]{0,128}")
+ON_CHANGE = {"UPDATE_IN_DATABASE": "UPDATE", "LOG": "LOG"}
+ON_MISSING = {
+    "LOG": "LOG",
+    "DEPRECATE_IN_DATABASE": "DEPRECATE",
+    "DELETE_FROM_DATABASE": "DELETE",
+}
+
+
+@dataclass(frozen=True)
+class CrawlerCall:
+    """What `add_crawler` is called with, before triggers are known."""
+
+    targets: tuple[CrawlTarget, ...]
+    database: str
+    options: dict[str, object] = field(default_factory=dict)
+    is_scheduled: bool = False
+
+
+def why_not_crawler(crawler: Reading, locations: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return why a crawler cannot be declared at all, and what to do; None if it can.
+
+    Args:
+        crawler: the crawler.
+        locations: where tables that crawlers name have their data, by `database.table`.
+    """
+    database = crawler.get("DatabaseName")
+    if not (isinstance(database, str) and DATABASE.fullmatch(database)):
+        return (
+            f"its database is {database}, and add_crawler takes the name of one, of lower case "
+            "letters, digits, _ and -",
+            "let it write such a database, or keep it with a trigger of its own",
+        )
+    kinds = {target.kind for _, target in targets_of(crawler, locations)}
+    if not kinds:
+        return (
+            "it reads nothing that add_crawler can name: folders of S3 (with / at the end, of "
+            "letters, digits and _.=-), tables whose data is in one, databases by JDBC, tables "
+            "of Delta Lake (native, without a manifest), Hudi, Iceberg, DynamoDB",
+            "keep it with a trigger of its own",
+        )
+    if "CrawledTable" in kinds and len(kinds) > 1:
+        return "it reads tables of the catalog and other data", "make two crawlers of it"
+    return None
+
+
+def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCall:
+    """Return what `add_crawler` is called with, and account for everything the crawler has."""
+    targets: list[CrawlTarget] = []
+    accounted: set[tuple[str, ...]] = set()
+    for path, target in targets_of(crawler, locations):
+        if path not in accounted:  # one target may name several tables
+            if target in targets:
+                crawler.differ(*path, why="it is a target already", do="nothing")
+            else:
+                account_for_target(crawler, path, target)
+            accounted.add(path)
+        if target not in targets:
+            targets.append(target)
+    account_for_what_is_off(crawler)
+    call = CrawlerCall(
+        targets=tuple(targets),
+        database=str(crawler.take("DatabaseName")),
+        options=_options(crawler, targets),
+        is_scheduled=_is_scheduled(crawler.get("Schedule")),
+    )
+    why, do = FIELDS["Targets"]
+    for leaf in [leaf for leaf in crawler.left() if leaf[0] == "Targets"]:
+        crawler.differ(*leaf, why=why, do=do)
+    rest(crawler, FIELDS, UNKNOWN)
+    return call
+
+
+def _options(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]:
+    """Return the fields of `CrawlerOptions`, and account for them."""
+    fields: dict[str, object] = {}
+    prefix = str(crawler.get("TablePrefix") or "").lower()
+    if PREFIX.fullmatch(prefix):
+        if prefix == (crawler.get("TablePrefix") or ""):
+            crawler.take("TablePrefix")
+        fields |= {"table_prefix": prefix} if prefix else {}
+    fields |= _policies(crawler, targets)
+    classifiers = crawler.get("Classifiers")
+    if isinstance(classifiers, list) and are_texts(classifiers):
+        crawler.take("Classifiers")
+        fields |= {"classifiers": tuple(classifiers)} if classifiers else {}
+    if is_description(crawler.get("Description")):
+        fields["description"] = crawler.take("Description")
+    tags = {
+        name: crawler.take("Tags", name)
+        for name, value in (crawler.get("Tags") or {}).items()
+        if TAG_NAME.fullmatch(name) and value and TAG_VALUE.fullmatch(str(value))
+    }
+    return fields | ({"tags": tags} if tags else {})
+
+
+def _policies(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]:
+    """Return what it does with tables that have changed; Glue's own where that is not said."""
+    change = _policy(crawler, "UpdateBehavior", ON_CHANGE, "UPDATE")
+    missing = _policy(crawler, "DeleteBehavior", ON_MISSING, "DEPRECATE")
+    fields: dict[str, object] = {}
+    if change != "UPDATE":
+        fields["on_change"] = Member("SchemaUpdate", change)
+    if missing != "LOG":
+        fields["on_missing"] = Member("MissingData", missing)
+    path = ("RecrawlPolicy", "RecrawlBehavior")
+    behaviour = crawler.get(*path)
+    is_all_data = all(target.kind in ("Dataset", "CrawledData") for target in targets)
+    is_each_once = len({target.place for target in targets}) == len(targets)
+    if behaviour == "CRAWL_EVERYTHING":
+        crawler.take(*path)
+    is_possible = is_all_data and is_each_once and (change, missing) == ("LOG", "LOG")
+    if behaviour == "CRAWL_NEW_FOLDERS_ONLY" and is_possible:
+        crawler.take(*path)
+        fields["recrawl"] = Member("Recrawl", "NEW_FOLDERS_ONLY")
+    return fields
+
+
+def _policy(crawler: Reading, key: str, members: Mapping[str, str], default: str) -> str:
+    value = crawler.get("SchemaChangePolicy", key)
+    if value not in members:
+        return default
+    crawler.take("SchemaChangePolicy", key)
+    return members[value]
+
+
+def _is_scheduled(schedule: object) -> bool:
+    if isinstance(schedule, Mapping):
+        return schedule.get("State") != "NOT_SCHEDULED" and bool(schedule.get("ScheduleExpression"))
+    return bool(schedule)

@@ -1,0 +1,130 @@
+"""What a crawler reads, as Glue has it, as targets of `add_crawler`: pure."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from tidemark.adopt.jobs.job import CONNECTION
+from tidemark.adopt.jobs.scripts import TABLE
+from tidemark.adopt.model import CrawlTarget, Member
+from tidemark.adopt.places import place_of
+from tidemark.adopt.reading import Reading
+
+# As the constructs check them, which start Node when they are imported: a test compares.
+JDBC_PATH = re.compile(r"[^/\s][^/\n]*(/[^/\n]+){1,2}")
+MOST_SAMPLED = 249
+MOST_FOLDERS = 20
+DYNAMODB_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
+LEAST_RATE, MOST_RATE = 0.1, 1.5
+SCAN_ALL, SCAN_RATE = ("scanAll", "ScanAll"), ("scanRate", "ScanRate")  # of Glue and of Terraform
+
+
+def targets_of(
+    crawler: Reading, locations: Mapping[str, str]
+) -> Iterator[tuple[tuple[str, ...], CrawlTarget]]:
+    """Yield what can be said of its targets, each with its path."""
+    readers: dict[str, Callable[[Mapping[str, object]], list[CrawlTarget]]] = {
+        "S3Targets": _of_data,
+        "JdbcTargets": _of_database,
+        "CatalogTargets": lambda one: _of_tables(one, locations),
+        "DeltaTargets": _of_delta,
+        "HudiTargets": lambda one: _of_open_tables(one, "HUDI"),
+        "IcebergTargets": lambda one: _of_open_tables(one, "ICEBERG"),
+        "DynamoDBTargets": _of_dynamodb,
+    }
+    for kind, read in readers.items():
+        for number, one in enumerate(crawler.get("Targets", kind) or []):
+            for target in read(one):
+                yield ("Targets", kind, str(number)), target
+
+
+def _of_data(target: Mapping[str, object]) -> list[CrawlTarget]:
+    text = str(target.get("Path", ""))
+    place = place_of(text)
+    is_folder = place is not None and place.uri.rstrip("/") == text.rstrip("/")
+    fields = {**_exclusions(target), **_connection(target)}
+    files = target.get("SampleSize")
+    if type(files) is int and 1 <= files <= MOST_SAMPLED:
+        fields["sampled_files"] = files
+    kind = "CrawledData" if fields else "Dataset"
+    return [CrawlTarget(kind, place, fields)] if is_folder else []
+
+
+def _of_database(target: Mapping[str, object]) -> list[CrawlTarget]:
+    path, connection = target.get("Path"), _connection(target)
+    if not connection or not (isinstance(path, str) and JDBC_PATH.fullmatch(path)):
+        return []
+    return [
+        CrawlTarget("CrawledDatabase", None, {**connection, "path": path, **_exclusions(target)})
+    ]
+
+
+def _of_tables(target: Mapping[str, object], locations: Mapping[str, str]) -> list[CrawlTarget]:
+    tables = target.get("Tables")
+    names = (
+        [f"{target.get('DatabaseName')}.{t}" for t in tables] if isinstance(tables, list) else []
+    )
+    places = {name: place_of(locations.get(name, "")) for name in names}
+    if not all(TABLE.fullmatch(name) and place for name, place in places.items()):
+        return []
+    return [
+        CrawlTarget("CrawledTable", place, {"table": name, **_connection(target)})
+        for name, place in places.items()
+    ]
+
+
+def _of_delta(target: Mapping[str, object]) -> list[CrawlTarget]:
+    """Return the tables of a target that writes no manifest, since the role may only read."""
+    if target.get("WriteManifest") or not target.get("CreateNativeDeltaTable"):
+        return []
+    return _in_folders(target.get("DeltaTables"), "DELTA", _connection(target))
+
+
+def _of_open_tables(target: Mapping[str, object], kind: str) -> list[CrawlTarget]:
+    fields = {**_exclusions(target), **_connection(target)}
+    depth = target.get("MaximumTraversalDepth")
+    if type(depth) is int and 1 <= depth <= MOST_FOLDERS:
+        fields["depth"] = depth
+    return _in_folders(target.get("Paths"), kind, fields)
+
+
+def _in_folders(paths: object, kind: str, fields: Mapping[str, object]) -> list[CrawlTarget]:
+    """Return a target for each folder, or none if one of them cannot be named."""
+    texts = [str(path) for path in paths] if isinstance(paths, list) else []
+    places = [place_of(text) for text in texts]
+    if any(
+        place is None or place.uri.rstrip("/") != text.rstrip("/")
+        for place, text in zip(places, texts, strict=True)
+    ):
+        return []
+    given = {"format": Member("OpenFormat", kind), **fields}
+    return [CrawlTarget("CrawledOpenTables", place, given) for place in places]
+
+
+def _of_dynamodb(target: Mapping[str, object]) -> list[CrawlTarget]:
+    table = target.get("Path")
+    if not (isinstance(table, str) and DYNAMODB_TABLE.fullmatch(table)):
+        return []
+    fields: dict[str, object] = {"table": table}
+    if any(target.get(name) is False for name in SCAN_ALL):
+        fields["sampled"] = True
+    rates = [rate for name in SCAN_RATE if isinstance(rate := target.get(name), int | float)]
+    if rates and LEAST_RATE <= rates[0] <= MOST_RATE:
+        fields["scan_rate"] = rates[0]
+    return [CrawlTarget("CrawledDynamoDB", None, fields)]
+
+
+def _exclusions(target: Mapping[str, object]) -> dict[str, object]:
+    patterns = target.get("Exclusions")
+    if not isinstance(patterns, list) or not patterns or not are_texts(patterns):
+        return {}
+    return {"exclusions": tuple(patterns)}
+
+
+def _connection(target: Mapping[str, object]) -> dict[str, object]:
+    name = target.get("ConnectionName")
+    return {"connection": name} if isinstance(name, str) and CONNECTION.fullmatch(name) else {}
+
+
+def are_texts(values: list[object]) -> bool:
+    """Return whether all are strings that say something."""
+    return all(isinstance(value, str) and value for value in values)

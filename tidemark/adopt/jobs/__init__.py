@@ -1,0 +1,1 @@
+"""One job as Glue has it, as what `add_job` declares."""

@@ -1,0 +1,1 @@
+"""Where jobs to adopt are read."""

@@ -1,0 +1,1 @@
+"""What starts jobs and crawlers: triggers, schedules, events."""
