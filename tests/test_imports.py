@@ -65,6 +65,7 @@ ALLOWED = {
     "tidemark/local_glue/site": "awsglue py4j pyspark",
     "tidemark/adopt": "tidemark/assembly tidemark/checks tidemark/errors.py tidemark/stage",
     "tidemark/adopt/sources/account.py": "boto3 botocore",
+    "tidemark/adopt/sources/account_beside.py": "boto3 botocore",
     "tidemark/operate": "boto3 botocore tidemark/assembly tidemark/errors.py",
     "tidemark/cli": "boto3 botocore click rich tidemark watermarks",
     "tidemark/scaffold": "tidemark/assembly tidemark/checks tidemark/errors.py",

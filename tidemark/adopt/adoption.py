@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from graphlib import CycleError, TopologicalSorter
 
 from tidemark.adopt.crawlers.crawler import CrawlerCall, crawler_call_of, why_not_crawler
 from tidemark.adopt.data import broken_rules, with_data
-from tidemark.adopt.jobs.fields import FACT, SECRET, UNKNOWN
-from tidemark.adopt.jobs.job import JobCall, call_of, kind_of, rest
+from tidemark.adopt.jobs.job import JobCall, call_of, kind_of
 from tidemark.adopt.jobs.roles import kept_role
 from tidemark.adopt.jobs.scripts import ScriptFacts, facts_of
+from tidemark.adopt.jobs.streaming import (
+    guess_of_streams,
+    is_streaming,
+    streaming_job,
+    why_not_streaming,
+)
 from tidemark.adopt.model import (
     SCRATCH,
     AdoptedCrawler,
@@ -24,29 +28,12 @@ from tidemark.adopt.model import (
     Wait,
 )
 from tidemark.adopt.names import MOST_OF_JOB, MOST_OF_PIPELINE, free_name
+from tidemark.adopt.order import ordered, with_predecessors
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.triggers import account_for, nodes_of, read_triggers
+from tidemark.adopt.workflow import workflow_of
 from tidemark.assembly.definitions import CRAWLER
-from tidemark.checks.plain_secrets import shows_secret
 from tidemark.errors import UsageError
-
-WORKFLOW_FIELDS: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("CreatedOn", "LastModifiedOn", "LastRun", "Graph"), FACT),
-    "BlueprintDetails": (
-        "a blueprint made the workflow; the pipeline replaces both",
-        "do not run the blueprint again",
-    ),
-    "Description": ("the workflow of a pipeline has none", "write it into the docstring"),
-    "MaxConcurrentRuns": (
-        "a pipeline runs once at a time: two runs would read the same input",
-        "see that nothing counts on runs that overlap",
-    ),
-    "Name": (
-        "CloudFormation cannot import a Glue workflow, nor make one whose name is taken",
-        "see the steps: the new workflow takes over, and then the old one is deleted",
-    ),
-    "Tags": ("tags are set for the whole stage", 'add it to "tags" of the stage in cdk.json'),
-}
 
 
 def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) -> Adoption:
@@ -66,19 +53,25 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
         f"{CRAWLER}{name}": Reading(f"{CRAWLER}{name}", one) for name, one in found.crawlers.items()
     }
     for node, reading in readings.items():
-        is_crawler = node.startswith(CRAWLER)
-        reason = why_not_crawler(reading, found.locations) if is_crawler else kind_of(reading)
-        if reason:
+        if reason := _why_not(node, reading, found):
             left_out[node] = reason
-    declared = [job for job in readings if job not in left_out]
+    streaming = [job for job in found.jobs if job not in left_out and is_streaming(readings[job])]
+    declared = [job for job in readings if job not in left_out and job not in streaming]
     triggers = _triggers_of(found, declared)
     starts = read_triggers(triggers, declared)
+    starts.streaming = frozenset(streaming)
     left_out |= starts.left_out
-    waits = _with_predecessors(starts.waits, left_out)
+    waits = with_predecessors(starts.waits, left_out, streaming)
     if all(node.startswith(CRAWLER) for node in waits):
         told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
+        if streaming:
+            told = (told and f"{told}; ") + (
+                f"{', '.join(streaming)}: a streaming job stands beside jobs that a trigger "
+                "starts; name one of these too"
+            )
         raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
-    order = _ordered(waits)
+    waits |= dict.fromkeys(streaming)
+    order = ordered(waits)
     names = _names(order, found.taken)
     roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
     calls = {job: call_of(readings[job]) for job in order if not job.startswith(CRAWLER)}
@@ -88,8 +81,10 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
         if node.startswith(CRAWLER)
     }
     _check_one_table(calls)
-    timeouts = {job: call.runtime.timeout_minutes for job, call in calls.items()}
-    account_for(triggers, starts, {**timeouts, **dict.fromkeys(crawls)})
+    timeouts = {
+        job: call.runtime.timeout_minutes for job, call in calls.items() if job not in streaming
+    }
+    account_for(triggers, starts, {**timeouts, **dict.fromkeys(crawls)}, found.rules)
     facts = {
         job: facts_of(found.scripts[job], f"job {job}") if job in found.scripts else ScriptFacts()
         for job in calls
@@ -97,7 +92,13 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
     jobs, guesses = with_data(
         [
             replace(
-                _job(job, names[job], calls[job], facts[job], waits[job]),
+                _job(job, names[job], calls[job], facts[job], waits[job])
+                if job not in streaming
+                else streaming_job(
+                    _job(job, names[job], calls[job], facts[job], None),
+                    readings[job],
+                    found.scripts.get(job),
+                ),
                 started=starts.started.get(job, {}),
                 role=roles[job],
             )
@@ -106,6 +107,9 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
         {job: facts[job].reads for job in calls},
     )
     jobs = [_with_scratch(job) for job in jobs]
+    guesses += [
+        guess_of_streams(job, found.scripts.get(job.old)) for job in jobs if job.is_streaming
+    ]
     crawlers = [
         replace(_crawler(node, names[node], crawls[node], waits[node]), role=roles[node])
         for node in crawls
@@ -113,7 +117,7 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
     by_name: dict[str, Node] = {job.old: job for job in jobs}
     by_name |= {crawler.old: crawler for crawler in crawlers}
     nodes = [by_name[node] for node in order]
-    properties, of_workflow = _workflow(found)
+    properties, of_workflow = workflow_of(found)
     return Adoption(
         name=_pipeline_name(found, order, name),
         old_workflow=str(found.workflow["Name"]) if found.workflow else None,
@@ -138,7 +142,18 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
             *(guess for job in calls for guess in facts[job].guesses),
         ),
         acknowledged=broken_rules(nodes),
+        events=tuple(starts.events),
+        policies={arn: found.roles[arn] for arn in found.roles if arn in roles.values()},
     )
+
+
+def _why_not(node: str, reading: Reading, found: Found) -> tuple[str, str] | None:
+    """Return why a job or crawler cannot be declared at all, and what to do; None if it can."""
+    if node.startswith(CRAWLER):
+        return why_not_crawler(reading, found.locations)
+    if is_streaming(reading) and not kind_of(reading):
+        return why_not_streaming(reading, found.scripts.get(node))
+    return kind_of(reading)
 
 
 def _started_by(found: Found, job: str) -> str:
@@ -164,39 +179,6 @@ def _triggers_of(found: Found, nodes: Sequence[str]) -> list[Resource]:
         if (workflow is not None and trigger.get("WorkflowName") == workflow)
         or any(node in nodes for node in nodes_of(trigger))
     ]
-
-
-def _with_predecessors(
-    waits: Mapping[str, Wait | None], left_out: dict[str, tuple[str, str]]
-) -> dict[str, Wait | None]:
-    """Return the jobs whose predecessors are all adopted; the others are left out."""
-    kept = dict(waits)
-    while True:
-        for job, wait in kept.items():
-            missing = [old for old, _ in wait.conditions if old not in kept] if wait else []
-            if missing:
-                do = f"name {missing[0]} too, or keep both"
-                if missing[0].startswith(CRAWLER):
-                    do = f"there is no {missing[0]}; correct the trigger"
-                if missing[0] in left_out:
-                    do = f"keep it with {missing[0]}; it watches the old jobs"
-                left_out[job] = (f"it waits for {missing[0]}, which is not adopted", do)
-                break
-        else:
-            return kept
-        del kept[job]
-
-
-def _ordered(waits: Mapping[str, Wait | None]) -> list[str]:
-    """Return the jobs, each after those that it waits for."""
-    graph = {
-        job: [old for old, _ in wait.conditions] if wait else [] for job, wait in waits.items()
-    }
-    try:
-        return list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        circle = " <- ".join(error.args[1])
-        raise UsageError(f"the jobs wait for each other: {circle}; correct a trigger") from error
 
 
 def _names(jobs: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
@@ -285,23 +267,3 @@ def _scratch_differences(
         for job in jobs
         if job.temp and not calls[job.old].temp
     ]
-
-
-def _workflow(found: Found) -> tuple[dict[str, str], list[Difference]]:
-    """Return what every run begins with, and what is different of the workflow."""
-    if found.workflow is None:
-        return {}, []
-    reading = Reading(f"workflow {found.workflow['Name']}", found.workflow)
-    properties = {}
-    for name, value in (reading.get("DefaultRunProperties") or {}).items():
-        if shows_secret(name, str(value)):
-            reading.differ("DefaultRunProperties", name, why=SECRET[0], do=SECRET[1])
-        else:
-            properties[name] = str(reading.take("DefaultRunProperties", name))
-    if reading.get("MaxConcurrentRuns") == 1:
-        reading.take("MaxConcurrentRuns")
-    elif reading.get("MaxConcurrentRuns") is None:
-        why, do = WORKFLOW_FIELDS["MaxConcurrentRuns"]
-        reading.differ("MaxConcurrentRuns", why=f"it was not limited; {why}", do=do)
-    rest(reading, WORKFLOW_FIELDS, UNKNOWN)
-    return properties, reading.differences

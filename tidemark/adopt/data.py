@@ -8,6 +8,7 @@ from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Guess, Node, Place
 from tidemark.adopt.places import direction_of, is_address, places_of
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.checks.graph import model as graph
+from tidemark.checks.graph.crawls import crawls
 from tidemark.checks.graph.folders import overlap
 from tidemark.checks.graph.races import races
 
@@ -81,7 +82,11 @@ def _without_place(job: AdoptedJob) -> list[Guess]:
 def _addresses(job: AdoptedJob) -> list[tuple[str, Place]]:
     """Return the arguments that are addresses, its own and those that its trigger adds."""
     both = (places_of(job.arguments), places_of(job.started_arguments))
-    return list(dict.fromkeys(one for found in both for one in found.items()))
+    return [
+        (name, place)
+        for name, place in dict.fromkeys(one for found in both for one in found.items())
+        if place != job.checkpoint
+    ]
 
 
 def flags_of(jobs: Sequence[Node]) -> dict[Place, tuple[bool, bool]]:
@@ -110,14 +115,16 @@ def _touching(place: Place, used: Mapping[Place, set[str]], by: set[str]) -> boo
 def broken_rules(jobs: Sequence[Node]) -> dict[str, dict[str, str]]:
     """Return the rules of the graph that the jobs break as they are: job to rule to finding."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    for problem in races(_graph(jobs)):
+    whole = _graph(jobs)
+    for problem in (*races(whole), *crawls(whole)):
         found[problem.at].setdefault(problem.rule, problem.text)
     return dict(found)
 
 
 def _graph(jobs: Sequence[Node]) -> graph.Graph:
     name_of = {job.old: _name(job) for job in jobs}
-    first = tuple(_name(job) for job in jobs if job.wait is None)
+    streaming = [job for job in jobs if isinstance(job, AdoptedJob) and job.is_streaming]
+    first = tuple(_name(job) for job in jobs if job.wait is None and job not in streaming)
     triggers = [graph.Trigger("start", "start", "ON_DEMAND", WORKFLOW, first)]
     triggers += [
         graph.Trigger(

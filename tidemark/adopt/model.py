@@ -11,9 +11,11 @@ from typing import Any, TypeAlias
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.stage.runtime import JobRuntime
 from tidemark.stage.shell_runtime import ShellRuntime
+from tidemark.stage.streaming_runtime import StreamingRuntime
 
 Resource: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str, ...]
+Runtime: TypeAlias = JobRuntime | ShellRuntime | StreamingRuntime
 SCRATCH = "tidemark-adopt"  # folder of what runs write that only make a bookmark
 
 
@@ -46,6 +48,19 @@ class Guess:
 
 
 @dataclass(frozen=True)
+class RolePolicies:
+    """What is known of a role that a job has.
+
+    Attributes:
+        documents: of its policies, inline and attached.
+        unread: names of policies that could not be read.
+    """
+
+    documents: tuple[Resource, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Found:
     """Everything that was read of the jobs to adopt.
 
@@ -60,6 +75,8 @@ class Found:
         bookmarks: bookmark entries by job, None of one that never stored any; absent if not known.
         scripts: the texts of the scripts, by job; absent if they could not be read.
         bucket_keys: the KMS key that a bucket encrypts with, by bucket, as far as it is known.
+        rules: rules of EventBridge that have a workflow as a target, by name of the workflow.
+        roles: what the roles of jobs may do, by ARN, where they are to be kept.
         unread: what this version does not know of what was read.
         taken: names of jobs, workflows and crawlers that exist already.
     """
@@ -73,6 +90,8 @@ class Found:
     bookmarks: Mapping[str, Resource | None] = field(default_factory=dict)
     scripts: Mapping[str, str] = field(default_factory=dict)
     bucket_keys: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
+    roles: Mapping[str, RolePolicies] = field(default_factory=dict)
     unread: tuple[Difference, ...] = ()
     taken: frozenset[str] = frozenset()
     is_terraform: bool = False
@@ -109,7 +128,8 @@ class AdoptedJob:
         script: path of its script in the project.
         script_location: where its script is until now, or None.
         bookmark: a member of `BookmarkOption`, by name.
-        runtime: what it runs on; a `ShellRuntime` makes it a Python shell job.
+        runtime: what it runs on; a `ShellRuntime` makes it a Python shell job, a
+            `StreamingRuntime` a streaming job, which nothing starts.
         arguments: arguments of the script, without dashes.
         temp: where it keeps temporary files.
         python_modules: packages, each with its version.
@@ -124,7 +144,10 @@ class AdoptedJob:
         started: fields of `ActionOptions`, what its trigger adds.
         role: the ARN of its role until now, if it keeps that.
         writes_elsewhere: True if its script writes more than folders that arguments name.
-        wait: what it waits for; None if it starts with the workflow.
+        checkpoint: where a streaming job keeps how far it has come.
+        old_checkpoint: where it did until now.
+        streams: ARNs of the Kinesis streams that a streaming job reads.
+        wait: what it waits for; None if it starts with the workflow, or nothing starts it.
     """
 
     old: str
@@ -132,7 +155,7 @@ class AdoptedJob:
     script: str
     script_location: str | None
     bookmark: str
-    runtime: JobRuntime | ShellRuntime
+    runtime: Runtime
     arguments: Mapping[str, str]
     temp: Place | None = None
     python_modules: tuple[str, ...] = ()
@@ -147,12 +170,20 @@ class AdoptedJob:
     started: Mapping[str, object] = field(default_factory=dict)
     role: str | None = None
     writes_elsewhere: bool = False
+    checkpoint: Place | None = None
+    old_checkpoint: Place | None = None
+    streams: tuple[str, ...] = ()
     wait: Wait | None = None
 
     @property
     def variable(self) -> str:
         """Return the name of a variable for it."""
         return self.name.replace("-", "_")
+
+    @property
+    def is_streaming(self) -> bool:
+        """Return whether it is a streaming job."""
+        return isinstance(self.runtime, StreamingRuntime)
 
     @property
     def started_arguments(self) -> dict[str, str]:
@@ -247,6 +278,23 @@ Node: TypeAlias = AdoptedJob | AdoptedCrawler
 
 
 @dataclass(frozen=True)
+class AdoptedEvent:
+    """A rule of EventBridge that starts the pipeline, as `OnEvent` declares it.
+
+    Attributes:
+        rule: its name until now.
+        pattern: the events that it matches.
+        batch_size: how many of them start a run.
+        batch_window_minutes: after which fewer do, too; None: Glue's own, 15.
+    """
+
+    rule: str
+    pattern: Mapping[str, Any]
+    batch_size: int = 1
+    batch_window_minutes: int | None = None
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """A job or crawler that the pipeline does not have, why, and what to do with it."""
 
@@ -265,6 +313,8 @@ class Adoption:
         nodes: jobs and crawlers, in an order in which each waits for earlier ones only.
         left_out: jobs and crawlers that cannot be declared.
         schedules: when it starts, as cron expressions in UTC.
+        events: which events start it.
+        policies: what the kept roles may do until now, by ARN.
         run_properties: what every run begins with.
         start_triggers: old triggers that start something by themselves, by name.
         other_triggers: the others.
@@ -284,6 +334,18 @@ class Adoption:
     differences: tuple[Difference, ...]
     guesses: tuple[Guess, ...]
     acknowledged: Mapping[str, Mapping[str, str]]
+    events: tuple[AdoptedEvent, ...] = ()
+    policies: Mapping[str, RolePolicies] = field(default_factory=dict)
+
+    @property
+    def started_jobs(self) -> tuple[AdoptedJob, ...]:
+        """Return the jobs that the workflow starts."""
+        return tuple(job for job in self.jobs if not job.is_streaming)
+
+    @property
+    def streaming_jobs(self) -> tuple[AdoptedJob, ...]:
+        """Return the jobs that nothing starts."""
+        return tuple(job for job in self.jobs if job.is_streaming)
 
     @property
     def jobs(self) -> tuple[AdoptedJob, ...]:

@@ -62,7 +62,7 @@ def adopt(
     from tidemark.adopt.adoption import adopt as make_pipeline
 
     _check(jobs, workflow, from_account, terraform, profile, region, name)
-    found = _found(jobs, workflow, terraform, profile, region)
+    found = _found(jobs, workflow, terraform, profile, region, keep_roles)
     adoption = make_pipeline(found, name, keep_roles=keep_roles)
     _write(adoption, found, out, output)
 
@@ -97,11 +97,12 @@ def _found(
     terraform: Path | None,
     profile: str | None,
     region: str | None,
+    with_roles: bool,
 ) -> "Found":
     if terraform is not None:
         from tidemark.adopt.sources.state_file import read_state_file
 
-        return read_state_file(terraform, jobs, workflow)
+        return read_state_file(terraform, jobs, workflow, with_roles=with_roles)
     import boto3
     from botocore.exceptions import BotoCoreError
 
@@ -111,14 +112,15 @@ def _found(
         session = boto3.Session(profile_name=profile, region_name=region)
     except BotoCoreError as error:
         raise UsageError(f"{error}; correct --profile and --region") from error
-    return read_account(session, jobs, workflow)
+    return read_account(session, jobs, workflow, with_roles=with_roles)
 
 
 def _write(adoption: "Adoption", found: "Found", out: Path, output: str) -> None:
     from tidemark.adopt.plan.code import stack_of
-    from tidemark.adopt.plan.migration import in_app, steps_of
+    from tidemark.adopt.plan.migration import in_app, role_file, steps_of
     from tidemark.adopt.plan.output import formatted, write_new
     from tidemark.adopt.plan.report import as_json, as_markdown
+    from tidemark.assembly.policies import policy_of
 
     stack = f"infra/{adoption.name.replace('-', '_')}_stack.py"
     plan = f"{adoption.name}-migration.{'md' if output == 'markdown' else 'json'}"
@@ -131,6 +133,10 @@ def _write(adoption: "Adoption", found: "Found", out: Path, output: str) -> None
     files = {stack: formatted(out, stack, stack_of(adoption, plan, found.bucket_keys))}
     read = [job for job in adoption.jobs if job.old in found.scripts]
     files |= {job.script: found.scripts[job.old] for job in read}
+    files |= {
+        role_file(adoption, arn): json.dumps(policy_of(one.documents), indent=2) + "\n"
+        for arn, one in adoption.policies.items()
+    }
     write_new(out, files | {plan: text})
     for path in (*files, plan):
         click.echo(f"wrote {out / path}")

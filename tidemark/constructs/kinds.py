@@ -26,6 +26,26 @@ def check_stage(of: str, stage: object) -> None:
         )
 
 
+def check_stage_is_here(of: str, stack: cdk.Stack, stage: StageConfig) -> None:
+    """Raise if a stage says that it is in another account or region than a stack of it.
+
+    Raises:
+        JobDefinitionError: it does.
+    """
+    what = f"the stage '{stage.name}'"
+    for kind, here, there in (
+        ("account", stack.account, stage.account),
+        ("region", stack.region, stage.region),
+    ):
+        known = there is not None and not cdk.Token.is_unresolved(here)
+        if known and here != there:
+            raise JobDefinitionError(
+                f"{of} has {what}, which is in the {kind} {there}, and its stack is in {here}; "
+                f"allowed: one {kind}; pass env=cdk.Environment(account=stage.account, "
+                "region=stage.region) to the stack, or another stage"
+            )
+
+
 def check_key(of: str, key: object, name: str = "key") -> None:
     """Raise unless a KMS key is one that policies can name.
 

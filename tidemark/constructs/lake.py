@@ -10,7 +10,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from tidemark.constructs.governance import apply_to_all
-from tidemark.constructs.kinds import check_free, check_key, check_stage
+from tidemark.constructs.kinds import check_free, check_key, check_stage, check_stage_is_here
 from tidemark.constructs.lake_bucket import LOGS_BY_POLICY, AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey
 from tidemark.constructs.watermark_table import WatermarkTable
@@ -96,6 +96,7 @@ class Lake(Construct):
         check_stage("the lake", stage)
         _check(watermarks, key, buckets, database)
         check_free(scope, id_, "the lake")
+        check_stage_is_here("the lake", cdk.Stack.of(scope), stage)
         super().__init__(scope, id_)
         self.node.set_context(LOGS_BY_POLICY, True)
         apply_to_all(self, stage)

@@ -39,6 +39,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "WorkerType": st.sampled_from(["Standard", "G.1X", "G.2X", "G.025X", "R.8X", "Z.2X"]),
     "NumberOfWorkers": st.integers(1, 400),
     "Timeout": st.integers(0, 20_000),
+    "MaintenanceWindow": st.sampled_from(["Sun:3", "Sat:23", "Sun:24", "noon"]),
     "MaxRetries": st.integers(0, 10),
     "MaxCapacity": st.sampled_from([0.0625, 1.0, 2.0, 10.0]),
     "AllocatedCapacity": st.integers(0, 100),

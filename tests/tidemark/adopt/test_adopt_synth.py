@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +57,14 @@ ADDED = {
     ("Targets", "CatalogTargets", "1"),  # where one target named two tables: that is listed
     *(("Targets", f"{kind}Targets", n) for kind in ("Delta", "Hudi", "Iceberg") for n in "123"),
 }
+OF_STREAMS = {("DefaultArguments", "--checkpoint"), ("DefaultArguments", "--enable-metrics")}
 
 
 def unlisted(
-    old: Mapping[str, Any], new: Mapping[str, Any], differences: list[Difference]
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    differences: list[Difference],
+    added: Set[tuple[str, ...]] = frozenset(),
 ) -> list[tuple[str, ...]]:
     """Return the leaves of which a job has other values than before, and no one said so."""
     before, after = dict(leaves(old)), dict(leaves(new))
@@ -71,7 +75,7 @@ def unlisted(
         if before.get(path) != after.get(path)
         and not any(path[: len(one)] == one for one in listed)
         and not (path not in after and is_off(path, before[path]))
-        and not (path not in before and any(path[: len(one)] == one for one in ADDED))
+        and not (path not in before and any(path[: len(one)] == one for one in ADDED | added))
     ]
 
 
@@ -243,9 +247,13 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
     names = [f"Any_Job{number}" for number in range(30)]
     commands = [
         {"Name": name, "ScriptLocation": "s3://code/any.py", "PythonVersion": python}
-        for name, python in (("glueetl", "3"), ("pythonshell", "3.9"))
+        for name, python in (("glueetl", "3"), ("pythonshell", "3.9"), ("gluestreaming", "3"))
     ]
     jobs = _examples([answers("Job", Command=command) for command in commands], names)
+    for name, job in jobs.items():
+        if job["Command"]["Name"] == "gluestreaming":
+            place = {"--checkpoint_dir": f"s3://bucket-of-mine/state/{name}/"}
+            jobs[name] = job | {"DefaultArguments": job.get("DefaultArguments", {}) | place}
     jobs["First"] = {"Name": "First", "Command": {"Name": "glueetl"}}
     actions = _examples([answers("Action")], ["First", *names], "JobName")
     actions = {
@@ -263,7 +271,14 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
         }
         for name in crawled
     }
-    triggers["s"] = {"Name": "s", "Type": "ON_DEMAND", "Actions": list(actions.values())}
+    triggers["s"] = {
+        "Name": "s",
+        "Type": "EVENT",
+        "Actions": list(actions.values()),
+        "EventBatchingCondition": {"BatchSize": 10, "BatchWindow": 120},
+    }
+    pattern = {"source": ["acme.shop"], "detail": {"total": [{"numeric": [">", 1.5]}, True]}}
+    rule = {"Name": "sold", "EventPattern": json.dumps(pattern)}
     workflow = {"Name": "any"}
     triggers = {name: one | {"WorkflowName": "any"} for name, one in triggers.items()}
     text = "import sys\n"
@@ -274,11 +289,13 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
         workflow,
         crawlers=crawled,
         locations=LOCATIONS,
+        rules={"any": (rule,)},
         scripts=dict.fromkeys(jobs, text),
     )
     adoption = make_pipeline(found, "any")
     stack = "infra/any_stack.py"
-    files = {stack: formatted(project, stack, stack_of(adoption, "any-migration.md", {}))}
+    switched = stack_of(adoption, "any-migration.md", {}).replace("ITSELF = False", "ITSELF = True")
+    files = {stack: formatted(project, stack, switched)}
     write_new(project, files | {job.script: text for job in adoption.jobs})
     put_into_app(project, "Any", "any")
 
@@ -289,7 +306,14 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
     assert len(new) == len(adoption.jobs)
     for job in adoption.jobs:
         own = [one for one in adoption.differences if one.of == f"job {job.old}"]
-        assert unlisted(jobs[job.old], new[job.name], own) == [], jobs[job.old]
+        added = OF_STREAMS if job.is_streaming else frozenset()
+        assert unlisted(jobs[job.old], new[job.name], own, added) == [], jobs[job.old]
+    assert len(adoption.streaming_jobs) >= 3
+    (start,) = [one for one in resources(template, "AWS::Glue::Trigger") if "Predicate" not in one]
+    assert start["Type"] == "EVENT"
+    assert start["EventBatchingCondition"] == {"BatchSize": 10, "BatchWindow": 120}
+    patterns = [one.get("EventPattern") for one in resources(template, "AWS::Events::Rule")]
+    assert pattern in patterns
     made = {one["Name"]: one for one in resources(template, "AWS::Glue::Crawler")}
     assert len(adoption.crawlers) == len(made) >= 3
     for crawler in adoption.crawlers:

@@ -57,3 +57,28 @@ def test_a_job_that_is_not_there_is_told_in_one_line(app):
 
     assert done.exit_code == 2
     assert done.stderr == "error: the app has no job or crawler 'three'; it has: one, two\n"
+
+
+def test_given_policies_leave_only_what_they_do_not_allow(app, tmp_path):
+    file = tmp_path / "policy.json"
+    statement = {"Effect": "Allow", "Action": ["s3:*", "logs:*"], "Resource": "*"}
+    file.write_text(json.dumps({"PolicyDocument": {"Statement": statement}}), encoding="utf-8")
+
+    done = CliRunner().invoke(main, ["grants", "one", "--given", str(file), "--app", app])
+
+    assert done.exit_code == 0, done.output
+    actions = [one for it in json.loads(done.stdout)["Statement"] for one in it["Action"]]
+    assert "kms:Decrypt" in actions
+    assert not [one for one in actions if one.startswith(("s3:", "logs:"))]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"Statement": [5]}'])
+def test_a_file_that_is_no_policy_is_told_in_one_line(tmp_path, text):
+    file = tmp_path / "policy.json"
+    file.write_text(text, encoding="utf-8")
+
+    done = CliRunner().invoke(main, ["grants", "one", "--given", str(file)])
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"error: {file} is no policy")
+    assert done.stderr.count("\n") == 1

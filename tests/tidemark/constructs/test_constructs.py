@@ -305,7 +305,7 @@ def test_a_job_that_is_not_in_a_list_is_refused_and_the_list_is_shown(pipeline, 
 
 
 def test_a_run_property_that_is_no_text_is_refused(add_pipeline):
-    with pytest.raises(ValueError, match="allowed: names to strings; write the values in quotes"):
+    with pytest.raises(ValueError, match="allowed: names to strings, names of"):
         add_pipeline(run_properties={"day": 1})
 
 

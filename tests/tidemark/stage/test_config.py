@@ -5,7 +5,7 @@ import json
 import pytest
 
 import app
-from tidemark.app import read_context
+from tidemark.app import CONTEXT, read_context
 from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ConfigError
 from tidemark.stage.config import StageConfig
@@ -78,7 +78,7 @@ def test_what_is_in_the_environment_overrides_cdk_json(tmp_path):
 
     merged = read_context(cdk_json, '{"stage": "prod"}')
 
-    assert merged == {"stage": "prod", "kept": 1}
+    assert merged == CONTEXT | {"stage": "prod", "kept": 1}
 
 
 BAD = {

@@ -11,6 +11,7 @@ from tidemark.adopt.reading import Reading
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import shows_secret
 from tidemark.stage.runtime import JobRuntime
+from tidemark.stage.streaming_runtime import StreamingRuntime
 
 DEFAULTS = "DefaultArguments"
 FORMATS = ("hudi", "delta", "iceberg")
@@ -33,19 +34,22 @@ ON = (
 ON_OR_OFF = ("--enable-job-insights", "--enable-s3-parquet-optimized-committer")
 
 
-def glue_arguments_of(job: Reading, runtime: JobRuntime) -> dict[str, object]:
+def glue_arguments_of(
+    job: Reading, runtime: JobRuntime | StreamingRuntime, command: str = "glueetl"
+) -> dict[str, object]:
     """Return the fields of `GlueArguments`, and account for the arguments that they set.
 
     Args:
         job: the job.
         runtime: what it will run on.
+        command: of the job, since Glue does not read every argument of every kind.
     """
     fields: dict[str, object] = {}
     for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
         known, text = GLUE_ARGUMENTS.get(name), str(job.get(DEFAULTS, name))
         if known is None or not known.field or known.field == "spark_ui":
             continue
-        if "glueetl" not in known.commands or not known.is_known_by(runtime.glue_version):
+        if command not in known.commands or not known.is_known_by(runtime.glue_version):
             _differ(job, name, UNKNOWN_TO_VERSION)
         elif name in ON and text != "false":
             _switch_on(job, name, text, runtime, fields)
@@ -75,7 +79,11 @@ def _differ(job: Reading, name: str, reason: tuple[str, str]) -> None:
 
 
 def _switch_on(
-    job: Reading, name: str, text: str, runtime: JobRuntime, fields: dict[str, object]
+    job: Reading,
+    name: str,
+    text: str,
+    runtime: JobRuntime | StreamingRuntime,
+    fields: dict[str, object],
 ) -> None:
     if name == LAKE_FORMATION and (
         runtime.number_of_workers < LEAST_WORKERS or job.get(DEFAULTS, "--extra-jars")
@@ -93,7 +101,7 @@ def _switch_on(
         _differ(job, name, ALWAYS_ON)
 
 
-def _value(name: str, text: str, runtime: JobRuntime) -> object | None:
+def _value(name: str, text: str, runtime: JobRuntime | StreamingRuntime) -> object | None:
     """Return the value of a field that the constructs write as the text; None if there is none."""
     if name in ON_OR_OFF:
         return {"true": True, "false": False}.get(text)
@@ -132,7 +140,7 @@ def _formats(text: str) -> tuple[str, ...] | None:
     return names if set(names) <= set(FORMATS) and len(set(names)) == len(names) else None
 
 
-def _cores(text: str, runtime: JobRuntime) -> int | None:
+def _cores(text: str, runtime: JobRuntime | StreamingRuntime) -> int | None:
     most = int(2 * 4 * runtime.dpus_of_worker)
     return int(text) if text.isdecimal() and 1 <= int(text) <= most else None
 

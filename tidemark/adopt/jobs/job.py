@@ -15,12 +15,12 @@ from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_argument
 from tidemark.adopt.jobs.options import RESERVED, fixed_arguments_of, is_value, options_of
 from tidemark.adopt.jobs.runtimes import runtime_of
 from tidemark.adopt.jobs.shell_runtimes import PYTHON_OF_SHELL, shell_runtime_of
-from tidemark.adopt.model import Place
+from tidemark.adopt.jobs.streaming import STREAMING, streaming_runtime_of
+from tidemark.adopt.model import Place, Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import shows_secret
-from tidemark.stage.runtime import JobRuntime
 from tidemark.stage.shell_runtime import ShellRuntime
 
 DEFAULTS = "DefaultArguments"
@@ -42,7 +42,7 @@ CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")
 class JobCall:
     """What `add_job` is called with for one job, before data and triggers are known."""
 
-    runtime: JobRuntime | ShellRuntime
+    runtime: Runtime
     bookmark: str
     script_location: str | None
     arguments: dict[str, str] = field(default_factory=dict)
@@ -59,13 +59,8 @@ def kind_of(job: Reading) -> tuple[str, str] | None:
     command = job.get("Command", "Name") or "glueetl"
     kinds = {
         "glueray": ("it is a Ray job", "keep it as it is, or write it again in PySpark"),
-        "gluestreaming": (
-            "it is a streaming job, whose sources and checkpoint only its script names",
-            "declare it with pipeline.add_streaming_job(...); it continues from the checkpoint of "
-            "the old one, which has to be stopped first",
-        ),
     }
-    if command not in ("glueetl", SHELL):
+    if command not in ("glueetl", SHELL, STREAMING):
         unknown = (f"its command is {command}, which is unknown here", "keep it as it is")
         return kinds.get(command, unknown)
     if job.get(DEFAULTS, "--job-language") == "scala":
@@ -88,7 +83,8 @@ def call_of(job: Reading) -> JobCall:
         why="CloudFormation cannot import a Glue job, nor make one whose name is taken",
         do="see the steps: the new job takes over, and then the old one is deleted",
     )
-    is_shell = job.take("Command", "Name") == SHELL
+    command = job.take("Command", "Name") or "glueetl"
+    is_shell, is_spark = command == SHELL, command not in (SHELL, STREAMING)
     python = PYTHON_OF_SHELL if is_shell else "3"
     if job.get("Command", "PythonVersion") == python:
         job.take("Command", "PythonVersion")
@@ -97,18 +93,20 @@ def call_of(job: Reading) -> JobCall:
         why=f"the script is deployed with the app, from its repository, on Python {python}",
         do="from now on change it there",
     )
-    runtime = shell_runtime_of(job) if is_shell else runtime_of(job)
-    bookmark = "DISABLE" if is_shell else _bookmark(job)
-    table = None if is_shell else _watermark_table(job)
+    runtime = _runtime(job, command)
+    bookmark = _bookmark(job) if is_spark else "DISABLE"
+    table = _watermark_table(job) if is_spark else None
     modules, temp = _modules(job), None if is_shell else _temp(job)
     if job.get(DEFAULTS, "--job-language") == "python":
         job.take(DEFAULTS, "--job-language")
-    glue = glue_arguments_of(job, runtime) if isinstance(runtime, JobRuntime) else {}
+    glue = {} if isinstance(runtime, ShellRuntime) else glue_arguments_of(job, runtime, command)
     if others := other_arguments_of(job):
         glue["other"] = others
     arguments = _arguments(job)
     options = options_of(
-        job, runtime.timeout_minutes, has_state=bookmark == "ENABLE" or table is not None
+        job,
+        runtime.timeout_minutes,
+        has_state=bookmark == "ENABLE" or table is not None or command == STREAMING,
     )
     if fixed := fixed_arguments_of(job, arguments):
         options["non_overridable"] = tuple(fixed)
@@ -129,6 +127,16 @@ def call_of(job: Reading) -> JobCall:
         why, do = FIELDS["SecurityConfiguration"]
         job.differ("SecurityConfiguration", why=why, do=do)
     return call
+
+
+def _runtime(job: Reading, command: str) -> Runtime:
+    """Return what a job runs on, and account for what says so."""
+    if command != STREAMING:
+        return shell_runtime_of(job) if command == SHELL else runtime_of(job)
+    option = (DEFAULTS, "--job-bookmark-option")
+    if job.get(*option) == "job-bookmark-disable":
+        job.take(*option)
+    return streaming_runtime_of(job)
 
 
 def rest(resource: Reading, fields: dict[str, tuple[str, str]], unknown: tuple[str, str]) -> None:

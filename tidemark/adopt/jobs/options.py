@@ -24,12 +24,12 @@ def is_description(text: object) -> bool:
     )
 
 
-def options_of(job: Reading, timeout_minutes: int, *, has_state: bool) -> dict[str, object]:
+def options_of(job: Reading, timeout_minutes: int | None, *, has_state: bool) -> dict[str, object]:
     """Return the fields of `JobOptions` that are not the default, and account for them.
 
     Args:
         job: the job.
-        timeout_minutes: after which Glue will stop a run.
+        timeout_minutes: after which Glue will stop a run; None if it never does.
         has_state: whether it keeps a bookmark or watermarks, which two runs at once would break.
     """
     fields: dict[str, object] = {}
@@ -47,9 +47,9 @@ def options_of(job: Reading, timeout_minutes: int, *, has_state: bool) -> dict[s
     if isinstance(runs, int) and (runs == 1 or (1 < runs <= MOST_RUNS and not has_state)):
         job.take("ExecutionProperty", "MaxConcurrentRuns")
         fields |= {"max_concurrent_runs": runs} if runs > 1 else {}
-    minutes = job.get("NotificationProperty", "NotifyDelayAfter")
-    half = max(1, timeout_minutes // 2)
-    if isinstance(minutes, int) and (minutes == half or 1 <= minutes < timeout_minutes):
+    minutes, timeout = job.get("NotificationProperty", "NotifyDelayAfter"), timeout_minutes or 0
+    half = max(1, timeout // 2)
+    if timeout and isinstance(minutes, int) and (minutes == half or 1 <= minutes < timeout):
         job.take("NotificationProperty", "NotifyDelayAfter")
         fields |= {"notify_after_minutes": minutes} if minutes != half else {}
     return fields

@@ -1,8 +1,6 @@
 """Writes the stack of an adopted pipeline as Python: pure, plan in, text out."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
 
 from tidemark.adopt.data import flags_of
 from tidemark.adopt.jobs.roles import roles_of
@@ -11,18 +9,26 @@ from tidemark.adopt.model import (
     AdoptedJob,
     Adoption,
     CrawlTarget,
-    Member,
     Node,
     Place,
     Wait,
 )
 from tidemark.adopt.names import Variables
+from tidemark.adopt.plan.literals import (
+    call,
+    dict_of,
+    json_text,
+    list_of,
+    literal,
+    quoted,
+    runtime_text,
+)
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.stage.runtime import JobRuntime
-from tidemark.stage.shell_runtime import ShellCapacity, ShellRuntime
+from tidemark.stage.shell_runtime import ShellRuntime
+from tidemark.stage.streaming_runtime import StreamingRuntime
 
 OWN_VARIABLES = ("cdk", "env", "iam", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
-ALWAYS = ("capacity", "worker_type", "number_of_workers", "timeout_minutes", "glue_version")
 MEMBERS = (
     *("BookmarkOption", "CrawlState", "JobState", "MissingData", "Recrawl", "RunProperties"),
     *("OpenFormat", "SchemaUpdate", "ShellCapacity"),
@@ -30,10 +36,12 @@ MEMBERS = (
 CALLS = (
     *("ActionOptions", "all_of", "any_of", "CrawledData", "CrawledDatabase", "CrawledTable"),
     *("CrawledDynamoDB", "CrawledOpenTables"),
-    *("CrawlerOptions", "GlueArguments", "JobOptions", "JobRuntime", "ShellRuntime"),
+    *("CrawlerOptions", "GlueArguments", "JobOptions", "JobRuntime", "KinesisStream"),
+    *("ShellRuntime", "StreamingRuntime"),
 )
 SWITCH = """\
-# Whether its schedules start it: a step of the plan sets it, once nothing starts the old jobs.
+# Whether its schedules and events start it: a step of the plan sets it, once nothing starts the
+# old jobs.
 STARTS_BY_ITSELF = False
 
 """
@@ -104,6 +112,7 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
     names |= {word for word in CALLS if f"{word}(" in jobs}
     names |= {"Dataset"} if datasets else set()
     names |= {"Schedule"} if adoption.schedules else set()
+    names |= {"OnEvent"} if adoption.events else set()
     names |= {"WatermarkTable"} if _watermarks(adoption) != "None" else set()
     return STACK.format(
         name=adoption.name,
@@ -113,8 +122,8 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         iam="from aws_cdk import aws_iam as iam\n" if roles else "",
         s3="from aws_cdk import aws_s3 as s3\n" if datasets else "",
         imports="\n".join(f"    {name}," for name in sorted(names, key=_sort_key)),
-        switch=SWITCH if adoption.schedules else "",
-        starts=_starts(adoption.schedules),
+        switch=SWITCH if adoption.schedules or adoption.events else "",
+        starts=_starts(adoption),
         watermarks=_watermarks(adoption),
         pipeline=_run_properties(adoption.run_properties),
         data=data,
@@ -125,15 +134,6 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         ),
         jobs=jobs,
     )
-
-
-def quoted(text: str) -> str:
-    """Return a text as a string of Python."""
-    if text.isprintable():
-        return json.dumps(text, ensure_ascii=False)
-    # JSON writes what is beyond 16 bits as two halves, which are no character in Python.
-    escaped = (f"\\U{ord(c):08x}" if ord(c) > 0xFFFF else json.dumps(c)[1:-1] for c in text)
-    return f'"{"".join(escaped)}"'
 
 
 def _sort_key(name: str) -> tuple[bool, str]:
@@ -148,20 +148,22 @@ def _watermarks(adoption: Adoption) -> str:
     return f'WatermarkTable.from_table_name(self, "Watermarks", {quoted(tables[0])})'
 
 
-def _starts(schedules: Iterable[str]) -> str:
+def _starts(adoption: Adoption) -> str:
     """Return what starts the pipeline by itself: nothing, until a step of the plan says so."""
-    calls = _list(f"Schedule({quoted(expression)})" for expression in schedules)
-    return f"{calls} if STARTS_BY_ITSELF else []" if schedules else "[]"
+    calls = [f"Schedule({quoted(expression)})" for expression in adoption.schedules]
+    for event in adoption.events:
+        given = [json_text(event.pattern)]
+        given += [f"batch_size={event.batch_size}"] if event.batch_size > 1 else []
+        minutes = event.batch_window_minutes
+        given += [f"batch_window_minutes={minutes}"] if minutes else []
+        calls.append(f"OnEvent({', '.join(given)})")
+    return f"{list_of(calls)} if STARTS_BY_ITSELF else []" if calls else "[]"
 
 
 def _run_properties(properties: Mapping[str, str]) -> str:
     if not properties:
         return "        "
-    return f"            run_properties={_dict(properties)},\n        "
-
-
-def _dict(texts: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f"{quoted(k)}: {quoted(v)}" for k, v in texts.items()) + "}"
+    return f"            run_properties={dict_of(properties)},\n        "
 
 
 def _data(
@@ -169,7 +171,7 @@ def _data(
 ) -> tuple[dict[Place, str], str]:
     """Return the variables of all places, and the lines that make them."""
     flags = flags_of(adoption.nodes)
-    others = [job.temp for job in adoption.jobs if job.temp]
+    others = [place for job in adoption.jobs for place in (job.temp, job.checkpoint) if place]
     others += [one for job in adoption.jobs for one in job.glue.values() if isinstance(one, Place)]
     places = list(dict.fromkeys((*flags, *others)))
     buckets = {
@@ -180,7 +182,9 @@ def _data(
     datasets = {}
     for place in places:
         is_alone = [other.prefix for other in places].count(place.prefix) == 1
-        words = ["temp"] if place not in flags else []
+        checkpoints = [job.checkpoint for job in adoption.jobs]
+        words = ["checkpoint"] if place in checkpoints else ["temp"]
+        words = words if place not in flags else []
         words += [place.prefix] if is_alone else [place.bucket, place.prefix]
         datasets[place] = variables.name("-".join(words))
         delivered, published = flags.get(place, (False, False))
@@ -211,7 +215,8 @@ def _node(
 ) -> str:
     """Return the call that adds a job or a crawler, and what follows it."""
     if isinstance(job, AdoptedJob):
-        method = "add_shell_job" if isinstance(job.runtime, ShellRuntime) else "add_job"
+        methods = {ShellRuntime: "add_shell_job", StreamingRuntime: "add_streaming_job"}
+        method = methods.get(type(job.runtime), "add_job")
         keywords = _keywords(job, adoption, datasets)
     else:
         method, keywords = "add_crawler", _crawler_keywords(job, adoption, datasets)
@@ -237,7 +242,7 @@ def _node(
 def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]) -> Iterator[str]:
     """Yield the keywords of its call."""
     reads, writes = (
-        _list(dict.fromkeys(datasets[place] for _, place in places))
+        list_of(dict.fromkeys(datasets[place] for _, place in places))
         for places in (job.reads, job.writes)
     )
     keywords = {
@@ -245,18 +250,24 @@ def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]
         "bookmark": f"BookmarkOption.{job.bookmark}" if _is_spark(job) else "",
         "after": _after(job.wait, adoption.nodes) if job.wait else "",
         "watermark": "True" if job.watermark_table else "",
+        "checkpoint": datasets[job.checkpoint] if job.checkpoint else "",
+        "sources": list_of(f"KinesisStream({quoted(arn)})" for arn in job.streams)
+        if job.streams
+        else "",
         "reads": reads if job.reads else "",
         "writes": writes if job.writes else "",
         "arguments": _arguments(job.arguments, job, datasets) if job.arguments else "",
-        "runtime": _runtime(job.runtime),
+        "runtime": runtime_text(job.runtime),
         "temp": datasets[job.temp] if job.temp else "",
         **{
-            key: _list(map(quoted, texts)) if (texts := getattr(job, key)) else ""
+            key: list_of(map(quoted, texts)) if (texts := getattr(job, key)) else ""
             for key in ("tables", "python_modules", "connections")
         },
-        "run_properties": f"RunProperties.{job.run_properties}" if job.run_properties else "",
-        "glue_arguments": _fields("GlueArguments", job.glue, datasets),
-        "options": _fields("JobOptions", job.options, datasets),
+        "run_properties": f"RunProperties.{job.run_properties}"
+        if job.run_properties and not job.is_streaming
+        else "",
+        "glue_arguments": call("GlueArguments", job.glue, datasets),
+        "options": call("JobOptions", job.options, datasets),
         "started": _started(job, datasets),
     }
     yield from (f"{key}={value}" for key, value in keywords.items() if value)
@@ -266,11 +277,11 @@ def _crawler_keywords(
     crawler: AdoptedCrawler, adoption: Adoption, datasets: Mapping[Place, str]
 ) -> Iterator[str]:
     """Yield the keywords of the call that adds a crawler."""
-    yield f"targets={_list(_target(target, datasets) for target in crawler.targets)}"
+    yield f"targets={list_of(_target(target, datasets) for target in crawler.targets)}"
     yield f"database={quoted(crawler.database)}"
     if crawler.wait:
         yield f"after={_after(crawler.wait, adoption.nodes)}"
-    if options := _fields("CrawlerOptions", crawler.options, datasets):
+    if options := call("CrawlerOptions", crawler.options, datasets):
         yield f"options={options}"
 
 
@@ -278,14 +289,14 @@ def _target(target: CrawlTarget, datasets: Mapping[Place, str]) -> str:
     if target.kind == "Dataset" and target.place:
         return datasets[target.place]
     data = {"data": target.place} if target.place else {}
-    return _fields(target.kind, {**data, **target.fields}, datasets)
+    return call(target.kind, {**data, **target.fields}, datasets)
 
 
 def _after(wait: Wait, jobs: Iterable[Node]) -> str:
     variables = {job.old: job.variable for job in jobs}
     states = {state for _, state in wait.conditions}
     if wait.logical == "AND" and states == {"SUCCEEDED"}:
-        return _list(variables[old] for old, _ in wait.conditions)
+        return list_of(variables[old] for old, _ in wait.conditions)
     conditions = [
         variables[old]
         if state == "SUCCEEDED"
@@ -300,7 +311,7 @@ def _started(job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
     given = {
         name: _arguments(job.started_arguments, job, datasets)
         if name == "arguments"
-        else _literal(value, datasets)
+        else literal(value, datasets)
         for name, value in job.started.items()
     }
     texts = ", ".join(f"{name}={text}" for name, text in given.items())
@@ -316,43 +327,3 @@ def _arguments(texts: Mapping[str, str], job: AdoptedJob, datasets: Mapping[Plac
 
 def _is_spark(job: AdoptedJob) -> bool:
     return isinstance(job.runtime, JobRuntime)
-
-
-def _runtime(runtime: JobRuntime | ShellRuntime) -> str:
-    """Return the call that makes a runtime: what differs from the default, and what matters."""
-    default = type(runtime)()
-    given = {
-        field.name: getattr(runtime, field.name)
-        for field in fields(runtime)
-        if field.name in ALWAYS or getattr(runtime, field.name) != getattr(default, field.name)
-    }
-    return (
-        f"{type(runtime).__name__}({', '.join(f'{k}={_literal(v, {})}' for k, v in given.items())})"
-    )
-
-
-def _fields(kind: str, given: Mapping[str, object], datasets: Mapping[Place, str]) -> str:
-    """Return the call that makes a group of settings; empty if there are none."""
-    texts = [f"{name}={_literal(value, datasets)}" for name, value in given.items()]
-    return f"{kind}({', '.join(texts)})" if texts else ""
-
-
-def _literal(value: object, datasets: Mapping[Place, str]) -> str:
-    match value:
-        case Place():
-            return datasets[value]
-        case Member():
-            return f"{value.of}.{value.name}"
-        case ShellCapacity():
-            return f"ShellCapacity.{value.name}"
-        case str():
-            return quoted(value)
-        case Mapping():
-            return _dict({str(name): str(text) for name, text in value.items()})
-        case tuple():
-            return _list(_literal(one, datasets) for one in value)
-    return repr(value)
-
-
-def _list(parts: Iterable[str]) -> str:
-    return f"[{', '.join(parts)}]"

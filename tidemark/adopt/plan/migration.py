@@ -9,7 +9,6 @@ UserGuide/resource-import-supported-resources.html (of Glue only registries and 
 imported, as of 2024: https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/2045).
 """
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 
@@ -22,6 +21,13 @@ from tidemark.adopt.plan.carrying import (
     overrides,
     rename_watermarks,
     scratch_run,
+)
+from tidemark.adopt.plan.switching import (
+    stack_name,
+    start,
+    stop,
+    stop_stream,
+    take_over_stream,
 )
 
 BEFORE = "before"  # the folder in which the old state is recorded
@@ -42,14 +48,16 @@ def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
         _review(adoption, stack_file),
         _record(adoption, found),
         _deploy(adoption),
+        *_roles(adoption),
         *(_hold(adoption, stateful) if stateful else ()),
         _last_run(adoption, stateful),
-        _stop(adoption, found),
+        stop(adoption, found),
         *(scratch_run(adoption, job) for job in scratched),
         *(decision(job) for job in stateful if job not in scratched),
         *(rename_watermarks(job) for job in adoption.jobs if job.watermark_table),
         *(first_crawl(crawler) for crawler in adoption.crawlers),
-        _start(adoption, stack_file),
+        *(take_over_stream(job) for job in adoption.streaming_jobs),
+        start(adoption, stack_file),
         _delete(adoption, found),
     ]
 
@@ -58,6 +66,8 @@ def reached(adoption: Adoption) -> list[AdoptedJob]:
     """Return the jobs that run when every job succeeds."""
     found: dict[str, Node] = {}
     for job in adoption.nodes:
+        if isinstance(job, AdoptedJob) and job.is_streaming:
+            continue
         conditions = job.wait.conditions if job.wait else ()
         met = [old in found and state == "SUCCEEDED" for old, state in conditions]
         if job.wait is None or (any(met) if job.wait.logical == "ANY" else all(met)):
@@ -99,11 +109,6 @@ def _review(adoption: Adoption, stack_file: str) -> Step:
         ),
         ("# take the stack out of app.py",),
     )
-
-
-def stack_name(adoption: Adoption) -> str:
-    """Return the stack as the CDK is told it; its stage is in the environment."""
-    return f'"*-{adoption.name}" -c stage=$STAGE'
 
 
 def in_app(adoption: Adoption, stack_file: str) -> tuple[str, str]:
@@ -156,6 +161,33 @@ def _deploy(adoption: Adoption) -> Step:
     )
 
 
+def role_file(adoption: Adoption, arn: str) -> str:
+    """Return the name of the file with the policies of a kept role."""
+    return f"{adoption.name}-role-{arn.rpartition('/')[2]}.json"
+
+
+def _roles(adoption: Adoption) -> Iterator[Step]:
+    """Yield the step that shows what kept roles lack, before anything runs with them."""
+    kept = {
+        arn: [node.name for node in adoption.nodes if node.role == arn] for arn in adoption.policies
+    }
+    if not kept:
+        return
+    unread = [name for one in adoption.policies.values() for name in one.unread]
+    yield Step(
+        "See what the kept roles lack",
+        "The stack attaches one inline policy more to each, with what is declared. Whoever owns a "
+        "role may want to give it only what is missing: then import it with mutable=False."
+        + (f" Not known here, so taken for nothing: {', '.join(unread)}." if unread else ""),
+        tuple(
+            f"tidemark grants {' '.join(names)} --given {shlex.quote(role_file(adoption, arn))}"
+            for arn, names in kept.items()
+        ),
+        ("# each statement that is printed is one the role does not allow until now",),
+        ("# nothing: it only reads",),
+    )
+
+
 def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Step]:
     yield Step(
         "Hold back what is delivered to the sources",
@@ -163,6 +195,7 @@ def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Step]:
         "would know whose it is: it would be lost. Deliveries wait until the new pipeline runs.",
         (
             f"# stop what writes to the sources of {', '.join(job.old for job in stateful)}",
+            *(line for job in adoption.streaming_jobs for line in stop_stream(job.old)),
             "date -u +%Y-%m-%dT%H:%M:%SZ | tee held-since",
         ),
         (*late_objects(adoption, stateful), "# null, and no new rows in databases"),
@@ -173,7 +206,9 @@ def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Step]:
 def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
     start = f"aws glue start-workflow-run --name {shlex.quote(adoption.old_workflow or '')}"
     if not adoption.old_workflow:
-        start = f"# start {', '.join(job.old for job in adoption.jobs)} as they always start"
+        start = (
+            f"# start {', '.join(job.old for job in adoption.started_jobs)} as they always start"
+        )
     return Step(
         "Let the old jobs run a last time",
         "They process everything that was delivered until now. Start them as always, or wait for "
@@ -191,112 +226,6 @@ def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
         ),
         ("# nothing: it was a run as any other",),
     )
-
-
-def _stop(adoption: Adoption, found: Found) -> Step:
-    commands, back = [], []
-    for name in adoption.start_triggers:
-        kind = found.triggers[name].get("Type")
-        quoted = shlex.quote(name)
-        if kind == "ON_DEMAND":
-            commands.append(f"# {name} is ON_DEMAND: see that no one calls StartTrigger for it")
-            continue
-        commands.append(f"aws glue stop-trigger --name {quoted}")
-        back.append(f"aws glue start-trigger --name {quoted}")
-    for crawler in adoption.crawlers:
-        if crawler.is_scheduled:
-            name = f"--crawler-name {shlex.quote(crawler.old_name)}"
-            commands.append(f"aws glue stop-crawler-schedule {name}")
-            back.append(f"aws glue start-crawler-schedule {name}")
-    commands += _callers(adoption)
-    if found.is_terraform and adoption.start_triggers:
-        commands.insert(0, "# in Terraform, set enabled = false in these aws_glue_trigger, or the "
-                           "next apply starts them again")  # fmt: skip
-    return Step(
-        "Stop everything that starts the old jobs",
-        "From here on nothing writes the targets until the new pipeline does."
-        + _remaining(adoption),
-        tuple(commands),
-        (
-            *(
-                f"aws glue get-trigger --name {shlex.quote(name)} --query Trigger.State"
-                for name in adoption.start_triggers
-            ),
-            *(
-                f"aws glue get-job-runs --job-name {shlex.quote(job.old)} --query "
-                "\"JobRuns[?JobRunState=='RUNNING' || JobRunState=='STARTING' || "
-                "JobRunState=='WAITING'].Id\""
-                for job in adoption.jobs
-            ),
-            *(
-                f"aws glue get-crawler --name {shlex.quote(one.old_name)} --query Crawler.State"
-                for one in adoption.crawlers
-            ),
-            "# DEACTIVATED (CREATED of an ON_DEMAND trigger), and no run"
-            + ("; each crawler READY" if adoption.crawlers else ""),
-        ),
-        tuple(back) or ("# let the callers start the old jobs again",),
-    )
-
-
-def _callers(adoption: Adoption) -> list[str]:
-    names = ", ".join(node.old for node in adoption.nodes)
-    found = [
-        "aws cloudtrail lookup-events --lookup-attributes "
-        f"AttributeKey=EventName,AttributeValue={event} --max-items 50 "
-        "--query 'Events[].[EventTime,Username]'"
-        for event in (
-            "StartJobRun",
-            "StartWorkflowRun",
-            *(["StartCrawler"] if adoption.crawlers else []),
-        )
-    ]
-    return [*found, f"# stop whoever else starts {names}: Step Functions, Airflow, rules, people"]
-
-
-def _remaining(adoption: Adoption) -> str:
-    if not adoption.left_out:
-        return ""
-    names = ", ".join(one.job for one in adoption.left_out)
-    return (
-        f" Nothing starts {names} any more either, as far as these triggers did: see Not adopted."
-    )
-
-
-def _start(adoption: Adoption, stack_file: str) -> Step:
-    deploy = f"npx cdk deploy {stack_name(adoption)}"
-    commands = [f"aws glue start-workflow-run --name {adoption.name}", "# let deliveries go on"]
-    back = []
-    if adoption.schedules:
-        commands.append("# once that run has passed the check, let its schedules begin:")
-        commands += [_set_switch("True", stack_file), deploy]
-        back = [_set_switch("False", stack_file), deploy]
-    back.append(
-        "# what the new jobs processed the old bookmarks do not know: hold deliveries, and before "
-        "anything starts the old jobs again, let each with a bookmark run once, writing elsewhere"
-    )
-    back += [
-        f"aws glue start-job-run --job-name {shlex.quote(job.old)} --arguments "
-        + shlex.quote(json.dumps(overrides(job)))
-        for job in adoption.jobs
-        if overrides(job)
-    ]
-    return Step(
-        "Start the new pipeline",
-        "Nothing starts the old jobs, and none runs: the new ones are the only writers now.",
-        tuple(commands),
-        (
-            f"aws glue get-workflow --name {adoption.name} "
-            "--query 'Workflow.LastRun.[Status,Statistics]'",
-            "# COMPLETED, no failed action; the targets hold what is new, and nothing twice",
-        ),
-        tuple(back),
-    )
-
-
-def _set_switch(value: str, stack_file: str) -> str:
-    line = f"STARTS_BY_ITSELF = {value}"
-    return f"sed -i {shlex.quote(f's/^STARTS_BY_ITSELF = .*/{line}/')} {stack_file}"
 
 
 def _delete(adoption: Adoption, found: Found) -> Step:

@@ -19,6 +19,10 @@ ADDED = (
     ("--extra-py-files", "the watermark library, and the packages of libs/"),
     ("--custom-logGroup-prefix", "its own log groups, with a retention"),
     ("--job-bookmark-option, --job-language", "said, where they were implied"),
+    (
+        "--checkpoint, --enable-metrics of streaming jobs",
+        "where they continue, and what the alarm looks at that tells while one does not run",
+    ),
     ("NotificationProperty", "Glue tells of runs longer than half of the timeout"),
     ("ExecutionClass, ExecutionProperty, JobRunQueuingEnabled, MaxRetries", "said, likewise"),
     ("Connections", "those of the stage, if it has some and the job names none"),

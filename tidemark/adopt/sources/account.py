@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.adopt.model import Difference, Found, Resource
 from tidemark.adopt.places import place_of
+from tidemark.adopt.sources.account_beside import (
+    read_roles,
+    read_rules,
+    workflows_by_event,
+)
 from tidemark.adopt.starts.triggers import crawlers_of
 from tidemark.errors import TidemarkError, UsageError, show
 
@@ -14,13 +19,20 @@ if TYPE_CHECKING:
 NOT_THERE = "EntityNotFoundException"
 
 
-def read_account(session: "boto3.Session", jobs: Iterable[str], workflow: str | None) -> Found:
+def read_account(
+    session: "boto3.Session",
+    jobs: Iterable[str],
+    workflow: str | None,
+    *,
+    with_roles: bool = False,
+) -> Found:
     """Return what an account has of jobs, or of the jobs of a workflow.
 
     Args:
         session: credentials and region.
         jobs: names of jobs; empty for all of the workflow.
         workflow: name of a workflow, or None.
+        with_roles: whether to read what the roles of jobs and crawlers may do.
 
     Raises:
         UsageError: there is no such job or workflow, or the workflow starts no job.
@@ -29,7 +41,7 @@ def read_account(session: "boto3.Session", jobs: Iterable[str], workflow: str | 
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        return _Account(session).read(list(jobs), workflow)
+        return _Account(session).read(list(jobs), workflow, with_roles)
     except (BotoCoreError, ClientError) as error:
         raise TidemarkError(
             f"AWS refuses: {error}; use credentials and a region of the account of the jobs, that "
@@ -46,7 +58,7 @@ class _Account:
         self._s3 = session.client("s3")
         self._unread: list[Difference] = []
 
-    def read(self, names: list[str], workflow_name: str | None) -> Found:
+    def read(self, names: list[str], workflow_name: str | None, with_roles: bool) -> Found:
         """Return what there is; see `read_account`."""
         triggers = {
             trigger["Name"]: trigger
@@ -59,6 +71,11 @@ class _Account:
             names = names or jobs_of(triggers.values(), workflow_name)
         jobs = {name: self._job(name) for name in names}
         crawlers = self._crawlers(crawlers_of(triggers.values(), names, workflow_name))
+        events = workflows_by_event(triggers.values(), [*jobs, *crawlers])
+        rules, unread = read_rules(
+            self._session, {name: self._arn("workflow", name) for name in events}
+        )
+        roles = [str(one["Role"]) for one in (*jobs.values(), *crawlers.values()) if "Role" in one]
         return Found(
             origin=f"the account of your credentials, {self._glue.meta.region_name}",
             jobs=jobs,
@@ -72,7 +89,9 @@ class _Account:
             taken=frozenset(
                 {*names, *self._job_names(), *workflows, *crawlers, *self._crawler_names()}
             ),
-            unread=tuple(self._unread),
+            rules=rules,
+            roles=read_roles(self._session, roles) if with_roles else {},
+            unread=(*self._unread, *unread),
         )
 
     def _workflow(self, name: str, known: Iterable[str]) -> Resource:
@@ -99,14 +118,16 @@ class _Account:
         from botocore.exceptions import ClientError
 
         try:
-            arn = self._session.client("sts").get_caller_identity()["Arn"].split(":")
-            place = f"arn:{arn[1]}:glue:{self._glue.meta.region_name}:{arn[4]}:{kind}/{name}"
-            tags = self._glue.get_tags(ResourceArn=place)["Tags"]
+            tags = self._glue.get_tags(ResourceArn=self._arn(kind, name))["Tags"]
         except ClientError as error:
             why, do = f"AWS refuses to show them ({error})", "compare them by hand"
             self._unread.append(Difference(f"{kind} {name}", ("Tags",), None, why, do))
             return found
         return {**found, **({"Tags": tags} if tags else {})}
+
+    def _arn(self, kind: str, name: str) -> str:
+        arn = self._session.client("sts").get_caller_identity()["Arn"].split(":")
+        return f"arn:{arn[1]}:glue:{self._glue.meta.region_name}:{arn[4]}:{kind}/{name}"
 
     def _get(self, operation: str, key: str, **request: str) -> Resource | None:
         """Return a resource; None if there is none."""

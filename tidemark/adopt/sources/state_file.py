@@ -7,17 +7,21 @@ from pathlib import Path
 from tidemark.adopt.model import Found, Resource
 from tidemark.adopt.sources.account import jobs_of
 from tidemark.adopt.sources.terraform import TerraformState, read_state
+from tidemark.adopt.sources.terraform_beside import roles_of, rules_of
 from tidemark.adopt.starts.triggers import crawlers_of
 from tidemark.errors import UsageError, show
 
 
-def read_state_file(file: Path, jobs: Iterable[str], workflow: str | None) -> Found:
+def read_state_file(
+    file: Path, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
+) -> Found:
     """Return what a state file has of jobs, or of the jobs of a workflow.
 
     Args:
         file: the state, version 4.
         jobs: names of jobs; empty for all of the workflow.
         workflow: name of a workflow, or None.
+        with_roles: whether to read what the roles of the jobs may do.
 
     Raises:
         UsageError: it cannot be read, or has no such job or workflow.
@@ -51,9 +55,15 @@ def read_state_file(file: Path, jobs: Iterable[str], workflow: str | None) -> Fo
             for one in state.unread
             if one.of.partition(" ")[2] in {*names, workflow, *crawlers, *_own(state, names)}
         ),
+        rules=rules_of(state.beside),
+        roles=roles_of(state.beside, _role_arns(adopted.values())) if with_roles else {},
         taken=frozenset({*state.jobs, *state.workflows, *state.crawlers}),
         is_terraform=True,
     )
+
+
+def _role_arns(jobs: Iterable[Resource]) -> list[str]:
+    return [str(job["Role"]) for job in jobs if job.get("Role")]
 
 
 def _document(file: Path) -> object:

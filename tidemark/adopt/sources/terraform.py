@@ -5,11 +5,13 @@ https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/glue
 glue_trigger, glue_workflow, glue_crawler beside it.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.adopt.model import Difference, Resource
+from tidemark.adopt.sources.terraform_beside import TYPES as BESIDE
 from tidemark.errors import UsageError
 
 VERSION = 4
@@ -65,6 +67,7 @@ class TerraformState:
     Attributes:
         jobs: jobs by name; likewise triggers, workflows, crawlers.
         objects: objects of S3 that Terraform uploaded, by URI, with their attributes.
+        beside: attributes of what stands beside the jobs, by type: rules, roles.
         unread: attributes that this version does not know.
     """
 
@@ -73,6 +76,7 @@ class TerraformState:
     workflows: dict[str, Resource] = field(default_factory=dict)
     crawlers: dict[str, Resource] = field(default_factory=dict)
     objects: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    beside: dict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     unread: list[Difference] = field(default_factory=list)
 
 
@@ -106,12 +110,15 @@ def read_state(document: object, where: str) -> TerraformState:
 
 def _instances(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for resource in document.get("resources", []):
-        if resource.get("mode") == "managed" and resource["type"] in (*TYPES, *OBJECTS):
+        if resource.get("mode") == "managed" and resource["type"] in (*TYPES, *OBJECTS, *BESIDE):
             for instance in resource.get("instances", []):
                 yield resource["type"], instance["attributes"]
 
 
 def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:
+    if kind in BESIDE:
+        state.beside[kind].append(values)
+        return
     if kind in OBJECTS:
         state.objects[f"s3://{values['bucket']}/{values['key']}"] = values
         return

@@ -9,8 +9,9 @@ from typing import Any
 
 from tidemark.adopt.jobs.fields import FACT, UNKNOWN
 from tidemark.adopt.jobs.job import rest
-from tidemark.adopt.model import Difference, Resource, Wait
+from tidemark.adopt.model import AdoptedEvent, Difference, Resource, Wait
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.starts.events import events_of
 from tidemark.adopt.starts.started import started_of
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.checks.schedules.schedules import Schedule
@@ -27,7 +28,8 @@ FIELDS: dict[str, tuple[str, str]] = {
     "Tags": ("tags are set for the whole stage", 'add it to "tags" of the stage in cdk.json'),
     "WorkflowName": ("the pipeline has a workflow of its own", "nothing"),
     "EventBatchingCondition": (
-        "the trigger does not say which events start it: rules of EventBridge send them",
+        "the trigger does not say which events start it: rules of EventBridge send them, and none "
+        "that can be declared was found",
         "find the rules (aws events list-rule-names-by-target); once nothing starts the old jobs, "
         "declare their patterns: starts=[OnEvent(...), OnObjects(...)], with the same batch",
     ),
@@ -55,6 +57,8 @@ class Starts:
         started: fields of `ActionOptions` of each job, once the triggers are accounted for.
         left_out: jobs whose start cannot be declared, with the reason and what to do.
         schedules: cron expressions of the active start triggers.
+        events: events that start the pipeline.
+        streaming: streaming jobs of the pipeline, which no trigger starts.
         start_triggers: triggers that start something by themselves, by name.
         other_triggers: the others.
         differences: what is not the same.
@@ -64,6 +68,8 @@ class Starts:
     started: dict[str, dict[str, object]] = field(default_factory=dict)
     left_out: dict[str, tuple[str, str]] = field(default_factory=dict)
     schedules: list[str] = field(default_factory=list)
+    events: list[AdoptedEvent] = field(default_factory=list)
+    streaming: frozenset[str] = frozenset()
     start_triggers: list[str] = field(default_factory=list)
     other_triggers: list[str] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
@@ -143,7 +149,10 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
 
 
 def account_for(
-    triggers: Sequence[Resource], starts: Starts, timeouts: Mapping[str, int | None]
+    triggers: Sequence[Resource],
+    starts: Starts,
+    timeouts: Mapping[str, int | None],
+    rules: Mapping[str, Sequence[Resource]] | None = None,
 ) -> None:
     """Account for everything that the triggers have.
 
@@ -151,6 +160,7 @@ def account_for(
         triggers: those that were read.
         starts: what they say; differences, schedules and what they add to runs are put in.
         timeouts: the jobs and crawlers of the pipeline, each with its timeout in minutes.
+        rules: those of EventBridge that start workflows, by name of the workflow.
     """
     readings = {t["Name"]: Reading(f"trigger {t['Name']}", t) for t in triggers}
     for trigger in sorted(triggers, key=lambda it: it.get("State", "ACTIVATED") not in ACTIVE):
@@ -162,7 +172,7 @@ def account_for(
             reading.take("Type")
             reading.take("Predicate")
         else:
-            _account_for_start(reading, starts)
+            _account_for_start(reading, starts, rules or {})
         rest(reading, FIELDS, UNKNOWN)
         starts.differences += reading.differences
 
@@ -242,6 +252,9 @@ def _account_for_action(
         reading.take(*path, key)
         if not node.startswith(CRAWLER):
             _account_for_run(reading, number, node, starts, timeouts[node])
+    elif node in starts.streaming:
+        why = "no trigger of a pipeline starts a streaming job, whose run does not end"
+        reading.differ(*path, key, why=why, do="start it once, as its step says")
     elif node is not None:
         reading.differ(*path, key, why="the pipeline does not have it", do="see Not adopted")
     for key in action:
@@ -263,8 +276,19 @@ def _account_for_run(
         started_of(reading, number, timeout_minutes)
 
 
-def _account_for_start(reading: Reading, starts: Starts) -> None:
+def _account_for_start(
+    reading: Reading, starts: Starts, rules: Mapping[str, Sequence[Resource]]
+) -> None:
     kind, expression = reading.get("Type"), reading.get("Schedule")
+    is_off = reading.get("State") is not None and reading.get("State") not in ACTIVE
+    if kind == "EVENT" and not is_off:
+        found = events_of(reading, rules.get(str(reading.get("WorkflowName")), ()))
+        starts.events += found.events
+        starts.schedules += found.schedules
+        starts.differences += found.differences
+        if found.events:
+            reading.take("Type")
+            return
     if kind != "SCHEDULED":
         why = "a pipeline starts when StartWorkflowRun is called"
         do = "let whoever calls StartTrigger call StartWorkflowRun for the new workflow"
@@ -273,7 +297,7 @@ def _account_for_start(reading: Reading, starts: Starts) -> None:
         reading.differ("Type", why=why, do=do)
         if expression is not None:
             reading.differ("Schedule", why=f"a trigger of type {kind} has none", do="nothing")
-    elif reading.get("State") is not None and reading.get("State") not in ACTIVE:
+    elif is_off:
         reading.differ("Type", why="the trigger is not active, so it starts nothing", do="nothing")
         reading.differ("Schedule", why="it is not active", do="nothing")
     else:

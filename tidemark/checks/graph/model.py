@@ -126,7 +126,8 @@ class Timer:
 class Graph:
     """Everything of one account and region, the workflows by name with where they stand.
 
-    `tables` are those of the Data Catalog that templates define, each as `database.table`.
+    `tables` are those of the Data Catalog that templates define, each as `database.table`, and
+    `located` where their data are, as far as templates say so.
     """
 
     jobs: tuple[Job, ...] = ()
@@ -137,6 +138,7 @@ class Graph:
     event_rules: tuple[EventRule, ...] = ()
     crawlers: tuple[Job, ...] = ()
     tables: frozenset[str] = frozenset()
+    located: Mapping[str, str] = field(default_factory=dict)
     named: tuple[Named, ...] = ()
 
     @property

@@ -11,6 +11,7 @@ from tidemark.checks.graph.model import Named, Problem
 # have rules of their own.
 NAMES: dict[str, tuple[str, *tuple[tuple[str, ...], ...]]] = {
     "AWS::DynamoDB::Table": ("table of DynamoDB", ("TableName",)),
+    "AWS::Glue::DataQualityRuleset": ("ruleset", ("Name",)),
     "AWS::Glue::Database": ("database", ("DatabaseInput", "Name")),
     "AWS::Glue::SecurityConfiguration": ("security configuration", ("Name",)),
     "AWS::Glue::Table": ("table", ("DatabaseName",), ("TableInput", "Name")),

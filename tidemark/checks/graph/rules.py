@@ -6,6 +6,7 @@ https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from tidemark.checks.graph.crawls import crawls
 from tidemark.checks.graph.folders import Folders
 from tidemark.checks.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
 from tidemark.checks.graph.names import problems_of_names
@@ -51,6 +52,8 @@ RULES: Mapping[str, str] = {
     "temp-overlaps": "Temporary files, event logs or virtual environments are where data is.",
     "reads-without-waiting": "A job or crawler reads what a job of its workflow may be writing.",
     "table-without-waiting": "A job uses a table that a crawler of its workflow may be changing.",
+    "crawled-twice": "Two crawlers make tables of one folder in one database.",
+    "crawled-and-declared": "A crawler makes a second table of data that has a declared one.",
     "table-not-created": "A dataset has a table, and no job that writes the dataset has it too.",
     "output-never-read": "No job or crawler reads what a job writes (a warning).",
     "input-nobody-writes": "No job writes what a job or crawler reads (a warning).",
@@ -70,6 +73,7 @@ def problems(graph: Graph) -> list[Problem]:
         *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
         *_secrets(graph),
         *races(graph),
+        *crawls(graph),
         *_tables(graph),
         *_data(graph),
     ]

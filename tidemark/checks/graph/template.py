@@ -56,6 +56,7 @@ def read_graph(templates: Templates) -> Graph:
             _table_name(names, stack, resource.get("Properties", {}))
             for stack, _, resource in resources_of(templates, "AWS::Glue::Table")
         ),
+        located=dict(_located(names, templates)),
         triggers=tuple(
             _trigger(names, stack, id_, properties)
             for stack, id_, resource in resources_of(templates, "AWS::Glue::Trigger")
@@ -146,6 +147,16 @@ def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, 
 def _table_name(names: SymbolicNames, stack: str, properties: Mapping[str, Any]) -> str:
     database = names.text(stack, properties.get("DatabaseName", ""))
     return f"{database}.{names.text(stack, properties.get('TableInput', {}).get('Name', ''))}"
+
+
+def _located(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str]]:
+    """Yield the tables whose data are in S3, with where they are."""
+    for stack, _, resource in resources_of(templates, "AWS::Glue::Table"):
+        properties = resource.get("Properties", {})
+        storage = properties.get("TableInput", {}).get("StorageDescriptor", {})
+        location = names.text(stack, storage.get("Location", ""))
+        if location:
+            yield _table_name(names, stack, properties), location
 
 
 def _open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[OpenSecret]:

@@ -150,11 +150,36 @@ def check_targets(crawler: str, targets: object) -> None:
                 f"crawler '{crawler}' has the target {target!r} twice; allowed: each once; remove "
                 "one"
             )
+        _check_table(crawler, target)
     tables = [target for target in targets if isinstance(target, CrawledTable)]
     if tables and len(tables) < len(targets):
         raise JobDefinitionError(
             f"crawler '{crawler}' has tables of the Data Catalog and other targets; Glue lets a "
             "crawler have one of the two; add a crawler for the others"
+        )
+
+
+def _check_table(crawler: str, target: Target) -> None:
+    """Raise if a crawler would make a second table of data that has a declared one.
+
+    Raises:
+        JobDefinitionError: it would, or it is to change another table than that of the data.
+    """
+    data = target if isinstance(target, Dataset) else getattr(target, "data", None)
+    table = data.table if isinstance(data, Dataset) else None
+    if table is None or not isinstance(data, Dataset):
+        return
+    named = f"CrawledTable({table.full_name!r}, data)"
+    if not isinstance(target, CrawledTable):
+        raise JobDefinitionError(
+            f"crawler '{crawler}' crawls {data.prefix!r}, which has the declared table "
+            f"'{table.full_name}', and would make a second table of it; allowed: {named}, which "
+            "brings that one up to date, or data without table=; write one of the two"
+        )
+    if target.table != table.full_name:
+        raise JobDefinitionError(
+            f"crawler '{crawler}' has the table '{target.table}' for {data.prefix!r}, whose "
+            f"declared table is '{table.full_name}'; allowed: {named}; correct one of the two"
         )
 
 

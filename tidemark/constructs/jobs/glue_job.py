@@ -19,7 +19,7 @@ from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
 from tidemark.constructs.jobs.glue_arguments import base_of, merged
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, render_arguments, with_own
-from tidemark.constructs.jobs.job_checks import check_reason, check_script
+from tidemark.constructs.jobs.job_checks import check_are_here, check_reason, check_script
 from tidemark.constructs.jobs.job_kind import JobKind
 from tidemark.constructs.jobs.job_metadata import metadata_of
 from tidemark.constructs.jobs.job_options import JobOptions
@@ -82,6 +82,8 @@ class GlueJob(Construct):
         opened = check_open_texts(f"job '{name}' has the argument", arguments)
         check_script(name, shared.root, script, kind.python)
         joined = connections_of(name, uses.connections, shared.network)
+        databases = [one.table.database for one in (*uses.reads, *uses.writes) if one.table]
+        check_are_here(name, shared.stack, uses.connections or (), databases)
         uses = replace(uses, secrets=tuple(dict.fromkeys((*uses.secrets, *joined.secrets))))
         super().__init__(scope, id_)
         self.name = name

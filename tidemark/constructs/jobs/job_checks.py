@@ -15,6 +15,7 @@ from types import UnionType
 import aws_cdk as cdk
 
 from tidemark.checks.graph.rules import RULES
+from tidemark.constructs.kinds import check_account, check_region
 from tidemark.errors import JobDefinitionError
 
 MOST_CHARACTERS = {
@@ -42,6 +43,24 @@ def check_name(of: str, name: object) -> None:
             f"{of} name {name!r} is not in kebab case; allowed: up to {most} lower case letters, "
             "digits and single hyphens, a letter first; write it like 'ingest-orders'"
         )
+
+
+def check_are_here(
+    job: str, stack: cdk.Stack, connections: Sequence[object], databases: Sequence[object]
+) -> None:
+    """Raise if a connection or a database of the app is known to be in another place than the job.
+
+    Glue looks for both in the account and region of the job.
+
+    Raises:
+        JobDefinitionError: one is.
+    """
+    parts = [("a connection", one) for one in connections]
+    parts += [("a table with a database", one) for one in databases]
+    for what, part in parts:
+        if isinstance(part, cdk.CfnResource) and part.stack is not stack:
+            check_region(f"job '{job}'", stack, what, part.stack.region)
+            check_account(f"job '{job}'", stack, what, part.stack.account)
 
 
 def check_reason(job: str, rule: object, reason: object) -> None:

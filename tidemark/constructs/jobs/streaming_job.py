@@ -87,6 +87,12 @@ class StreamingJob(GlueJob):
                 f"job '{name}' has max_concurrent_runs {options.max_concurrent_runs} and one "
                 "checkpoint, which two runs would both write; allowed: 1; set it to 1"
             )
+        if options.notify_after_minutes is not None:
+            raise JobDefinitionError(
+                f"job '{name}' has notify_after_minutes {options.notify_after_minutes} and is a "
+                "streaming job, whose run is long by nature: an alarm tells while it does not run; "
+                "leave it out"
+            )
         self.runtime = runtime
         self.checkpoint = checkpoint
         prefix = shared.security.prefix_of(name, role_is_given=uses.role is not None)

@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct, IConstruct
 
 from tidemark.constructs.governance import apply_to_all
-from tidemark.constructs.kinds import check_free, check_key, check_stage
+from tidemark.constructs.kinds import check_free, check_key, check_stage, check_stage_is_here
 from tidemark.constructs.security.security import let_services_use
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
@@ -75,6 +75,7 @@ class SlackChannel(Construct):
         check_stage("SlackChannel", stage)
         check_key("SlackChannel", key)
         check_free(scope, id_, "SlackChannel")
+        check_stage_is_here("SlackChannel", cdk.Stack.of(scope), stage)
         super().__init__(scope, id_)
         of_the_app = _CHANNELS.setdefault(self.node.root, {})
         other = of_the_app.setdefault((workspace_id, channel_id), self.node.path)

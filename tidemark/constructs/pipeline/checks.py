@@ -9,7 +9,13 @@ from aws_cdk import aws_kms as kms
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts
 from tidemark.constructs.crawlers.options import CrawlerOptions
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.kinds import check_account, check_key, check_region, check_stage
+from tidemark.constructs.kinds import (
+    check_account,
+    check_key,
+    check_region,
+    check_stage,
+    check_stage_is_here,
+)
 from tidemark.constructs.monitoring.alerting import Alerting, Email
 from tidemark.constructs.monitoring.slack import SlackChannel
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
@@ -20,6 +26,7 @@ from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
 from tidemark.stage.settings import MOST_TAGS, same_but_for_case
 
+MOST_OF_NAME = 255  # characters, of a run property
 MOST_HOURS = 100 * 366 * 24  # a century
 
 
@@ -49,6 +56,8 @@ def check_places(
     watermarks: WatermarkTable | None,
     alerts: Alerting | None,
     starts: Sequence[Start],
+    stage: StageConfig,
+    security: ExistingSecurity | None,
 ) -> None:
     """Raise unless what a pipeline uses is where its jobs, alarms and rules look for it.
 
@@ -57,14 +66,24 @@ def check_places(
     needs a role to tell a topic of another account, and cannot tell one of another region)
     """
     of = f"pipeline '{pipeline}'"
+    check_stage_is_here(of, stack, stage)
     check_region(of, stack, "key", key.env.region)
     if watermarks is not None:
         check_region(of, stack, "watermarks", watermarks.table.env.region)
         if not watermarks.reference.startswith("arn:"):  # by its name scripts find their own
             check_account(of, stack, "watermarks", watermarks.table.env.account)
+    for kind in ("logs_key", "bookmarks_key", "data_key") if security else ():
+        own = getattr(security, kind)
+        if own is not None:  # what encrypts here is here
+            check_region(of, stack, f"security with {kind}", own.env.region)
     for start in starts:
         if isinstance(start, OnObjects):  # S3 sends events to the bus of the bucket's region
             check_region(of, stack, "starts with a bucket", start.dataset.bucket.env.region)
+    _check_told(of, stack, alerts)
+
+
+def _check_told(of: str, stack: cdk.Stack, alerts: Alerting | None) -> None:
+    """Raise unless who is told is where alarms and rules can tell it."""
     if alerts is not None and alerts.topic is not None:
         check_region(of, stack, "alerts with a topic", alerts.topic.env.region)
         check_account(of, stack, "alerts with a topic", alerts.topic.env.account)
@@ -121,14 +140,22 @@ def check_run_properties(pipeline: str, properties: object) -> dict[str, object]
         shown = ", ".join(
             repr(key)
             for key, text in properties.items()
-            if not (isinstance(key, str) and key and isinstance(text, str | NotSecret))
+            if not (_is_property_name(key) and isinstance(text, str | NotSecret))
         )
     if shown:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' has run_properties of another kind: {shown}; allowed: names to "
-            "strings; write the values in quotes"
+            f"strings, names of 1 to {MOST_OF_NAME} characters; write the values in quotes"
         )
     return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
+
+
+def _is_property_name(name: object) -> bool:
+    """Return whether Glue takes the name of a run property.
+
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateWorkflow.html
+    """
+    return isinstance(name, str) and 1 <= len(name) <= MOST_OF_NAME and name.isprintable()
 
 
 def check_tags(job: str, stage: StageConfig, options: object, of: str = "job") -> None:

@@ -118,7 +118,7 @@ class Workflow(Construct):
                 f"pipeline '{name}' is in the nested stack '{stack.node.path}', whose "
                 "template no validation is shown; put it into a stack of the app or of a Stage"
             )
-        check_places(name, stack, key, watermarks, alerts, begun_by)
+        check_places(name, stack, key, watermarks, alerts, begun_by, stage, security)
         apply_to_all(self, stage)
         let_services_use(self, key)
         self.name = name

@@ -11,7 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
-from tidemark.constructs.kinds import check_free, check_key, check_stage
+from tidemark.constructs.kinds import check_free, check_key, check_stage, check_stage_is_here
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.config import StageConfig
 from tidemark.stage.settings import CONNECTION as CONFIGURATION
@@ -36,6 +36,7 @@ class StageKey(Construct):
     def __init__(self, scope: Construct, id_: str, *, stage: StageConfig) -> None:
         check_stage("the key", stage)
         check_free(scope, id_, "the key")
+        check_stage_is_here("the key", cdk.Stack.of(scope), stage)
         super().__init__(scope, id_)
         self.key = kms.Key(
             self,

@@ -90,6 +90,47 @@ def test_two_crawlers_of_one_name_are_refused():
     assert found(bad) == [("duplicate-crawler-name", "s/crawler", True)]
 
 
+@pytest.mark.parametrize(
+    ("changes", "is_found"),
+    [
+        ({}, True),
+        ({"reads": ("s3://lake/raw/a/",)}, True),
+        ({"reads": ("s3a://lake/raw",)}, True),
+        ({"crawled": ("lake.raw_orders",)}, True),
+        ({"crawled": ("lake.*",)}, True),
+        ({"reads": ("s3://lake/rawer/",)}, False),
+        ({"crawled": ("other.raw_*",)}, False),
+        ({"crawled": ("lake.new_*",)}, False),
+    ],
+)
+def test_two_crawlers_of_one_folder_make_no_tables_of_the_same_names(changes, is_found):
+    other = replace(crawler(delivered=(RAW,)), at="s/other", name=f"{CRAWLER}other")
+    other = replace(other, **changes, delivered=changes.get("reads", (RAW,)))
+    both = (crawler(delivered=(RAW,)), other)
+
+    bad = replace(BEHIND, crawlers=both)
+
+    expected = [("crawled-twice", "s/other", True)] if is_found else []
+    assert found(bad) == expected
+
+
+@pytest.mark.parametrize(
+    ("located", "crawled", "is_found"),
+    [
+        ({"lake.orders": "s3://lake/raw/orders/"}, "lake.raw_*", True),
+        ({"lake.orders": "s3://lake/"}, "lake.raw_*", True),
+        ({"other.orders": RAW}, "lake.raw_*", False),
+        ({"lake.orders": "s3://lake/curated/"}, "lake.raw_*", False),
+        ({"lake.raw_orders": RAW}, "lake.raw_orders", False),
+    ],
+)
+def test_a_crawler_makes_no_second_table_beside_a_declared_one(located, crawled, is_found):
+    bad = with_crawler(replace(BEHIND, located=located), delivered=(RAW,), crawled=(crawled,))
+
+    expected = [("crawled-and-declared", "s/crawler", True)] if is_found else []
+    assert found(bad) == expected
+
+
 def test_a_crawler_of_a_template_is_read_with_its_targets_and_tables():
     properties = {
         "Name": "landing",

@@ -229,6 +229,25 @@ def a_job_uses_a_table_that_nothing_creates(template, start, trigger):
     known["reads"] = [*known.get("reads", []), data]
 
 
+def crawl(name: str) -> dict[str, object]:
+    targets = {"S3Targets": [{"Path": "s3://lake/crawled/"}]}
+    properties = {"Name": name, "DatabaseName": "d", "Targets": targets}
+    return {"Type": "AWS::Glue::Crawler", "Properties": properties}
+
+
+def two_crawlers_describe_one_folder(template, start, trigger):
+    template["Resources"] |= {"CrawlA": crawl("crawl-a"), "CrawlB": crawl("crawl-b")}
+
+
+def a_crawler_describes_what_a_table_declares(template, start, trigger):
+    place = {"StorageDescriptor": {"Location": "s3://lake/crawled/orders/"}}
+    table = {"DatabaseName": "d", "TableInput": {"Name": "orders", **place}}
+    template["Resources"] |= {
+        "CrawlA": crawl("crawl-a"),
+        "Orders": {"Type": "AWS::Glue::Table", "Properties": table},
+    }
+
+
 def objects_start_the_workflow(template, trigger) -> None:
     """Add a rule that sends objects below s3://here/a/ to the workflow of a trigger."""
     (workflow,) = properties_of(template, "AWS::Glue::Workflow")
@@ -300,6 +319,8 @@ BROKEN = {
     "temp-overlaps": temporary_files_are_where_data_is,
     "reads-without-waiting": a_job_reads_what_starts_beside_it,
     "table-without-waiting": a_job_uses_what_is_crawled_beside_it,
+    "crawled-twice": two_crawlers_describe_one_folder,
+    "crawled-and-declared": a_crawler_describes_what_a_table_declares,
     "table-not-created": a_job_uses_a_table_that_nothing_creates,
 }
 

@@ -346,10 +346,6 @@ REFUSED_AT_SYNTHESIS = {
     ),
     "stream same checkpoint": (lambda w: (w.job("x"), w.stream("a"), w.stream("b")), "two-writers"),
     "stream only": (lambda w: w.stream(), "starts-nothing"),
-    "stream notify": (
-        lambda w: w.stream(options=tc.JobOptions(notify_after_minutes=5)),
-        "starts-nothing",
-    ),
     "kinesis token": (lambda w: w.stream(sources=[tc.KinesisStream(token())]), "starts-nothing"),
     "msk token arn": (lambda w: w.stream(sources=[tc.MskTopics(token(), ["t"])]), "starts-nothing"),
     "msk without connection": (

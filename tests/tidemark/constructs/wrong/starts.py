@@ -137,7 +137,6 @@ WRONG = {
 }
 # What looks wrong and is not.
 VALID = {
-    "oe none val": lambda w: w.started_by(tc.OnEvent({"source": [None]})),
     "oe own": lambda w: w.started_by(tc.OnEvent({"source": ["tidemark"]})),
     "oe aws glue self": lambda w: w.started_by(
         tc.OnEvent({"source": ["aws.glue"], "detail-type": ["Glue Job State Change"]})
@@ -150,10 +149,6 @@ VALID = {
         tc.Schedule("cron(0 6 * * ? *)"), tc.Schedule("cron(0 18 * * ? *)")
     ),
     "sched+event": lambda w: w.started_by(tc.Schedule("cron(0 6 * * ? *)"), tc.OnObjects(w.data())),
-    "stream notify": lambda w: (
-        w.job("x"),
-        w.stream(options=tc.JobOptions(notify_after_minutes=5)),
-    ),
     "msk no conn": lambda w: (
         w.job("x"),
         w.stream(

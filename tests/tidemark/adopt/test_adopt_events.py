@@ -1,0 +1,141 @@
+"""Rules of EventBridge that start a workflow start the pipeline, once its step says so."""
+
+from __future__ import annotations
+
+import json
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from tidemark.adopt.adoption import adopt
+from tidemark.adopt.model import AdoptedEvent, Found
+from tidemark.adopt.plan.code import stack_of
+from tidemark.adopt.plan.migration import steps_of
+from tidemark.adopt.sources.account_beside import read_roles, read_rules, workflows_by_event
+from tidemark.adopt.sources.terraform_beside import roles_of, rules_of
+
+PATTERN = {"source": ["acme.shop"], "detail-type": ["Day Closed"]}
+RULE = {"Name": "closed", "EventPattern": json.dumps(PATTERN), "State": "ENABLED"}
+ARN = "arn:aws:glue:eu-west-1:123456789012:workflow/nightly"
+START = {
+    "Name": "start",
+    "Type": "EVENT",
+    "WorkflowName": "nightly",
+    "Actions": [{"JobName": "orders"}],
+    "EventBatchingCondition": {"BatchSize": 10, "BatchWindow": 300},
+}
+
+
+def found_with(*rules, start=START):
+    jobs = {"orders": {"Name": "orders", "Command": {"Name": "glueetl"}}}
+    return Found("", jobs, {"start": start}, {"Name": "nightly"}, rules={"nightly": rules})
+
+
+def test_a_rule_becomes_a_start_with_the_batch_of_the_trigger():
+    found = found_with(RULE)
+
+    adoption = adopt(found)
+
+    assert adoption.events == (AdoptedEvent("closed", PATTERN, 10, 5),)
+    assert not [one for one in adoption.differences if one.of == "trigger start" and
+                one.path[0] in ("Type", "EventBatchingCondition")]  # fmt: skip
+    stack = stack_of(adoption, "plan.md", {})
+    assert (
+        'starts=[OnEvent({"source": ["acme.shop"], "detail-type": ["Day Closed"]}, batch_size=10, '
+        "batch_window_minutes=5)] if STARTS_BY_ITSELF else []" in stack
+    )
+
+
+def test_the_start_trigger_is_replaced_by_hand_before_events_start_it_and_back():
+    found = found_with(RULE)
+
+    step = steps_of(adopt(found), found, "infra/x_stack.py")[-2]
+
+    deletes = [line for line in (*step.commands, *step.rollback) if "delete-trigger" in line]
+    assert ["ON_DEMAND" in line for line in deletes] == [True, False]
+    order = [line.split(" ")[0:3] for line in step.commands]
+    assert order[-3][0] == "sed"
+    assert order[-2] == ["aws", "glue", "delete-trigger"]
+    assert order[-1] == ["npx", "cdk", "deploy"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (RULE | {"State": "DISABLED"}, "disabled"),
+        (RULE | {"EventBusName": "shop"}, "event bus shop"),
+        (RULE | {"EventPattern": '{"detail": {}}'}, "no event pattern"),
+        (RULE | {"EventPattern": "["}, "no event pattern"),
+        (RULE | {"EventPattern": None, "ScheduleExpression": "rate(0 days)"}, "rate"),
+    ],
+)
+def test_a_rule_that_cannot_be_declared_is_listed(rule, said):
+    adoption = adopt(found_with(rule))
+
+    assert adoption.events == ()
+    (listed,) = [one for one in adoption.differences if one.of == "rule closed"]
+    assert said in listed.why
+    assert any(one.path == ("Type",) for one in adoption.differences)
+
+
+def test_a_rule_that_is_a_schedule_becomes_a_schedule():
+    rule = {"Name": "daily", "ScheduleExpression": "cron(0 6 * * ? *)"}
+
+    assert adopt(found_with(rule)).schedules == ("cron(0 6 * * ? *)",)
+
+
+def test_a_trigger_that_is_not_active_starts_nothing():
+    adoption = adopt(found_with(RULE, start=START | {"State": "DEACTIVATED"}))
+
+    assert adoption.events == ()
+
+
+def test_rules_and_roles_are_read_from_an_account(monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    with mock_aws():
+        session = boto3.Session(region_name="eu-west-1")
+        events, iam = session.client("events"), session.client("iam")
+        events.put_rule(Name="closed", EventPattern=json.dumps(PATTERN))
+        events.put_targets(Rule="closed", Targets=[{"Id": "1", "Arn": ARN}])
+        allowed = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+        document = {"Version": "2012-10-17", "Statement": [allowed]}
+        role = iam.create_role(RoleName="etl", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+        iam.put_role_policy(RoleName="etl", PolicyName="a", PolicyDocument=json.dumps(document))
+        made = iam.create_policy(PolicyName="b", PolicyDocument=json.dumps(document))
+        iam.attach_role_policy(RoleName="etl", PolicyArn=made["Policy"]["Arn"])
+
+        names = workflows_by_event([START], ["orders"])
+        rules, unread = read_rules(session, dict.fromkeys(names, ARN))
+        roles = read_roles(session, [role, f"{role}2"])
+
+    assert ([rule["Name"] for rule in rules["nightly"]], unread) == (["closed"], [])
+    assert roles[role].documents == (document, document)
+    assert "NoSuchEntity" in roles[f"{role}2"].unread[0]
+
+
+def test_rules_and_roles_are_read_from_a_state_of_terraform():
+    document = {"Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}
+    beside = {
+        "aws_cloudwatch_event_rule": [
+            {"name": "closed", "event_pattern": json.dumps(PATTERN), "state": "ENABLED"},
+            {"name": "closed", "event_bus_name": "shop", "event_pattern": "{}"},
+        ],
+        "aws_cloudwatch_event_target": [
+            {"rule": "closed", "arn": ARN, "event_bus_name": "default"},
+            {"rule": "closed", "arn": "arn:aws:sqs:eu-west-1:123456789012:x"},
+        ],
+        "aws_iam_role": [{"name": "etl", "managed_policy_arns": ["arn:aws:iam::aws:policy/A"]}],
+        "aws_iam_role_policy": [{"role": "etl", "policy": json.dumps(document)}],
+        "aws_iam_policy": [{"arn": "arn:p", "policy": json.dumps(document)}],
+        "aws_iam_role_policy_attachment": [{"role": "etl", "policy_arn": "arn:p"}],
+    }
+
+    rules = rules_of(beside)
+    role = roles_of(beside, ["arn:aws:iam::123456789012:role/etl"])
+
+    assert adopt(found_with(*rules["nightly"])).events[0].pattern == PATTERN
+    (one,) = role.values()
+    assert one.documents == (document, document)
+    assert one.unread == ("arn:aws:iam::aws:policy/A",)

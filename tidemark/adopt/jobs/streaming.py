@@ -1,0 +1,214 @@
+"""What a streaming job runs on, where it continues, and which streams it reads: pure.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html,
+https://docs.aws.amazon.com/glue/latest/dg/glue-streaming-tutorial-studio.html (the script that Glue
+Studio writes keeps its checkpoint below TempDir, by the name of the job)
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from tidemark.adopt.model import AdoptedJob, Guess, Place
+from tidemark.adopt.places import place_of
+from tidemark.adopt.reading import Reading
+from tidemark.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.errors import JobDefinitionError
+from tidemark.stage.runtime import MOST_MINUTES
+from tidemark.stage.streaming_runtime import STREAMING_WORKER_TYPES, WINDOW, StreamingRuntime
+
+STREAMING = "gluestreaming"
+STREAM = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[\w.-]{1,128}", re.ASCII)
+NAMED = re.compile(r"""["']checkpointLocation["']\s*[:,]\s*["'](s3[an]?://[^"'{}\s]+)["']""")
+OF_STUDIO = re.compile(
+    r"""["']checkpointLocation["']\s*[:,]\s*args\[["']TempDir["']\]\s*\+\s*["']/["']\s*\+\s*"""
+    r"""args\[["']JOB_NAME["']\]\s*\+\s*["']/checkpoint/?["']"""
+)
+DEFAULTS = "DefaultArguments"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a streaming job keeps how far it has come.
+
+    Attributes:
+        place: until now.
+        argument: the argument that names it, or None.
+        moves: whether its script makes the place of the job's name, so that a new name is a new
+            place.
+    """
+
+    place: Place
+    argument: str | None = None
+    moves: bool = False
+
+    def of(self, name: str) -> Place:
+        """Return the place of a job with a new name."""
+        if not self.moves:
+            return self.place
+        above = self.place.prefix.removesuffix("checkpoint/").rstrip("/").rpartition("/")[0]
+        return Place(self.place.bucket, f"{above}/{name}/checkpoint/".lstrip("/"))
+
+
+def checkpoint_of(job: Reading, script: str | None) -> Checkpoint | None:
+    """Return the checkpoint of a streaming job, by its arguments or its script; None if unknown."""
+    arguments = job.get(DEFAULTS) or {}
+    for name, value in arguments.items():
+        place = place_of(str(value))
+        if "checkpoint" in name.lower() and place and place.uri.rstrip("/") == value.rstrip("/"):
+            return Checkpoint(place, name.removeprefix("--"))
+    found = NAMED.search(script or "")
+    if found and (place := place_of(found[1])):
+        return Checkpoint(place)
+    temp = place_of(str(arguments.get("--TempDir", "")))
+    if temp and OF_STUDIO.search(script or ""):
+        own = place_of(f"{temp.uri}{job.get('Name')}/checkpoint/")
+        return Checkpoint(own, moves=True) if own else None
+    return None
+
+
+def why_not_streaming(job: Reading, script: str | None) -> tuple[str, str] | None:
+    """Return why a streaming job cannot be declared, and what to do; None if it can."""
+    if checkpoint_of(job, script):
+        return None
+    return (
+        "it is a streaming job, and neither an argument nor its script says which folder its "
+        "checkpoint is",
+        "declare it with pipeline.add_streaming_job(...); it continues from the checkpoint of the "
+        "old one, which has to be stopped first",
+    )
+
+
+def streams_of(texts: Iterable[str], of: str, *, is_connected: bool) -> tuple[list[str], Guess]:
+    """Return the Kinesis streams that texts name, and what is guessed of the sources.
+
+    Args:
+        texts: arguments and the script.
+        of: whose they are, for people.
+        is_connected: whether the job has connections, by which it may read Kafka.
+    """
+    arns = list(dict.fromkeys(arn for text in texts for arn in STREAM.findall(text)))
+    what = f"it reads {', '.join(arns)}, which it names"
+    if not arns:
+        what = "which stream it reads, only a table of the catalog or its connection says"
+        what = what if is_connected else "nothing says which stream it reads"
+    return arns, Guess(
+        of,
+        what,
+        "see that these are all: sources=[KinesisStream(arn, key_arn=...), MskTopics(...)]; Kafka "
+        "without IAM access control needs connections= only",
+    )
+
+
+def is_streaming(job: Reading) -> bool:
+    """Return whether a job is a streaming job."""
+    return bool(job.get("Command", "Name") == STREAMING)
+
+
+def streaming_job(job: AdoptedJob, reading: Reading, script: str | None) -> AdoptedJob:
+    """Return a job with its checkpoint, which a new name may move, and the streams it names."""
+    checkpoint = checkpoint_of(reading, script)
+    if checkpoint is None:  # then it is left out
+        return job
+    arguments = {k: v for k, v in job.arguments.items() if k != "checkpoint"}  # the construct's own
+    arns, _ = streams_of([*arguments.values(), script or ""], "", is_connected=False)
+    return replace(
+        job,
+        arguments=arguments,
+        checkpoint=checkpoint.of(job.name),
+        old_checkpoint=checkpoint.place,
+        streams=tuple(arns),
+    )
+
+
+def guess_of_streams(job: AdoptedJob, script: str | None) -> Guess:
+    """Return what is guessed of the streams that a job reads."""
+    texts = [*job.arguments.values(), script or ""]
+    is_connected = bool(job.connections or job.tables)
+    return streams_of(texts, f"job {job.old}", is_connected=is_connected)[1]
+
+
+def streaming_runtime_of(job: Reading) -> StreamingRuntime:
+    """Return what a streaming job runs on, and account for what says so."""
+    version = _version(job)
+    worker = _worker_type(job)
+    window = job.get("MaintenanceWindow")
+    if isinstance(window, str) and WINDOW.fullmatch(window):
+        job.take("MaintenanceWindow")
+    elif window is not None:
+        job.differ("MaintenanceWindow", why="it is a day and an hour, Sun:10", do="set another")
+        window = None
+    runtime = StreamingRuntime(
+        worker_type=worker,
+        number_of_workers=_workers(job, worker),
+        auto_scaling=_auto_scaling(job),
+        max_retries=job.take("MaxRetries") or 0,
+        maintenance_window=window,
+        timeout_minutes=_timeout(job, has_window=window is not None),
+        glue_version=version,
+    )
+    for key in ("ExecutionClass", "JobRunQueuingEnabled", "NotificationProperty"):
+        if job.get(key) is not None:
+            job.differ(key, why="a run of a streaming job does not end: it has none", do="nothing")
+    return runtime
+
+
+def _version(job: Reading) -> str:
+    if job.get("GlueVersion") in DECLARABLE:
+        return str(job.take("GlueVersion"))
+    job.differ(
+        "GlueVersion",
+        why=f"the constructs declare Glue {', '.join(DECLARABLE)}; the job gets "
+        f"{DEFAULT_GLUE_VERSION}",
+        do="read what changed since; Spark reads a checkpoint of an older version, and an older "
+        "one may not read it after that: keep a copy of it",
+    )
+    return DEFAULT_GLUE_VERSION
+
+
+def _worker_type(job: Reading) -> str:
+    worker = job.get("WorkerType")
+    if worker in STREAMING_WORKER_TYPES:
+        return str(job.take("WorkerType"))
+    job.differ(
+        "WorkerType",
+        why=f"allowed are {', '.join(STREAMING_WORKER_TYPES)}; the job gets G.1X",
+        do="compare how it keeps up with that of the old job",
+    )
+    return "G.1X"
+
+
+def _workers(job: Reading, worker: str) -> int:
+    number = job.get("NumberOfWorkers")
+    for key in ("AllocatedCapacity", "MaxCapacity"):
+        if job.get(key) is not None:
+            job.differ(key, why="jobs are declared by workers", do="compare the two")
+    try:
+        StreamingRuntime(worker_type=worker, number_of_workers=number)
+    except JobDefinitionError as error:
+        job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set what it needs")
+        return 2
+    return int(job.take("NumberOfWorkers"))
+
+
+def _auto_scaling(job: Reading) -> bool:
+    path = (DEFAULTS, "--enable-auto-scaling")
+    if job.get(*path) == "true":
+        job.take(*path)
+        return True
+    if job.get(*path) is not None:
+        job.differ(*path, why="without it Glue does not scale either", do="nothing")
+    return False
+
+
+def _timeout(job: Reading, *, has_window: bool) -> int | None:
+    minutes = job.get("Timeout")
+    if isinstance(minutes, int) and 1 <= minutes < MOST_MINUTES and not has_window:
+        return int(job.take("Timeout"))
+    if minutes is not None:
+        job.differ(
+            "Timeout",
+            why="a run does not end by itself; Glue starts it again in its maintenance window",
+            do="set timeout_minutes for a stream that is to end",
+        )
+    return None

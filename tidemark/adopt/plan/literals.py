@@ -1,0 +1,79 @@
+"""Writes values as Python: pure, value in, text out."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+
+from tidemark.adopt.model import Member, Place, Runtime
+from tidemark.stage.shell_runtime import ShellCapacity
+
+ALWAYS = ("capacity", "worker_type", "number_of_workers", "timeout_minutes", "glue_version")
+
+
+def quoted(text: str) -> str:
+    """Return a text as a string of Python."""
+    if text.isprintable():
+        return json.dumps(text, ensure_ascii=False)
+    # JSON writes what is beyond 16 bits as two halves, which are no character in Python.
+    escaped = (f"\\U{ord(c):08x}" if ord(c) > 0xFFFF else json.dumps(c)[1:-1] for c in text)
+    return f'"{"".join(escaped)}"'
+
+
+def json_text(value: object) -> str:
+    """Return a value of JSON as Python writes it."""
+    match value:
+        case Mapping():
+            pairs = (f"{quoted(str(key))}: {json_text(one)}" for key, one in value.items())
+            return "{" + ", ".join(pairs) + "}"
+        case list():
+            return list_of(map(json_text, value))
+        case str():
+            return quoted(value)
+    return repr(value)
+
+
+def dict_of(texts: Mapping[str, str]) -> str:
+    """Return texts by name as a dict of Python."""
+    return "{" + ", ".join(f"{quoted(k)}: {quoted(v)}" for k, v in texts.items()) + "}"
+
+
+def runtime_text(runtime: Runtime) -> str:
+    """Return the call that makes a runtime: what differs from the default, and what matters."""
+    default = type(runtime)()
+    given = {
+        field.name: getattr(runtime, field.name)
+        for field in fields(runtime)
+        if field.name in ALWAYS or getattr(runtime, field.name) != getattr(default, field.name)
+    }
+    return (
+        f"{type(runtime).__name__}({', '.join(f'{k}={literal(v, {})}' for k, v in given.items())})"
+    )
+
+
+def call(kind: str, given: Mapping[str, object], datasets: Mapping[Place, str]) -> str:
+    """Return the call that makes a group of settings; empty if there are none."""
+    texts = [f"{name}={literal(value, datasets)}" for name, value in given.items()]
+    return f"{kind}({', '.join(texts)})" if texts else ""
+
+
+def literal(value: object, datasets: Mapping[Place, str]) -> str:
+    """Return a value as Python writes it; a place is the variable of its dataset."""
+    match value:
+        case Place():
+            return datasets[value]
+        case Member():
+            return f"{value.of}.{value.name}"
+        case ShellCapacity():
+            return f"ShellCapacity.{value.name}"
+        case str():
+            return quoted(value)
+        case Mapping():
+            return dict_of({str(name): str(text) for name, text in value.items()})
+        case tuple():
+            return list_of(literal(one, datasets) for one in value)
+    return repr(value)
+
+
+def list_of(parts: Iterable[str]) -> str:
+    """Return parts as a list of Python."""
+    return f"[{', '.join(parts)}]"

@@ -1,0 +1,170 @@
+"""The steps that stop the old jobs and start the new ones: pure, on plain data."""
+
+import json
+import shlex
+
+from tidemark.adopt.model import AdoptedJob, Adoption, Found, Step
+from tidemark.adopt.plan.carrying import overrides
+
+
+def stack_name(adoption: Adoption) -> str:
+    """Return the stack as the CDK is told it; its stage is in the environment."""
+    return f'"*-{adoption.name}" -c stage=$STAGE'
+
+
+def stop(adoption: Adoption, found: Found) -> Step:
+    """Return the step after which nothing starts the old jobs."""
+    commands, back = [], []
+    for name in adoption.start_triggers:
+        kind = found.triggers[name].get("Type")
+        quoted = shlex.quote(name)
+        if kind == "ON_DEMAND":
+            commands.append(f"# {name} is ON_DEMAND: see that no one calls StartTrigger for it")
+            continue
+        commands.append(f"aws glue stop-trigger --name {quoted}")
+        back.append(f"aws glue start-trigger --name {quoted}")
+    for crawler in adoption.crawlers:
+        if crawler.is_scheduled:
+            name = f"--crawler-name {shlex.quote(crawler.old_name)}"
+            commands.append(f"aws glue stop-crawler-schedule {name}")
+            back.append(f"aws glue start-crawler-schedule {name}")
+    commands += _callers(adoption)
+    if found.is_terraform and adoption.start_triggers:
+        commands.insert(0, "# in Terraform, set enabled = false in these aws_glue_trigger, or the "
+                           "next apply starts them again")  # fmt: skip
+    return Step(
+        "Stop everything that starts the old jobs",
+        "From here on nothing writes the targets until the new pipeline does."
+        + _remaining(adoption),
+        tuple(commands),
+        (
+            *(
+                f"aws glue get-trigger --name {shlex.quote(name)} --query Trigger.State"
+                for name in adoption.start_triggers
+            ),
+            *(_runs_of(job.old) for job in adoption.started_jobs),
+            *(
+                f"aws glue get-crawler --name {shlex.quote(one.old_name)} --query Crawler.State"
+                for one in adoption.crawlers
+            ),
+            "# DEACTIVATED (CREATED of an ON_DEMAND trigger), and no run"
+            + ("; each crawler READY" if adoption.crawlers else ""),
+        ),
+        tuple(back) or ("# let the callers start the old jobs again",),
+    )
+
+
+def _callers(adoption: Adoption) -> list[str]:
+    names = ", ".join(node.old for node in adoption.nodes)
+    found = [
+        "aws cloudtrail lookup-events --lookup-attributes "
+        f"AttributeKey=EventName,AttributeValue={event} --max-items 50 "
+        "--query 'Events[].[EventTime,Username]'"
+        for event in (
+            "StartJobRun",
+            "StartWorkflowRun",
+            *(["StartCrawler"] if adoption.crawlers else []),
+        )
+    ]
+    return [*found, f"# stop whoever else starts {names}: Step Functions, Airflow, rules, people"]
+
+
+def _remaining(adoption: Adoption) -> str:
+    if not adoption.left_out:
+        return ""
+    names = ", ".join(one.job for one in adoption.left_out)
+    return (
+        f" Nothing starts {names} any more either, as far as these triggers did: see Not adopted."
+    )
+
+
+def start(adoption: Adoption, stack_file: str) -> Step:
+    """Return the step that starts the new pipeline, and lets it start by itself."""
+    deploy = f"npx cdk deploy {stack_name(adoption)}"
+    commands = [f"aws glue start-workflow-run --name {adoption.name}", "# let deliveries go on"]
+    back = []
+    if adoption.schedules or adoption.events:
+        commands.append("# once that run has passed the check, let it start by itself:")
+        commands.append(_set_switch("True", stack_file))
+        back.append(_set_switch("False", stack_file))
+        if adoption.events:  # the type of a trigger cannot change, and a workflow has one
+            commands.append(_replace_start_trigger(adoption.name, "ON_DEMAND"))
+            back.append(_replace_start_trigger(adoption.name, "EVENT"))
+        commands.append(deploy)
+        back.append(deploy)
+    back.append(
+        "# what the new jobs processed the old bookmarks do not know: hold deliveries, and before "
+        "anything starts the old jobs again, let each with a bookmark run once, writing elsewhere"
+    )
+    back += [
+        f"aws glue start-job-run --job-name {shlex.quote(job.old)} --arguments "
+        + shlex.quote(json.dumps(overrides(job)))
+        for job in adoption.jobs
+        if overrides(job)
+    ]
+    return Step(
+        "Start the new pipeline",
+        "Nothing starts the old jobs, and none runs: the new ones are the only writers now.",
+        tuple(commands),
+        (
+            f"aws glue get-workflow --name {adoption.name} "
+            "--query 'Workflow.LastRun.[Status,Statistics]'",
+            "# COMPLETED, no failed action; the targets hold what is new, and nothing twice",
+        ),
+        tuple(back),
+    )
+
+
+def _set_switch(value: str, stack_file: str) -> str:
+    line = f"STARTS_BY_ITSELF = {value}"
+    return f"sed -i {shlex.quote(f's/^STARTS_BY_ITSELF = .*/{line}/')} {stack_file}"
+
+
+def take_over_stream(job: AdoptedJob) -> Step:
+    """Return the step by which a streaming job continues where the old one ended."""
+    old, new = (place.uri if place else "" for place in (job.old_checkpoint, job.checkpoint))
+    copy = () if old == new else (f"aws s3 sync {old} {new}",)
+    where = f"from the same checkpoint, {new}" if old == new else f"from a copy, {new}, of {old}"
+    return Step(
+        f"Let {job.name} continue the stream of {job.old}",
+        f"A checkpoint has one writer, so the old job stops first; the new one begins {where}. "
+        "Records wait in the stream meanwhile, for as long as it keeps them.",
+        (*stop_stream(job.old), *copy, f"aws glue start-job-run --job-name {job.name}"),
+        (
+            _runs_of(job.old),
+            "# none, before anything else",
+            _runs_of(job.name),
+            "# one, RUNNING; its log names the batch after the last one of the old job",
+        ),
+        (
+            *stop_stream(job.name),
+            *((f"aws s3 sync --delete {new} {old}",) if copy else ()),
+            f"aws glue start-job-run --job-name {shlex.quote(job.old)}",
+        ),
+    )
+
+
+def stop_stream(job: str) -> tuple[str, ...]:
+    """Return the commands that stop the run of a streaming job."""
+    quoted = shlex.quote(job)
+    return (
+        f"aws glue batch-stop-job-run --job-name {quoted} --job-run-ids "
+        f"$(aws glue get-job-runs --job-name {quoted} --query "
+        "\"JobRuns[?JobRunState=='RUNNING'].Id\" --output text)",
+    )
+
+
+def _runs_of(job: str) -> str:
+    return (
+        f"aws glue get-job-runs --job-name {shlex.quote(job)} --query "
+        "\"JobRuns[?JobRunState=='RUNNING' || JobRunState=='STARTING' || "
+        "JobRunState=='WAITING' || JobRunState=='STOPPING'].[Id,JobRunState]\""
+    )
+
+
+def _replace_start_trigger(name: str, kind: str) -> str:
+    """Return what deletes the start trigger of a type, which a deployment cannot change."""
+    return (
+        f'aws glue delete-trigger --name "$(aws glue get-triggers --query '
+        f"\"Triggers[?WorkflowName=='{name}' && Type=='{kind}'].Name\" --output text)\""
+    )

@@ -1,0 +1,101 @@
+"""Reads what stands beside jobs in an account: rules of EventBridge, policies of roles."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from tidemark.adopt.model import Difference, Resource, RolePolicies
+
+if TYPE_CHECKING:
+    import boto3
+
+
+def workflows_by_event(triggers: Iterable[Resource], nodes: Iterable[str]) -> list[str]:
+    """Return the workflows that an event starts, and that start one of some jobs or crawlers."""
+    wanted = set(nodes)
+    return list(
+        dict.fromkeys(
+            str(trigger["WorkflowName"])
+            for trigger in triggers
+            if trigger.get("Type") == "EVENT"
+            and trigger.get("WorkflowName")
+            and any(
+                one.get("JobName") in wanted or one.get("CrawlerName") in wanted
+                for one in trigger.get("Actions") or []
+            )
+        )
+    )
+
+
+def read_rules(
+    session: "boto3.Session", workflows: Mapping[str, str]
+) -> tuple[dict[str, tuple[Resource, ...]], list[Difference]]:
+    """Return the rules of the default event bus that start workflows, and what was not readable.
+
+    Args:
+        session: credentials and region.
+        workflows: name to ARN.
+    """
+    from botocore.exceptions import ClientError
+
+    found: dict[str, tuple[Resource, ...]] = {}
+    unread = []
+    for name, arn in workflows.items():
+        try:
+            events: Any = session.client("events")
+            pages = events.get_paginator("list_rule_names_by_target").paginate(TargetArn=arn)
+            rules = [
+                events.describe_rule(Name=rule) for page in pages for rule in page["RuleNames"]
+            ]
+        except ClientError as error:
+            why, do = f"AWS refuses to show its rules ({error})", "aws events list-rules"
+            unread.append(Difference(f"workflow {name}", ("Rules",), None, why, do))
+            continue
+        found[name] = tuple(rules)
+    return found, unread
+
+
+def read_roles(session: "boto3.Session", arns: Iterable[str]) -> dict[str, RolePolicies]:
+    """Return what roles may do, by ARN, as far as it may be read."""
+    iam: Any = session.client("iam")
+    return {arn: _role(iam, arn.rpartition("/")[2]) for arn in dict.fromkeys(arns)}
+
+
+def _role(iam: Any, name: str) -> RolePolicies:
+    from botocore.exceptions import ClientError
+
+    documents, unread = [], []
+    try:
+        inline = _names(iam, "list_role_policies", "PolicyNames", name)
+        attached = _names(iam, "list_attached_role_policies", "AttachedPolicies", name)
+    except ClientError as error:
+        return RolePolicies(unread=(f"all policies of {name} ({error})",))
+    for policy in inline:
+        try:
+            answer = iam.get_role_policy(RoleName=name, PolicyName=policy)
+        except ClientError as error:
+            unread.append(f"{policy} of {name} ({error})")
+        else:
+            documents.append(_document(answer["PolicyDocument"]))
+    for policy in attached:
+        arn = policy["PolicyArn"]
+        try:
+            version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
+            answer = iam.get_policy_version(PolicyArn=arn, VersionId=version)
+        except ClientError as error:
+            unread.append(f"{arn} ({error})")
+        else:
+            documents.append(_document(answer["PolicyVersion"]["Document"]))
+    return RolePolicies(tuple(documents), tuple(unread))
+
+
+def _names(iam: Any, operation: str, key: str, role: str) -> Iterator[Any]:
+    pages = iam.get_paginator(operation).paginate(RoleName=role)
+    return iter([one for page in pages for one in page[key]])
+
+
+def _document(found: object) -> Resource:
+    """Return a policy document, which IAM gives as JSON in the form of a URL."""
+    document: Resource = json.loads(unquote(found)) if isinstance(found, str) else found  # type: ignore[assignment]
+    return document

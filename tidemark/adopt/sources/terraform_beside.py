@@ -1,0 +1,78 @@
+"""Reads what stands beside jobs in a state of Terraform: rules of EventBridge, policies of roles.
+
+Sources: https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/
+cloudwatch_event_rule and cloudwatch_event_target, iam_role, iam_role_policy, iam_policy,
+iam_role_policy_attachment beside it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tidemark.adopt.model import Resource, RolePolicies
+
+TYPES = (
+    *("aws_cloudwatch_event_rule", "aws_cloudwatch_event_target", "aws_iam_role"),
+    *("aws_iam_role_policy", "aws_iam_policy", "aws_iam_role_policy_attachment"),
+)
+Beside = Mapping[str, list[Mapping[str, Any]]]
+
+
+def rules_of(beside: Beside) -> dict[str, tuple[Resource, ...]]:
+    """Return the rules that start workflows, by name of the workflow, as DescribeRule has them.
+
+    Args:
+        beside: attributes of the resources, by type.
+    """
+    rules = {_key(one, "name"): _rule(one) for one in beside.get("aws_cloudwatch_event_rule", [])}
+    found: dict[str, list[Resource]] = {}
+    for target in beside.get("aws_cloudwatch_event_target", []):
+        _, is_workflow, workflow = str(target.get("arn") or "").partition(":workflow/")
+        rule = rules.get(_key(target, "rule"))
+        if is_workflow and rule and rule not in found.setdefault(workflow, []):
+            found[workflow].append(rule)
+    return {workflow: tuple(its) for workflow, its in found.items()}
+
+
+def roles_of(beside: Beside, arns: Iterable[str]) -> dict[str, RolePolicies]:
+    """Return what roles may do, by ARN, as far as the state has it."""
+    managed = {one["arn"]: one for one in beside.get("aws_iam_policy", [])}
+    return {arn: _role(beside, managed, arn.rpartition("/")[2]) for arn in dict.fromkeys(arns)}
+
+
+def _role(beside: Beside, managed: Mapping[str, Mapping[str, Any]], name: str) -> RolePolicies:
+    roles = [one for one in beside.get("aws_iam_role", []) if one.get("name") == name]
+    texts = [policy.get("policy") for role in roles for policy in role.get("inline_policy") or []]
+    texts += [
+        one.get("policy")
+        for one in beside.get("aws_iam_role_policy", [])
+        if one.get("role") == name
+    ]
+    attached = [
+        str(one.get("policy_arn"))
+        for one in beside.get("aws_iam_role_policy_attachment", [])
+        if one.get("role") == name
+    ]
+    attached += [str(arn) for role in roles for arn in role.get("managed_policy_arns") or []]
+    texts += [managed[arn].get("policy") for arn in dict.fromkeys(attached) if arn in managed]
+    unread = [arn for arn in dict.fromkeys(attached) if arn not in managed]
+    if not roles:
+        unread.append(f"whatever else {name} has, which this state does not make")
+    return RolePolicies(tuple(json.loads(text) for text in texts if text), tuple(unread))
+
+
+def _key(one: Mapping[str, Any], name: str) -> tuple[str, str]:
+    """Return a rule as its targets name it: its bus may be an ARN."""
+    bus = str(one.get("event_bus_name") or "default").rpartition("/")[2]
+    return bus, str(one.get(name))
+
+
+def _rule(values: Mapping[str, Any]) -> Resource:
+    is_on = values.get("is_enabled") is not False and values.get("state") != "DISABLED"
+    return {
+        "Name": values["name"],
+        "EventBusName": _key(values, "name")[0],
+        "EventPattern": values.get("event_pattern"),
+        "ScheduleExpression": values.get("schedule_expression"),
+        "State": "ENABLED" if is_on else "DISABLED",
+    }

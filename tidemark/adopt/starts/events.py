@@ -1,0 +1,107 @@
+"""Translates rules of EventBridge that start a workflow into starts of a pipeline: pure.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/starting-workflow-eventbridge.html,
+https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.adopt.model import AdoptedEvent, Difference, Resource
+from tidemark.adopt.reading import Reading
+from tidemark.checks.schedules.event_patterns import MOST_EVENTS, MOST_WINDOW_MINUTES, wrong_with
+from tidemark.checks.schedules.schedules import Schedule
+from tidemark.errors import ScheduleError
+
+BATCH = "EventBatchingCondition"
+HAND = "declare what it matches by hand, in starts="
+
+
+@dataclass
+class Events:
+    """What rules of EventBridge say of a start.
+
+    Attributes:
+        events: what can be declared.
+        schedules: cron expressions of rules that are schedules.
+        differences: rules that cannot be declared.
+    """
+
+    events: list[AdoptedEvent] = field(default_factory=list)
+    schedules: list[str] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+
+
+def events_of(trigger: Reading, rules: Iterable[Resource]) -> Events:
+    """Return what starts a workflow with an EVENT trigger, and account for its batch.
+
+    Args:
+        trigger: the start trigger.
+        rules: those of EventBridge that have the workflow as a target, as DescribeRule has them.
+    """
+    found = Events()
+    size, minutes = _batch(trigger)
+    for rule in rules:
+        _add(found, rule, size, minutes)
+    if found.events:
+        _account_for_batch(trigger, minutes)
+    return found
+
+
+def _add(found: Events, rule: Resource, size: int, minutes: int | None) -> None:
+    """Add what a rule says, or why it cannot be declared."""
+
+    def differ(why: str, do: str = HAND, value: str | None = None) -> None:
+        found.differences.append(Difference(f"rule {rule['Name']}", (), value, why, do))
+
+    if rule.get("State", "ENABLED") == "DISABLED":
+        differ("it is disabled, so it starts nothing", "nothing")
+    elif (bus := rule.get("EventBusName") or "default") != "default":
+        differ(f"it is of the event bus {bus}, and starts= takes events of the default one")
+    elif expression := rule.get("ScheduleExpression"):
+        try:
+            Schedule(str(expression))
+        except ScheduleError as error:
+            differ(str(error), value=str(expression))
+        else:
+            found.schedules.append(str(expression))
+    else:
+        pattern = _pattern(rule.get("EventPattern"))
+        problem = wrong_with(pattern)
+        if problem or not isinstance(pattern, Mapping):
+            differ(f"OnEvent does not take its pattern, {problem}")
+        else:
+            found.events.append(AdoptedEvent(str(rule["Name"]), pattern, size, minutes))
+
+
+def _pattern(text: object) -> Any:
+    try:
+        return json.loads(str(text))
+    except ValueError:
+        return None
+
+
+def _batch(trigger: Reading) -> tuple[int, int | None]:
+    """Return how many events start a run, or after how many minutes fewer do; None: Glue's own."""
+    size, seconds = trigger.get(BATCH, "BatchSize"), trigger.get(BATCH, "BatchWindow")
+    size = size if type(size) is int and 1 <= size <= MOST_EVENTS else 1
+    if type(seconds) is not int or size == 1:
+        return size, None
+    minutes = min(MOST_WINDOW_MINUTES, max(1, math.ceil(seconds / 60)))
+    return size, minutes if minutes < MOST_WINDOW_MINUTES else None
+
+
+def _account_for_batch(trigger: Reading, minutes: int | None) -> None:
+    size, seconds = trigger.get(BATCH, "BatchSize"), trigger.get(BATCH, "BatchWindow")
+    if size == _batch(trigger)[0]:
+        trigger.take(BATCH, "BatchSize")
+    if seconds == 60 * (minutes or MOST_WINDOW_MINUTES):
+        trigger.take(BATCH, "BatchWindow")
+    elif seconds is not None:
+        why = "one event starts a run, which waits for no other"
+        if size != 1:
+            why = f"a window has whole minutes; it gets {minutes or MOST_WINDOW_MINUTES}"
+        trigger.differ(BATCH, "BatchWindow", why=why, do="nothing")
