@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import urllib.request
 
 import pytest
 
@@ -149,5 +150,7 @@ def test_folders_are_synchronised_copied_and_removed(aws, port, tmp_path):
         assert (tmp_path / "back" / name).read_bytes() == original
         assert (port.home.lake / "cli-data" / "in" / name).read_bytes() == original
     assert (port.home.lake / "cli-data" / "moved").stat().st_size == 17 * 1024**2
+    with urllib.request.urlopen(aws("s3", "presign", "s3://cli-data/in/é.txt").strip()) as answer:  # noqa: S310
+        assert answer.read() == "é.txt".encode() * 1000
     aws("s3", "rb", "--force", "s3://cli-data")
     assert not (port.home.lake / "cli-data").exists()

@@ -25,15 +25,29 @@ from tidemark.local_glue.port.s3.xml import Markup, timestamp, xml_reply
 PAGE = 1000
 PLAIN = re.compile(r"[A-Za-z0-9_./~-]*")  # what neither URLs nor XML write in another way
 OWNER = {"ID": "local", "DisplayName": "local"}
+OWNER_XML = "<Owner><ID>local</ID><DisplayName>local</DisplayName></Owner>"
 
 
 def list_buckets(lake: Lake, call: Call) -> Reply:
-    """Return the folders of the lake."""
-    folders = sorted(path for path in lake.home.lake.iterdir() if path.is_dir())
+    """Return a page of the folders of the lake."""
+    prefix, after = call.query.get("prefix", ""), call.query.get("continuation-token", "")
+    names = sorted(
+        path.name
+        for path in lake.home.lake.iterdir()
+        if path.is_dir() and path.name.startswith(prefix) and path.name > after
+    )
+    most = call.number("max-buckets", len(names)) or len(names)
     buckets = [
-        {"Name": path.name, "CreationDate": timestamp(path.stat().st_mtime_ns)} for path in folders
+        {"Name": name, "CreationDate": timestamp((lake.home.lake / name).stat().st_mtime_ns)}
+        for name in names[:most]
     ]
-    return xml_reply("ListAllMyBucketsResult", {"Owner": OWNER, "Buckets": {"Bucket": buckets}})
+    members = {
+        "Owner": OWNER,
+        "Buckets": {"Bucket": buckets},
+        "ContinuationToken": names[most - 1] if most < len(names) else None,
+        "Prefix": prefix or None,
+    }
+    return xml_reply("ListAllMyBucketsResult", members)
 
 
 def create_bucket(lake: Lake, call: Call) -> Reply:
@@ -120,6 +134,9 @@ class _Page:
         self._prefix = call.query.get("prefix", "")
         self._delimiter = call.query.get("delimiter", "")
         self._size = min(call.number("max-keys", PAGE), PAGE)
+        is_second = "list-type" in call.query
+        has_owner = not is_second or call.query.get("fetch-owner") == "true"
+        self._owner = OWNER_XML if has_owner else ""
         listing = (call.bucket, self._prefix, self._delimiter)
         items = lake.snapshots.take((*listing, after)) if after else None
         if items is None:
@@ -179,5 +196,5 @@ class _Page:
             f"<LastModified>{timestamp(stat.st_mtime_ns)}</LastModified>"
             f"<ETag>&quot;{EMPTY if is_folder else etag}&quot;</ETag>"
             f"<Size>{0 if is_folder else stat.st_size}</Size>"
-            "<StorageClass>STANDARD</StorageClass></Contents>"
+            f"{self._owner}<StorageClass>STANDARD</StorageClass></Contents>"
         )

@@ -9,6 +9,7 @@ STATUS = {
     "AccessDenied": 403,
     "BucketAlreadyOwnedByYou": 409,
     "BucketNotEmpty": 409,
+    "InvalidPartNumber": 416,
     "InvalidRange": 416,
     "MethodNotAllowed": 405,
     "NoSuchBucket": 404,

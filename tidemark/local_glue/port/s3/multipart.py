@@ -17,7 +17,14 @@ from tidemark.local_glue.port.s3.bodies import store_body
 from tidemark.local_glue.port.s3.calls import Call, Lake
 from tidemark.local_glue.port.s3.conditions import byte_range
 from tidemark.local_glue.port.s3.errors import S3Error
-from tidemark.local_glue.port.s3.objects import bytes_of, kept_headers, put_file, source_of, stat_of
+from tidemark.local_glue.port.s3.objects import (
+    bytes_of,
+    kept_headers,
+    put_file,
+    source_of,
+    stat_of,
+    tags_of,
+)
 from tidemark.local_glue.port.s3.places import bucket_folder, object_path
 from tidemark.local_glue.port.s3.records import Record
 from tidemark.local_glue.port.s3.xml import (
@@ -41,7 +48,8 @@ def create_multipart_upload(lake: Lake, call: Call) -> Reply:
     upload_id = f"mpu-{secrets.token_hex(16)}"
     folder = lake.uploads / upload_id
     folder.mkdir()
-    about = {"bucket": call.bucket, "key": call.key, "headers": kept_headers(call.headers)}
+    kept = {"headers": kept_headers(call.headers), "tags": tags_of(call.headers)}
+    about = {"bucket": call.bucket, "key": call.key, **kept}
     (folder / ABOUT).write_text(json.dumps(about), encoding="utf-8")
     members = {"Bucket": call.bucket, "Key": call.key, "UploadId": upload_id}
     return xml_reply("InitiateMultipartUploadResult", members)
@@ -117,7 +125,8 @@ def complete_multipart_upload(lake: Lake, call: Call) -> Reply:
                 digest.update(bytes.fromhex(part.name[6:]))
                 with part.open("rb") as source:
                     shutil.copyfileobj(source, file, 1 << 20)
-        record = Record(f"{digest.hexdigest()}-{len(parts)}", about["headers"])
+        etag = f"{digest.hexdigest()}-{len(parts)}"
+        record = Record(etag, about["headers"], about.get("tags", {}))
         put_file(lake, call, whole, record)
     finally:
         whole.unlink(missing_ok=True)

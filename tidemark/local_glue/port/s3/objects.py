@@ -32,6 +32,7 @@ KEPT = ("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Lan
 OF_URLS = ("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language")
 CONTENT_TYPE = "binary/octet-stream"
 MOST_DELETED = 1000
+NO_VERSION = "null"  # the version of an object in a bucket without versions
 
 
 def stat_of(lake: Lake, bucket: str, key: str) -> tuple[Path, os.stat_result]:
@@ -61,6 +62,8 @@ def get_object(lake: Lake, call: Call) -> Reply:
     path, stat = stat_of(lake, call.bucket, call.key)
     record = lake.records.find(call.bucket, call.key, stat)
     check_read(call.headers, record.etag, stat.st_mtime_ns)
+    if call.number("partNumber", 1) != 1:
+        raise S3Error("InvalidPartNumber", "an object is kept whole here; allowed: partNumber 1")
     size = 0 if call.key.endswith("/") else stat.st_size
     part = byte_range(call.headers.get("range"), size) if size else None
     begin, end = part or (0, size)
@@ -104,7 +107,7 @@ def put_object(lake: Lake, call: Call) -> Reply:
         stored = store_body(call.stream, call.headers, part)
         if call.key.endswith("/"):
             return _put_folder(lake, call, path, stored.size)
-        record = Record(stored.md5, kept_headers(call.headers), _tags_of(call.headers))
+        record = Record(stored.md5, kept_headers(call.headers), tags_of(call.headers))
         put_file(lake, call, part, record)
     finally:
         part.unlink(missing_ok=True)
@@ -168,7 +171,8 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {**found, "Content-Encoding": encoding} if encoding else found
 
 
-def _tags_of(headers: Mapping[str, str]) -> dict[str, str]:
+def tags_of(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the tags that a request gives an object."""
     text = headers.get("x-amz-tagging", "")
     return dict(urllib.parse.parse_qsl(text, keep_blank_values=True))
 
@@ -194,7 +198,7 @@ def copy_object(lake: Lake, call: Call) -> Reply:
         new = Record(
             stored.md5,
             kept_headers(call.headers) if replaces else record.headers,
-            _tags_of(call.headers) if retags else record.tags,
+            tags_of(call.headers) if retags else record.tags,
         )
         put_file(lake, call, part, new)
     finally:
@@ -221,44 +225,56 @@ def source_of(header: str) -> tuple[str, str]:
 
 def delete_object(lake: Lake, call: Call) -> Reply:
     """Delete an object; one that is not there is no error."""
-    delete_key(lake, call.bucket, call.key)
+    delete_key(lake, call.bucket, call.key, call.headers.get("if-match"))
     return Reply(204, {})
 
 
 def delete_objects(lake: Lake, call: Call) -> Reply:
     """Delete up to 1,000 objects."""
     document = read_xml(call.document(LARGEST))
-    keys = [members_of(e).get("Key", "") for e in document if local_name(e) == "Object"]
-    if len(keys) > MOST_DELETED:
-        raise S3Error("MalformedXML", f"{len(keys)} keys; allowed: up to {MOST_DELETED}")
+    objects = [members_of(e) for e in document if local_name(e) == "Object"]
+    if len(objects) > MOST_DELETED:
+        raise S3Error("MalformedXML", f"{len(objects)} keys; allowed: up to {MOST_DELETED}")
     is_quiet = members_of(document).get("Quiet", "") == "true"
     deleted, errors = [], []
-    for key in keys:
+    for one in objects:
+        key = one.get("Key", "")
         try:
-            delete_key(lake, call.bucket, key)
+            if one.get("VersionId", NO_VERSION) != NO_VERSION:
+                raise S3Error("NotImplemented", "buckets have no versions here")
+            delete_key(lake, call.bucket, key, one.get("ETag"))
             deleted.append({"Key": key})
         except S3Error as error:
             errors.append({"Key": key, "Code": error.code, "Message": str(error)})
     return xml_reply("DeleteResult", {"Deleted": [] if is_quiet else deleted, "Error": errors})
 
 
-def delete_key(lake: Lake, bucket: str, key: str) -> None:
+def delete_key(lake: Lake, bucket: str, key: str, match: str | None = None) -> None:
     """Delete the file of a key, its record, and the folders that are empty by that.
 
+    Args:
+        lake: with the bucket.
+        bucket: its name.
+        key: of the object.
+        match: the ETag that the object must have, if it is there; None for any.
+
     Raises:
-        S3Error: there is no such bucket, or the key leads out of it.
+        S3Error: there is no such bucket, the key leads out of it, or the ETag is another.
     """
-    try:
-        path, _ = stat_of(lake, bucket, key)
-    except S3Error as error:
-        if error.code == "NoSuchKey":
-            return
-        raise
-    lake.records.delete(bucket, key)
-    if not key.endswith("/"):
-        path.unlink(missing_ok=True)
-        path = path.parent
-    _delete_empty(lake, bucket, path)
+    with lake.lock:
+        try:
+            path, stat = stat_of(lake, bucket, key)
+        except S3Error as error:
+            if error.code == "NoSuchKey":
+                return
+            raise
+        if match is not None:
+            check_write({"if-match": match}, lake.records.find(bucket, key, stat).etag)
+        lake.records.delete(bucket, key)
+        if not key.endswith("/"):
+            path.unlink(missing_ok=True)
+            path = path.parent
+        _delete_empty(lake, bucket, path)  # no upload makes a folder meanwhile
 
 
 def _delete_empty(lake: Lake, bucket: str, folder: Path) -> None:

@@ -60,6 +60,14 @@ NAMING = (
     *("versioning", "versions", "website", "versionId"),
 )
 CREATING = ("PutObject", "CopyObject", "CompleteMultipartUpload")
+# Of uploads: what would be lost if it were ignored.
+REFUSED = {
+    "x-amz-write-offset-bytes": "nothing is appended to an object here; put it whole",
+    "x-amz-server-side-encryption-customer-algorithm": "nothing is encrypted here",
+    "x-amz-object-lock-mode": "objects are not locked here",
+    "x-amz-object-lock-legal-hold": "objects are not locked here",
+    "x-amz-website-redirect-location": "buckets are no websites here",
+}
 EXPIRY = "%Y%m%dT%H%M%SZ"
 
 
@@ -92,6 +100,9 @@ class S3:
             S3Error: it cannot be done.
         """
         _check_expiry(call.query)
+        for name, why in REFUSED.items():
+            if name in call.headers:
+                raise S3Error("NotImplemented", f"the local S3 does not have {name}: {why}")
         if not call.bucket:
             if call.method == "GET":
                 return buckets.list_buckets(self._lake, call)

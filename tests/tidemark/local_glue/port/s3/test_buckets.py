@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+from botocore.exceptions import ClientError
+
 from tests.tidemark.local_glue.port.conftest import Port
-from tests.tidemark.local_glue.port.s3.conftest import code_of, keys_of, prefixes_of
+from tests.tidemark.local_glue.port.s3.conftest import code_of, keys_of, prefixes_of, put
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 
@@ -39,3 +42,46 @@ def test_what_is_not_there_says_so(s3, bucket):
     assert code_of(s3.create_bucket, Bucket=bucket) == "BucketAlreadyOwnedByYou"
     assert code_of(s3.get_bucket_acl, Bucket=bucket) == "NotImplemented"
     assert code_of(s3.get_object, Bucket=bucket, Key="a", VersionId="1") == "NotImplemented"
+
+
+def test_buckets_are_listed_in_pages_and_by_prefix(s3):
+    for name in ("paged-a", "paged-b", "paged-c"):
+        s3.create_bucket(Bucket=name)
+
+    first = s3.list_buckets(Prefix="paged-", MaxBuckets=2)
+    rest = s3.list_buckets(Prefix="paged-", ContinuationToken=first["ContinuationToken"])
+
+    names = [[one["Name"] for one in answer["Buckets"]] for answer in (first, rest)]
+    assert names == [["paged-a", "paged-b"], ["paged-c"]]
+    assert "ContinuationToken" not in rest
+
+
+@pytest.mark.parametrize(
+    ("members", "named"),
+    [
+        ({"WriteOffsetBytes": 1}, "x-amz-write-offset-bytes"),
+        ({"SSECustomerAlgorithm": "AES256", "SSECustomerKey": b"0" * 32}, "customer-algorithm"),
+        ({"WebsiteRedirectLocation": "/x"}, "x-amz-website-redirect-location"),
+        ({"ObjectLockLegalHoldStatus": "ON"}, "x-amz-object-lock-legal-hold"),
+    ],
+)
+def test_what_would_be_lost_is_refused_by_name(s3, bucket, members, named):
+    with pytest.raises(ClientError, match=named):
+        s3.put_object(Bucket=bucket, Key="a", Body=b"x", **members)
+
+
+def test_an_object_has_one_part(s3, bucket):
+    put(s3, bucket, "a")
+    of_part = {"Bucket": bucket, "Key": "a"}
+
+    assert s3.get_object(**of_part, PartNumber=1)["Body"].read() == b"x"
+    assert code_of(s3.get_object, **of_part, PartNumber=2) == "InvalidPartNumber"
+
+
+def test_the_owner_is_told_where_it_is_asked_for(s3, bucket):
+    put(s3, bucket, "a")
+
+    plain = s3.list_objects_v2(Bucket=bucket)["Contents"]
+    owned = s3.list_objects_v2(Bucket=bucket, FetchOwner=True)["Contents"]
+
+    assert [one.get("Owner", {}).get("ID") for one in (*plain, *owned)] == [None, "local"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.tidemark.local_glue.port.s3.conftest import code_of, put
+from tests.tidemark.local_glue.port.s3.conftest import code_of, keys_of, put
 from tidemark.local_glue.port.s3.conditions import byte_range
 
 
@@ -26,6 +26,20 @@ def test_conditions_of_reads_and_writes_hold(s3, bucket):
     s3.put_object(**common, Body=b"3", IfMatch=etag)
     s3.put_object(Bucket=bucket, Key="b", Body=b"4", IfNoneMatch="*")
     assert s3.get_object(**common)["Body"].read() == b"3"
+
+
+def test_an_object_that_has_changed_is_not_deleted(s3, bucket):
+    put(s3, bucket, "a", "b")
+    etag = s3.head_object(Bucket=bucket, Key="b")["ETag"]
+
+    assert code_of(s3.delete_object, Bucket=bucket, Key="a", IfMatch='"x"') == "PreconditionFailed"
+    objects = [{"Key": "a", "ETag": '"x"'}, {"Key": "b", "ETag": etag}, {"Key": "c", "ETag": "x"}]
+    answer = s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})
+    s3.delete_object(Bucket=bucket, Key="none", IfMatch='"x"')
+
+    assert [one["Key"] for one in answer["Deleted"]] == ["b", "c"]
+    assert [(one["Key"], one["Code"]) for one in answer["Errors"]] == [("a", "PreconditionFailed")]
+    assert keys_of(s3.list_objects_v2(Bucket=bucket)) == ["a"]
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,16 @@ from tests.tidemark.local_glue.port.s3.conftest import code_of, keys_of
 
 def test_a_large_file_goes_up_in_parts_and_comes_down_whole(port, s3, bucket, tmp_path):
     body = os.urandom(20 * 1024**2)
-    s3.upload_fileobj(io.BytesIO(body), bucket, "big", ExtraArgs={"Metadata": {"a": "1"}})
+    s3.upload_fileobj(
+        io.BytesIO(body), bucket, "big", ExtraArgs={"Metadata": {"a": "1"}, "Tagging": "k=v"}
+    )
     down = io.BytesIO()
     s3.download_fileobj(bucket, "big", down)
 
     head = s3.head_object(Bucket=bucket, Key="big")
     assert down.getvalue() == body == (port.home.lake / bucket / "big").read_bytes()
     assert (head["ETag"].endswith('-3"'), head["Metadata"]) == (True, {"a": "1"})
+    assert s3.get_object_tagging(Bucket=bucket, Key="big")["TagSet"] == [{"Key": "k", "Value": "v"}]
     assert list((port.home.root / "uploads").iterdir()) == []
 
 
