@@ -20,7 +20,7 @@ from tidemark.local_glue.port.http.serving import Options
     ("service", "operation", "name"),
     [
         ("lambda", "list_functions", "lambda"),  # REST with JSON
-        ("events", "list_rules", "events"),  # JSON
+        ("stepfunctions", "list_state_machines", "states"),  # JSON
         ("cloudformation", "list_stacks", "cloudformation"),  # a form, and XML
         ("ec2", "describe_instances", "ec2"),  # XML of its own
         ("route53", "list_hosted_zones", "route53"),  # REST with XML
