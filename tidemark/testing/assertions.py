@@ -50,6 +50,7 @@ def assert_incremental(
     Raises:
         AssertionError: a promise is broken; the text says which.
     """
+    __tracebackhide__ = True
     lake, run = _begun(job, arguments)
     first = _succeeded(run(), "the first run")
     if not first.sources and first.files_read:
@@ -102,6 +103,7 @@ def assert_same_as_recomputed(
     Raises:
         AssertionError: a row is missing, or should not be there.
     """
+    __tracebackhide__ = True
     keys = _names(key)
     if recompute is not None:
         lake = _lake(current_test())
@@ -129,6 +131,7 @@ def assert_idempotent(
     Raises:
         AssertionError: rows came, went or were doubled; an appending job does that.
     """
+    __tracebackhide__ = True
     lake, run = _begun(job, arguments)
     test = current_test()
     kept = _bookmarks(test)
@@ -159,6 +162,7 @@ def compare(found: Counter[str], wanted: Counter[str], what: str, *, at_most: bo
     Raises:
         AssertionError: they have not.
     """
+    __tracebackhide__ = True
     extra = found - wanted
     if not at_most:
         extra = Counter({row: times for row, times in extra.items() if row not in wanted})
@@ -245,12 +249,14 @@ class _Files:
 
 
 def _succeeded(run: GlueRun, which: str) -> GlueRun:
+    __tracebackhide__ = True
     if not run.is_success:
         _fail(f"{which} {run.state}: {run.error}")
     return run
 
 
 def _reads_nothing(run: GlueRun, which: str) -> None:
+    __tracebackhide__ = True
     if not run.bookmarked:
         return
     hint = "" if run.arguments.get("--job-bookmark-option") else ": run it with bookmark='enable'"
@@ -260,6 +266,7 @@ def _reads_nothing(run: GlueRun, which: str) -> None:
 
 
 def _reads(run: Runner, names: list[str], which: str) -> GlueRun:
+    __tracebackhide__ = True
     done = _succeeded(run(), which)
     if done.bookmarked != names:
         read = repr(done.bookmarked) if done.bookmarked else "nothing"
@@ -268,6 +275,7 @@ def _reads(run: Runner, names: list[str], which: str) -> GlueRun:
 
 
 def _survives(run: Runner, names: list[str], kill: Kill) -> None:
+    __tracebackhide__ = True
     test = current_test()
     test.kill = kill
     killed = run()

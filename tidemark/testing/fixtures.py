@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from tidemark.testing.aws import Account, AwsGlueJob
     from tidemark.testing.bookmark import BookmarkOfJob
     from tidemark.testing.catalog import Catalog
     from tidemark.testing.clock import GlueClock
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tidemark.testing.lake import Lake
     from tidemark.testing.pipeline import Pipeline
     from tidemark.testing.watermark_table import WatermarkTable
+
+LOCAL_ONLY = {"bookmark", "catalog", "glue_clock", "pipeline", "watermarks"}  # not with --aws
 
 
 @pytest.fixture(scope="session")
@@ -48,19 +51,48 @@ def glue_test(request: pytest.FixtureRequest, glue_kit: Kit) -> Iterator[GlueTes
 
 
 @pytest.fixture
-def lake(glue_test: GlueTest) -> Lake:
-    """Return the buckets of this test, which are empty."""
-    from tidemark.testing.lake import Lake
+def aws_account(request: pytest.FixtureRequest) -> Iterator[Account | None]:
+    """Return where this test runs on AWS; None without ``--aws``."""
+    if not request.config.getoption("--aws"):
+        yield None
+        return
+    from tidemark.errors import UsageError
+    from tidemark.testing import aws
 
-    return Lake(glue_test.home, glue_test.now_ms, glue_test.spark)
+    for name in LOCAL_ONLY & set(request.fixturenames):
+        aws.refused(name)
+    try:
+        account = aws.account()
+    except UsageError as error:
+        pytest.fail(f"error: {error}", pytrace=False)
+    yield account
+    account.close()
 
 
 @pytest.fixture
-def glue_job(glue_test: GlueTest, lake: Lake) -> GlueJob:
+def lake(glue_test: GlueTest, aws_account: Account | None) -> Lake:
+    """Return the buckets of this test, which are empty."""
+    from tidemark.testing.lake import Lake
+
+    given = (glue_test.home, glue_test.now_ms, glue_test.spark)
+    if aws_account is not None:
+        from tidemark.testing.aws import AwsLake
+
+        return AwsLake(aws_account, *given)
+    return Lake(*given)
+
+
+@pytest.fixture
+def glue_job(glue_test: GlueTest, lake: Lake, aws_account: Account | None) -> GlueJob | AwsGlueJob:
     """Return a function that runs a script as a Glue job."""
     from tidemark.testing.glue_job import GlueJob
 
-    return GlueJob(glue_test, lake)
+    here = GlueJob(glue_test, lake)
+    if aws_account is not None:
+        from tidemark.testing.aws import AwsGlueJob
+
+        return AwsGlueJob(aws_account, here.file_of, glue_test.version)
+    return here
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ class GlueJob:
         Raises:
             UsageError: there is no such script, or an argument is none that a job can get.
         """
-        file = self._file(script)
+        file = self.file_of(script)
         words = arguments_of(bookmark, arguments)
         name = words.pop("--JOB_NAME", file.stem.replace("_", "-"))
         self._make_buckets(file, words)
@@ -111,10 +111,15 @@ class GlueJob:
 
     def define(self, script: str | Path, bookmark: object = "enable", **arguments: Any) -> Job:
         """Return a job to call: the script with its arguments, not run yet."""
-        self._file(script)
+        self.file_of(script)
         return Job(self, script, bookmark, arguments)
 
-    def _file(self, script: str | Path) -> Path:
+    def file_of(self, script: str | Path) -> Path:
+        """Return the file of a script.
+
+        Raises:
+            UsageError: there is none.
+        """
         given = Path(script)
         if given.is_absolute():
             tried = [given]

@@ -21,24 +21,33 @@ class JvmState:
     """The state of the JVM of a context, as it was at `remember`."""
 
     def __init__(self, context: SparkContext) -> None:
-        """Take the context that runs; nothing is asked yet."""
-        self._jvm: Any = context._jvm
+        """Take the context that runs, and find what has no name in its API."""
+        jvm: Any = context._jvm
+        self._jvm = jvm
         self._context = context
         self._scala: Any = context._jsc.sc()
+        self._static = jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf()
+        self._fields = [_field(self._static, name) for name in ("properties", "overlay")]
+        bus = self._scala.listenerBus()
+        self._queues = list(_field(bus, "queues").get(bus))
 
     def remember(self) -> None:
         """Keep what is to be as it is now; file systems that were open are opened anew."""
         jvm = self._jvm
         jvm.org.apache.hadoop.fs.FileSystem.closeAll()
         self._settings = self._scala.conf().toDebugString()
-        self._hadoop = [(conf, conf.getPropsWithPrefix("")) for conf in self._configurations()]
+        self._hadoop = [
+            (field, conf, _copy(field.get(conf)))
+            for conf in self._configurations()
+            for field in self._fields
+        ]
         self._properties = jvm.java.lang.System.getProperties().clone()
         self._zone = jvm.java.util.TimeZone.getDefault()
         self._locale = jvm.java.util.Locale.getDefault()
         self._streams = jvm.java.lang.System.out, jvm.java.lang.System.err
         self._level = self._log_level()
         self._cached_before = self._cached()
-        self._listeners = [(queue, jvm.java.util.ArrayList(found)) for queue, found in self._bus()]
+        self._listeners = [jvm.java.util.ArrayList(queue.listeners()) for queue in self._queues]
 
     def put(self, settings: Mapping[str, str]) -> None:
         """Set settings of Spark on the running context; `restore` takes them back."""
@@ -51,9 +60,8 @@ class JvmState:
     def restore(self) -> None:
         """Put back what has changed since `remember`."""
         jvm, scala = self._jvm, self._scala
-        for conf, kept in self._hadoop:
-            if not conf.getPropsWithPrefix("").equals(kept):
-                _put_back(conf, kept)
+        for field, conf, kept in self._hadoop:
+            field.set(conf, kept)
         self._restore_settings()
         self._restore_defaults()
         if self._log_level() != self._level:
@@ -90,8 +98,10 @@ class JvmState:
 
     def _configurations(self) -> list[Any]:
         """Return the configurations of Hadoop that live as long as the JVM."""
-        static = self._jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf()
-        return [self._context._jsc.hadoopConfiguration(), static]
+        found = [self._context._jsc.hadoopConfiguration(), self._static]
+        for conf in found:
+            conf.size()  # which loads it, if nobody has asked it
+        return found
 
     def _cached(self) -> set[int]:
         if not self._scala.getPersistentRDDs().size():
@@ -101,31 +111,21 @@ class JvmState:
     def _log_level(self) -> str:
         return str(self._jvm.org.apache.logging.log4j.LogManager.getRootLogger().getLevel())
 
-    def _bus(self) -> list[tuple[Any, Any]]:
-        """Return the queues of the listener bus, each with its listeners."""
-        bus = self._scala.listenerBus()
-        field = bus.getClass().getDeclaredField("queues")
-        field.setAccessible(True)
-        return [(queue, queue.listeners()) for queue in field.get(bus)]
-
     def _remove_listeners(self) -> None:
         bus = self._scala.listenerBus()
-        kept = self._jvm.java.util.ArrayList()
-        for _, listeners in self._listeners:
-            kept.addAll(listeners)
-        for _, listeners in self._bus():
-            now = self._jvm.java.util.ArrayList(listeners)
-            now.removeAll(kept)
-            for listener in now:
+        for queue, kept in zip(self._queues, self._listeners, strict=True):
+            added = self._jvm.java.util.ArrayList(queue.listeners())
+            added.removeAll(kept)
+            for listener in added:
                 with contextlib.suppress(Exception):  # it has gone by itself
                     bus.removeListener(listener)
 
 
-def _put_back(conf: Any, kept: Any) -> None:
-    now = dict(conf.getPropsWithPrefix(""))
-    before = dict(kept)
-    for name in now.keys() - before.keys():
-        conf.unset(name)
-    for name, value in before.items():
-        if now.get(name) != value:
-            conf.set(name, value)
+def _field(instance: Any, name: str) -> Any:
+    field = instance.getClass().getDeclaredField(name)
+    field.setAccessible(True)
+    return field
+
+
+def _copy(properties: Any) -> Any:
+    return None if properties is None else properties.clone()

@@ -10,6 +10,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +53,7 @@ class SparkEngine:
         self._folder = folder
         self._settings = settings
         self._session: SparkSession | None = None
+        self._state: JvmState | None = None
 
     @property
     def session(self) -> SparkSession:
@@ -91,7 +93,7 @@ class SparkEngine:
         from pyspark import SparkContext
         from pyspark.sql import SparkSession, SQLContext
 
-        session, self._session = self._session, None
+        session, self._session, self._state = self._session, None, None
         if session is None:
             return
         gateway = SparkContext._gateway
@@ -123,7 +125,9 @@ class SparkEngine:
         """
         base = self.session
         context = base.sparkContext
-        state = JvmState(context)
+        if self._state is None:
+            self._state = JvmState(context)
+        state = self._state
         state.remember()
         with pytest.MonkeyPatch.context() as patch:
             try:
@@ -251,7 +255,8 @@ def _patch_pyspark(
             return
         context._jsc = None
         if (server := getattr(context, "_accumulatorServer", None)) is not None:
-            server.shutdown()
+            # Which waits for half a second at most, with nothing to do.
+            threading.Thread(target=server.shutdown, daemon=True).start()
             context._accumulatorServer = None  # type: ignore[assignment]
         with SparkContext._lock:
             SparkContext._active_spark_context = None
