@@ -70,3 +70,23 @@ def test_every_observation_has_the_airport_of_its_report_and_utc_times(flat):
         *((1, "EWR", 1, *times), (1, "EWR", 2, *times)),
         *((2, "JFK", 1, *times), (2, "JFK", 2, *times)),
     ]
+
+
+def test_a_run_reads_the_reports_that_are_new(lake, glue_job, bookmark):
+    arguments = {
+        "source_path": "s3://landing/weather/",
+        "target_path": "s3://raw/weather/",
+        "TempDir": "s3://staging/",
+    }
+    lake.put("landing/weather/1.json", report("EWR", WHOLE), minutes_ago=5)
+    first = glue_job("ingest_weather.py", bookmark="enable", **arguments).check()
+    lake.put("landing/weather/2.json", report("JFK", WHOLE, NULLS))
+    second = glue_job("ingest_weather.py", bookmark="enable", **arguments).check()
+
+    assert (first.rows_written, second.rows_written) == (1, 2)
+    assert second.files_read == ["landing/weather/2.json"]
+    rows = lake.rows("raw/weather/")
+    assert sorted((row["report_id"], row["origin"], row["hour"]) for row in rows) == [
+        *((1, "EWR", 1), (2, "JFK", 1), (2, "JFK", 2))
+    ]
+    assert bookmark("ingest-weather").new_files == []

@@ -6,6 +6,8 @@ from datetime import date
 
 import pytest
 
+from tidemark.testing import assert_idempotent
+
 pytestmark = pytest.mark.spark
 
 CURATED = """
@@ -90,3 +92,21 @@ def test_replaced_days_leave_other_days_alone(spark, job, s3):
     job.replace_days(spark.sql(DELAYS.format("(3, '2013-01-02')")), s3.uri)
 
     assert days(spark, s3) == [(1, "2013-01-01"), (3, "2013-01-02")]
+
+
+def test_a_run_writes_the_days_that_are_new_and_again_without_effect(spark, lake, glue_job):
+    paths = {"source_path": "s3://curated/flights/", "target_path": "s3://mart/delays/"}
+    parts = (f"{part}(flight_date) AS {part}" for part in ("year", "month", "day"))
+    flights = spark.sql(CURATED).selectExpr("*", *parts)
+    for number in (1, 2):
+        day = f"flight_date=2013-01-0{number}"
+        rows = flights.where(day.replace("=", " = '") + "'").drop("flight_date")
+        lake.put(f"curated/flights/{day}/a.parquet", rows, minutes_ago=20)
+
+    first = glue_job("publish_delays.py", bookmark="enable", **paths).check()
+    lake.touch("curated/flights/flight_date=2013-01-02/a.parquet")
+    second = glue_job("publish_delays.py", bookmark="enable", **paths).check()
+
+    assert (first.rows_written, second.rows_written) == (3, 1)
+    assert second.files_read == ["curated/flights/flight_date=2013-01-02/a.parquet"]
+    assert_idempotent("publish_delays.py", **paths)

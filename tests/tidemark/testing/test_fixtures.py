@@ -99,10 +99,11 @@ def test_incremental_job_passes_its_assertions_and_an_appending_one_is_not_idemp
     [
         (', transformation_ctx="landed"', "", "give the source a transformation_ctx"),
         ("job.commit()\n", "", "the script never called Job.commit"),
-        (
+        pytest.param(
             "if rows.columns:",
             "rows.cache().count()\njob.commit()\nif rows.columns:",
             "rows are missing",
+            marks=pytest.mark.nightly,
         ),
     ],
     ids=["no context", "no commit", "commit too early"],

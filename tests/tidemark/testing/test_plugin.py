@@ -32,6 +32,7 @@ def main():
 if __name__ == "__main__":
     main()
 """
+PAUSED = "breakpoint()\n    print('and on')"
 TESTS = """
 import logging
 import pytest
@@ -50,6 +51,9 @@ def test_checked_job(glue_job):
 def test_the_lake_is_empty_again(lake, catalog, bookmark):
     assert (lake.names(), catalog.tables(), bookmark("broken").files) == ([], [], [])
 
+def test_breakpoint(glue_job):
+    print("kept:", repr(glue_job("paused.py").check().stdout))
+
 @pytest.mark.glue(isolate=True)
 def test_marker_is_wrong(lake):
     pass
@@ -58,13 +62,14 @@ def test_marker_is_wrong(lake):
 
 @pytest.fixture
 def project(pytester, monkeypatch):
-    """Return a function that writes a project with one script, and its tests."""
+    """Return a function that writes a project of scripts, and its tests."""
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
 
-    def write(tests: str, statement: str = "", name: str = "broken") -> None:
+    def write(statements: dict[str, str], tests: str) -> None:
         folder = pytester.mkdir("glue_jobs")
-        text = SCRIPT.format(statement=statement)
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        for name, statement in statements.items():
+            text = SCRIPT.format(statement=statement)
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
         pytester.makepyfile(test_it=tests)
 
     return write
@@ -76,12 +81,12 @@ def test_session_that_uses_no_fixture_imports_nothing(pytester):
     pytester.runpytest_subprocess("-p", "no:hypothesispytest").assert_outcomes(passed=1)
 
 
-def test_failure_shows_the_line_of_the_script_its_log_and_its_frames(pytester, project):
-    project(TESTS, "raise ValueError('no such order')")
+def test_failures_show_the_script_and_a_breakpoint_in_one_stops_there(pytester, project):
+    project({"broken": "raise ValueError('no such order')", "paused": PAUSED}, TESTS)
 
-    done = pytester.runpytest_subprocess("-q")
+    done = pytester.run("python", "-m", "pytest", "-q", "-rP", stdin=b"p orders.columns\nc\n")
 
-    done.assert_outcomes(failed=3, passed=1, errors=1)
+    done.assert_outcomes(failed=3, passed=2, errors=1)
     done.stdout.fnmatch_lines(
         [
             *("*glue job broken: FAILED (in process)*", "*def main():*"),
@@ -101,17 +106,9 @@ def test_failure_shows_the_line_of_the_script_its_log_and_its_frames(pytester, p
     )
     done.stdout.fnmatch_lines(["three orders"])
     done.stdout.fnmatch_lines(["*@pytest.mark.glue has ?'isolate'?; allowed: *"])
-    done.stdout.fnmatch_lines(["glue jobs: 2 runs in process, 1 run isolated"])
-
-
-def test_breakpoint_in_a_script_stops_there_and_output_is_kept_after_it(pytester, project):
-    tests = "def test_it(glue_job):\n    print(repr(glue_job('broken.py').check().stdout))\n"
-    project(tests, "breakpoint()\n    print('and on')")
-
-    done = pytester.run("python", "-m", "pytest", "-rP", stdin=b"p orders.columns\nc\n")
-
-    assert done.ret == 0
-    done.stdout.fnmatch_lines(["*['order_id']", "*three orders?nand on?n*"])
+    done.stdout.fnmatch_lines(["glue jobs: 3 runs in process, 1 run isolated"])
+    done.stdout.fnmatch_lines(["*(Pdb) ?'order_id'?"])
+    done.stdout.fnmatch_lines(["*kept: 'three orders?nand on?n'"])
 
 
 @pytest.mark.nightly
@@ -126,13 +123,14 @@ def test_pdb_stops_in_the_script_that_failed(pytester, project):
 @pytest.mark.nightly
 def test_workers_have_lakes_of_their_own(pytester, project):
     project(
+        {"broken": ""},
         "import pytest\n"
         "@pytest.mark.parametrize('number', range(4))\n"
         "def test_it(number, glue_job, lake):\n"
         "    assert lake.names() == []\n"
         "    lake.put('landing/1.json', [{'id': number}])\n"
         "    assert glue_job('broken.py').check().stdout == 'three orders\\n'\n"
-        "    assert lake.rows('landing/') == [{'id': number}]\n"
+        "    assert lake.rows('landing/') == [{'id': number}]\n",
     )
 
     done = pytester.runpytest_subprocess("-n", "2")
