@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
@@ -37,6 +36,7 @@ from tidemark.testing.job_arguments import arguments_of
 from tidemark.testing.kills import KILL_VARIABLE, KILLED
 from tidemark.testing.kit import GlueTest
 from tidemark.testing.lake import SCRIPTS, Lake
+from tidemark.testing.libraries import shipped_packages, zip_packages
 from tidemark.testing.run import GlueRun
 from tidemark.testing.sources_read import sources_read
 
@@ -44,7 +44,6 @@ SCRIPT_FOLDERS = ("", "glue_jobs")
 POLL_S = 0.01
 EXTRA_FILES = "--extra-py-files"
 TIMEOUT_MINUTES = 10
-LIBS = "libs"
 _needing: dict[str, str] = {}  # why a script, by its hash, was found to need a process
 
 
@@ -319,41 +318,16 @@ class GlueJob:
 
     def _with_libraries(self, submission: Submission, source: bytes) -> Submission:
         """Ship ``libs/`` of the project with a script that imports it, as a Pipeline does."""
-        packages = _libraries(self._test.project)
+        packages = shipped_packages(self._test.project)
         wanted = isolation.imports_of(source) & packages.keys()
         if not wanted or EXTRA_FILES in submission.arguments:
             return submission
         archive = self._test.home.lake / SCRIPTS / "libs.zip"
         if not archive.is_file():
             archive.parent.mkdir(parents=True, exist_ok=True)
-            _zip(packages, archive)
+            zip_packages(packages, archive)
         uri = f"s3://{SCRIPTS}/libs.zip"
         return replace(submission, arguments={**submission.arguments, EXTRA_FILES: uri})
-
-
-def _libraries(project: Path) -> dict[str, Path]:
-    """Return the packages that ship to jobs: those of ``libs/``, and the watermark library."""
-    from importlib.util import find_spec
-
-    found = {}
-    spec = find_spec("watermarks")
-    if spec is not None and spec.origin:
-        found["watermarks"] = Path(spec.origin).parent
-    folder = project / LIBS
-    entries = sorted(folder.iterdir()) if folder.is_dir() else []
-    for entry in entries:
-        if (entry.is_dir() and (entry / "__init__.py").is_file()) or entry.suffix == ".py":
-            found[entry.stem] = entry
-    return found
-
-
-def _zip(packages: Mapping[str, Path], archive: Path) -> None:
-    with ZipFile(archive, "w") as out:
-        for place in packages.values():
-            files = [place] if place.is_file() else sorted(place.rglob("*"))
-            for file in files:
-                if file.is_file() and file.suffix != ".pyc":
-                    out.write(file, file.relative_to(place.parent).as_posix())
 
 
 def _version(version: str) -> str:
