@@ -21,17 +21,20 @@ def test_awswrangler_writes_and_reads_tables_of_the_data_catalog(facts, port):
     assert (found["rows of a partition"], found["read by path"]) == (2, 4)
     assert found["types"] == {"id": "bigint", "amount": "double", "day": "string"}
     assert (found["partitions"], found["filtered"]) == (days, days[:1])
-    assert found["location"] == "s3://wrangler/orders/"
-    assert (found["description"], found["comments"]["id"]) == ("orders of a day", "the order")
+    assert found["location"] == "s3://wrangler/deliveries/"
+    assert (found["description"], found["comments"]["id"]) == (
+        "deliveries of a day",
+        "the delivery",
+    )
     assert found["parameters"] == {"team": "data", "owner": "me", "classification": "parquet"}
     assert (found["versions"], found["versions of the wider one"]) == (1, 2)
-    assert (found["tables"], found["columns"]) == (["orders"], ["id", "amount", "day"])
-    assert found["search"] == ["orders"]
-    assert "sales" in found["databases"]
+    assert (found["tables"], found["columns"]) == (["deliveries"], ["id", "amount", "day"])
+    assert found["search"] == ["deliveries"]
+    assert "wrangler" in found["databases"]
     assert (found["csv"], found["json"]) == (2, 2)
     assert found["stored"] == {"id": "bigint", "amount": "double"}
     assert list(found["evolved"]) == ["id", "amount", "note", "day"]
-    deleted = [found[f"deleted {name}"] for name in ("orders", "orders_csv", "crawled")]
+    deleted = [found[f"deleted {name}"] for name in ("deliveries", "deliveries_csv", "crawled")]
     assert (deleted, found["deleted twice"]) == ([True] * 3, False)
     assert (found["left"], found["exists"], found["size"]) == ([], False, True)
 

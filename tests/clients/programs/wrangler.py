@@ -7,30 +7,30 @@ import awswrangler as wr
 import pandas as pd
 
 BUCKET = sys.argv[1]
-TABLE = {"database": "sales", "table": "orders"}
+TABLE = {"database": "wrangler", "table": "deliveries"}
 
 
 def frame(day: str, amount: float) -> pd.DataFrame:
-    """Return two orders of a day."""
+    """Return two deliveries of a day."""
     return pd.DataFrame({"id": [1, 2], "amount": [amount, amount + 1], "day": [day, day]})
 
 
 def main() -> None:
     """Write, read, describe and delete."""
     found: dict[str, object] = {}
-    wr.catalog.create_database("sales", exist_ok=True)
-    wr.catalog.create_database("sales", exist_ok=True)
+    wr.catalog.create_database("wrangler", exist_ok=True)
+    wr.catalog.create_database("wrangler", exist_ok=True)
     written = [
         wr.s3.to_parquet(
             frame(day, amount),
-            path=f"s3://{BUCKET}/orders/",
+            path=f"s3://{BUCKET}/deliveries/",
             dataset=True,
             partition_cols=["day"],
             mode=mode,
             glue_table_settings={
-                "description": "orders of a day",
+                "description": "deliveries of a day",
                 "parameters": {"team": "data"},
-                "columns_comments": {"id": "the order"},
+                "columns_comments": {"id": "the delivery"},
             },
             **TABLE,
         )
@@ -47,7 +47,7 @@ def main() -> None:
         **TABLE, partition_filter=lambda values: values["day"] == "2026-01-02"
     )
     found["rows of a partition"] = len(only)
-    found["read by path"] = len(wr.s3.read_parquet(f"s3://{BUCKET}/orders/", dataset=True))
+    found["read by path"] = len(wr.s3.read_parquet(f"s3://{BUCKET}/deliveries/", dataset=True))
     found["types"] = wr.catalog.get_table_types(**TABLE)
     found["partitions"] = sorted(wr.catalog.get_partitions(**TABLE).values())
     found["filtered"] = list(
@@ -60,13 +60,13 @@ def main() -> None:
     parameters = wr.catalog.get_table_parameters(**TABLE)
     found["parameters"] = {name: parameters[name] for name in ("team", "owner", "classification")}
     wr.catalog.add_parquet_partitions(
-        **TABLE, partitions_values={f"s3://{BUCKET}/orders/day=2026-01-09/": ["2026-01-09"]}
+        **TABLE, partitions_values={f"s3://{BUCKET}/deliveries/day=2026-01-09/": ["2026-01-09"]}
     )
     wr.catalog.delete_partitions(**TABLE, partitions_values=[["2026-01-09"]])
     found["versions"] = wr.catalog.get_table_number_of_versions(**TABLE)
-    found["search"] = [one["Name"] for one in wr.catalog.search_tables(text="orders")]
+    found["search"] = [one["Name"] for one in wr.catalog.search_tables(text="deliveries")]
     found["databases"] = list(wr.catalog.databases()["Database"])
-    found["tables"] = list(wr.catalog.tables(database="sales")["Table"])
+    found["tables"] = list(wr.catalog.tables(database="wrangler")["Table"])
     found["columns"] = list(wr.catalog.table(**TABLE)["Column Name"])
 
     wr.s3.to_csv(
@@ -74,8 +74,8 @@ def main() -> None:
         path=f"s3://{BUCKET}/csv/",
         dataset=True,
         index=False,
-        database="sales",
-        table="orders_csv",
+        database="wrangler",
+        table="deliveries_csv",
     )
     csv = wr.s3.read_csv(f"s3://{BUCKET}/csv/", dataset=True, names=["id", "amount", "day"])
     found["csv"] = len(csv)
@@ -86,18 +86,18 @@ def main() -> None:
         index=False,
         orient="records",
         lines=True,
-        database="sales",
-        table="orders_json",
+        database="wrangler",
+        table="deliveries_json",
     )
     json_rows = wr.s3.read_json(f"s3://{BUCKET}/json/", dataset=True, orient="records", lines=True)
     found["json"] = len(json_rows)
     found["stored"] = wr.s3.store_parquet_metadata(
-        path=f"s3://{BUCKET}/orders/", dataset=True, database="sales", table="crawled"
+        path=f"s3://{BUCKET}/deliveries/", dataset=True, database="wrangler", table="crawled"
     )[0]
     wider = frame("2026-01-03", 5.5).assign(note="new")
     wr.s3.to_parquet(
         wider,
-        path=f"s3://{BUCKET}/orders/",
+        path=f"s3://{BUCKET}/deliveries/",
         dataset=True,
         partition_cols=["day"],
         catalog_versioning=True,
@@ -105,12 +105,12 @@ def main() -> None:
     )
     found["evolved"] = wr.catalog.get_table_types(**TABLE)
     found["versions of the wider one"] = wr.catalog.get_table_number_of_versions(**TABLE)
-    for name in ("orders", "orders_csv", "orders_json", "crawled"):
-        found[f"deleted {name}"] = wr.catalog.delete_table_if_exists("sales", name)
-    found["deleted twice"] = wr.catalog.delete_table_if_exists("sales", "orders")
-    wr.catalog.delete_database("sales")
-    wr.s3.delete_objects(f"s3://{BUCKET}/orders/")
-    found["left"] = wr.s3.list_objects(f"s3://{BUCKET}/orders/")
+    for name in ("deliveries", "deliveries_csv", "deliveries_json", "crawled"):
+        found[f"deleted {name}"] = wr.catalog.delete_table_if_exists("wrangler", name)
+    found["deleted twice"] = wr.catalog.delete_table_if_exists("wrangler", "deliveries")
+    wr.catalog.delete_database("wrangler")
+    wr.s3.delete_objects(f"s3://{BUCKET}/deliveries/")
+    found["left"] = wr.s3.list_objects(f"s3://{BUCKET}/deliveries/")
     found["exists"] = wr.s3.does_object_exist(f"s3://{BUCKET}/json/none")
     found["size"] = sum(wr.s3.size_objects(f"s3://{BUCKET}/csv/").values()) > 0
     sys.stdout.write(json.dumps(found, default=str))
