@@ -1,5 +1,6 @@
 """Defines on the port what an assembly defines, as deploying its stacks does on AWS."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,8 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
         for stack, kind, name, properties in found:
             _define(glue, kind, name, properties, stack, now_ms)
     glue.load()
-    counts = ", ".join(f"{sum(one == kind for _, one, *_ in found)} {kind.value}s" for kind in Kind)
+    numbers = Counter(kind for _, kind, *_ in found)
+    counts = ", ".join(f"{numbers[kind]} {kind.value}s" for kind in (*KINDS.values(), Kind.RULE))
     rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
     away = "; ".join(not_local(rules))
     return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")

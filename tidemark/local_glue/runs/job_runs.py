@@ -135,7 +135,7 @@ def start_job_run(
     folder.mkdir(parents=True)
     script = folder / script_name(job.name)
     location = job.script_location
-    shutil.copyfile(existing(job, location, machine.home.local_path(location)), script)
+    shutil.copyfile(_within_lake(machine.home, job, location), script)
     libraries = [
         *python_path(machine.home, job, merged, folder),
         *module_folders(machine.home, job, merged),
@@ -164,6 +164,12 @@ def start_job_run(
         )
     deadline = time.monotonic() + 60 * job.timeout_minutes
     return JobProcess(run, process, deadline, NO_JVMS if is_shell else machine.jvms)
+
+
+def _within_lake(home: Home, job: JobDefinition, location: str) -> Path:
+    """Return the file of a script, which no symbolic link may put outside the lake."""
+    existing(job, location, home.local_path(location))
+    return home.existing_path(location)
 
 
 def script_name(job_name: str) -> str:

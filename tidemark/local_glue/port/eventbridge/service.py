@@ -4,6 +4,7 @@ Source: https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvent
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +30,8 @@ NOT_FOUND, INVALID = "ResourceNotFoundException", "ValidationException"
 OF_AWS = "aws."
 MS_PER_S = 1000
 PAGE = 100
+LATEST_S = 253_402_300_800  # the end of the year 9999, which no time of Python is behind
+RULE_NAME = re.compile(r"[.\-_A-Za-z0-9]+")
 
 
 def put_events(glue: LocalGlue, request: Request) -> Answer:
@@ -53,13 +56,24 @@ def fault_of_entry(entry: Request) -> tuple[str, str] | None:
         if not entry.get(name):
             text = f"Parameter {name} is not valid. Reason: {name} is a required argument."
             return "InvalidArgument", text
+    if "Time" in entry and not _is_time(entry["Time"]):
+        text = f"Parameter Time is not valid. Reason: it is {entry['Time']!r}, no epoch seconds."
+        return "InvalidArgument", text
     try:
-        detail = json.loads(entry["Detail"])
+        detail = json.loads(entry["Detail"], parse_constant=_refuse_constant)
     except (TypeError, ValueError, RecursionError):
         detail = None
     if not isinstance(detail, dict):
         return "MalformedDetail", "Detail is malformed."
     return fault_of_bus(entry)
+
+
+def _is_time(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < LATEST_S
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def fault_of_bus(request: Request) -> tuple[str, str] | None:
@@ -89,6 +103,8 @@ def put_rule(glue: LocalGlue, request: Request) -> Answer:
     _check_bus(request)
     _check_pattern(request)
     name = request["Name"]
+    if not RULE_NAME.fullmatch(name):
+        raise ServiceError(INVALID, f"Name is {name!r}; allowed: letters, digits, '.', '-', '_'")
     old = find_entity(glue.store, Kind.RULE, name)
     kept = ("Name", "Tags")
     definition = {key: value for key, value in request.items() if key not in kept}

@@ -310,3 +310,16 @@ def test_as_many_processes_run_at_once_as_there_are_cores(port):
 
     port.glue.batch_stop_job_run(JobName="wide", JobRunIds=ids)
     wait_until(lambda: set(port.states("wide")) == {"STOPPED"})
+
+
+def test_a_script_that_a_link_puts_outside_the_lake_does_not_run(port, tmp_path):
+    outside = tmp_path / "outside.py"
+    outside.write_text("open('ran', 'w').close()", encoding="utf-8")
+    port.job("linked")
+    script = port.home.lake / "scripts" / "linked.py"
+    script.unlink()
+    script.symlink_to(outside)
+
+    run = port.ended("linked", port.start("linked"))
+
+    assert (run["JobRunState"], "leads out of the lake" in run["ErrorMessage"]) == ("FAILED", True)

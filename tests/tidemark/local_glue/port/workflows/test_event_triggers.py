@@ -196,6 +196,9 @@ def test_a_target_that_is_not_here_is_named(port):
     [
         ({"Detail": "{"}, "MalformedDetail"),
         ({"Detail": "[]"}, "MalformedDetail"),
+        ({"Detail": '{"a": NaN}'}, "MalformedDetail"),
+        ({"Detail": '{"a":' * 90_000 + "1" + "}" * 90_000}, "MalformedDetail"),
+        ({"Time": -5}, "InvalidArgument"),
         ({"Source": ""}, "InvalidArgument"),
         ({"DetailType": ""}, "InvalidArgument"),
         ({"Source": "aws.s3"}, "NotAuthorizedForSourceException"),
@@ -233,6 +236,8 @@ def test_rules_are_listed_changed_and_deleted(port):
     for pattern in ("{", '{"source": "a"}', '{"a": [{"like": "x"}]}'):
         with pytest.raises(events.exceptions.InvalidEventPatternException):
             events.put_rule(Name="listed-2", EventPattern=pattern)
+    with pytest.raises(events.exceptions.ClientError, match="allowed: letters"):
+        events.put_rule(Name="../ä", EventPattern='{"source": ["a"]}')
     with pytest.raises(events.exceptions.ClientError, match="schedules of EventBridge"):
         events.put_rule(Name="listed-2", ScheduleExpression="rate(1 hour)")
 
