@@ -202,70 +202,6 @@ def test_syntax_that_only_the_python_of_the_job_knows_is_left_to_it(add):
         add.pipeline.add_job("two", script="new.py", bookmark=add.bookmark)
 
 
-def another_pipeline(add, **changes):
-    from tidemark.constructs.pipeline import Pipeline
-
-    given = {
-        "root": add.pipeline._root,
-        "stage": add.pipeline._stage,
-        "watermarks": None,
-        "key": add.stack.node.find_child("Key"),
-    }
-    return Pipeline(add.stack, "Other", name="other", **{**given, **changes})
-
-
-@pytest.mark.parametrize(
-    ("wrong", "text"),
-    [
-        ({"stage": {"name": "dev"}}, "has stage {'name': 'dev'}; allowed: a StageConfig"),
-        ({"key": "arn:aws:kms:x"}, "has key 'arn:aws:kms:x'; allowed: a KMS key"),
-        ({"key": None}, "has key None; allowed: a KMS key"),
-        ({"watermarks": "glue-watermarks"}, "has watermarks 'glue-watermarks'; allowed: a Waterma"),
-        ({"root": None}, "has root None; allowed: the path of the project"),
-        ({"run_properties": ["day"]}, r"has run_properties .*\['day'\]; allowed: names to strings"),
-    ],
-)
-def test_a_pipeline_of_wrong_kinds_is_refused_in_one_line(add, wrong, text):
-    with pytest.raises(JobDefinitionError, match=text) as error:
-        another_pipeline(add, **wrong)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("made", ["imported", "added"])
-def test_an_alias_of_a_key_is_refused(add, made):
-    """IAM and log groups know keys only: what a policy says of an alias has no effect."""
-    from aws_cdk import aws_kms as kms
-
-    key = add.stack.node.find_child("Key")
-    imported = kms.Alias.from_alias_name(add.stack, "Alias", "alias/acme")
-    alias = imported if made == "imported" else key.add_alias("alias/acme")
-
-    with pytest.raises(JobDefinitionError, match=r"has key .*allowed: the key itself"):
-        another_pipeline(add, key=alias)
-
-
-def test_a_pipeline_without_a_watermark_table_has_no_watermark_job(add):
-    other = another_pipeline(add)
-
-    other.add_job("one", script="job.py", bookmark=add.bookmark)
-    with pytest.raises(JobDefinitionError, match="'two' keeps a watermark, and its pipeline has"):
-        other.add_job("two", script="job.py", bookmark=add.bookmark, watermark=True)
-
-
-@pytest.mark.parametrize("name", ["start", "workflow", "libs", "security", "operations"])
-def test_a_name_that_the_pipeline_uses_itself_is_refused(add, name):
-    with pytest.raises(JobDefinitionError, match="uses for something else; give it another name"):
-        add(name)
-
-
-def test_a_job_named_like_the_trigger_of_another_is_refused(add):
-    first = add("first")
-    add("second", after=[first])
-
-    with pytest.raises(JobDefinitionError, match="construct id 'SecondTrigger', which the pipelin"):
-        add("second-trigger")
-
-
 def test_the_output_of_a_job_that_writes_two_datasets_is_not_one(add, data):
     first = add("first", writes=[data("a/"), data("b/")])
 
@@ -358,38 +294,6 @@ def test_run_properties_of_the_workflow_are_read_or_put_by_those_who_declare_it(
     assert "workflow/orders" in json.dumps(read["Resource"])
 
 
-def test_a_job_may_wait_for_any_job_and_for_a_failure(add):
-    from tidemark.constructs.jobs.conditions import JobState
-    from tidemark.constructs.predicates import any_of
-
-    first, second = add("first"), add("second")
-    add("repair", after=any_of(first, second, on=JobState.FAILED))
-    add("report", after=any_of(first.on(JobState.TIMEOUT), second))
-
-    predicates = [
-        trigger["Predicate"]
-        for trigger in add.properties("AWS::Glue::Trigger")
-        if trigger["Type"] == "CONDITIONAL"
-    ]
-    states = [[c["State"] for c in predicate["Conditions"]] for predicate in predicates]
-    assert states == [["FAILED", "FAILED"], ["TIMEOUT", "SUCCEEDED"]]
-    assert {predicate["Logical"] for predicate in predicates} == {"ANY"}
-
-
-def test_conditions_that_cannot_be_are_refused(add):
-    from tidemark.constructs.jobs.conditions import JobState
-    from tidemark.constructs.predicates import all_of, any_of
-
-    first = add("first")
-
-    with pytest.raises(JobDefinitionError, match="names 'first' twice"):
-        all_of(first, first.on(JobState.FAILED))
-    with pytest.raises(JobDefinitionError, match="name no job; pass at least one"):
-        any_of()
-    with pytest.raises(JobDefinitionError, match=r"on is 'FAILED'; allowed: JobState\.SUCCEEDED"):
-        any_of(first, on="FAILED")
-
-
 @pytest.mark.parametrize(
     "arguments",
     [{"jdbc_password": "hunter2"}, {"url": "jdbc:postgresql://db/air?user=me&password=hunter2"}],
@@ -416,31 +320,6 @@ def test_what_is_no_secret_has_a_text_and_a_reason(add, text, reason):
 
     with pytest.raises(JobDefinitionError, match=r"'password' as a NotSecret with .* allowed: a s"):
         add("one", arguments={"password": NotSecret(text, reason)})
-
-
-def test_a_state_that_no_trigger_can_watch_is_refused(add):
-    with pytest.raises(JobDefinitionError, match=r"of 'first' is 'ERROR'; allowed: JobState\.SUCC"):
-        add("first").on("ERROR")
-
-
-def test_a_condition_that_is_named_twice_is_refused(add):
-    from tidemark.constructs.predicates import any_of
-
-    first = add("first")
-
-    with pytest.raises(JobDefinitionError, match="names 'first' twice in the state SUCC"):
-        any_of(first, first)
-
-
-def test_conditions_of_conditions_are_refused_and_the_way_round_is_told(add):
-    from tidemark.constructs.predicates import all_of, any_of
-
-    first, second = add("first"), add("second")
-
-    with pytest.raises(JobDefinitionError, match="let a job wait for the inner one, and wait for"):
-        add("third", after=[all_of(first, second)])
-    with pytest.raises(JobDefinitionError, match="a Glue trigger has one level"):
-        any_of(all_of(first, second), first)
 
 
 def test_a_connection_may_be_known_at_deployment_only(add, cdk):

@@ -316,80 +316,11 @@ def test_the_dashboard_shows_everything_that_starts_a_run(stack, declare, landin
         assert fact in text
 
 
-@pytest.mark.parametrize(
-    "starts",
-    [
-        SIX,
-        "rate(1 day)",
-        ["rate(1 day)"],
-        [SIX, None],
-        {},
-        [[SIX]],
-        [SIX, SIX],
-        [SIX, Schedule(SIX.expression, SIX.time_zone)],
-    ],
-)
-def test_what_is_no_list_of_different_starts_is_refused(declare, starts):
-    with pytest.raises(JobDefinitionError, match="allowed: "):
-        declare(starts)
-
-
 def test_events_of_one_pipeline_share_a_batch(declare):
     from tidemark.constructs import OnEvent
 
     with pytest.raises(JobDefinitionError, match="10 in 15 min and 1 in 15 min"):
         declare([OnEvent(CLOSED, 10), OnEvent({"source": ["other"]})])
-
-
-@pytest.mark.parametrize(
-    "numbers",
-    [
-        {"batch_size": 0},
-        {"batch_size": 101},
-        {"batch_size": True},
-        {"batch_size": "1"},
-        {"batch_size": 2, "batch_window_minutes": 0},
-        {"batch_size": 2, "batch_window_minutes": 16},
-        {"batch_size": 2, "batch_window_minutes": 1.5},
-        {"batch_size": 1, "batch_window_minutes": 5},
-    ],
-)
-def test_a_batch_that_glue_refuses_is_refused(numbers):
-    from tidemark.constructs import OnEvent
-
-    with pytest.raises(JobDefinitionError, match="allowed: "):
-        OnEvent(CLOSED, **numbers)
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        None,
-        "source",
-        {},
-        {"source": "acme"},
-        {"source": []},
-        {"detail-type": ["x"]},
-        {"source": ["a"], "detail": {}},
-        {"source": ["a"], 7: ["x"]},
-        {"source": ["a"], "detail": {"x": {1}}},
-        {"source": ["a"], "detail": {"x": [{1}]}},
-        {"source": ["a" * 2_050]},
-    ],
-)
-def test_what_is_no_pattern_or_matches_anything_is_refused(pattern):
-    from tidemark.constructs import OnEvent
-
-    with pytest.raises(JobDefinitionError, match="allowed: a dict of fields"):
-        OnEvent(pattern)
-
-
-@pytest.mark.parametrize("dataset", [None, "s3://b/p/", ["x"]])
-def test_objects_arrive_in_a_dataset(dataset):
-    from tidemark.constructs import OnObjects
-
-    with pytest.raises(JobDefinitionError, match="allowed: a Dataset"):
-        OnObjects(dataset)
 
 
 def findings(stack):

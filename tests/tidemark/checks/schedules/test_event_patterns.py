@@ -1,0 +1,42 @@
+"""What EventBridge refuses, or would match anything, is told of a pattern before it is deployed."""
+
+import pytest
+
+from tidemark.checks.schedules.event_patterns import wrong_with
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        (None, "no event pattern"),
+        ("source", "no event pattern"),
+        ({}, "names no source"),
+        ({"source": "acme"}, "no event pattern"),
+        ({"source": []}, "no event pattern"),
+        ({"detail-type": ["x"]}, "names no source"),
+        ({"source": ["a"], "detail": {}}, "no event pattern"),
+        ({"source": ["a"], "detail": ["x"]}, "whose detail is no dict"),
+        ({"source": ["a"], "what": ["x"]}, "'what' no event has"),
+        ({"source": ["a"], 7: ["x"]}, "no event pattern"),
+        ({"source": ["a"], "detail": {"x": {1}}}, "no event pattern"),
+        ({"source": ["a"], "detail": {"x": [{1}]}}, "no JSON"),
+        ({"source": ["a"], "detail": {"x": [float("nan")]}}, "no JSON"),
+        ({"source": ["a"], "detail": {"x": [None]}}, "has null"),
+        ({"source": ["a" * 2_050]}, "characters"),
+    ],
+)
+def test_what_is_no_pattern_is_told(pattern, why):
+    assert why in (wrong_with(pattern) or "")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        {"source": ["a"]},
+        {"source": ["a"], "detail": {"x": [{"anything-but": {"prefix": "y"}}, 5, True]}},
+        {"source": ["a"], "$or": [{"region": ["x"]}, {"account": ["1"]}]},
+        {"source": ["a"], "detail": {"n": [{"numeric": [">=", 0, "<", 1.5]}, {"exists": False}]}},
+    ],
+)
+def test_what_eventbridge_takes_is_taken(pattern):
+    assert wrong_with(pattern) is None
