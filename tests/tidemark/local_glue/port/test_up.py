@@ -112,6 +112,32 @@ def test_rules_of_an_app_start_its_workflow_and_other_targets_are_named(home, wr
     assert rest == []
 
 
+def test_two_stages_of_an_app_live_in_one_home_apart(home, write_assembly):
+    def stage(name, *jobs):
+        folder = write_assembly({f"{name}-{job}": "" for job in jobs})
+        for file, old, new in (
+            ("manifest.json", '"stack": {"type"', f'"{name}": {{"type"'),
+            ("template.json", '"Name": "flow"', f'"Name": "{name}-flow"'),
+        ):
+            text = (folder / file).read_text(encoding="utf-8")
+            assert old in text
+            (folder / file).write_text(text.replace(old, new), encoding="utf-8")
+        return folder
+
+    with serving(Home.open(home), Options(max_parallel=0)) as (url, engine):
+        glue = Port(Home.open(home), url, engine).glue
+        for folder in (lambda: stage("dev", "one", "two"), lambda: stage("prod", "one")):
+            assembly = folder()
+            engine.ask(lambda glue, assembly=assembly: deploy_on_port(glue, assembly))
+        both = glue.list_jobs()["JobNames"], glue.list_workflows()["Workflows"]
+        assembly = stage("dev", "one")
+        engine.ask(lambda glue: deploy_on_port(glue, assembly))
+        rest = glue.list_jobs()["JobNames"]
+
+    assert both == (["dev-one", "dev-two", "prod-one"], ["dev-flow", "prod-flow"])
+    assert rest == ["dev-one", "prod-one"]
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [
