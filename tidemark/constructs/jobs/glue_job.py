@@ -12,11 +12,11 @@ from constructs import Construct
 
 from tidemark.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
-from tidemark.constructs.catalog import lake_formation
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
+from tidemark.constructs.jobs.data_grants import grant_in_lake_formation
 from tidemark.constructs.jobs.glue_arguments import base_of, merged
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, render_arguments, with_own
 from tidemark.constructs.jobs.job_checks import check_are_here, check_reason, check_script
@@ -28,7 +28,7 @@ from tidemark.constructs.jobs.job_statements import statements_of
 from tidemark.constructs.jobs.job_uses import JobUses
 from tidemark.constructs.jobs.own_arguments import own_arguments
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.references import asset_url, bucket_arn
+from tidemark.constructs.references import asset_url
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
@@ -118,10 +118,7 @@ class GlueJob(Construct):
         self._taken = dict(default_arguments)
         default_arguments |= render_arguments(
             name,
-            {
-                key: value.output if isinstance(value, GlueJob) else value
-                for key, value in opened.items()
-            },
+            _with_outputs(opened),
             (*self.reads, *self.writes),
             default_arguments,
         )
@@ -155,18 +152,11 @@ class GlueJob(Construct):
                 self.reads, self.writes, self._table_names, kind, not_secret | own.not_secret
             ),
         )
-        self.lake_formation = self._grants_of_lake_formation()
+        self.lake_formation = grant_in_lake_formation(self, self.role, self.tables, self.writes)
         for granted in self.lake_formation.values():
             self.resource.add_resource_dependency(granted)
         for tag, value in options.tags.items():
             cdk.Tags.of(self).add(tag, value)
-
-    def _grants_of_lake_formation(self) -> dict[lake_formation.Grant, cdk.CfnResource]:
-        if not any(use.lake_formation for use in self.tables):
-            return {}
-        locations = [_location(data) for data in self.writes]
-        grants = lake_formation.grants_of(self.tables, locations)
-        return lake_formation.grant(self, self.role.role_arn, grants)
 
     def on(self, state: JobState) -> Condition:
         """Return that this job has ended in a state, for `all_of` and `any_of`."""
@@ -211,10 +201,7 @@ class GlueJob(Construct):
         opened = check_open_texts(f"job '{self.name}' is started with the argument", arguments)
         return render_arguments(
             self.name,
-            {
-                key: value.output if isinstance(value, GlueJob) else value
-                for key, value in opened.items()
-            },
+            _with_outputs(opened),
             (*self.reads, *self.writes),
             self._taken,
         )
@@ -266,10 +253,12 @@ class GlueJob(Construct):
         return resource
 
 
-def _location(data: Dataset) -> lake_formation.Location:
-    """Return where data are, as Lake Formation wants it."""
-    arn = f"{bucket_arn(data.bucket)}/{data.prefix.rstrip('/')}"
-    return lake_formation.Location(f"{data.bucket.node.id}/{data.prefix}", arn)
+def _with_outputs(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return arguments with what jobs write instead of the jobs."""
+    return {
+        key: value.output if isinstance(value, GlueJob) else value
+        for key, value in arguments.items()
+    }
 
 
 Argument: TypeAlias = str | NotSecret | Dataset | GlueJob

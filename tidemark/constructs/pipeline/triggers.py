@@ -130,12 +130,14 @@ class Triggers:
             return
         sharing = self._waiting[_key(after)]
         started = next((one for one in sharing if one.has_room_for(action)), None)
-        if started is None:
-            started = _Started(self._conditional(f"{id_}Trigger", after))
-            sharing.append(started)
-        started.add(action, extra)
+        if started is not None:
+            started.add(action, extra)
+            return
+        made = _Started(self._conditional(f"{id_}Trigger", after, action))
+        made.note(action, extra)
+        sharing.append(made)
 
-    def _conditional(self, id_: str, after: Predicate) -> glue.CfnTrigger:
+    def _conditional(self, id_: str, after: Predicate, action: _Action) -> glue.CfnTrigger:
         """Create a trigger that fires when what is waited for has happened."""
         trigger = glue.CfnTrigger(
             self._scope,
@@ -147,7 +149,7 @@ class Triggers:
                 logical=after.logical,
                 conditions=[_condition(ended) for ended in after.conditions],
             ),
-            actions=[],
+            actions=[action],
         )
         if self._last is not None:
             trigger.add_resource_dependency(self._last)
@@ -178,9 +180,13 @@ class _Started:
 
     def add(self, action: _Action, extra: Extra) -> None:
         """Let the trigger start one more."""
+        self.note(action, extra)
+        self.trigger.actions = self.actions
+
+    def note(self, action: _Action, extra: Extra) -> None:
+        """Know of an action that the trigger has."""
         self.actions.append(action)
         self._crawlers += action.crawler_name is not None
-        self.trigger.actions = self.actions
         if extra.not_secret:
             self._not_secret |= extra.not_secret
             self.trigger.add_metadata(METADATA, {"notSecret": self._not_secret})
