@@ -20,10 +20,11 @@ from tidemark.assembly.definitions import Deployment
 from tidemark.assembly.synthesis import synthesize
 from tidemark.cli.progress import JobProgress, print_outcome, print_recovered, rows, step
 from tidemark.errors import TidemarkError
-from tidemark.local_glue.commands import deploy, run_workflow
+from tidemark.local_glue.commands import deploy
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.one_run import run_workflow
 from tidemark.local_glue.runs.jvms.supply import Jvms, jvms_of
-from tidemark.local_glue.workflows.engine import WorkflowResult
+from tidemark.local_glue.workflows.result import WorkflowResult
 
 DEMO_HOME = ".tidemark-demo"
 ROUTES = 10

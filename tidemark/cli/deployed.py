@@ -28,11 +28,12 @@ def run_deployed(
     with glue_of_stage(where) as glue:
         name = glue.names.workflow(workflow)
         if only is not None:
-            return _run_job(glue, name, glue.names.job(only), where, output)
+            return run_job(glue, name, glue.names.job(only), where, output)
         return watch(glue, name, start_workflow_run(glue, name), where, output)
 
 
-def _run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) -> int:
+def run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) -> int:
+    """Run one job with the arguments of its trigger, and watch it; return the exit code."""
     from tidemark.cli.views.runs import Changes, run_json
     from tidemark.operate.job_runs import follow_run, start_run, stop_runs
     from tidemark.operate.workflow_runs import arguments_in

@@ -146,9 +146,11 @@ def run(
     """Run a whole workflow once, every job incrementally.
 
     An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
-    Ctrl-C stops the run. With --deployed STAGE the workflow runs on AWS, as it is deployed there,
-    and is shown until it ends; --from, --isolated and --skip-crawlers are for this machine, where
-    the app is deployed first and rows are counted.
+    While it works, boto3 in scripts reaches Glue, Logs and S3 of this machine. Where `tidemark
+    local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
+
+    With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
+    ends; --from, --isolated and --skip-crawlers are for this machine, as counts of rows are.
     """
     from tidemark.assembly.cloud_assembly import read_assembly
     from tidemark.checks.unserved_tables import unserved_tables
@@ -160,8 +162,10 @@ def run(
         print_recovered,
         print_unserved,
     )
-    from tidemark.local_glue.commands import load, run_workflow
+    from tidemark.local_glue.commands import load
     from tidemark.local_glue.home import Home
+    from tidemark.local_glue.port.one_run import run_workflow
+    from tidemark.local_glue.port.served import find_port
     from tidemark.local_glue.runs.jvms.supply import jvms_of
     from tidemark.local_glue.workflows.selection import Selection
 
@@ -179,6 +183,18 @@ def run(
     selection = None if job is None else Selection(job, has_following=begin is not None)
     console = RunConsole()
     home = Home.from_environment()
+    served = find_port(home)
+    if served is not None and not served.is_of_command:
+        from tidemark.cli.served_run import run_served
+
+        if isolated or skip_crawlers:
+            raise UsageError(
+                f"process {served.pid} serves {home.root} and runs the jobs: leave out --isolated "
+                "and --skip-crawlers, or stop it"
+            )
+        assembly = assembly_folder(console, app, context)
+        print_unserved(console, unserved_tables(load(assembly), read_assembly(assembly).assets))
+        sys.exit(run_served(home, served, assembly, workflow, only, begin))
     progress = JobProgress(console)
     with jvms_of(home, is_isolated=isolated, say=progress.say) as jvms:
         assembly = assembly_folder(console, app, context)
@@ -221,7 +237,7 @@ def status(app: Path | None, context: tuple[str, ...], deployed: str | None, out
     from tidemark.cli.views.status import read_watermarks, schedule_lines, status_table
     from tidemark.local_glue.commands import job_statuses, load, show_earlier_warnings
     from tidemark.local_glue.home import Home
-    from tidemark.local_glue.workflows.engine import KILLED
+    from tidemark.local_glue.workflows.recovery import KILLED
 
     deployment = load(app or Path("cdk.out"))
     home = Home.from_environment()

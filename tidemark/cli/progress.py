@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -14,10 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.cli.views.listing import Sentence
-from tidemark.local_glue.commands import NotRun
 from tidemark.local_glue.runs.stored_warnings import RunWarning
 from tidemark.local_glue.store.database import JobRun
-from tidemark.local_glue.workflows.engine import WorkflowResult
+from tidemark.local_glue.workflows.result import WorkflowResult
+
+if TYPE_CHECKING:
+    from tidemark.local_glue.port.one_run import NotRun
 
 STATE_STYLES = {"SUCCEEDED": "green", "FAILED": "bold red", "TIMEOUT": "bold red"}
 
@@ -188,7 +191,7 @@ def print_killed(console: Console, runs: Collection[JobRun]) -> None:
         )
 
 
-def print_not_run(console: Console, found: NotRun) -> None:
+def print_not_run(console: Console, found: "NotRun") -> None:
     """Say what does not run on this machine, before anything else runs."""
     for names, text in (
         (found.streaming_jobs, "Streaming jobs do not run on this machine: "),

@@ -15,6 +15,7 @@ from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
     from tidemark.operate.clients import Glue
+    from tidemark.operate.workflow_runs import WorkflowRun
 
 INTERRUPTED = 130
 WORKFLOW_HELP = "The workflow, named as its pipeline; needed where there are several."
@@ -132,9 +133,9 @@ def resume(
     with glue_of(where, starts_runs=True) as glue:
         name = glue.names.workflow(workflow)
         jobs = [glue.names.job(job) for job in begin]
-        new_id, chosen = resume_run(glue, name, run_id, jobs)
+        new_id, chosen, resumed = resume_run(glue, name, run_id, jobs)
         click.echo(f"resuming {name} at {', '.join(chosen)}", err=True)
-        code = watch(glue, name, new_id, where, output)
+        code = watch(glue, name, new_id, where, output, resumed)
     sys.exit(code)
 
 
@@ -145,13 +146,13 @@ def resume(
 def trigger(name: str | None, where: Where, output: str) -> None:
     """Fire the ON_DEMAND trigger NAME, or activate one of another type; without NAME, list all.
 
-    One that begins a workflow starts a run of it, as `tidemark run` does. Here that takes a served
-    home, `tidemark local up --port 4566`: with nothing to run them, no runs are started.
+    One that begins a workflow starts a run of it. The command does not wait for the runs, but
+    where no `tidemark local up` serves this machine's home: then it runs them itself.
     """
     from tidemark.cli.views.triggers import trigger_json, triggers_listing
     from tidemark.operate.triggers import start_trigger, triggers_of
 
-    with glue_of(where) as glue:
+    with glue_of(where, starts_runs=name is not None) as glue:
         if name is not None:
             state = start_trigger(glue, name)
             click.echo(f"trigger {name} {state}")
@@ -166,14 +167,24 @@ def trigger(name: str | None, where: Where, output: str) -> None:
         click.echo(f"there is no trigger in {place}")
 
 
-def watch(glue: "Glue", workflow: str, run_id: str, where: Where, output: str) -> int:
-    """Show a workflow run until it has ended; return the exit code. Ctrl-C stops the run."""
+def watch(
+    glue: "Glue",
+    workflow: str,
+    run_id: str,
+    where: Where,
+    output: str,
+    resumed: "WorkflowRun | None" = None,
+) -> int:
+    """Show a workflow run until it has ended; return the exit code. Ctrl-C stops the run.
+
+    Of a run that it resumes nothing is shown again.
+    """
     from tidemark.cli.progress import RunConsole
     from tidemark.cli.views.runs import Changes, not_started_lines, workflow_run_json
     from tidemark.operate.workflow_runs import follow, stop_workflow
 
     console = RunConsole(stderr=output == "json")
-    changes = Changes(where.option)
+    changes = Changes(where.option, resumed.runs if resumed else ())
     try:
         for found in follow(glue, workflow, run_id):
             for line in changes.lines(found.runs):

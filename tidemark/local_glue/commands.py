@@ -10,10 +10,10 @@ from tidemark.assembly.catalog_connections import connection_of_request
 from tidemark.assembly.catalog_databases import database_of_request
 from tidemark.assembly.catalog_tables import CatalogTable, read_request, table_of_request
 from tidemark.assembly.cloud_assembly import Assembly, read_assembly
-from tidemark.assembly.definitions import CRAWLER, Deployment
+from tidemark.assembly.definitions import Deployment
 from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.assembly.template import read_deployment
-from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
+from tidemark.errors import UsageError
 from tidemark.extras import require
 from tidemark.local_glue.bookmarks.versions import (
     Bookmark,
@@ -23,24 +23,18 @@ from tidemark.local_glue.bookmarks.versions import (
 from tidemark.local_glue.catalog.connections import put_connections
 from tidemark.local_glue.catalog.databases import put_databases
 from tidemark.local_glue.catalog.tables import catalog_tables, put_tables
-from tidemark.local_glue.deployment.deployed_jobs import replace_deployed_jobs
-from tidemark.local_glue.deployment.project_files import with_submitted_files
 from tidemark.local_glue.deployment.publish import publish
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.dynamodb import dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.job_runs import Machine
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.local_glue.runs.stored_warnings import ShowWarnings, show_unseen
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
-from tidemark.local_glue.watermark_tables import imported_tables
-from tidemark.local_glue.workflows.engine import (
+from tidemark.local_glue.workflows.recovery import (
     KILLED,
-    WorkflowResult,
-    WorkflowRun,
     recover_interrupted_runs,
 )
-from tidemark.local_glue.workflows.selection import Selection, select
 
 DEFAULT_REGION = "us-east-1"
 
@@ -107,84 +101,6 @@ def _publish_assets(assembly: Assembly, region_name: str, home: Home) -> None:
         publish(asset, text, home)
 
 
-@dataclass(frozen=True)
-class NotRun:
-    """What of an assembly and one workflow does not run on this machine.
-
-    Attributes:
-        crawlers: that the workflow starts, each as `crawler NAME`.
-        streaming_jobs: of the assembly; no trigger starts them.
-    """
-
-    crawlers: tuple[str, ...]
-    streaming_jobs: tuple[str, ...]
-
-
-def not_run_here(deployment: Deployment, workflow_name: str) -> NotRun:
-    """Return what does not run on this machine."""
-    started = [
-        action.job_name
-        for trigger in deployment.triggers_of(workflow_name)
-        for action in trigger.actions
-    ]
-    crawlers = tuple(dict.fromkeys(name for name in started if name.startswith(CRAWLER)))
-    return NotRun(crawlers, deployment.streaming_jobs)
-
-
-def run_workflow(
-    assembly_folder: Path,
-    home: Home,
-    workflow_name: str | None,
-    observe: Callable[[JobRun | None], None],
-    on_recovered: Callable[[list[JobRun]], None],
-    warn: ShowWarnings | None = None,
-    jvms: Jvms = NO_JVMS,
-    *,
-    skips_crawlers: bool = False,
-    selection: Selection | None = None,
-    not_run: Callable[[NotRun], None] = lambda _: None,
-) -> WorkflowResult:
-    """Run a workflow of the assembly once, in this home.
-
-    Args:
-        assembly_folder: the cloud assembly, ``cdk.out``.
-        home: lake, state and logs.
-        workflow_name: None takes the only one, and is refused where there are several.
-        observe: called with a job run on each change of its state, and with None in between.
-        on_recovered: called first, with the job runs that a killed command had left unfinished.
-        warn: called with warnings: first with those of earlier runs that no one was shown, then
-            with those of each job run as soon as it ends. None leaves them to a later command.
-        jvms: where the job runs borrow their JVMs, from `jvms_of`; without, each starts its own.
-        skips_crawlers: whether crawlers count as SUCCEEDED; otherwise they are refused.
-        selection: the part of the workflow that runs; None runs all of it.
-        not_run: called first, with what of the assembly does not run here.
-
-    Raises:
-        TidemarkError: nothing could be started; the text says why and what to do.
-    """
-    loaded = load(assembly_folder)
-    name = _workflow(loaded, workflow_name)  # before anything is started
-    if selection is not None:
-        loaded = select(loaded, name, selection)
-    found = not_run_here(loaded, name)
-    if found.crawlers and not skips_crawlers:
-        raise UnsupportedError(
-            f"workflow {name} starts {', '.join(found.crawlers)}, and crawlers do not run on this "
-            "machine; --skip-crawlers runs the jobs and takes each crawler as SUCCEEDED"
-        )
-    not_run(found)
-    with open_machine(home, on_recovered, warn, jvms) as (machine, store):
-        deployment = deploy(assembly_folder, home)
-        deployment = with_submitted_files(deployment, assembly_folder, home)
-        with dynamodb_client(machine.dynamodb_endpoint, deployment.region) as dynamodb:
-            create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
-        deleted = replace_deployed_jobs(store, deployment.stack_of_job)
-        if selection is not None:
-            deployment = select(deployment, name, selection)
-        result = WorkflowRun(machine, deployment, store, name, observe, warn).execute()
-        return replace(result, deleted_jobs=tuple(deleted))
-
-
 @contextmanager
 def open_machine(
     home: Home,
@@ -211,26 +127,6 @@ def open_machine(
                 on_recovered(recovered)
             show_unseen(store, warn)
             yield Machine(home, java_home, endpoint, region(), jvms), store
-
-
-def _workflow(deployment: Deployment, name: str | None) -> str:
-    workflows = deployment.workflows
-    if not workflows:
-        raise EntityNotFoundError(
-            "the app has no workflow to run; add one with Pipeline, or run a script by itself with "
-            "`tidemark submit`"
-        )
-    if name is None and len(workflows) > 1:
-        raise UsageError(
-            f"the app has {len(workflows)} workflows, and one is run at a time; allowed: "
-            f"{', '.join(workflows)}; name it: tidemark run --workflow {workflows[0]}"
-        )
-    if name is not None and name not in workflows:
-        raise EntityNotFoundError(
-            f"there is no workflow {name!r}; allowed: {', '.join(workflows)}; name one of them "
-            "with --workflow"
-        )
-    return name or workflows[0]
 
 
 def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:

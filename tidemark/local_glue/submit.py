@@ -29,7 +29,7 @@ from tidemark.local_glue.runs.job_runs import (
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.local_glue.runs.stored_warnings import ShowWarnings
 from tidemark.local_glue.store.database import JobRun
-from tidemark.local_glue.workflows.engine import record_warnings
+from tidemark.local_glue.workflows.recovery import record_warnings
 
 SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name
 GLUE_VERSION = "5.1"

@@ -23,6 +23,7 @@ NO_CREDENTIALS = (
     "there are no AWS credentials; `aws configure` or `aws sso login` gives some, AWS_PROFILE "
     "names others"
 )
+OF_AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 NOT_FOUND = ("EntityNotFoundException", "ResourceNotFoundException")
 
 
@@ -108,7 +109,9 @@ def translated(where: str) -> Iterator[None]:
     except EndpointConnectionError as error:
         raise TidemarkError(f"{where} does not answer: {error}") from error
     except (BotoCoreError, ClientError) as error:
-        raise TidemarkError(f"{where} refuses: {_text(error)}") from error
+        is_missing = getattr(error, "response", {}).get("Error", {}).get("Code") in NOT_FOUND
+        hint = "; has the app been deployed there?" if is_missing else ""
+        raise TidemarkError(f"{where} refuses: {_text(error)}{hint}") from error
 
 
 def _text(error: Exception) -> str:
@@ -133,7 +136,7 @@ def of_stage(names: Names, tell: Callable[[str], None]) -> Iterator[Glue]:
 
     where = f"stage {names.stage}"
     with translated(where):
-        session = boto3.Session(region_name=names.region)
+        session = boto3.Session(region_name=names.region or os.environ.get("AWS_REGION") or None)
         if session.get_credentials() is None:
             raise UsageError(f"{NO_CREDENTIALS}; --deployed {names.stage} works with them alone")
         glue = session.client("glue")
@@ -146,10 +149,7 @@ def of_stage(names: Names, tell: Callable[[str], None]) -> Iterator[Glue]:
             f"credentials of {account}; AWS_PROFILE names others"
         )
     endpoint = glue.meta.endpoint_url
-    is_named = not (urlsplit(endpoint).hostname or "").endswith(
-        (".amazonaws.com", ".amazonaws.com.cn")
-    )
-    if is_named:
+    if not (urlsplit(endpoint).hostname or "").endswith(OF_AWS):
         tell(f"AWS_ENDPOINT_URL: {endpoint} answers for stage {names.stage}")
     where = f"stage {names.stage} ({account}, {region})"
     poll_s = POLL_HERE_S if is_loopback(endpoint) else POLL_S

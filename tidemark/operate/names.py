@@ -1,6 +1,6 @@
 """What an app calls its jobs and workflows, and where each stage is deployed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -94,37 +94,54 @@ def names_of_stage(assembly: Assembly, stage: str, region: str) -> Names:
     Raises:
         UsageError: it is of another stage, has no job, or is for several accounts or regions.
     """
-    found: dict[tuple[str, str], str] = {}
-    stages: set[str] = set()
-    stacks: list[Stack] = []
-    for stack, scope in resolve_stacks(assembly, region, may_guess=True):
-        for resource in stack.template.get("Resources", {}).values():
-            if resource["Type"] not in (JOB, WORKFLOW):
-                continue
-            stated = stated_name(resource)
-            if stated is None:
-                continue  # CloudFormation makes the name up
-            found[resource["Type"], str(scope.resolve(stated))] = stack.name
-            stages |= _stage_tag(resource)
-            if stack not in stacks:
-                stacks.append(stack)
+    try:
+        found = list(_resources(assembly, region))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"the assembly holds something that could not be deployed ({type(error).__name__}: "
+            f"{error}); synthesize the app again"
+        ) from error
+    stages = {one.stage for one in found if one.stage}
     if stages and stage not in stages:
         raise UsageError(
             f"the assembly is of the stage {' and '.join(sorted(stages))}, not {stage!r}; leave "
             "out --app, or name the assembly of this stage"
         )
-    jobs = tuple(name for kind, name in found if kind == JOB)
+    found = [one for one in found if one.stage in (None, stage)]
+    jobs = tuple(one.name for one in found if one.kind == JOB)
     if not jobs:
         raise UsageError("the app has no Glue job with a name of its own; there is nothing to ask")
-    account, place = _environment(stacks)
-    workflows = tuple(name for kind, name in found if kind == WORKFLOW)
-    return Names(jobs, workflows, found, account, place, stage)
+    account, place = _environment(one.stack for one in found)
+    workflows = tuple(one.name for one in found if one.kind == WORKFLOW)
+    stack_of = {(one.kind, one.name): one.stack.name for one in found}
+    return Names(jobs, workflows, stack_of, account, place, stage)
 
 
-def _stage_tag(resource: Mapping[str, Any]) -> set[str]:
+@dataclass(frozen=True)
+class _Resource:
+    """A job or a workflow of a template; ``stage`` as its tag says."""
+
+    kind: str
+    name: str
+    stack: Stack
+    stage: str | None
+
+
+def _resources(assembly: Assembly, region: str) -> Iterator[_Resource]:
+    """Yield the jobs and workflows that have a name; CloudFormation makes up those of others."""
+    for stack, scope in resolve_stacks(assembly, region, may_guess=True):
+        for resource in stack.template.get("Resources", {}).values():
+            if resource["Type"] not in (JOB, WORKFLOW):
+                continue
+            if (stated := stated_name(resource)) is not None:
+                name = str(scope.resolve(stated))
+                yield _Resource(resource["Type"], name, stack, _stage_of(resource))
+
+
+def _stage_of(resource: Mapping[str, Any]) -> str | None:
     tags = resource.get("Properties", {}).get("Tags", {})
     value = tags.get(STAGE_TAG) if isinstance(tags, dict) else None
-    return {value} if isinstance(value, str) else set()
+    return value if isinstance(value, str) else None
 
 
 def _environment(stacks: Iterable[Stack]) -> tuple[str | None, str | None]:

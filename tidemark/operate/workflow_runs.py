@@ -10,8 +10,7 @@ from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run, run_of
 from tidemark.operate.names import WORKFLOW
 
-OPEN = ("RUNNING", "STOPPING")
-CRAWLED = ("SUCCEEDED",)
+OPEN, COMPLETED = ("RUNNING", "STOPPING"), "COMPLETED"
 JOB_NODE, CRAWLER_NODE, TRIGGER_NODE = "JOB", "CRAWLER", "TRIGGER"
 
 
@@ -45,7 +44,7 @@ class WorkflowRun:
     @property
     def is_success(self) -> bool:
         """Whether every job was started, and its last run SUCCEEDED."""
-        is_good = self.status == "COMPLETED" and not self.message and not self.waiting
+        is_good = self.status == COMPLETED and not self.message and not self.waiting
         return is_good and all(run.state == "SUCCEEDED" for run in self.runs)
 
 
@@ -156,8 +155,8 @@ def stop_workflow(glue: Glue, workflow: str, run_id: str | None) -> list[str]:
 
 def resume(
     glue: Glue, workflow: str, run_id: str | None, jobs: Sequence[str]
-) -> tuple[str, list[str]]:
-    """Resume a workflow run from jobs of it; return the id of the new run, and these jobs.
+) -> tuple[str, list[str], WorkflowRun]:
+    """Resume a workflow run from jobs of it.
 
     Args:
         glue: which to ask.
@@ -165,15 +164,18 @@ def resume(
         run_id: the beginning of its id; None is the last run.
         jobs: where to begin; if empty, the jobs that did not succeed.
 
+    Returns:
+        The id of the new run, these jobs, and the run that is resumed.
+
     Raises:
-        UsageError: there is no such run, it goes on, or no job of it failed.
+        UsageError: there is no such run, it is not COMPLETED, or no job of it failed.
     """
     glue.check_stage(WORKFLOW, workflow)
     run = _run_to_resume(glue, workflow, run_id)
-    if run.is_open:
+    if run.status != COMPLETED:
+        do = "wait for it" if run.is_open else "`tidemark run` begins a new one"
         raise UsageError(
-            f"workflow run {run.run_id} is {run.status}; one that is COMPLETED can be resumed: "
-            "wait for it"
+            f"workflow run {run.run_id} is {run.status}; one that is COMPLETED can be resumed: {do}"
         )
     started = {found.job: found for found in run.runs}
     if wrong := [job for job in jobs if job not in started]:
@@ -189,7 +191,7 @@ def resume(
         )
     nodes = [run.nodes[name] for name in chosen]
     answer = glue.glue.resume_workflow_run(Name=workflow, RunId=run.run_id, NodeIds=nodes)
-    return str(answer["RunId"]), chosen
+    return str(answer["RunId"]), chosen, run
 
 
 def _run_to_resume(glue: Glue, workflow: str, begin: str | None) -> WorkflowRun:

@@ -16,10 +16,11 @@ from tidemark.assembly.definitions import Deployment, JobDefinition
 from tidemark.assembly.synthesis import synthesize
 from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_glue.commands import deploy, run_workflow
+from tidemark.local_glue.commands import deploy
+from tidemark.local_glue.port.one_run import run_workflow
 from tidemark.local_glue.runs.found_warnings import warnings_of
 from tidemark.local_glue.store.database import JobRun, Store
-from tidemark.local_glue.workflows.engine import WorkflowResult
+from tidemark.local_glue.workflows.result import WorkflowResult
 from tidemark.local_glue.workflows.selection import Selection
 from tidemark.testing.glue_job import text_of
 from tidemark.testing.run import GlueRun

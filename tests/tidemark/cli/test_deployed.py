@@ -55,7 +55,7 @@ def stage(
 
 def forget_runs(glue: LocalGlue) -> None:
     with glue.store.transaction():
-        for table in ("job_run", "flow"):
+        for table in ("job_run", "flow", "flow_open", "flow_fired", "flow_end", "flow_snapshot"):
             glue.store.query(f"DELETE FROM {table}")  # noqa: S608 (our own names)
 
 

@@ -72,14 +72,12 @@ def test_a_home_that_no_one_serves_is_looked_at_and_resumed(home: Path) -> None:
     (run,) = json.loads(tidemark("runs", "load", "--format", "json").stdout)
     logs = tidemark("logs", "load", "--errors")
     stopped = tidemark("stop", "load")
-    fired = tidemark("trigger", "start")
     (home.parent / "mended").touch()
     resumed = tidemark("resume")
 
     assert run["state"] == "FAILED"
     assert "AssertionError" in logs.stderr
     assert stopped.output == f"load has no run in {home} that goes on: nothing to stop\n"
-    assert_one_clear_line(fired, 1, "tidemark local up --port 4566")
     assert resumed.exit_code == 0, resumed.output
     assert "✓ report  SUCCEEDED" in resumed.stdout
 

@@ -9,6 +9,7 @@ from tidemark.cli.progress import state_text
 from tidemark.cli.views.listing import Listing
 from tidemark.cli.views.runs import moment, run_json, took
 from tidemark.cli.views.watermarks import summary
+from tidemark.errors import TidemarkError
 from tidemark.operate.statuses import Status
 from watermarks import WatermarkAdmin, WatermarkTableError
 
@@ -17,7 +18,7 @@ def watermarks_of(statuses: Sequence[Status], region: str) -> dict[str, str]:
     """Return, per job that has one, its current watermark as text.
 
     Raises:
-        WatermarkTableError: the table cannot be read; one that is not there has no watermarks.
+        TidemarkError: a table cannot be read; one that is not there has no watermarks.
     """
     import boto3
 
@@ -32,7 +33,7 @@ def watermarks_of(statuses: Sequence[Status], region: str) -> dict[str, str]:
                 found[job] = text
         except WatermarkTableError as error:
             if error.reason != "not_found":
-                raise
+                raise TidemarkError(f"watermarks of {job}: {error}") from error
     return found
 
 

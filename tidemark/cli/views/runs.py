@@ -102,14 +102,15 @@ def ended_text(run: Run, logs: str) -> Text:
 class Changes:
     """Tells what has changed from one look at a workflow run to the next."""
 
-    def __init__(self, option: str = "") -> None:
-        """Have seen nothing.
+    def __init__(self, option: str = "", seen: Sequence[Run] = ()) -> None:
+        """Have seen some runs.
 
         Args:
             option: what to add to the commands that lines name.
+            seen: no line is about them as they are.
         """
         self._option = option
-        self._states: dict[str, str] = {}
+        self._states = {run.run_id: run.state for run in seen}
 
     def lines(self, runs: Sequence[Run]) -> list[Text]:
         """Return a line for each job run that has started or ended since the last call."""

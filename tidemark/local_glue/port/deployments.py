@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.assembly.cloud_assembly import read_assembly
+from tidemark.assembly.definitions import Deployment
 from tidemark.assembly.template import resolve_stacks, stack_resources
 from tidemark.local_glue.commands import deploy
 from tidemark.local_glue.deployment.deployed_jobs import replace_deployed_jobs
+from tidemark.local_glue.deployment.project_files import with_submitted_files
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client
+from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.entities import (
     Entity,
     Kind,
@@ -46,22 +49,54 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
         TidemarkError: it could not be deployed; what was defined before may be replaced in part.
     """
     machine = glue.machine
-    deployment = deploy(folder, machine.home)
-    with dynamodb_client(machine.dynamodb_endpoint, machine.region) as dynamodb:
-        create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
-    now_ms = glue.now_ms()
-    found = [*_definitions(folder, machine.region), *_rules(folder, machine.region)]
-    with glue.store.transaction():
-        replace_deployed_jobs(glue.store, deployment.stack_of_job)
-        _delete_what_left(glue, found)
-        for stack, kind, name, properties in found:
-            _define(glue, kind, name, properties, stack, now_ms)
-    glue.load()
+    deployment = prepare(folder, machine.home, machine.dynamodb_endpoint)
+    found = _all_definitions(folder, machine.region)
+    _define_all(glue, deployment, found)
     numbers = Counter(kind for _, kind, *_ in found)
     counts = ", ".join(f"{numbers[kind]} {kind.value}s" for kind in (*KINDS.values(), Kind.RULE))
     rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
     away = "; ".join(not_local(rules))
     return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")
+
+
+def prepare(folder: Path, home: Home, dynamodb_endpoint: str) -> Deployment:
+    """Make buckets, tables and the Data Catalog of an assembly, and publish its files.
+
+    Returns:
+        What it defines; its jobs know the files of the project that their scripts are copies of.
+
+    Raises:
+        TidemarkError: it could not be deployed.
+    """
+    deployment = with_submitted_files(deploy(folder, home), folder, home)
+    with dynamodb_client(dynamodb_endpoint, deployment.region) as dynamodb:
+        create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
+    return deployment
+
+
+def define(glue: LocalGlue, folder: Path, deployment: Deployment) -> list[str]:
+    """Define jobs, triggers and workflows of an assembly, which is prepared.
+
+    Returns:
+        The jobs that have left their stack, and whose bookmarks were deleted.
+    """
+    return _define_all(glue, deployment, _all_definitions(folder, glue.machine.region))
+
+
+def _define_all(
+    glue: LocalGlue, deployment: Deployment, found: list[tuple[str, Kind, str, dict[str, Any]]]
+) -> list[str]:
+    now_ms = glue.now_ms()
+    with glue.store.transaction():
+        deleted = replace_deployed_jobs(glue.store, deployment.stack_of_job)
+        _delete_what_left(glue, found)
+        for stack, kind, name, properties in found:
+            _define(glue, kind, name, properties, stack, now_ms)
+    glue.load()
+    glue.machine.submitted_files.update(
+        {name: job.submitted_file for name, job in deployment.jobs.items() if job.submitted_file}
+    )
+    return deleted
 
 
 def _define(
@@ -86,8 +121,23 @@ def _delete_what_left(glue: LocalGlue, found: list[tuple[str, Kind, str, dict[st
     for kind in Kind:
         for entity in list_entities(glue.store, kind):
             is_ours = entity.tags.get(STACK_TAG) in stacks
-            if is_ours and (kind, entity.name) not in names:
+            is_left = is_ours and (kind, entity.name) not in names
+            if is_left or (not is_ours and _is_of_another_stage(entity, names)):
                 delete_entity(glue.store, kind, entity.name)
+
+
+def _is_of_another_stage(entity: Entity, names: set[tuple[Kind, str]]) -> bool:
+    """Return whether a trigger was deployed with a workflow that another stack defines now.
+
+    Stages name their workflows alike; in one home the one deployed last has the name.
+    """
+    if entity.kind != Kind.TRIGGER or STACK_TAG not in entity.tags:
+        return False
+    return (Kind.WORKFLOW, entity.definition.get("WorkflowName", "")) in names
+
+
+def _all_definitions(folder: Path, region: str) -> list[tuple[str, Kind, str, dict[str, Any]]]:
+    return [*_definitions(folder, region), *_rules(folder, region)]
 
 
 def _definitions(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:

@@ -35,6 +35,8 @@ class LocalGlue:
         batches: of events that wait for their batch.
         delays: of runs that are to be told of when they are late.
         account: the id that ARNs have.
+        is_of_command: whether it ends with a command: no trigger fires by the clock then, and the
+            flows that are begun end with it.
     """
 
     machine: Machine
@@ -49,14 +51,16 @@ class LocalGlue:
     batches: Batches = field(default_factory=Batches)
     delays: Delays = field(default_factory=Delays)
     account: str = ACCOUNT_ID
+    is_of_command: bool = False
 
     def step(self) -> None:
         """Do what is due by itself."""
         now_ms = self.now_ms()
-        for name in self.schedules.due(now_ms):
-            fire_by_clock(self, name)
-        for name in self.batches.due(now_ms):
-            fire_batch(self, name)
+        if not self.is_of_command:
+            for name in self.schedules.due(now_ms):
+                fire_by_clock(self, name)
+            for name in self.batches.due(now_ms):
+                fire_batch(self, name)
         self.runner.step()
         for run, delay_minutes in self.delays.late(self.runner.delayed, now_ms):
             deliver(self, run_status(run, delay_minutes, now_ms, origin_of(self)))

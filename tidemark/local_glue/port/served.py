@@ -29,11 +29,15 @@ NO_ANSWER = (
 
 @dataclass(frozen=True)
 class ServedPort:
-    """Where the engine of a home listens, whose process it is, and what only its home knows."""
+    """Where the engine of a home listens, whose process it is, and what only its home knows.
+
+    One of `tidemark run` ends with its run (`is_of_command`): no other run is begun there.
+    """
 
     url: str
     pid: int
     secret: str
+    is_of_command: bool = False
 
 
 @contextmanager

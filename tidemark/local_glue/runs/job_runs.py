@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidemark.assembly.arguments import bookmark_option
@@ -69,7 +69,11 @@ HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
 
 @dataclass(frozen=True)
 class Machine:
-    """What every job run of one command shares; `port` is the URL of the local Glue, if any."""
+    """What every job run of one command shares.
+
+    `port` is the URL of the local Glue, if any; `submitted_files` are by job the files of the
+    project that scripts are copies of, as far as they are known.
+    """
 
     home: Home
     java_home: Path
@@ -77,6 +81,7 @@ class Machine:
     region: str
     jvms: Jvms = NO_JVMS
     port: str | None = None
+    submitted_files: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass
@@ -154,7 +159,9 @@ def start_job_run(
             env={
                 **environment_of(machine, folder, run, libraries),
                 **engine,
-                SCRIPT_VARIABLE: job.submitted_file or str(script),
+                SCRIPT_VARIABLE: job.submitted_file
+                or machine.submitted_files.get(job.name)
+                or str(script),
                 DECLARED_VARIABLE: "1" if job.is_declared else "",
             },
             stdin=subprocess.DEVNULL,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from tidemark.assembly.definitions import Action, Deployment, TriggerDefinition
-from tidemark.errors import EntityNotFoundError
+from tidemark.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ def select(deployment: Deployment, workflow_name: str, selection: Selection) -> 
     leads to does not run, and counts as SUCCEEDED where something waits for both.
 
     Raises:
-        EntityNotFoundError: no trigger of the workflow starts the job.
+        UsageError: no trigger of the workflow starts the job.
     """
     triggers = deployment.triggers_of(workflow_name)
     chosen = _part(workflow_name, triggers, selection)
@@ -55,7 +55,7 @@ def _start(
     names = sorted({action.job_name for trigger in triggers for action in trigger.actions})
     near = get_close_matches(job_name, names)
     hint = f"did you mean {' or '.join(near)}?" if near else f"it starts {', '.join(names)}"
-    raise EntityNotFoundError(f"workflow {workflow_name} starts no job {job_name!r}; {hint}")
+    raise UsageError(f"workflow {workflow_name} starts no job {job_name!r}; {hint}")
 
 
 def _behind(triggers: Sequence[TriggerDefinition], job_name: str) -> set[str]:

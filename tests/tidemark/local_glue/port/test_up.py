@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -55,14 +54,6 @@ def test_jobs_of_an_app_run_on_the_port_and_one_that_left_it_is_gone(up, write_a
     _, port = up("--app", str(assembly))
     assert port.glue.list_jobs()["JobNames"] == ["one"]
     assert port.states("one") == ["SUCCEEDED"]
-    busy = subprocess.run(
-        [sys.executable, "-m", "tidemark", "run", "--app", str(assembly)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "200"},
-    )
-    assert busy.returncode == 2
-    assert "is using" in busy.stderr
 
 
 def test_rules_of_an_app_start_its_workflow_and_other_targets_are_named(home, write_assembly):

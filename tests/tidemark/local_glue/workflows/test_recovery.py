@@ -16,7 +16,7 @@ from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
 from tidemark.local_glue.runs.jvms.record import JvmRecord, write_record
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS
 from tidemark.local_glue.store.database import JobRun, Store
-from tidemark.local_glue.workflows.engine import recover_interrupted_runs
+from tidemark.local_glue.workflows.recovery import recover_interrupted_runs
 
 
 @pytest.fixture

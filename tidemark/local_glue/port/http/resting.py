@@ -22,12 +22,21 @@ from tidemark.local_glue.port.workflows.flows import Flows
 from tidemark.local_glue.port.workflows.schedules import Schedules
 from tidemark.local_glue.runs.job_runs import Machine, now_ms
 from tidemark.local_glue.store.database import JobRun, Store
-from tidemark.local_glue.workflows.engine import KILLED
+from tidemark.local_glue.workflows.recovery import KILLED
 
 REFUSED = (
     "no command serves this home, so nothing can be started or changed in it: "
     "`tidemark local up --port 4566` serves it"
 )
+
+# Stands before the table of this name: the workflow run of a command that is gone has STOPPED.
+FLOWS_OF_NOW = """
+CREATE TEMP VIEW flow AS SELECT rowid AS rowid, flow_id, workflow_name,
+    is_open AND NOT coalesce(json_extract(document, '$.is_of_command'), 0) AS is_open,
+    CASE WHEN is_open AND json_extract(document, '$.is_of_command')
+        THEN json_set(document, '$.status', 'STOPPED') ELSE document END AS document
+FROM main.flow
+"""
 
 
 class RestingStore(Store):
@@ -45,6 +54,8 @@ class RestingStore(Store):
         """
         super().__init__(database)
         self._is_held = is_held
+        if not is_held:
+            self.query(FLOWS_OF_NOW)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

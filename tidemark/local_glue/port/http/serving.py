@@ -41,6 +41,9 @@ class Options:
         port: its number, 0 for a free one.
         jvms: where job runs borrow their JVMs.
         observe: called in the engine's thread with each run whose final state was recorded.
+        on_start: called in the engine's thread with each run that was recorded as RUNNING.
+        is_of_command: whether it ends with a run that it is served for: no schedule fires then.
+        take_over: what is done first with the runs that an engine which is gone has left.
         clock: epoch milliseconds.
         say: called in threads of its own with what no client waits for.
         on_event: a command that gets each event on its standard input; None for none.
@@ -53,6 +56,9 @@ class Options:
     port: int = 0
     jvms: Jvms = NO_JVMS
     observe: Callable[[JobRun], None] = lambda _: None
+    on_start: Callable[[JobRun], None] = lambda _: None
+    is_of_command: bool = False
+    take_over: Callable[[LocalGlue], None] = go_on
     clock: Callable[[], int] = now_ms
     say: Callable[[str], None] = lambda _: None
     on_event: str | None = None
@@ -71,7 +77,7 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
     require("waitress")
     events = Events(home.root / LOG, options.on_event, options.say)
     with closing(events), listening(options.host, options.port) as listener:
-        port = ServedPort(listener.url, os.getpid(), secrets.token_hex(32))
+        port = ServedPort(listener.url, os.getpid(), secrets.token_hex(32), options.is_of_command)
         wants_objects = threading.Event()
         open_glue = partial(_open, home, options, events, port, Rules(wants_objects))
         with Engine(open_glue, options.on_death) as engine:
@@ -123,14 +129,16 @@ def _open(
                     deliver(glue, event)
                 options.observe(run)
 
-            runner = Runner(machine, store, flows.follow, has_ended, options.max_parallel)
+            most, on_start = options.max_parallel, options.on_start
+            runner = Runner(machine, store, flows.follow, has_ended, most, on_start)
             clock, say = options.clock, options.say
             glue = LocalGlue(
                 machine, store, runner, flows, schedules, clock, say, events.tell, rules
             )
+            glue.is_of_command = options.is_of_command
             try:
                 glue.load()
-                go_on(glue)
+                options.take_over(glue)
                 yield glue
             finally:
                 runner.close()

@@ -53,6 +53,9 @@ class ActiveRuns:
         self._counts: Counter[str] = Counter()
         self.spark = 0  # how many are of Spark jobs
 
+    def __len__(self) -> int:
+        return len(self._all)
+
     def add(self, active: ActiveRun) -> None:
         """Hold one more run."""
         self._all[active.run.run_id] = active

@@ -6,20 +6,32 @@ from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.active import RUNNING
 from tidemark.local_glue.port.runs.run_requests import run_request
 from tidemark.local_glue.port.workflows.flow import ATTEMPT, STOPPING, Flow
-from tidemark.local_glue.port.workflows.flow_rows import open_flows, open_runs
+from tidemark.local_glue.port.workflows.flow_rows import (
+    end_those_of_commands,
+    open_flows,
+    open_runs,
+)
 from tidemark.local_glue.port.workflows.starts import start_of
 from tidemark.local_glue.runs.job_runs import end_left_over_processes, failed_run
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun
-from tidemark.local_glue.workflows.engine import KILLED
+from tidemark.local_glue.workflows.recovery import KILLED
 
 
 def go_on(glue: LocalGlue) -> None:
     """Take the runs and flows that have not ended.
 
     A run that was never started is started. The processes of the others are ended, and each is
-    FAILED, or STOPPED if it was being stopped; what follows from that happens.
+    FAILED, or STOPPED if it was being stopped; what follows from that happens. The workflow runs
+    of commands that are gone have ended, and their job runs have FAILED.
     """
-    left = [_without_process(run) for run in glue.store.unfinished_job_runs()]
+    ended = set(end_those_of_commands(glue.store, glue.now_ms()))
+    unfinished = glue.store.unfinished_job_runs()
+    for run in unfinished:
+        if run.workflow_run_id in ended:
+            end_left_over_processes(run)
+            glue.store.put_job_run(failed_run(run, KILLED))
+    unfinished = [run for run in unfinished if run.workflow_run_id not in ended]
+    left = [_without_process(run) for run in unfinished]
     for run in left:
         request = run_request(glue.store, run.run_id)
         start = start_of(glue.store, run.job_name, request, run.trigger_name, run.workflow_run_id)

@@ -53,6 +53,7 @@ class Runner:
         on_end: OnEnd,
         observe: Callable[[JobRun], None] = lambda _: None,
         most: int | None = None,
+        on_start: Callable[[JobRun], None] = lambda _: None,
     ) -> None:
         """Hold no run yet.
 
@@ -63,8 +64,12 @@ class Runner:
                 retried; returns what is to be started by it.
             observe: called with each run whose final state was recorded.
             most: how many runs have a process at once; None takes the number of cores.
+            on_start: called with each run that was recorded as RUNNING.
         """
         self._observe = observe
+        self._on_start = on_start
+        self.problem: TidemarkError | None = None  # why an end could not be recorded
+        self._never_started: list[JobRun] = []  # final ones that are still to be observed
         self._machine = machine
         self._store = store
         self._on_end = on_end
@@ -83,6 +88,11 @@ class Runner:
     def delayed(self) -> list[ActiveRun]:
         """The runs that have not ended and are to be told of when they are late."""
         return self._active.delayed()
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether a run is there that has not ended."""
+        return len(self._active) > 0
 
     def start(self, start: Start) -> JobRun:
         """Record a new run, which starts when it can; return it.
@@ -115,6 +125,7 @@ class Runner:
             run = self._plan_or_fail(start, counts)
             self._record(run, start)
             if run.state in FINAL_STATES:
+                self._never_started.append(run)
                 todo += self._on_end(run, start.request)
             else:
                 live.append((run, start))
@@ -141,6 +152,8 @@ class Runner:
 
     def step(self) -> None:
         """Do what is due: record runs that ended, start those that can."""
+        while self._never_started:
+            self._observe(self._never_started.pop(0))
         for active, run in list(self._ended.values()):
             self._end(active, run)
         for active in self._active.started():
@@ -154,7 +167,8 @@ class Runner:
             if isinstance(active.process, Future):
                 self._take_process(active)
             if isinstance(active.process, JobProcess):
-                self._end(active, stop_job_run(active.process))
+                known = self._ended.get(active.run.run_id)  # it could not be recorded before
+                self._end(active, known[1] if known else stop_job_run(active.process))
 
     def resume(self, run: JobRun, start: Start) -> None:
         """Take a run of an engine that was killed: go on with it, or record how it ended.
@@ -215,8 +229,11 @@ class Runner:
                     live = [(next_run, retry)]
                 else:
                     live = self.settle(self._on_end(run, active.start.request), run.run_id)
-        except TidemarkError:  # such as a full disk: what the run did stays to be recorded
+        except TidemarkError as error:  # such as a full disk: the end stays to be recorded
+            self.problem = error
+            self._never_started.clear()
             return
+        self.problem = None
         del self._ended[run.run_id]
         self._active.remove(active)
         self.add(live)
@@ -273,6 +290,7 @@ class Runner:
             active.run = replace(active.run, started_at_ms=now_ms())
             job, request = active.start.job, active.start.request
             self._change(active, RUNNING)
+            self._on_start(active.run)
             active.process = self._starter.submit(
                 start_job_run, self._machine, job, request.arguments, active.run
             )

@@ -24,8 +24,8 @@ def fire(glue: "LocalGlue", trigger: Entity) -> str:
     workflow_name = trigger.definition.get("WorkflowName")
     if workflow_name is not None:
         return start_workflow(glue, workflow_name, {})
-    refuse_crawlers([trigger])
-    flow = Flow(new_flow_id(None), None, glue.now_ms())
+    refuse_crawlers(snapshot_of([trigger]))
+    flow = Flow(new_flow_id(None), None, glue.now_ms(), is_of_command=glue.is_of_command)
     begin(glue, flow, [trigger.name], {trigger.name: trigger.definition})
     return flow.flow_id
 
@@ -69,7 +69,7 @@ def start_workflow(
             f"workflow {name} has no start trigger; create a trigger of the type ON_DEMAND, "
             "SCHEDULED or EVENT with this WorkflowName"
         )
-    refuse_crawlers(triggers)
+    refuse_crawlers(snapshot_of(triggers))
     most = workflow.definition.get("MaxConcurrentRuns")
     if most is not None and count_open(glue.store, name) >= most:
         raise TooManyRunsError(f"Concurrent runs exceeded for workflow: {name}.")
@@ -79,6 +79,7 @@ def start_workflow(
         glue.now_ms(),
         properties={**workflow.definition.get("DefaultRunProperties", {}), **properties},
         batch=batch,
+        is_of_command=glue.is_of_command,
     )
     begin(glue, flow, [starts[0].name], snapshot_of(triggers), together)
     return flow.flow_id
@@ -112,13 +113,13 @@ def snapshot_of(triggers: list[Entity]) -> Definitions:
     return {trigger.name: dict(trigger.definition) for trigger in triggers}
 
 
-def refuse_crawlers(triggers: list[Entity]) -> None:
+def refuse_crawlers(triggers: Definitions) -> None:
     """Refuse triggers with crawlers, which do not run on this machine.
 
     Raises:
         InvalidInputError: it names them.
     """
-    if names := [trigger.name for trigger in triggers if has_crawler(trigger.definition)]:
+    if names := [name for name, definition in triggers.items() if has_crawler(definition)]:
         raise InvalidInputError(
             f"crawlers do not run on this machine, and {', '.join(names)} has some; "
             "`tidemark run --skip-crawlers` runs the jobs of a workflow without them"

@@ -8,7 +8,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tidemark.assembly.definitions import TriggerDefinition
+from tidemark.assembly.definitions import CRAWLER, TriggerDefinition
 from tidemark.local_glue.workflows.predicates import is_satisfied
 
 RUNNING, STOPPING, STOPPED, COMPLETED = "RUNNING", "STOPPING", "STOPPED", "COMPLETED"
@@ -21,6 +21,9 @@ class Ended:
 
     state: str
     run_id: str
+
+
+CRAWLED = Ended("SUCCEEDED", "")  # of a crawler that is taken as SUCCEEDED
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Flow:
         previous_id: the workflow run that this one resumes.
         kept: by job, the runs of that one which count here too.
         batch: BatchSize and BatchWindow, if events started it.
+        is_of_command: whether it ends with the command that began it, `tidemark run`.
     """
 
     flow_id: str
@@ -48,6 +52,7 @@ class Flow:
     previous_id: str | None = None
     kept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     batch: Mapping[str, int] | None = None
+    is_of_command: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -87,9 +92,42 @@ def after_end(
     progress = replace(progress, final={**progress.final, job_name: ended})
     if flow.status != RUNNING:
         return progress, []
+    known = list(triggers)
+    return fire(progress, known, _satisfied(progress, known))
+
+
+def fire(
+    progress: Progress, triggers: Iterable[TriggerDefinition], firing: Iterable[TriggerDefinition]
+) -> tuple[Progress, list[TriggerDefinition]]:
+    """Return what has happened once triggers have fired, and these with those that follow at once.
+
+    A crawler that one starts counts as SUCCEEDED, without a crawl; only `tidemark run
+    --skip-crawlers` begins a flow with crawlers.
+
+    Args:
+        progress: before.
+        triggers: those that may follow: all, if there are crawlers.
+        firing: those that fire.
+    """
+    known, todo, fired = list(triggers), list(firing), []
+    while todo:
+        trigger = todo.pop(0)
+        if trigger.name in progress.fired:
+            continue
+        names = [action.job_name for action in trigger.actions]
+        crawled = {name: CRAWLED for name in names if name.startswith(CRAWLER)}
+        fired.append(trigger)
+        progress = Progress((*progress.fired, trigger.name), {**progress.final, **crawled})
+        if crawled:
+            todo += _satisfied(progress, known)
+    return progress, fired
+
+
+def _satisfied(
+    progress: Progress, triggers: Iterable[TriggerDefinition]
+) -> list[TriggerDefinition]:
     states = {name: last.state for name, last in progress.final.items()}
-    firing = [t for t in triggers if t.name not in progress.fired and is_satisfied(t, states)]
-    return replace(progress, fired=(*progress.fired, *(t.name for t in firing))), firing
+    return [t for t in triggers if t.name not in progress.fired and is_satisfied(t, states)]
 
 
 def closed(flow: Flow, now_ms: int) -> Flow:
@@ -104,6 +142,7 @@ def predecessors(trigger: TriggerDefinition, progress: Progress) -> list[dict[st
         condition.job_name: progress.final[condition.job_name].run_id
         for condition in trigger.conditions
         if condition.job_name in progress.final
+        and progress.final[condition.job_name] != CRAWLED
         and progress.final[condition.job_name].state == condition.state
     }
     return [{"JobName": name, "RunId": run_id} for name, run_id in found.items()]

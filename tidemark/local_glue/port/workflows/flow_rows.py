@@ -5,9 +5,10 @@ A change writes the rows of what changed, however many others a flow has.
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from tidemark.local_glue.port.workflows.flow import Ended, Flow, Progress
+from tidemark.local_glue.port.workflows.flow import STOPPED, Ended, Flow, Progress
 from tidemark.local_glue.store.database import Store
 
 Definitions = Mapping[str, Mapping[str, Any]]  # of triggers, by name
@@ -68,6 +69,16 @@ def update_flow(store: Store, flow: Flow) -> None:
             (flow.is_open, document_of(flow), flow.flow_id),
         )
         _put_workflow_run(store, flow)
+
+
+def end_those_of_commands(store: Store, now_ms: int) -> list[str]:
+    """Record that the flows of commands that are gone have STOPPED; return their ids."""
+    left = [flow for flow in open_flows(store) if flow.is_of_command]
+    with store.transaction():
+        for flow in left:
+            store.query("DELETE FROM flow_open WHERE flow_id = ?", (flow.flow_id,))
+            update_flow(store, replace(flow, status=STOPPED, ended_at_ms=now_ms))
+    return [flow.flow_id for flow in left]
 
 
 def _put_workflow_run(store: Store, flow: Flow) -> None:
@@ -156,6 +167,7 @@ def document_of(flow: Flow) -> str:
         "previous_id": flow.previous_id,
         "kept": dict(flow.kept),
         "batch": None if flow.batch is None else dict(flow.batch),
+        "is_of_command": flow.is_of_command,
     }
     return json.dumps(members)
 

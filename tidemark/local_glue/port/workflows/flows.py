@@ -17,11 +17,16 @@ from tidemark.local_glue.port.workflows.flow import (
     Progress,
     after_end,
     closed,
+    fire,
     predecessors,
 )
 from tidemark.local_glue.port.workflows.flow_rows import Definitions
 from tidemark.local_glue.port.workflows.starts import start_of
-from tidemark.local_glue.port.workflows.trigger_forms import trigger_of, watched_jobs
+from tidemark.local_glue.port.workflows.trigger_forms import (
+    has_crawler,
+    trigger_of,
+    watched_jobs,
+)
 from tidemark.local_glue.runs.job_runs import new_run_id
 from tidemark.local_glue.store.database import JobRun, Store
 
@@ -30,10 +35,14 @@ RUN_SETTINGS = ("SecurityConfiguration", "NotificationProperty")
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The triggers of a workflow run, and by job the names of those that watch it."""
+    """The triggers of a workflow run, and by job the names of those that watch it.
+
+    With crawlers, which count as SUCCEEDED, all triggers are looked at.
+    """
 
     definitions: Definitions
     watching: Mapping[str, Sequence[str]]
+    has_crawlers: bool
 
 
 class Flows:
@@ -55,9 +64,17 @@ class Flows:
             snapshot: of a workflow run, its triggers, which hold until its end; else those that
                 fire.
         """
-        fired = [(trigger_of(name, snapshot[name]), snapshot[name]) for name in trigger_names]
-        starts = [start for t, d in fired for start in self.starts(flow, Progress(), t, d)]
-        return self.add(flow, Progress(tuple(trigger_names)), snapshot, starts)
+        with_crawlers = any(map(has_crawler, snapshot.values()))
+        names = snapshot if with_crawlers else trigger_names
+        triggers = {name: trigger_of(name, snapshot[name]) for name in names}
+        firing = [triggers[name] for name in trigger_names]
+        progress, fired = fire(Progress(), triggers.values(), firing)
+        starts = [
+            start
+            for trigger in fired
+            for start in self.starts(flow, Progress(), trigger, snapshot[trigger.name])
+        ]
+        return self.add(flow, progress, snapshot, starts)
 
     def add(
         self, flow: Flow, progress: Progress, snapshot: Definitions, starts: list[Start]
@@ -81,7 +98,9 @@ class Flows:
         before = flow_rows.progress_around(self._store, flow.flow_id, definitions, looked_at)
         ended = Ended(run.state, run.run_id)
         progress, firing = after_end(flow, before, watching, run.job_name, ended)
-        flow_rows.put_end(self._store, flow.flow_id, run.job_name, ended)
+        for name, state in progress.final.items():
+            if name == run.job_name or name not in before.final:  # the others are crawlers
+                flow_rows.put_end(self._store, flow.flow_id, name, state)
         flow_rows.delete_open(self._store, flow.flow_id, run.run_id.split(ATTEMPT)[0])
         flow_rows.add_fired(self._store, flow.flow_id, [trigger.name for trigger in firing])
         starts = [
@@ -146,6 +165,8 @@ class Flows:
                 if "WorkflowName" not in entity.definition
             }
         snapshot = self._snapshot(flow.flow_id)
+        if snapshot.has_crawlers:
+            return snapshot.definitions
         return {name: snapshot.definitions[name] for name in snapshot.watching.get(job_name, ())}
 
     def snapshot(self, flow_id: str) -> Definitions:
@@ -160,7 +181,9 @@ class Flows:
             for name, definition in definitions.items():
                 for job_name in watched_jobs(definition):
                     watching.setdefault(job_name, []).append(name)
-            self._snapshots[flow_id] = _Snapshot(definitions, watching)
+            self._snapshots[flow_id] = _Snapshot(
+                definitions, watching, any(map(has_crawler, definitions.values()))
+            )
         return self._snapshots[flow_id]
 
 

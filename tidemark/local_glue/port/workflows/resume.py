@@ -9,6 +9,7 @@ from typing import Any
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, ServiceError
 from tidemark.local_glue.port.runs.active import Start
+from tidemark.local_glue.port.workflows.firing import refuse_crawlers
 from tidemark.local_glue.port.workflows.flow import COMPLETED, Flow, Progress
 from tidemark.local_glue.port.workflows.flow_graph import (
     JOB,
@@ -31,6 +32,7 @@ def resume_workflow_run(glue: LocalGlue, request: Request) -> dict[str, Any]:
     old = find_flow(glue, request)
     _check_state(glue, old)
     triggers = glue.flows.snapshot(old.flow_id)
+    refuse_crawlers(triggers)
     selected = _selected(glue, old, triggers, request["NodeIds"])
     again = selected | downstream(triggers, selected)
     kept: dict[str, tuple[str, ...]] = {}
@@ -44,6 +46,7 @@ def resume_workflow_run(glue: LocalGlue, request: Request) -> dict[str, Any]:
         properties=old.properties,
         previous_id=old.flow_id,
         kept=kept,
+        is_of_command=glue.is_of_command,
     )
     before = progress_of(glue.store, old.flow_id)
     progress = Progress(

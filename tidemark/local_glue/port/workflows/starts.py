@@ -22,7 +22,8 @@ def job_to_run(entity: Entity, request: RunRequest) -> JobDefinition:
     if "ScriptLocation" not in entity.definition["Command"]:
         raise InvalidInputError(f"job {entity.name} has no script: set Command.ScriptLocation")
     job = runnable_job(entity.name, entity.definition)
-    return replace(job, timeout_minutes=request.timeout_minutes or job.timeout_minutes)
+    asked = request.timeout_minutes
+    return job if asked is None else replace(job, timeout_minutes=asked)
 
 
 def start_of(

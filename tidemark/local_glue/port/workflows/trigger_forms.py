@@ -38,6 +38,39 @@ def trigger_of(name: str, definition: Definition) -> TriggerDefinition:
     )
 
 
+def definition_of(trigger: TriggerDefinition) -> dict[str, Any]:
+    """Return a trigger as requests have it; `trigger_of` reads it back."""
+    conditions = [
+        {**_member(one.job_name), "LogicalOperator": "EQUALS", **_state(one)}
+        for one in trigger.conditions
+    ]
+    actions = [
+        {
+            **_member(action.job_name),
+            "Arguments": dict(action.arguments),
+            **({} if action.timeout_minutes is None else {"Timeout": action.timeout_minutes}),
+        }
+        for action in trigger.actions
+    ]
+    return {
+        "Type": trigger.type,
+        "State": ACTIVATED if trigger.is_active else CREATED,
+        "WorkflowName": trigger.workflow_name,
+        "Actions": actions,
+        "Predicate": {"Logical": trigger.logical, "Conditions": conditions},
+    }
+
+
+def _member(node: str) -> dict[str, str]:
+    is_crawler = node.startswith(CRAWLER)
+    return {"CrawlerName": node.removeprefix(CRAWLER)} if is_crawler else {"JobName": node}
+
+
+def _state(condition: Condition) -> dict[str, str]:
+    is_crawler = condition.job_name.startswith(CRAWLER)
+    return {"CrawlState" if is_crawler else "State": condition.state}
+
+
 def node_of(item: Mapping[str, Any]) -> str:
     """Return the job or crawler that an action or a condition names."""
     return CRAWLER + item["CrawlerName"] if "CrawlerName" in item else str(item["JobName"])

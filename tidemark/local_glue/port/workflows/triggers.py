@@ -20,7 +20,12 @@ from tidemark.local_glue.port.entities import (
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.pages import page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
-from tidemark.local_glue.port.workflows.firing import fire, refuse_crawlers, triggers_of
+from tidemark.local_glue.port.workflows.firing import (
+    fire,
+    refuse_crawlers,
+    snapshot_of,
+    triggers_of,
+)
 from tidemark.local_glue.port.workflows.trigger_forms import (
     ACTIVATED,
     CONDITIONAL,
@@ -50,7 +55,7 @@ def create_trigger(glue: LocalGlue, request: Request) -> Answer:
     tags = request.get("Tags", {})
     entity = Entity(Kind.TRIGGER, request["Name"], definition, tags, now_ms, now_ms)
     if definition["State"] == ACTIVATED:
-        refuse_crawlers([entity])
+        refuse_crawlers(snapshot_of([entity]))
     create_entity(glue.store, entity)
     _reload(glue, entity)
     return {"Name": entity.name}
@@ -151,7 +156,7 @@ def start_trigger(glue: LocalGlue, request: Request) -> Answer:
     if entity.definition["Type"] == ON_DEMAND:
         fire(glue, entity)
     else:
-        refuse_crawlers([entity])
+        refuse_crawlers(snapshot_of([entity]))
         _set_state(glue, entity, ACTIVATED)
     return {"Name": entity.name}
 

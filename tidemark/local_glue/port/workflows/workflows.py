@@ -141,10 +141,15 @@ def stop_workflow_run(glue: LocalGlue, request: Request) -> Answer:
             "IllegalWorkflowStateException",
             f"workflow run {flow.flow_id} is {flow.status}; one that is RUNNING can be stopped",
         )
+    stop_flow(glue, flow)
+    return {}
+
+
+def stop_flow(glue: LocalGlue, flow: Flow) -> None:
+    """Stop the jobs of a workflow run that is RUNNING."""
     update_flow(glue.store, replace(flow, status=STOPPING))
     for run in runs_of(glue, flow):
         glue.runner.stop(run.run_id)
-    return {}
 
 
 def find_flow(glue: LocalGlue, request: Request) -> Flow:

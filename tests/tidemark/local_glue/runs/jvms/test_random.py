@@ -18,7 +18,7 @@ from tidemark.local_glue.runs.job_runs import stop_job_run
 from tidemark.local_glue.runs.jvms.pool_file import POOL_VARIABLE
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
 from tidemark.local_glue.store.database import Store
-from tidemark.local_glue.workflows.engine import recover_interrupted_runs
+from tidemark.local_glue.workflows.recovery import recover_interrupted_runs
 
 pytestmark = [
     pytest.mark.spark,

@@ -26,9 +26,16 @@ from tidemark.assembly.definitions import (
 from tidemark.cli.progress import print_outcome
 from tidemark.errors import EntityNotFoundError, TidemarkError, UnsupportedError
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.runs.job_runs import Machine
+from tidemark.local_glue.port.engine import Engine
+from tidemark.local_glue.port.entities import Entity, Kind, put_entity
+from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.runs.job_runs import start_job_run
+from tidemark.local_glue.port.runs.runner import Runner
+from tidemark.local_glue.port.workflows.flows import Flows
+from tidemark.local_glue.port.workflows.schedules import Schedules
+from tidemark.local_glue.port.workflows.whole_run import Watch, run_to_its_end
+from tidemark.local_glue.runs.job_runs import Machine, now_ms
 from tidemark.local_glue.store.database import Store
-from tidemark.local_glue.workflows.engine import WorkflowRun
 
 FAIL = "raise ValueError('no')"
 SLEEP = "import time; time.sleep(60)"
@@ -74,8 +81,48 @@ def store(home):
         yield store
 
 
+class Run:
+    """A workflow run that is still to be made, in an engine without a port."""
+
+    def __init__(self, home, deployment, observe):
+        self.home, self.deployment, self.watch = home, deployment, Watch(observe)
+
+    def execute(self):
+        with Engine(self._open, self.watch.deaths.append) as engine:
+            self.engine = engine
+            return run_to_its_end(engine, self.deployment, "flow", self.watch)
+
+    @contextlib.contextmanager
+    def _open(self):
+        machine = Machine(self.home, Path("java"), "http://127.0.0.1:9", "eu-west-2")
+        with Store(self.home.database) as store:
+            flows, tell = Flows(store, now_ms), self.watch.changes.put
+            runner = Runner(machine, store, flows.follow, tell, on_start=tell)
+            glue = LocalGlue(machine, store, runner, flows, Schedules(), now_ms, print)
+            for job in self.deployment.jobs.values():
+                put_entity(store, Entity(Kind.JOB, job.name, definition_of(job), {}, 0, 0))
+            try:
+                yield glue
+            finally:
+                runner.close()
+
+
+def definition_of(job):
+    return {
+        "Command": {
+            "Name": job.command,
+            "PythonVersion": "3.9",
+            "ScriptLocation": job.script_location,
+        },
+        "GlueVersion": job.glue_version,
+        "DefaultArguments": job.default_arguments,
+        "Timeout": job.timeout_minutes,
+        "MaxRetries": job.max_retries,
+    }
+
+
 @pytest.fixture
-def workflow(home, store):
+def workflow(home):
     """Return a maker of workflow runs over scripts by job name."""
 
     def make(scripts, *triggers, observe=lambda run: None, **changes):
@@ -84,8 +131,7 @@ def workflow(home, store):
             (home.lake / "scripts" / f"{name}.py").write_text(script, encoding="utf-8")
             jobs[name] = JobDefinition(name, f"s3://scripts/{name}.py", "5.1", **changes)
         deployment = Deployment(jobs, triggers, ("flow",), (), ("scripts",), {}, "eu-west-2")
-        machine = Machine(home, Path("java"), "http://127.0.0.1:9", "eu-west-2")
-        return WorkflowRun(machine, deployment, store, "flow", observe)
+        return Run(home, deployment, observe)
 
     return make
 
@@ -287,7 +333,7 @@ def test_job_that_keeps_failing_is_retried_as_often_as_it_may(workflow):
 @pytest.mark.rule("Triggers and workflows", source="ADD, TRG")
 def test_timeout_is_not_retried_and_fires_its_watcher(workflow):
     run = workflow({"one": SLEEP, "two": ""}, START, after("TIMEOUT"), max_retries=2)
-    jobs = run._deployment.jobs
+    jobs = run.deployment.jobs
     jobs["one"] = replace(jobs["one"], timeout_minutes=0)
 
     assert outcome(run.execute()) == [("one", "TIMEOUT"), ("two", "SUCCEEDED")]
@@ -375,7 +421,8 @@ def test_observer_sees_each_change_after_it_was_stored(store, workflow):
 
     def observe(run):
         if run is not None:
-            assert store.latest_job_run("one") == run
+            stored = store.latest_job_run("one")
+            assert stored == run or run.state == "RUNNING"  # it has ended since
             seen.append(run.state)
 
     workflow({"one": ""}, START, observe=observe).execute()
@@ -453,3 +500,41 @@ def test_job_that_cannot_run_here_is_refused_before_anything_starts(home, workfl
         workflow({"one": "", "two": ""}, START, last).execute()
 
     assert list(home.runs.iterdir()) == []
+
+
+def test_an_end_that_cannot_be_recorded_ends_the_run_with_the_reason(store, workflow):
+    store.query(
+        "CREATE TRIGGER no_room BEFORE UPDATE ON job_run WHEN NEW.state = 'SUCCEEDED' "
+        "BEGIN SELECT RAISE(ABORT, 'there is no room'); END"
+    )
+
+    with pytest.raises(TidemarkError, match="there is no room"):
+        workflow({"one": ""}, START).execute()
+
+    assert store.latest_job_run("one").state == "RUNNING"
+
+
+def test_a_run_of_an_engine_that_dies_ends_with_the_reason(store, workflow):
+    store.query(
+        "CREATE TRIGGER no_room BEFORE UPDATE ON job_run WHEN NEW.state = 'RUNNING' "
+        "BEGIN SELECT RAISE(ABORT, 'there is no room'); END"
+    )
+
+    with pytest.raises(TidemarkError, match="there is no room"):
+        workflow({"one": ""}, START).execute()
+
+
+def test_runs_that_a_script_starts_are_waited_for(store, workflow):
+    begun = []
+
+    def start_another(run):
+        if run is not None and run.job_name == "one" and not begun:
+            begun.append(started.engine.ask(lambda glue: start_job_run(glue, {"JobName": "two"})))
+
+    started = workflow(
+        {"one": "", "two": "import time; time.sleep(1)"}, START, observe=start_another
+    )
+    result = started.execute()
+
+    assert outcome(result) == [("one", "SUCCEEDED")]
+    assert store.latest_job_run("two").state == "SUCCEEDED"

@@ -1,0 +1,197 @@
+"""The port that `tidemark run` serves while it works, and the one that it finds and uses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.commands import WriteAssembly
+from tests.tidemark.cli.processes import read_until, started, wait_until
+from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
+from tests.tidemark.local_glue.port.conftest import Port
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.http.serving import serving
+from tidemark.local_glue.port.served import find_port
+
+WAITS = "import pathlib, time\nwhile not pathlib.Path({!r}).exists(): time.sleep(0.01)\n"
+SHELL = {"Name": "pythonshell", "PythonVersion": "3.9"}
+
+
+def shells(folder: Path, **workflow: object) -> Path:
+    """Make the jobs of an assembly Python shell jobs, and give its workflow properties."""
+    path = folder / "template.json"
+    template = json.loads(path.read_text(encoding="utf-8"))
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Glue::Job":
+            resource["Properties"]["Command"].update(SHELL)
+    template["Resources"]["Flow"]["Properties"].update(workflow)
+    path.write_text(json.dumps(template), encoding="utf-8")
+    return folder
+
+
+PRODUCER = """
+import boto3, sys
+from awsglue.utils import getResolvedOptions
+args = getResolvedOptions(sys.argv, ["WORKFLOW_NAME", "WORKFLOW_RUN_ID"])
+run = {"Name": args["WORKFLOW_NAME"], "RunId": args["WORKFLOW_RUN_ID"]}
+glue = boto3.client("glue")
+day = glue.get_workflow_run_properties(**run)["RunProperties"]["day"]
+boto3.client("s3").put_object(Bucket="landing", Key="a.txt", Body=day.encode())
+glue.put_workflow_run_properties(**run, RunProperties={"path": "s3://landing/a.txt"})
+print(boto3.client("logs").describe_log_groups()["logGroups"][0]["logGroupName"])
+glue.start_job_run(JobName="beside")
+"""
+CONSUMER = """
+import boto3, sys
+from awsglue.utils import getResolvedOptions
+args = getResolvedOptions(sys.argv, ["WORKFLOW_NAME", "WORKFLOW_RUN_ID"])
+run = {"Name": args["WORKFLOW_NAME"], "RunId": args["WORKFLOW_RUN_ID"]}
+print(boto3.client("glue").get_workflow_run_properties(**run)["RunProperties"]["path"])
+"""
+
+
+def test_boto3_in_scripts_reaches_glue_logs_and_s3_and_properties_pass_from_job_to_job(
+    home: Path, write_assembly: WriteAssembly
+) -> None:
+    scripts = {"producer": PRODUCER, "consumer": CONSUMER, "beside": "print('ran')"}
+    app = shells(
+        write_assembly(scripts, {"consumer": ["producer"], "beside": ["consumer"]}),
+        DefaultRunProperties={"day": "2026-01-01"},
+    )
+
+    result = tidemark("run", "--app", str(app), "--only", "producer")
+
+    assert result.exit_code == 0, result.output
+    assert "beside  SUCCEEDED" in result.output  # started by producer, and waited for
+    result = tidemark("run", "--app", str(app), "--from", "producer")
+    assert result.exit_code == 0, result.output
+    assert tidemark("logs", "producer", "--output").stdout == "/aws-glue/jobs/error\n"
+    assert tidemark("logs", "consumer", "--output").stdout == "s3://landing/a.txt\n"
+    assert (home / "lake" / "landing" / "a.txt").read_text() == "2026-01-01"
+
+
+def test_a_run_that_goes_on_is_asked_and_stopped_from_elsewhere(
+    home: Path, write_assembly: WriteAssembly, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    app = shells(write_assembly({"one": WAITS.format(str(gate)), "two": ""}, {"two": ["one"]}))
+    with started("run", "--app", str(app)) as run:
+        read_until(run, b"one  started")
+
+        states = [it["state"] for it in json.loads(tidemark("runs", "--format", "json").stdout)]
+        second = tidemark("run", "--app", str(app))
+        stopped = tidemark("stop")
+        said, _ = run.communicate(timeout=60)
+
+    assert states == ["RUNNING"]
+    assert_one_clear_line(second, 2, f"process {run.pid} is using")
+    assert "is being stopped" in stopped.stdout
+    assert run.returncode == 1
+    assert b"one  STOPPED" in said
+    assert b"two was not started" in said
+
+
+def test_a_killed_run_leaves_nothing_running_and_is_not_continued(
+    home: Path, write_assembly: WriteAssembly, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    app = shells(write_assembly({"one": WAITS.format(str(gate)), "two": ""}, {"two": ["one"]}))
+    with started("run", "--app", str(app)) as run:
+        read_until(run, b"one  started")
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+    wait_until(lambda: not Home.open(home).is_held())
+
+    (left,) = json.loads(tidemark("runs", "--format", "json").stdout)
+    with serving(Home.open(home)) as (url, engine):
+        port = Port(Home.open(home), url, engine)
+        (flow,) = port.glue.get_workflow_runs(Name="flow")["Runs"]
+        states = (port.states("one"), port.states("two"))
+
+    assert (left["job"], left["state"]) == ("one", "FAILED")
+    assert (flow["Status"], states) == ("STOPPED", (["FAILED"], []))
+
+
+def test_a_failed_run_is_resumed(home: Path, write_assembly: WriteAssembly) -> None:
+    app = shells(write_assembly({"one": "", "two": "raise SystemExit(3)"}, {"two": ["one"]}))
+    failed = tidemark("run", "--app", str(app))
+    (home / "lake" / "assets" / "two.py").write_text("", encoding="utf-8")
+
+    resumed = tidemark("resume")
+
+    assert (failed.exit_code, resumed.exit_code) == (1, 0), resumed.output
+    assert "✓ two  SUCCEEDED" in resumed.stdout
+    assert "one" not in resumed.stdout
+
+
+def test_a_served_home_is_deployed_to_and_runs_there(
+    home: Path, write_assembly: WriteAssembly
+) -> None:
+    app = shells(write_assembly({"one": "print('ran')", "two": ""}, {"two": ["one"]}))
+    with serving(Home.open(home)) as (url, engine):
+        port = Port(Home.open(home), url, engine)
+
+        whole = tidemark("run", "--app", str(app))
+        part = tidemark("run", "--app", str(app), "--only", "one")
+        behind = tidemark("run", "--app", str(app), "--from", "one")
+        isolated = tidemark("run", "--app", str(app), "--isolated")
+
+        assert port.states("one") == ["SUCCEEDED", "SUCCEEDED"]
+        assert port.states("two") == ["SUCCEEDED"]
+    assert whole.exit_code == part.exit_code == 0, whole.output
+    assert f"process {os.getpid()} serves {home}, and runs this" in whole.output
+    assert "✓ two  SUCCEEDED" in whole.output
+    assert_one_clear_line(behind, 2, "tidemark resume --from one")
+    assert_one_clear_line(isolated, 2, "--isolated")
+    assert find_port(Home.open(home)) is None
+
+
+def test_a_trigger_that_is_fired_in_a_home_that_no_one_serves_is_waited_for(
+    home: Path, write_assembly: WriteAssembly
+) -> None:
+    app = shells(write_assembly({"one": "", "two": ""}, {"two": ["one"]}))
+    tidemark("run", "--app", str(app), "--only", "one")
+    triggers = json.loads(tidemark("trigger", "--format", "json").stdout)
+    (start,) = [it["name"] for it in triggers if it["type"] == "ON_DEMAND"]
+
+    fired = tidemark("trigger", start)
+    runs = json.loads(tidemark("runs", "--format", "json").stdout)
+
+    assert (fired.exit_code, fired.stdout) == (0, f"trigger {start} has fired: one\n")
+    assert [(it["job"], it["state"]) for it in runs] == [
+        *(("two", "SUCCEEDED"), ("one", "SUCCEEDED"), ("one", "SUCCEEDED")),
+    ]
+
+
+@pytest.mark.parametrize("words", [("--only", "tow"), ("--from", "tow")])
+def test_a_misspelt_job_of_a_run_is_told(
+    home: Path, write_assembly: WriteAssembly, words: tuple[str, str]
+) -> None:
+    app = write_assembly({"one": "", "two": ""}, {"two": ["one"]})
+
+    assert_one_clear_line(tidemark("run", "--app", str(app), *words), 2, "did you mean two?")
+
+
+def test_a_resuming_command_that_is_killed_leaves_nothing_open(
+    home: Path, write_assembly: WriteAssembly, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    app = shells(write_assembly({"one": "raise SystemExit(3)"}))
+    tidemark("run", "--app", str(app))
+    (home / "lake" / "assets" / "one.py").write_text(WAITS.format(str(gate)), encoding="utf-8")
+    with started("resume") as resumed:
+        read_until(resumed, b"one  started")
+        os.kill(resumed.pid, signal.SIGKILL)
+        resumed.wait()
+    wait_until(lambda: not Home.open(home).is_held())
+    gate.touch()
+
+    again = tidemark("resume")
+    whole = tidemark("run", "--app", str(app))
+
+    assert_one_clear_line(again, 2, "is STOPPED; one that is COMPLETED can be resumed")
+    assert whole.exit_code == 0, whole.output

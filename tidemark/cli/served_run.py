@@ -1,0 +1,47 @@
+"""What `tidemark run` does where a port serves the home: it deploys there, and runs as a client."""
+
+from pathlib import Path
+
+import click
+
+from tidemark.cli.deployed import run_job
+from tidemark.cli.runs import watch
+from tidemark.cli.where import Where
+from tidemark.errors import UsageError
+from tidemark.local_glue.commands import load, region
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.one_run import chosen_workflow
+from tidemark.local_glue.port.served import ServedPort, deploy
+from tidemark.operate.clients import of_port
+from tidemark.operate.workflow_runs import start_workflow_run
+
+
+def run_served(
+    home: Home,
+    served: ServedPort,
+    assembly: Path,
+    workflow: str | None,
+    only: str | None,
+    begin: str | None,
+) -> int:
+    """Deploy an assembly on the port of a home, run a workflow of it, and watch it.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        TidemarkError: it could not be deployed or started.
+    """
+    if begin is not None:
+        raise UsageError(
+            f"process {served.pid} serves {home.root}: there a workflow run begins at a job only "
+            f"by resuming an earlier run: `tidemark resume --from {begin}`"
+        )
+    name = chosen_workflow(load(assembly), workflow)
+    click.echo(f"process {served.pid} serves {home.root}, and runs this")
+    click.echo(deploy(served, assembly))
+    with of_port(served.url, str(home.root), region()) as glue:
+        where = Where(None)
+        if only is not None:
+            return run_job(glue, name, glue.names.job(only), where, "table")
+        return watch(glue, name, start_workflow_run(glue, name), where, "table")

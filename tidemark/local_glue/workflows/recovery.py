@@ -1,0 +1,40 @@
+"""What a killed command has left: its runs are ended and recorded."""
+
+import shutil
+from pathlib import Path
+
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.local_glue.runs.found_warnings import warnings_of
+from tidemark.local_glue.runs.job_runs import end_left_over_processes, failed_run, now_ms
+from tidemark.local_glue.runs.jvms.supply import Jvms
+from tidemark.local_glue.runs.spark import TEMPORARY_FOLDER
+from tidemark.local_glue.runs.stored_warnings import ShowWarnings, keep_warnings, show_unseen
+from tidemark.local_glue.store.database import JobRun, Store
+
+KILLED = "the command that ran this job was killed"
+
+
+def record_warnings(
+    store: Store, run: JobRun, job: JobDefinition, warn: ShowWarnings | None
+) -> None:
+    """Store the warnings of a finished run, then show what no one has seen yet."""
+    keep_warnings(store, run.run_id, warnings_of(store, run, job))
+    show_unseen(store, warn)
+
+
+def recover_interrupted_runs(store: Store, jvms: Jvms) -> list[JobRun]:
+    """Close the books of runs whose command was killed; return the job runs marked FAILED.
+
+    Their processes are ended first. Nothing they had not committed counts, so the next workflow
+    run continues from the committed bookmarks and watermarks.
+    """
+    recovered = []
+    for run in store.unfinished_job_runs():
+        end_left_over_processes(run)
+        jvms.end_jvm_of(Path(run.log_path))
+        shutil.rmtree(Path(run.log_path).parent / TEMPORARY_FOLDER, ignore_errors=True)
+        failed = failed_run(run, KILLED)
+        store.put_job_run(failed)
+        recovered.append(failed)
+    store.interrupt_workflow_runs(now_ms())
+    return recovered
