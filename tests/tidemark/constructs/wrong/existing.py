@@ -166,7 +166,12 @@ WRONG = {
                 alerts=tc.Alerting(
                     subscribers=[
                         tc.SlackChannel(
-                            s2, "S", stage=stage_of(), key=w.key, workspace_id="T0", channel_id="C0"
+                            s2,
+                            "S",
+                            stage=stage_of(region="us-east-1"),
+                            key=w.key,
+                            workspace_id="T0",
+                            channel_id="C0",
                         )
                     ]
                 ),

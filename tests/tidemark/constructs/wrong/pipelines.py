@@ -134,7 +134,7 @@ WRONG = {
             watermarks=None,
             key=w.key,
         ),
-        "pipeline 'orders' has key in the region eu-west-1",
+        "pipeline 'orders' has the stage 'dev', which is in the account",
     ),
     "pl watermarks of other region": (
         lambda w: tc.Pipeline(
