@@ -110,3 +110,16 @@ def test_what_waits_for_a_streaming_job_is_left_out_and_no_trigger_starts_it():
 def test_streaming_jobs_alone_are_no_pipeline():
     with pytest.raises(UsageError, match="name one of these too"):
         adopt(Found("", {"Clicks": clicks(checkpoint="s3://lake/state/clicks/")}))
+
+
+def test_a_stream_that_is_to_end_tells_of_no_long_run():
+    job = clicks(checkpoint="s3://lake/state/clicks/") | {
+        "MaintenanceWindow": None,
+        "Timeout": 90,
+        "NotificationProperty": {"NotifyDelayAfter": 30},
+    }
+
+    adoption, _ = adopted(job)
+
+    assert adoption.streaming_jobs[0].options == {}
+    assert any(one.path == ("NotificationProperty",) for one in adoption.differences)

@@ -105,7 +105,7 @@ def call_of(job: Reading) -> JobCall:
     arguments = _arguments(job)
     options = options_of(
         job,
-        runtime.timeout_minutes,
+        None if command == STREAMING else runtime.timeout_minutes,  # it tells of no long run
         has_state=bookmark == "ENABLE" or table is not None or command == STREAMING,
     )
     if fixed := fixed_arguments_of(job, arguments):
