@@ -10,7 +10,7 @@ import pytest
 
 from tests.projects import PROJECT, shell
 
-pytestmark = [pytest.mark.synth, pytest.mark.spark]
+pytestmark = [pytest.mark.synth, pytest.mark.spark, pytest.mark.nightly]
 TEXT = (PROJECT / "docs" / "another-repository.md").read_text(encoding="utf-8")
 
 

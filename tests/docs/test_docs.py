@@ -141,6 +141,7 @@ def test_the_readme_shows_what_make_demo_prints() -> None:
 
 @pytest.mark.spark
 @pytest.mark.synth
+@pytest.mark.nightly
 def test_the_readme_commands_and_its_job_run_one_after_the_other(tmp_path, monkeypatch) -> None:
     """The job is added between the two runs, and works the first time."""
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))

@@ -9,7 +9,7 @@ import pytest
 from tests.docs.test_docs import FENCE
 
 pytest_plugins = ("pytester",)
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 
 PROJECT = Path(__file__).parents[2]
 PAGE = (PROJECT / "docs" / "test-your-jobs.md").read_text(encoding="utf-8")

@@ -154,6 +154,7 @@ print("ids", [row["id"] for row in spark.table("orders_table").collect()])
 """
 
 
+@pytest.mark.nightly
 def test_recipe_for_a_merge_deletes_what_the_source_says_is_deleted(s3, dynamodb, tmp_path):
     code = SNIPPETS["merge recipe"].replace("ingest-orders", f"merge-{s3.folder.name}")
 

@@ -9,7 +9,10 @@ from watermarks import WatermarkSupersededError, Window, read_committed, write_w
 
 pytestmark = pytest.mark.spark
 
-FORMATS = ["parquet", "orc", "json", "csv"]
+FORMATS = [
+    *("parquet", "csv"),
+    *(pytest.param(name, marks=pytest.mark.nightly) for name in ("orc", "json")),
+]
 SCHEMA = "id INT, origin STRING"
 FIRST = [(1, "EWR"), (2, "JFK")]
 

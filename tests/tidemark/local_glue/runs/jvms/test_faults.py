@@ -87,6 +87,7 @@ def finished(bench, process, folder):
     return bench.finish(process)
 
 
+@pytest.mark.nightly
 def test_jvm_that_dies_while_idle_is_replaced_silently(bench, one_jvm):
     process, folder, jvm = started(bench, one_jvm)
     assert finished(bench, process, folder).run.state == "SUCCEEDED"
@@ -225,6 +226,7 @@ def test_killed_owner_takes_its_jvms_along_and_the_next_one_cleans_up(
     assert not (tmp_path / "jvms").exists()
 
 
+@pytest.mark.nightly
 def test_engine_ends_the_jvm_of_its_run_in_the_pool_of_another(bench, owner, monkeypatch):
     process, file = owner
     monkeypatch.setenv(POOL_VARIABLE, str(file))

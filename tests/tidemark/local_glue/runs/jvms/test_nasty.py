@@ -227,10 +227,15 @@ def test_run_that_is_stopped_or_runs_too_long_or_is_killed_takes_its_jvm_along(
     ("before", "why"),
     [
         ("conf.set('spark.driver.memory', '600m')", "cold: spark.driver.memory is set"),
-        ("os.environ['TZ'] = 'Asia/Tokyo'", "cold: the script changed the environment variable TZ"),
-        (
+        pytest.param(
+            "os.environ['TZ'] = 'Asia/Tokyo'",
+            "cold: the script changed the environment variable TZ",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
             "os.environ['PYSPARK_SUBMIT_ARGS'] = '--verbose ' + os.environ['PYSPARK_SUBMIT_ARGS']",
             "cold: the script changed the environment variable PYSPARK_SUBMIT_ARGS",
+            marks=pytest.mark.nightly,
         ),
     ],
     ids=["memory", "time zone", "arguments"],
