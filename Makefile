@@ -26,8 +26,10 @@ demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increme
 	@python -m sample demo
 
 test: setup ## Run the tests, but for the sweeps of test-nightly
+	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install \
+		and not clients"
 	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder \
-		-m "not nightly and not install and not clients"
+		-m "(spark or synth or stress) and not nightly and not install and not clients"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install \

@@ -56,19 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=_turn)
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
     if not config.getoption("--aws"):
         skip = pytest.mark.skip(reason="needs a real account: --aws, see CONTRIBUTING.md")
         for item in items:
             if item.get_closest_marker("aws"):
                 item.add_marker(skip)
-
-
-def _turn(item: pytest.Item) -> int:
-    """Return when a test is to begin: the longest modules first, last what takes no time."""
-    if item.path.as_posix().endswith(LONGEST):
-        return 0
-    return 1 if any(item.get_closest_marker(name) for name in ("spark", "synth", "stress")) else 2
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,14 @@ LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
 
+def delete_entry(path: Path) -> None:
+    """Delete a file, a folder or a symbolic link; what a link leads to stays."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
 @dataclass(frozen=True)
 class Home:
     """Paths inside one state home; the folder exists and is writable."""
@@ -236,10 +244,7 @@ class Home:
             for entry in self.root.iterdir():
                 if entry.name in (MARKER, "lock", JVMS_FOLDER, JVM_POOL_FILE):  # in use, maybe
                     continue
-                if entry.is_dir() and not entry.is_symlink():
-                    shutil.rmtree(entry)
-                else:
-                    entry.unlink()
+                delete_entry(entry)
         self._claim()
 
 

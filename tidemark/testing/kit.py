@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tidemark.errors import UsageError
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
+from tidemark.local_glue.home import Home, delete_entry
 from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.job_runs import Machine
@@ -84,7 +84,7 @@ class Kit:
         for folder in (self.home.lake, self.home.runs, self.home.dynamodb, self.home.derby):
             for entry in folder.iterdir() if folder.is_dir() else ():
                 if entry != self.home.lake / SHARED_BUCKET:
-                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+                    delete_entry(entry)
         for name in ("", "-wal", "-shm"):
             Path(f"{self.home.database}{name}").unlink(missing_ok=True)
         shutil.copy2(self._empty, self.home.database)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidemark.errors import UsageError
+from tidemark.local_glue.home import delete_entry
 from tidemark.testing import lake_files
 from tidemark.testing.lake_files import Row
 
@@ -176,7 +177,7 @@ class Lake:
         path = self.path(place)
         if path.is_dir():
             for entry in path.iterdir():
-                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+                delete_entry(entry)
         else:
             path.unlink(missing_ok=True)
 

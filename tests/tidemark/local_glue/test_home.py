@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_glue.home import Home
+from tidemark.local_glue.home import Home, delete_entry
 
 HOLD = """
 import sys
@@ -240,3 +240,15 @@ def test_a_folder_within_a_project_gets_no_home_of_its_own(tmp_path, monkeypatch
     monkeypatch.chdir(inside)
     (inside / ".tidemark").mkdir()
     assert Home.from_environment().root == inside / ".tidemark"
+
+
+def test_what_a_deleted_link_leads_to_stays(tmp_path):
+    for name in ("folder", "kept"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "kept")
+
+    for name in ("folder", "link", "kept/file"):
+        delete_entry(tmp_path / name)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept"]

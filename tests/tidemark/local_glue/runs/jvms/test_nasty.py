@@ -200,6 +200,7 @@ def started(bench, process):
         time.sleep(0.02)
 
 
+@pytest.mark.nightly
 def test_run_that_is_stopped_or_runs_too_long_or_is_killed_takes_its_jvm_along(
     bench, one_jvm, cold
 ):
