@@ -15,7 +15,6 @@ from tidemark.assembly.definitions import JobDefinition
 from tidemark.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.runs.arguments import merge_arguments
-from tidemark.local_glue.runs.found_warnings import warnings_of
 from tidemark.local_glue.runs.job_runs import (
     Machine,
     failed_run,
@@ -37,8 +36,8 @@ from tidemark.testing.kills import KILL_VARIABLE, KILLED
 from tidemark.testing.kit import GlueTest
 from tidemark.testing.lake import SCRIPTS, Lake
 from tidemark.testing.libraries import shipped_packages, zip_packages
+from tidemark.testing.recorded_run import recorded_run
 from tidemark.testing.run import GlueRun
-from tidemark.testing.sources_read import sources_read
 
 SCRIPT_FOLDERS = ("", "glue_jobs")
 POLL_S = 0.01
@@ -279,33 +278,25 @@ class GlueJob:
         began: float,
         repeat: Callable[[], GlueRun],
     ) -> GlueRun:
-        home, folder = self._test.home, Path(finished.log_path).parent
+        home, after = self._test.home, self._contents()
         with Store(home.database) as store:
-            warnings = warnings_of(store, finished, job)
-            read = sources_read(store, home, finished.run_id)
-        after = self._contents()
+            recorded = recorded_run(
+                store,
+                home,
+                finished,
+                job,
+                arguments=merged,
+                seconds=time.monotonic() - began,
+                why_isolated=why,
+                repeat=repeat,
+            )
         written = [name for name, seen in after.items() if before.get(name) != seen]
         error = finished.error_message
-        return GlueRun(
-            job_name=finished.job_name,
-            run_id=finished.run_id,
-            state=finished.state,
-            rows_read=finished.rows_read or 0,
-            files_read=read.files,
-            rows_written=finished.rows_written or 0,
-            stdout=text_of(folder / "stdout.log"),
-            stderr=text_of(folder / "stderr.log"),
+        return replace(
+            recorded,
             error=KILLED if error and error.startswith(KILLED) else error,
-            warnings=warnings,
             files_written=tuple(sorted(written)),
-            arguments=dict(merged),
-            seconds=time.monotonic() - began,
-            why_isolated=why,
             exception=ended.exception,
-            script=str(job.submitted_file),
-            bookmarked=read.bookmarked,
-            sources=read.sources,
-            repeat=repeat,
         )
 
     def _contents(self) -> dict[str, tuple[int, int]]:
@@ -343,8 +334,3 @@ def _version(version: str) -> str:
 
 def _digest(source: bytes) -> str:
     return hashlib.sha256(source).hexdigest()
-
-
-def text_of(file: Path) -> str:
-    """Return what is in a log; an empty text if there is none."""
-    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""

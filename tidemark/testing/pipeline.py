@@ -18,13 +18,11 @@ from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_glue.commands import deploy
 from tidemark.local_glue.port.one_run import run_workflow
-from tidemark.local_glue.runs.found_warnings import warnings_of
 from tidemark.local_glue.store.database import JobRun, Store
 from tidemark.local_glue.workflows.result import WorkflowResult
 from tidemark.local_glue.workflows.selection import Selection
-from tidemark.testing.glue_job import text_of
+from tidemark.testing.recorded_run import recorded_run
 from tidemark.testing.run import GlueRun
-from tidemark.testing.sources_read import sources_read
 
 if TYPE_CHECKING:
     from tidemark.testing.kit import GlueTest
@@ -187,28 +185,16 @@ class Pipeline:
     def _job_run(
         self, store: Store, run: JobRun, result: WorkflowResult, seconds: float
     ) -> GlueRun:
-        job, folder = result.jobs[run.job_name], Path(run.log_path).parent
-        read = sources_read(store, self._test.home, run.run_id)
+        job = result.jobs[run.job_name]
         took = (run.completed_at_ms or run.started_at_ms) - run.started_at_ms
-        return GlueRun(
-            job_name=run.job_name,
-            run_id=run.run_id,
-            state=run.state,
-            rows_read=run.rows_read or 0,
-            files_read=read.files,
-            rows_written=run.rows_written or 0,
-            stdout=text_of(folder / "stdout.log"),
-            stderr=text_of(folder / "stderr.log"),
-            error=run.error_message,
-            warnings=warnings_of(store, run, job),
-            files_written=(),
-            arguments=dict(job.default_arguments),
+        return recorded_run(
+            store,
+            self._test.home,
+            run,
+            job,
+            arguments=job.default_arguments,
             seconds=took / 1000 or seconds,
             why_isolated=WHY,
-            exception=None,
-            script=str(job.submitted_file or job.script_location),
-            bookmarked=read.bookmarked,
-            sources=read.sources,
             repeat=lambda: self.run(only=run.job_name)[run.job_name],
         )
 

@@ -1,5 +1,7 @@
 """What a job runs on, as its old definition says, or the nearest that can be declared."""
 
+from collections.abc import Collection
+
 from tidemark.adopt.reading import Reading
 from tidemark.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.errors import JobDefinitionError
@@ -13,7 +15,11 @@ AUTO_SCALING = ("DefaultArguments", "--enable-auto-scaling")
 def runtime_of(job: Reading) -> JobRuntime:
     """Return what a job runs on, and account for what says so."""
     version = _version(job)
-    worker = _worker_type(job)
+    worker = worker_type_of(
+        job,
+        WORKER_TYPES,
+        do="compare the memory and the duration of its first run with those of the old job",
+    )
     runtime = JobRuntime(
         worker_type=worker,
         number_of_workers=_workers(job, worker),
@@ -40,15 +46,19 @@ def _version(job: Reading) -> str:
     return DEFAULT_GLUE_VERSION
 
 
-def _worker_type(job: Reading) -> str:
+def worker_type_of(job: Reading, allowed: Collection[str], do: str) -> str:
+    """Return the worker type of a job, or G.1X where its own cannot be declared.
+
+    Args:
+        job: what it says is accounted for.
+        allowed: what a job of its kind can have.
+        do: what to do about another one.
+    """
     worker = job.get("WorkerType")
-    if worker in WORKER_TYPES:
+    if worker in allowed:
         return str(job.take("WorkerType"))
-    job.differ(
-        "WorkerType",
-        why=f"allowed are {', '.join(WORKER_TYPES)}; the job gets G.1X",
-        do="compare the memory and the duration of its first run with those of the old job",
-    )
+    why = f"allowed are {', '.join(allowed)}; the job gets G.1X"
+    job.differ("WorkerType", why=why, do=do)
     return "G.1X"
 
 

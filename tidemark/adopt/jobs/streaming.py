@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from tidemark.adopt.jobs.runtimes import worker_type_of
 from tidemark.adopt.model import AdoptedJob, Guess, Place
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
@@ -131,7 +132,9 @@ def guess_of_streams(job: AdoptedJob, script: str | None) -> Guess:
 def streaming_runtime_of(job: Reading) -> StreamingRuntime:
     """Return what a streaming job runs on, and account for what says so."""
     version = _version(job)
-    worker = _worker_type(job)
+    worker = worker_type_of(
+        job, STREAMING_WORKER_TYPES, do="compare how it keeps up with that of the old job"
+    )
     window = job.get("MaintenanceWindow")
     if isinstance(window, str) and WINDOW.fullmatch(window):
         job.take("MaintenanceWindow")
@@ -164,18 +167,6 @@ def _version(job: Reading) -> str:
         "one may not read it after that: keep a copy of it",
     )
     return DEFAULT_GLUE_VERSION
-
-
-def _worker_type(job: Reading) -> str:
-    worker = job.get("WorkerType")
-    if worker in STREAMING_WORKER_TYPES:
-        return str(job.take("WorkerType"))
-    job.differ(
-        "WorkerType",
-        why=f"allowed are {', '.join(STREAMING_WORKER_TYPES)}; the job gets G.1X",
-        do="compare how it keeps up with that of the old job",
-    )
-    return "G.1X"
 
 
 def _workers(job: Reading, worker: str) -> int:

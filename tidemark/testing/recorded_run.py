@@ -1,0 +1,65 @@
+"""A job run of a test, as the home has recorded it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tidemark.assembly.definitions import JobDefinition
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.found_warnings import warnings_of
+from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.testing.run import GlueRun
+from tidemark.testing.sources_read import sources_read
+
+
+def recorded_run(
+    store: Store,
+    home: Home,
+    run: JobRun,
+    job: JobDefinition,
+    *,
+    arguments: Mapping[str, str],
+    seconds: float,
+    why_isolated: str | None,
+    repeat: Callable[[], GlueRun],
+) -> GlueRun:
+    """Return what the store, the logs and the bookmark say of a run that is over.
+
+    Args:
+        store: of the home.
+        home: where it ran.
+        run: as the engine recorded it.
+        job: its job.
+        arguments: that it ran with.
+        seconds: how long it took.
+        why_isolated: why it ran in a process of its own; None if it did not.
+        repeat: runs the job once more.
+    """
+    folder = Path(run.log_path).parent
+    read = sources_read(store, home, run.run_id)
+    return GlueRun(
+        job_name=run.job_name,
+        run_id=run.run_id,
+        state=run.state,
+        rows_read=run.rows_read or 0,
+        files_read=read.files,
+        rows_written=run.rows_written or 0,
+        stdout=_text_of(folder / "stdout.log"),
+        stderr=_text_of(folder / "stderr.log"),
+        error=run.error_message,
+        warnings=warnings_of(store, run, job),
+        files_written=(),
+        arguments=dict(arguments),
+        seconds=seconds,
+        why_isolated=why_isolated,
+        exception=None,
+        script=str(job.submitted_file or job.script_location),
+        bookmarked=read.bookmarked,
+        sources=read.sources,
+        repeat=repeat,
+    )
+
+
+def _text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
