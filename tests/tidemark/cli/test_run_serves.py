@@ -195,3 +195,21 @@ def test_a_resuming_command_that_is_killed_leaves_nothing_open(
 
     assert_one_clear_line(again, 2, "is STOPPED; one that is COMPLETED can be resumed")
     assert whole.exit_code == 0, whole.output
+
+
+def test_a_job_of_a_run_reads_a_secret_that_was_put_before(
+    home: Path, write_assembly: WriteAssembly, tmp_path: Path
+) -> None:
+    (tmp_path / "password.txt").write_text("open sesame", encoding="utf-8")
+    script = (
+        'import boto3\nprint(boto3.client("secretsmanager")'
+        '.get_secret_value(SecretId="orders/reader")["SecretString"])\n'
+    )
+    app = shells(write_assembly({"reader": script}))
+
+    put = tidemark("local", "secret", "put", "orders/reader", "--file", f"{tmp_path}/password.txt")
+    result = tidemark("run", "--app", str(app))
+
+    assert put.exit_code == 0, put.output
+    assert result.exit_code == 0, result.output
+    assert tidemark("logs", "reader", "--output").stdout == "open sesame\n"
