@@ -1,12 +1,13 @@
 """What `run` and `status` do with --deployed: the same through boto3, on a deployed stage."""
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tidemark.cli.bookmark import console_for_tables
-from tidemark.cli.where import Where, glue_of_stage
+from tidemark.cli.where import Where, assembly_of_stage, glue_of_stage
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,15 +57,28 @@ def run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) ->
 
 
 def status_deployed(where: Where, output: str) -> None:
-    """Show last run, bookmark and watermark of each job of a stage."""
+    """Show last run, bookmark and watermark of each job of a stage, and how fresh datasets are."""
     from tidemark.cli.views.deployed_status import deployed_listing, status_json, watermarks_of
+    from tidemark.cli.views.freshness import freshness_listing
     from tidemark.operate.statuses import statuses_of
+    from tidemark.report.deployed import freshness_of_stage
+    from tidemark.report.jobs import read_jobs
 
-    with glue_of_stage(where) as glue:
+    assembly = assembly_of_stage(where)
+    now_ms = time.time_ns() // 1_000_000
+    with glue_of_stage(where, assembly) as glue:
         statuses = statuses_of(glue)
-        watermarks = watermarks_of(statuses, glue.glue.meta.region_name)
+        region = glue.glue.meta.region_name
+        watermarks = watermarks_of(statuses, region)
+        fresh = freshness_of_stage(glue, read_jobs(assembly, region), now_ms)
     if output == "json":
-        found: list[dict[str, Any]] = [status_json(it, watermarks.get(it.job)) for it in statuses]
+        found: list[dict[str, Any]] = [
+            status_json(it, watermarks.get(it.job), fresh, now_ms) for it in statuses
+        ]
         click.echo(json.dumps(found, indent=2))
         return
-    console_for_tables().print(deployed_listing(statuses, watermarks), soft_wrap=True)
+    console = console_for_tables()
+    console.print(deployed_listing(statuses, watermarks), soft_wrap=True)
+    if fresh:
+        console.print()
+        console.print(freshness_listing(fresh, now_ms), soft_wrap=True)

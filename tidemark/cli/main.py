@@ -22,9 +22,9 @@ from tidemark.cli.new_job import new_job
 from tidemark.cli.runs import COMMANDS
 from tidemark.cli.snapshot import snapshot
 from tidemark.cli.state import state
+from tidemark.cli.status import status
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.watermark import watermark
-from tidemark.cli.where import CONTEXT_HELP as DEPLOYED_CONTEXT_HELP
 from tidemark.cli.where import DEPLOYED_HELP, Where
 from tidemark.errors import InputError, TidemarkError, UsageError
 from tidemark.extras import not_installed
@@ -111,6 +111,7 @@ main.add_command(init)
 main.add_command(local)
 main.add_command(snapshot)
 main.add_command(state)
+main.add_command(status)
 main.add_command(submit)
 main.add_command(watermark)
 main.add_command(new_job)
@@ -214,42 +215,6 @@ def run(
             )
     print_outcome(console, result)
     sys.exit(0 if result.is_success else FAILURE)
-
-
-@main.command()
-@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
-@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=DEPLOYED_CONTEXT_HELP)
-@click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
-@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
-def status(app: Path | None, context: tuple[str, ...], deployed: str | None, output: str) -> None:
-    """Show every job's last run, bookmark and watermark.
-
-    On this machine also rows, and how far a bookmark has read: AWS does not tell these.
-    """
-    if deployed is not None:
-        from tidemark.cli.deployed import status_deployed
-
-        status_deployed(Where(deployed, app, context), output)
-        return
-    if context or output == "json":
-        raise UsageError("--context and --format json go with --deployed STAGE: leave them out")
-    from tidemark.cli.progress import print_killed, print_warnings
-    from tidemark.cli.views.status import read_watermarks, schedule_lines, status_table
-    from tidemark.local_glue.commands import job_statuses, load, show_earlier_warnings
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.workflows.recovery import KILLED
-
-    deployment = load(app or Path("cdk.out"))
-    home = Home.from_environment()
-    statuses = job_statuses(deployment, home)
-    console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
-    table = status_table(deployment, statuses, read_watermarks(deployment, home))
-    console.print(table, soft_wrap=True)
-    for line in schedule_lines(deployment):
-        console.print(line, highlight=False, soft_wrap=True)
-    runs = [status.last_run for status in statuses if status.last_run]
-    print_killed(console, [run for run in runs if run.error_message == KILLED])
-    show_earlier_warnings(home, lambda warnings: print_warnings(console, warnings))
 
 
 @main.command()

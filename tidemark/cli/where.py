@@ -15,6 +15,7 @@ from tidemark.cli.synth import APP_HELP, assembly_folder
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
+    from tidemark.assembly.cloud_assembly import Assembly
     from tidemark.operate.clients import Glue
 
 DEPLOYED_HELP = (
@@ -74,25 +75,40 @@ def where_options(command: Callable[..., None]) -> Callable[..., None]:
     return functools.reduce(lambda it, option: option(it), options, with_where)
 
 
+def assembly_of_stage(where: Where) -> "Assembly":
+    """Return the app of the stage that --deployed names; its assets may be gone by then.
+
+    Raises:
+        TidemarkError: the app fails.
+    """
+    from tidemark.assembly.cloud_assembly import read_assembly
+
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:  # cdk.out is of another stage
+        stage = () if where.app else (f"stage={where.stage}",)
+        context = (*where.context, *stage)
+        return read_assembly(
+            assembly_folder(Console(stderr=True), where.app, context, Path(folder))
+        )
+
+
 @contextmanager
-def glue_of_stage(where: Where) -> Iterator["Glue"]:
+def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator["Glue"]:
     """Yield the Glue of the stage that --deployed names.
+
+    Args:
+        where: what the options say.
+        assembly: of the stage; None synthesizes it.
 
     Raises:
         TidemarkError: the app fails, there are no credentials for the stage, or AWS refuses.
     """
-    from tidemark.assembly.cloud_assembly import read_assembly
     from tidemark.local_glue.commands import region
     from tidemark.operate.clients import of_stage
     from tidemark.operate.names import names_of_stage
 
     assert where.stage is not None  # noqa: S101 (the caller has looked)
     console = Console(stderr=True)
-    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:  # cdk.out is of another stage
-        stage = () if where.app else (f"stage={where.stage}",)
-        context = (*where.context, *stage)
-        assembly = assembly_folder(console, where.app, context, Path(folder))
-        names = names_of_stage(read_assembly(assembly), where.stage, region())
+    names = names_of_stage(assembly or assembly_of_stage(where), where.stage, region())
     with of_stage(names, lambda text: console.print(text, highlight=False, soft_wrap=True)) as glue:
         yield glue
 

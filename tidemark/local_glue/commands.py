@@ -144,12 +144,23 @@ def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:
         ]
 
 
+def job_runs(home: Home) -> list[JobRun]:
+    """Return every job run, in the order they were started."""
+    is_held = home.is_held()
+    with Store(home.database) as store:
+        return [_run_as_it_is(run, is_held) for run in store.all_job_runs()]
+
+
 def _as_it_is(run: JobRun | None, is_held: bool) -> JobRun | None:
+    return None if run is None else _run_as_it_is(run, is_held)
+
+
+def _run_as_it_is(run: JobRun, is_held: bool) -> JobRun:
     """Return a run that is recorded as running, and whose command is gone, as the FAILED run it is.
 
     The next run records that; this changes nothing.
     """
-    if run is None or is_held or run.state in FINAL_STATES:
+    if is_held or run.state in FINAL_STATES:
         return run
     return replace(run, state="FAILED", error_message=KILLED)
 

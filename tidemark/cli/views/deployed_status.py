@@ -6,11 +6,13 @@ from typing import Any
 from rich.text import Text
 
 from tidemark.cli.progress import state_text
+from tidemark.cli.views.freshness import freshness_json
 from tidemark.cli.views.listing import Listing
 from tidemark.cli.views.runs import moment, run_json, took
 from tidemark.cli.views.watermarks import summary
 from tidemark.errors import TidemarkError
 from tidemark.operate.statuses import Status
+from tidemark.report.freshness import Freshness
 from watermarks import WatermarkAdmin, WatermarkTableError
 
 
@@ -60,12 +62,15 @@ def deployed_listing(statuses: Sequence[Status], watermarks: Mapping[str, str]) 
     return Listing(("job", "last run", "state, duration", "bookmark", "watermark"), rows)
 
 
-def status_json(status: Status, watermark: str | None) -> dict[str, Any]:
-    """Return a status as plain JSON values."""
+def status_json(
+    status: Status, watermark: str | None, fresh: Sequence[Freshness], now_ms: int
+) -> dict[str, Any]:
+    """Return a status as plain JSON values, with the published datasets that the job writes."""
     return {
         "job": status.job,
         "is_deployed": status.is_there,
         "last_run": run_json(status.last_run) if status.last_run else None,
         "bookmark": {"is_enabled": status.has_bookmark, "version": status.version},
         "watermark": watermark,
+        "freshness": [freshness_json(it, now_ms) for it in fresh if status.job in it.writers],
     }

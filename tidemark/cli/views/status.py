@@ -1,12 +1,14 @@
 """Gathers what `tidemark status` shows: last run, bookmark and watermark of every job."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from rich.text import Text
 
 from tidemark.assembly.definitions import Deployment
 from tidemark.cli.progress import duration, rows, state_text
+from tidemark.cli.views.freshness import freshness_json, iso
 from tidemark.cli.views.listing import Listing
 from tidemark.cli.views.watermarks import summary
 from tidemark.local_glue.bookmarks.versions import Bookmark
@@ -14,6 +16,7 @@ from tidemark.local_glue.commands import JobStatus
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.store.database import JobRun
+from tidemark.report.freshness import Freshness
 from watermarks import WatermarkAdmin, WatermarkTableError
 
 WATERMARK_ARGUMENT = "--watermark_table"
@@ -112,3 +115,41 @@ def status_table(
         )
     headings = ("job", "last run", "state, duration", "rows in → out", "bookmark", "watermark")
     return Listing(headings, table)
+
+
+def status_json(
+    deployment: Deployment,
+    status: JobStatus,
+    watermarks: Mapping[str, str],
+    fresh: Sequence[Freshness],
+    now_ms: int,
+) -> dict[str, Any]:
+    """Return a status as plain JSON values, with the published datasets that the job writes."""
+    name, run = status.job_name, status.last_run
+    option = deployment.jobs[name].default_arguments.get("--job-bookmark-option")
+    return {
+        "job": name,
+        "last_run": run and _run_json(run),
+        "bookmark": {
+            "is_enabled": option == "job-bookmark-enable",
+            "version": status.bookmark.version if status.bookmark else None,
+        },
+        "watermark": watermarks.get(name),
+        "freshness": [freshness_json(it, now_ms) for it in fresh if name in it.writers],
+    }
+
+
+def _run_json(run: JobRun) -> dict[str, Any]:
+    end_ms = run.completed_at_ms
+    return {
+        "job": run.job_name,
+        "run_id": run.run_id,
+        "state": run.state,
+        "started_at": iso(run.started_at_ms),
+        "ended_at": iso(end_ms),
+        "seconds": None if end_ms is None else (end_ms - run.started_at_ms) / 1000,
+        "trigger": run.trigger_name,
+        "message": run.error_message,
+        "rows_read": run.rows_read,
+        "rows_written": run.rows_written,
+    }

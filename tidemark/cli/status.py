@@ -1,0 +1,72 @@
+"""`tidemark status`: last run, bookmark and watermark of each job, and how fresh datasets are."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from tidemark.cli.bookmark import FORMAT, JSON_HELP
+from tidemark.cli.synth import APP_HELP
+from tidemark.cli.where import CONTEXT_HELP, DEPLOYED_HELP, Where
+from tidemark.errors import UsageError
+
+PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
+MS = 1000
+
+
+@click.command()
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+@click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
+@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+def status(app: Path | None, context: tuple[str, ...], deployed: str | None, output: str) -> None:
+    """Show every job's last run, bookmark and watermark, and how fresh published datasets are.
+
+    On this machine also rows, and how far a bookmark has read: AWS does not tell these.
+    """
+    if deployed is not None:
+        from tidemark.cli.deployed import status_deployed
+
+        status_deployed(Where(deployed, app, context), output)
+        return
+    if context:
+        raise UsageError("--context goes with --deployed STAGE: leave it out")
+    from tidemark.assembly.cloud_assembly import read_assembly
+    from tidemark.cli.progress import print_killed, print_warnings
+    from tidemark.cli.views.freshness import freshness_listing
+    from tidemark.cli.views.status import (
+        read_watermarks,
+        schedule_lines,
+        status_json,
+        status_table,
+    )
+    from tidemark.local_glue.commands import job_statuses, load, region, show_earlier_warnings
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.workflows.recovery import KILLED
+    from tidemark.report.here import freshness_here
+    from tidemark.report.jobs import read_jobs
+
+    folder = app or Path("cdk.out")
+    deployment = load(folder)
+    home = Home.from_environment()
+    statuses = job_statuses(deployment, home)
+    watermarks = read_watermarks(deployment, home)
+    now_ms = time.time_ns() // 1_000_000
+    fresh = freshness_here(home, read_jobs(read_assembly(folder), region()), now_ms)
+    if output == "json":
+        found = [status_json(deployment, it, watermarks, fresh, now_ms) for it in statuses]
+        click.echo(json.dumps(found, indent=2))
+        return
+    console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+    console.print(status_table(deployment, statuses, watermarks), soft_wrap=True)
+    if fresh:
+        console.print()
+        console.print(freshness_listing(fresh, now_ms), soft_wrap=True)
+    for line in schedule_lines(deployment):
+        console.print(line, highlight=False, soft_wrap=True)
+    runs = [status.last_run for status in statuses if status.last_run]
+    print_killed(console, [run for run in runs if run.error_message == KILLED])
+    show_earlier_warnings(home, lambda warnings: print_warnings(console, warnings))

@@ -1,0 +1,99 @@
+"""When the jobs of a pipeline committed what they had read; pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tidemark.checkpoints.checkpoint import Checkpoint
+
+SUCCEEDED = "SUCCEEDED"
+FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
+
+
+@dataclass(frozen=True)
+class PipelineRun:
+    """One job run.
+
+    Attributes:
+        job: its job.
+        run_id: ``jr_...``.
+        state: STARTING, RUNNING, SUCCEEDED, ...
+        started_at_ms: epoch milliseconds.
+        ended_at_ms: None while it goes on.
+        message: why it failed; empty if it did not.
+        rows_read: None if not known.
+        rows_written: None if not known.
+        dpu_seconds: what AWS billed, or would have; None while it goes on.
+        is_estimate: whether `dpu_seconds` is of a run of this machine.
+        flex: whether it had the flexible class.
+    """
+
+    job: str
+    run_id: str
+    state: str
+    started_at_ms: int
+    ended_at_ms: int | None = None
+    message: str = ""
+    rows_read: int | None = None
+    rows_written: int | None = None
+    dpu_seconds: float | None = None
+    is_estimate: bool = False
+    flex: bool = False
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None while it goes on, or if its end is not known."""
+        return None if self.ended_at_ms is None else (self.ended_at_ms - self.started_at_ms) / 1000
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A run whose work counts.
+
+    Attributes:
+        started_at_ms: what had arrived before is in what it read, at the latest.
+        committed_at_ms: what reads its target from then on sees it.
+        has_changed: False if it is known to have read nothing.
+    """
+
+    started_at_ms: int
+    committed_at_ms: int
+    has_changed: bool = True
+
+
+def commits_of(
+    runs: Iterable[PipelineRun], checkpoints: Iterable[Checkpoint]
+) -> dict[str, tuple[Commit, ...]]:
+    """Return the commits of each job, oldest first.
+
+    A checkpoint tells the moment of the commit; a run that SUCCEEDED without one counts as
+    committed when it ended.
+    """
+    recorded = {it.run_id: it for it in checkpoints}
+    found: dict[str, list[Commit]] = {}
+    for run in runs:
+        checkpoint = recorded.pop(run.run_id, None)
+        if checkpoint is None and (run.state != SUCCEEDED or run.ended_at_ms is None):
+            continue
+        commit = (
+            Commit(run.started_at_ms, run.ended_at_ms or run.started_at_ms)
+            if checkpoint is None
+            else _commit(checkpoint, run.started_at_ms)
+        )
+        found.setdefault(run.job, []).append(commit)
+    for checkpoint in recorded.values():  # of runs that are no longer listed
+        commit = _commit(checkpoint, checkpoint.committed_at_ms)
+        found.setdefault(checkpoint.job_name, []).append(commit)
+    return {job: tuple(sorted(commits, key=_moment)) for job, commits in found.items()}
+
+
+def _commit(checkpoint: Checkpoint, started_at_ms: int) -> Commit:
+    return Commit(started_at_ms, checkpoint.committed_at_ms, not checkpoint.has_read_nothing)
+
+
+def _moment(commit: Commit) -> int:
+    return commit.committed_at_ms
+
+
+def last_runs(runs: Sequence[PipelineRun]) -> Mapping[str, PipelineRun]:
+    """Return the run of each job that was started last."""
+    return {run.job: run for run in sorted(runs, key=lambda run: run.started_at_ms)}

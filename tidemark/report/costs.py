@@ -1,0 +1,82 @@
+"""What runs cost: DPU-hours and USD per job and month; pure.
+
+Prices are those of docs/cost.md, in us-east-1 and without free tiers.
+Sources: https://aws.amazon.com/glue/pricing/,
+https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html (DPUSeconds)
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tidemark.report.commits import PipelineRun
+from tidemark.report.jobs import PipelineJob
+
+HOUR_S = 3600
+LEAST_BILLED_S = 60
+USD_PER_DPU_HOUR: Mapping[str, float] = {"standard": 0.44, "flexible": 0.29, "memory": 0.52}
+FACTOR_OF_GLUE_6 = 0.7  # 0.308 of 0.44, and likewise the others
+REGION_OF_PRICES = "us-east-1"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the runs of a job of one month cost.
+
+    Attributes:
+        month: `2026-01`, in UTC, by the start of a run.
+        job: its name.
+        runs: how many have ended.
+        dpu_hours: of all of them.
+        usd: for these.
+        is_estimate: whether one of them ran on this machine.
+    """
+
+    month: str
+    job: str
+    runs: int
+    dpu_hours: float
+    usd: float
+    is_estimate: bool
+
+
+def estimated_dpu_seconds(seconds: float, dpu: float) -> float:
+    """Return what a run of so many seconds would be billed as: at least one minute."""
+    return max(seconds, LEAST_BILLED_S) * dpu
+
+
+def price_of(job: PipelineJob | None, *, flex: bool) -> float:
+    """Return USD per DPU-hour of a job; that of the standard class for a job that is gone."""
+    kind = "flexible" if flex else "standard"
+    if job is None:
+        return USD_PER_DPU_HOUR[kind]
+    if job.worker_type.startswith("R."):
+        kind = "memory"
+    major = job.glue_version.partition(".")[0]
+    is_six = major.isdecimal() and int(major) >= 6
+    return USD_PER_DPU_HOUR[kind] * (FACTOR_OF_GLUE_6 if is_six else 1)
+
+
+def costs_of(jobs: Iterable[PipelineJob], runs: Iterable[PipelineRun]) -> list[Cost]:
+    """Return what the runs that have ended cost, the newest month first, then by USD."""
+    known = {job.name: job for job in jobs}
+    grouped: dict[tuple[str, str], list[PipelineRun]] = {}
+    for run in runs:
+        if run.dpu_seconds is not None:
+            month = f"{datetime.fromtimestamp(run.started_at_ms / 1000, UTC):%Y-%m}"
+            grouped.setdefault((month, run.job), []).append(run)
+    found = [_cost(month, known.get(job), job, of) for (month, job), of in grouped.items()]
+    by_usd = sorted(found, key=lambda cost: (-cost.usd, cost.job))
+    return sorted(by_usd, key=lambda cost: cost.month, reverse=True)
+
+
+def _cost(month: str, job: PipelineJob | None, name: str, runs: list[PipelineRun]) -> Cost:
+    hours = [((run.dpu_seconds or 0) / HOUR_S, run) for run in runs]
+    return Cost(
+        month=month,
+        job=name,
+        runs=len(runs),
+        dpu_hours=sum(hour for hour, _ in hours),
+        usd=sum(hour * price_of(job, flex=run.flex) for hour, run in hours),
+        is_estimate=any(run.is_estimate for run in runs),
+    )

@@ -1,0 +1,118 @@
+"""What a deployed stage tells of the runs of its jobs, through boto3."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+import boto3
+
+from tidemark.operate.clients import NOT_FOUND, Glue
+from tidemark.operate.job_runs import PAGE, run_of
+from tidemark.operate.names import JOB
+from tidemark.report.commits import PipelineRun, commits_of, last_runs
+from tidemark.report.costs import LEAST_BILLED_S
+from tidemark.report.freshness import RUNS_OF_FRESHNESS, Freshness, freshness_of
+from tidemark.report.jobs import PipelineJob, dpu_of
+from tidemark.report.model import Report
+from tidemark.report.windows import windows_of
+
+MS_PER_S = 1000
+
+
+def report_of_stage(glue: Glue, jobs: Sequence[PipelineJob], limit: int, now_ms: int) -> Report:
+    """Return what AWS knows of the jobs of a stage.
+
+    Args:
+        glue: of the stage.
+        jobs: of its app.
+        limit: how many runs of each job at most, the newest.
+        now_ms: epoch milliseconds.
+
+    Raises:
+        UsageError: they are of another stage.
+        TidemarkError: AWS refuses.
+    """
+    keeping = [job for job in jobs if job.watermark_table]
+    dynamodb = boto3.client("dynamodb", region_name=glue.glue.meta.region_name)
+    windows, unknown = windows_of(keeping, dynamodb)
+    return Report(
+        where=glue.where,
+        made_at_ms=now_ms,
+        jobs=tuple(jobs),
+        runs=tuple(runs_of_stage(glue, jobs, limit)),
+        windows=windows,
+        unknown=(*unknown, "Warnings of runs are known on the machine that ran them only."),
+        limit=limit,
+    )
+
+
+def freshness_of_stage(glue: Glue, jobs: Sequence[PipelineJob], now_ms: int) -> list[Freshness]:
+    """Return how fresh each published dataset of a stage is.
+
+    Raises:
+        UsageError: the jobs are of another stage.
+    """
+    runs = runs_of_stage(glue, jobs, RUNS_OF_FRESHNESS)
+    return freshness_of(jobs, commits_of(runs, ()), last_runs(runs), now_ms)
+
+
+def runs_of_stage(glue: Glue, jobs: Iterable[PipelineJob], limit: int) -> list[PipelineRun]:
+    """Return the newest runs of each job, oldest first; a job that is not deployed has none."""
+    found: list[PipelineRun] = []
+    for number, job in enumerate(jobs):
+        if not number:
+            glue.check_stage(JOB, job.name)
+        found += [_run(job, member) for member in islice(_members(glue, job.name, limit), limit)]
+    return sorted(found, key=lambda run: run.started_at_ms)
+
+
+def _members(glue: Glue, job: str, limit: int) -> Iterator[Mapping[str, Any]]:
+    from botocore.exceptions import ClientError
+
+    request: dict[str, Any] = {"JobName": job, "MaxResults": min(limit, PAGE)}
+    while True:
+        try:
+            answer = glue.glue.get_job_runs(**request)
+        except ClientError as error:
+            if error.response["Error"]["Code"] in NOT_FOUND:
+                return
+            raise
+        yield from answer["JobRuns"]
+        if not answer.get("NextToken"):
+            return
+        request["NextToken"] = answer["NextToken"]
+
+
+def _run(job: PipelineJob, member: Mapping[str, Any]) -> PipelineRun:
+    run = run_of(member)
+    return PipelineRun(
+        job=run.job,
+        run_id=run.run_id,
+        state=run.state,
+        started_at_ms=_ms(run.started_at),
+        ended_at_ms=None if run.ended_at is None else _ms(run.ended_at),
+        message=run.message,
+        dpu_seconds=dpu_seconds_of(job, member) if run.is_final else None,
+        flex=member.get("ExecutionClass") == "FLEX",
+    )
+
+
+def dpu_seconds_of(job: PipelineJob, member: Mapping[str, Any]) -> float:
+    """Return the DPU-seconds that AWS bills for a run that has ended.
+
+    AWS tells them for runs of the flexible class and with auto scaling; for others they are the
+    seconds, at least a minute, of all workers.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html
+    """
+    told = member.get("DPUSeconds")
+    if told is not None:
+        return float(told)
+    seconds = float(member.get("ExecutionTime", 0))
+    dpu = dpu_of(job.kind, str(member.get("WorkerType", job.worker_type)), member)
+    return max(seconds, LEAST_BILLED_S) * dpu if seconds else 0.0
+
+
+def _ms(at: datetime) -> int:
+    return round(at.astimezone(UTC).timestamp() * MS_PER_S)

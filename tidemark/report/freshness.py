@@ -1,0 +1,156 @@
+"""How old the data of a published dataset is, and which job holds it back; pure."""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tidemark.report.commits import FINAL, SUCCEEDED, Commit, PipelineRun
+from tidemark.report.jobs import PipelineJob
+
+RUNS_OF_FRESHNESS = 200  # of each job that are looked at: one that failed longer has no age
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """What is known of the data of one published dataset.
+
+    Attributes:
+        dataset: its URI.
+        table: `database.table`, empty without.
+        writers: the jobs that write it.
+        as_of_ms: everything that had arrived before, anywhere upstream, is in it; None if not even
+            one run of each job that it needs has committed.
+        changed_at_ms: when a run last committed rows to it; None if none has.
+        held_back_by: the job whose next run would bring newer data first; empty if none is known.
+        reason: why that job has not, for people.
+    """
+
+    dataset: str
+    table: str
+    writers: tuple[str, ...]
+    as_of_ms: int | None
+    changed_at_ms: int | None
+    held_back_by: str
+    reason: str
+
+
+def published_datasets(jobs: Sequence[PipelineJob]) -> list[str]:
+    """Return the URIs that are declared as published or as tables, and those that no job reads."""
+    read = {uri for job in jobs for uri in job.reads}
+    return list(
+        dict.fromkeys(
+            uri for job in jobs for uri in job.writes if uri in job.published or uri not in read
+        )
+    )
+
+
+def freshness_of(
+    jobs: Sequence[PipelineJob],
+    commits: Mapping[str, Sequence[Commit]],
+    last: Mapping[str, PipelineRun],
+    now_ms: int,
+) -> list[Freshness]:
+    """Return how fresh each published dataset is.
+
+    A dataset is as fresh as the oldest thing in it: a job's commit has everything that its inputs
+    held when the run was started, and an input that no job writes held everything.
+
+    Args:
+        jobs: of the pipeline.
+        commits: of each job, oldest first.
+        last: the last run of each job, for the reason.
+        now_ms: epoch milliseconds.
+    """
+    view = _View(jobs, commits)
+    found = []
+    for uri in published_datasets(jobs):
+        writers = tuple(job.name for job in view.writers[uri])
+        changes = [
+            commit.committed_at_ms
+            for name in writers
+            for commit in commits.get(name, ())
+            if commit.has_changed
+        ]
+        tables = [table for job in jobs if (table := job.tables.get(uri))]
+        holder = view.holder(uri, now_ms)
+        found.append(
+            Freshness(
+                dataset=uri,
+                table=tables[0] if tables else "",
+                writers=writers,
+                as_of_ms=view.as_of(uri, now_ms) or None,
+                changed_at_ms=max(changes, default=None),
+                held_back_by=holder,
+                reason=_reason(last.get(holder), commits.get(holder, ())),
+            )
+        )
+    return found
+
+
+class _View:
+    """What the datasets of a pipeline held at any moment."""
+
+    def __init__(
+        self, jobs: Sequence[PipelineJob], commits: Mapping[str, Sequence[Commit]]
+    ) -> None:
+        self._jobs = {job.name: job for job in jobs}
+        self.writers: dict[str, list[PipelineJob]] = {}
+        for job in jobs:
+            for uri in job.writes:
+                self.writers.setdefault(uri, []).append(job)
+        self._commits = {name: commits.get(name, ()) for name in self._jobs}
+        self._moments: dict[str, list[int]] = {name: [] for name in self._jobs}
+        self._as_of: dict[str, list[int]] = {name: [] for name in self._jobs}
+        # In the order of time: what a commit has read was committed before it.
+        in_order = sorted(
+            ((commit, name) for name, found in self._commits.items() for commit in found),
+            key=lambda it: (it[0].committed_at_ms, it[0].started_at_ms),
+        )
+        for commit, name in in_order:
+            as_of_ms = min(self._inputs(name, commit.started_at_ms), default=commit.started_at_ms)
+            self._moments[name].append(commit.committed_at_ms)
+            self._as_of[name].append(as_of_ms)
+
+    def as_of(self, uri: str, at_ms: int) -> int:
+        """Return up to when a dataset was complete at a moment; 0 for never."""
+        return min(
+            (self._written(it.name, at_ms) for it in self.writers.get(uri, ())), default=at_ms
+        )
+
+    def holder(self, uri: str, now_ms: int) -> str:
+        """Return the job that has not yet read what its inputs hold, the first on the way up."""
+        seen: set[str] = set()
+        while True:
+            name = min(self.writers[uri], key=lambda it: self._written(it.name, now_ms)).name
+            inputs = [it for it in self._others(name) if it in self.writers]
+            if name in seen or not inputs:
+                return name
+            seen.add(name)
+            as_of_ms = self._written(name, now_ms)
+            uri = min(inputs, key=lambda it: self.as_of(it, now_ms))
+            if self.as_of(uri, now_ms) > as_of_ms:
+                return name
+
+    def _written(self, name: str, at_ms: int) -> int:
+        number = bisect_right(self._moments[name], at_ms)
+        return self._as_of[name][number - 1] if number else 0
+
+    def _inputs(self, name: str, at_ms: int) -> list[int]:
+        return [self.as_of(uri, at_ms) for uri in self._others(name)]
+
+    def _others(self, name: str) -> list[str]:
+        """Return what a job reads, but for what it writes itself, as a job that merges does."""
+        job = self._jobs[name]
+        return [uri for uri in job.reads if uri not in job.writes]
+
+
+def _reason(run: PipelineRun | None, commits: Sequence[Commit]) -> str:
+    if run is None:
+        return "it has never run"
+    if run.state not in FINAL:
+        return f"its run is {run.state}"
+    if run.state != SUCCEEDED and (not commits or commits[-1].started_at_ms < run.started_at_ms):
+        return (
+            f"its last run {run.state}" if run.state == "FAILED" else f"its last run: {run.state}"
+        )
+    return "it has not run since"

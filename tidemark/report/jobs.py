@@ -1,0 +1,183 @@
+"""The jobs of an app with the datasets between them, read from its templates."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tidemark.assembly.cloud_assembly import Assembly
+from tidemark.assembly.definitions import CRAWLER, SHELL, SPARK
+from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
+from tidemark.assembly.resources import METADATA
+from tidemark.assembly.template import WATERMARK_TABLE, resolve_stacks, stack_resources
+from tidemark.errors import UsageError
+
+JOB, TRIGGER = "AWS::Glue::Job", "AWS::Glue::Trigger"
+# Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html
+DPU_OF_WORKER = {
+    "Standard": 1.0,
+    "G.025X": 0.25,
+    **{f"G.{size}X": float(size) for size in (1, 2, 4, 8, 12, 16)},
+    **{f"R.{size}X": float(size) for size in (1, 2, 4, 8)},
+    "Z.2X": 2.0,
+}
+DPU_OF_SHELL, DPU_OF_SPARK = 0.0625, 10.0  # of a job that states none
+
+
+@dataclass(frozen=True)
+class PipelineJob:
+    """One Glue job of the templates.
+
+    Attributes:
+        name: of the job.
+        kind: its command: `glueetl`, `pythonshell` or `gluestreaming`.
+        workflow: whose trigger starts it; empty if none does.
+        after: the jobs that it waits for.
+        reads: URIs of the datasets that it reads, as far as the template says so.
+        writes: URIs of those that it writes.
+        published: URIs of those that others than the app's jobs read.
+        tables: `database.table` of the Data Catalog, by URI.
+        worker_type: such as `G.1X`; empty if the job states none.
+        dpu: what a run is billed as, all workers together.
+        is_flex: whether it has the flexible execution class.
+        glue_version: such as `5.1`.
+        watermark_table: where it keeps watermarks; empty if it keeps none.
+    """
+
+    name: str
+    kind: str = SPARK
+    workflow: str = ""
+    after: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
+    tables: Mapping[str, str] = field(default_factory=dict)
+    worker_type: str = ""
+    dpu: float = DPU_OF_SPARK
+    is_flex: bool = False
+    glue_version: str = DEFAULT_GLUE_VERSION
+    watermark_table: str = ""
+
+
+def read_jobs(assembly: Assembly, region: str) -> tuple[PipelineJob, ...]:
+    """Return the jobs of an app in the order of its templates.
+
+    Args:
+        assembly: the synthesized app.
+        region: that names are resolved for, where the app does not say one.
+
+    Raises:
+        UsageError: a template holds what could not be deployed, or no job.
+    """
+    jobs: dict[str, PipelineJob] = {}
+    triggers: list[Mapping[str, Any]] = []
+    try:
+        for stack, scope in resolve_stacks(assembly, region, may_guess=True):
+            resources = stack.template.get("Resources", {})
+            for id_, kind, name, properties in stack_resources(stack, scope):
+                if kind == JOB:
+                    metadata = resources[id_].get("Metadata", {}).get(METADATA, {})
+                    jobs[name] = _job(name, properties, scope.resolve(metadata))
+                elif kind == TRIGGER:
+                    triggers.append(properties)
+        after = _after(triggers)
+        workflows = _workflows(triggers)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"the assembly holds something that could not be deployed ({type(error).__name__}: "
+            f"{error}); synthesize the app again"
+        ) from error
+    if not jobs:
+        raise UsageError(
+            "the app has no Glue job; add one with pipeline.add_job(...) and synthesize again"
+        )
+    return tuple(
+        replace(job, after=tuple(after.get(name, ())), workflow=workflows.get(name, ""))
+        for name, job in jobs.items()
+    )
+
+
+def _job(name: str, properties: Mapping[str, Any], known: Mapping[str, Any]) -> PipelineJob:
+    kind = properties.get("Command", {}).get("Name", SPARK)
+    worker_type = str(properties.get("WorkerType", ""))
+    writes = known.get("writes", [])
+    arguments = {
+        **(properties.get("DefaultArguments") or {}),
+        **(properties.get("NonOverridableArguments") or {}),
+    }
+    return PipelineJob(
+        name=name,
+        kind=kind,
+        reads=_uris(known.get("reads", [])),
+        writes=_uris(writes),
+        published=_uris([it for it in writes if it.get("published") or "table" in it]),
+        tables={
+            str(it["uri"]): str(it["table"])
+            for it in (*known.get("reads", []), *writes)
+            if "table" in it
+        },
+        worker_type=worker_type,
+        dpu=dpu_of(kind, worker_type, properties),
+        is_flex=properties.get("ExecutionClass") == "FLEX",
+        glue_version=str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION)),
+        watermark_table=str(arguments.get(WATERMARK_TABLE, "")),
+    )
+
+
+def dpu_of(kind: str, worker_type: str, stated: Mapping[str, Any]) -> float:
+    """Return the DPUs of a job or run.
+
+    Args:
+        kind: the command of the job.
+        worker_type: empty if none is stated.
+        stated: `NumberOfWorkers`, `MaxCapacity`, as far as they are.
+    """
+    if worker_type in DPU_OF_WORKER and stated.get("NumberOfWorkers"):
+        return DPU_OF_WORKER[worker_type] * int(stated["NumberOfWorkers"])
+    otherwise = DPU_OF_SHELL if kind == SHELL else DPU_OF_SPARK
+    return float(stated.get("MaxCapacity") or stated.get("AllocatedCapacity") or otherwise)
+
+
+def _uris(items: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(item["uri"]) for item in items))
+
+
+def _after(triggers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return by job what its triggers wait for; a crawler between two jobs is passed through."""
+    waits: dict[str, list[str]] = {}
+    for trigger in triggers:
+        conditions = (trigger.get("Predicate") or {}).get("Conditions", [])
+        watched = [name for condition in conditions if (name := _node(condition))]
+        for name in _started(trigger):
+            waits.setdefault(name, []).extend(watched)
+    return {
+        name: list(dict.fromkeys(_jobs_before(name, waits, set())))
+        for name in waits
+        if not name.startswith(CRAWLER)
+    }
+
+
+def _jobs_before(name: str, waits: Mapping[str, Sequence[str]], seen: set[str]) -> Iterator[str]:
+    for before in waits.get(name, ()):
+        if not before.startswith(CRAWLER):
+            yield before
+        elif before not in seen:
+            yield from _jobs_before(before, waits, seen | {before})
+
+
+def _workflows(triggers: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {
+        name: str(trigger["WorkflowName"])
+        for trigger in triggers
+        if trigger.get("WorkflowName")
+        for name in _started(trigger)
+    }
+
+
+def _started(trigger: Mapping[str, Any]) -> list[str]:
+    return [name for action in trigger.get("Actions", []) if (name := _node(action))]
+
+
+def _node(item: Mapping[str, Any]) -> str:
+    if crawler := item.get("CrawlerName"):
+        return f"{CRAWLER}{crawler}"
+    return str(item.get("JobName", ""))

@@ -1,0 +1,90 @@
+"""What a report is about, as plain data: gathered at the edges, shown by `page`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.checkpoints.checkpoint import Checkpoint
+from tidemark.report.commits import PipelineRun
+from tidemark.report.jobs import PipelineJob
+
+
+@dataclass(frozen=True)
+class OpenWindow:
+    """A window of a watermark that a run has opened and not committed."""
+
+    job: str
+    source: str
+    cursor: str
+    low: str
+    high: str
+    run_id: str
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A warning of a run that no one has been shown."""
+
+    job: str
+    run_id: str
+    started_at_ms: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A range of a job's input that it has not loaded, or that changed after it was loaded."""
+
+    job: str
+    begin: str
+    end: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that the page shows.
+
+    Attributes:
+        where: whose runs they are, for people.
+        made_at_ms: epoch milliseconds.
+        jobs: in the order of the templates.
+        runs: oldest first.
+        checkpoints: of the runs, as far as there are some.
+        windows: that are open.
+        warnings: that no one has seen.
+        gaps: of the jobs that have a ledger.
+        unknown: what could not be found out, a sentence each.
+        limit: how many runs of each job were looked at.
+    """
+
+    where: str
+    made_at_ms: int
+    jobs: tuple[PipelineJob, ...]
+    runs: tuple[PipelineRun, ...] = ()
+    checkpoints: tuple[Checkpoint, ...] = ()
+    windows: tuple[OpenWindow, ...] = ()
+    warnings: tuple[Warned, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    unknown: tuple[str, ...] = ()
+    limit: int = 200
+
+
+def with_rows(
+    runs: Sequence[PipelineRun], checkpoints: Sequence[Checkpoint]
+) -> tuple[PipelineRun, ...]:
+    """Return runs with the rows that their checkpoints tell, where nothing else told them."""
+    recorded = {it.run_id: it for it in checkpoints}
+    return tuple(
+        run if (found := recorded.get(run.run_id)) is None else _with_rows(run, found)
+        for run in runs
+    )
+
+
+def _with_rows(run: PipelineRun, checkpoint: Checkpoint) -> PipelineRun:
+    read = [it.rows for it in checkpoint.read if it.rows is not None]
+    written = [it.rows for it in checkpoint.written if it.rows is not None]
+    return replace(
+        run,
+        rows_read=sum(read) if run.rows_read is None and read else run.rows_read,
+        rows_written=sum(written) if run.rows_written is None and written else run.rows_written,
+    )

@@ -1,0 +1,41 @@
+"""Times, ages and amounts for people."""
+
+from datetime import UTC, datetime
+
+MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
+
+
+def age(ms: float) -> str:
+    """Return how long ago something was: `40 s`, `12 min`, `5 h`, `3 days`; a future is `0 s`."""
+    seconds = max(ms, 0) / 1000
+    if seconds < 2 * MINUTE_S:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * HOUR_S:
+        return f"{seconds // MINUTE_S:.0f} min"
+    if seconds < 2 * DAY_S:
+        return f"{seconds // HOUR_S:.0f} h"
+    return f"{seconds // DAY_S:.0f} days"
+
+
+def took(seconds: float | None) -> str:
+    """Return a duration: `2.4 s`, `12 min`, `3 h 20 min`; a dash if it is not known."""
+    if seconds is None:
+        return "\N{EN DASH}"
+    if seconds < 2 * MINUTE_S:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 2 * 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def moment(at_ms: int | None) -> str:
+    """Return a time in UTC, to the minute; a dash for none."""
+    if at_ms is None:
+        return "\N{EN DASH}"
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M}"
+
+
+def amount(number: int | None) -> str:
+    """Return a number with its thousands; a dash for none."""
+    return "\N{EN DASH}" if number is None else f"{number:,}"
