@@ -61,6 +61,7 @@ ALLOWED = {
     "tidemark/local_glue/data_quality": "py4j pyspark",
     "tidemark/local_glue/crawl": "py4j pyspark",
     "tidemark/local_glue/partition_predicates.py": "pyspark",
+    "tidemark/local_glue/lineage": "attr openlineage",
     "tidemark/local_glue/port": "tidemark/checks/schedules waitress",
     "tidemark/local_glue/port/emulated": "moto",
     "tidemark/local_glue/site": "awsglue py4j pyspark",

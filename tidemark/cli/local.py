@@ -18,6 +18,7 @@ PARALLEL_HELP = "How many job runs have a process at once; one per core if not g
 FORWARD_HELP = (
     "Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001; repeatable."
 )
+LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
 VALUE_HELP = "Whose text is the value; without it, standard input is."
 LAKE_HELP = "Also the data: the buckets, and embedded databases."
 
@@ -47,6 +48,7 @@ def reset(yes: bool) -> None:
 @click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
 @click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
 @click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
+@click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 def up(
@@ -56,6 +58,7 @@ def up(
     on_event: str | None,
     max_parallel: int | None,
     forward: tuple[str, ...],
+    lineage: str | None,
     app: Path | None,
     context: tuple[str, ...],
 ) -> None:
@@ -70,11 +73,11 @@ def up(
     from tidemark.local_glue.port.http.forward import read_forwards
     from tidemark.local_glue.port.http.serving import Options
 
-    of_port = (app is not None, context, host != LOOPBACK, on_event is not None, forward)
+    of_port = (app is not None, context, host != LOOPBACK, on_event is not None, forward, lineage)
     if port is None and (max_parallel is not None or any(of_port)):
         raise UsageError(
-            "--app, --context, --host, --on-event, --max-parallel and --forward are for a port: "
-            "give --port NUMBER too"
+            "--app, --context, --host, --on-event, --max-parallel, --forward and --lineage are for "
+            "a port: give --port NUMBER too"
         )
     forwards = read_forwards(forward)
     home = Home.from_environment()
@@ -88,7 +91,7 @@ def up(
     if app is not None or context:
         assembly = assembly_folder(Console(stderr=True), app, context)
     options = Options(host, port, on_event=on_event, max_parallel=max_parallel, forwards=forwards)
-    serve_until_interrupted(home, count, options, assembly)
+    serve_until_interrupted(home, count, options, assembly, lineage)
 
 
 @local.command()

@@ -36,6 +36,7 @@ RUNNERS = ("run", "submit")
 PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 CRAWLERS_HELP = "Run the jobs of a workflow that has crawlers; each counts as SUCCEEDED."
+LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
 JSON_HELP = "With --deployed: a table or lines for people, or JSON."
 WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 
@@ -131,6 +132,7 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
 @click.option("--only", metavar="JOB", help="Run this job of the workflow alone.")
 @click.option("--from", "begin", metavar="JOB", help="Run this job and what follows it.")
+@click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
 @click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 def run(
@@ -141,6 +143,7 @@ def run(
     skip_crawlers: bool,
     only: str | None,
     begin: str | None,
+    lineage: str | None,
     deployed: str | None,
     output: str,
 ) -> None:
@@ -151,7 +154,8 @@ def run(
     local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
 
     With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
-    ends; --from, --isolated and --skip-crawlers are for this machine, as counts of rows are.
+    ends; --from, --isolated, --lineage and --skip-crawlers are for this machine, as counts of rows
+    are.
     """
     from tidemark.assembly.cloud_assembly import read_assembly
     from tidemark.checks.unserved_tables import unserved_tables
@@ -165,6 +169,7 @@ def run(
     )
     from tidemark.local_glue.commands import load
     from tidemark.local_glue.home import Home
+    from tidemark.local_glue.lineage.emitter import lineage_to
     from tidemark.local_glue.port.one_run import run_workflow
     from tidemark.local_glue.port.served import find_port
     from tidemark.local_glue.runs.jvms.supply import jvms_of
@@ -175,8 +180,10 @@ def run(
     if deployed is not None:
         from tidemark.cli.deployed import run_deployed
 
-        if isolated or skip_crawlers:
-            raise UsageError("--isolated and --skip-crawlers are for this machine: leave them out")
+        if isolated or skip_crawlers or lineage is not None:
+            raise UsageError(
+                "--isolated, --lineage and --skip-crawlers are for this machine: leave them out"
+            )
         sys.exit(run_deployed(Where(deployed, app, context), workflow, only, begin, output))
     if output == "json":
         raise UsageError("--format json goes with --deployed; here, `tidemark runs` has it")
@@ -188,10 +195,10 @@ def run(
     if served is not None and not served.is_of_command:
         from tidemark.cli.served_run import run_served
 
-        if isolated or skip_crawlers:
+        if isolated or skip_crawlers or lineage is not None:
             raise UsageError(
-                f"process {served.pid} serves {home.root} and runs the jobs: leave out --isolated "
-                "and --skip-crawlers, or stop it"
+                f"process {served.pid} serves {home.root} and runs the jobs: leave out --isolated, "
+                "--lineage and --skip-crawlers, or stop it"
             )
         assembly = assembly_folder(console, app, context)
         print_unserved(console, unserved_tables(load(assembly), read_assembly(assembly).assets))
@@ -200,7 +207,7 @@ def run(
     with jvms_of(home, is_isolated=isolated, say=progress.say) as jvms:
         assembly = assembly_folder(console, app, context)
         print_unserved(console, unserved_tables(load(assembly), read_assembly(assembly).assets))
-        with progress:
+        with progress, lineage_to(lineage, home, progress.say) as tell:
             result = run_workflow(
                 assembly,
                 home,
@@ -212,6 +219,7 @@ def run(
                 skips_crawlers=skip_crawlers,
                 selection=selection,
                 not_run=lambda found: print_not_run(console, found),
+                lineage=tell,
             )
     print_outcome(console, result)
     sys.exit(0 if result.is_success else FAILURE)

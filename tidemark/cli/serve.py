@@ -11,6 +11,7 @@ import click
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.lineage.emitter import lineage_to
 from tidemark.local_glue.port.http.server import LOOPBACK_NAMES
 from tidemark.local_glue.port.http.serving import Options, serving
 from tidemark.local_glue.port.served import ServedPort, deploy, find_port
@@ -32,14 +33,16 @@ def warm_until_interrupted(home: Home, count: int) -> None:
 
 
 def serve_until_interrupted(
-    home: Home, count: int, options: Options, assembly: Path | None
+    home: Home, count: int, options: Options, assembly: Path | None, lineage: str | None = None
 ) -> None:
     """Serve the local Glue, with ``count`` warm JVMs and what an assembly defines, if any.
+
+    Events of job runs go to the file or URL ``lineage``, or where openlineage-python is told.
 
     Where a port serves the home already, the assembly is defined there, and that is all.
     """
     if found := find_port(home):
-        _join(home, found, options, assembly)
+        _join(home, found, options, assembly, lineage)
         return
     with ExitStack() as stack:
         jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
@@ -49,7 +52,10 @@ def serve_until_interrupted(
             deaths.append(error)
             _thread.interrupt_main()
 
-        full = replace(options, jvms=jvms, observe=_tell, say=click.echo, on_death=die)
+        tell = stack.enter_context(lineage_to(lineage, home, click.echo))
+        full = replace(
+            options, jvms=jvms, observe=_tell, say=click.echo, on_death=die, lineage=tell
+        )
         url, engine = stack.enter_context(serving(home, full))
         if assembly is not None:
             from tidemark.local_glue.port.deployments import deploy_on_port
@@ -71,12 +77,15 @@ def serve_until_interrupted(
             click.echo("stopped")
 
 
-def _join(home: Home, found: ServedPort, options: Options, assembly: Path | None) -> None:
+def _join(
+    home: Home, found: ServedPort, options: Options, assembly: Path | None, lineage: str | None
+) -> None:
     """Use the port that serves the home."""
     for option, is_given in (
         ("--on-event", options.on_event is not None),
         ("--max-parallel", options.max_parallel is not None),
         ("--forward", bool(options.forwards)),
+        ("--lineage", lineage is not None),
         ("--host", options.host not in LOOPBACK_NAMES),
     ):
         if is_given:

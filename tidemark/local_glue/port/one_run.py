@@ -58,6 +58,7 @@ def run_workflow(
     skips_crawlers: bool = False,
     selection: Selection | None = None,
     not_run: Callable[[NotRun], None] = lambda _: None,
+    lineage: Callable[[JobRun], None] = lambda _: None,
 ) -> WorkflowResult:
     """Run a workflow of the assembly once, in this home.
 
@@ -73,6 +74,7 @@ def run_workflow(
         skips_crawlers: whether crawlers count as SUCCEEDED; otherwise they are refused.
         selection: the part of the workflow that runs; None runs all of it.
         not_run: called first, with what of the assembly does not run here.
+        lineage: called with each run that starts or ends, and first with those that had not ended.
 
     Raises:
         TidemarkError: nothing could be started; the text says why and what to do.
@@ -93,6 +95,8 @@ def run_workflow(
 
     def take_over(glue: LocalGlue) -> None:
         recovered.extend(recover_interrupted_runs(glue.store, jvms))
+        for run in recovered:
+            lineage(run)
         end_those_of_commands(glue.store, glue.now_ms())
 
     watch = Watch(observe)
@@ -100,6 +104,7 @@ def run_workflow(
         jvms=jvms,
         observe=watch.changes.put,
         on_start=watch.changes.put,
+        lineage=lineage,
         is_of_command=True,
         take_over=take_over,
         on_death=watch.deaths.append,

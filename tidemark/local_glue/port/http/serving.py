@@ -42,6 +42,7 @@ class Options:
         jvms: where job runs borrow their JVMs.
         observe: called in the engine's thread with each run whose final state was recorded.
         on_start: called in the engine's thread with each run that was recorded as RUNNING.
+        lineage: called there with both; sends events of them, and never waits.
         is_of_command: whether it ends with a run that it is served for: no schedule fires then.
         take_over: what is done first with the runs that an engine which is gone has left.
         clock: epoch milliseconds.
@@ -57,6 +58,7 @@ class Options:
     jvms: Jvms = NO_JVMS
     observe: Callable[[JobRun], None] = lambda _: None
     on_start: Callable[[JobRun], None] = lambda _: None
+    lineage: Callable[[JobRun], None] = lambda _: None
     is_of_command: bool = False
     take_over: Callable[[LocalGlue], None] = go_on
     clock: Callable[[], int] = now_ms
@@ -128,9 +130,14 @@ def _open(
                 if event := state_change(run, origin_of(glue)):
                     deliver(glue, event)
                 options.observe(run)
+                options.lineage(run)
 
-            most, on_start = options.max_parallel, options.on_start
-            runner = Runner(machine, store, flows.follow, has_ended, most, on_start)
+            def has_started(run: JobRun) -> None:
+                options.on_start(run)
+                options.lineage(run)
+
+            most = options.max_parallel
+            runner = Runner(machine, store, flows.follow, has_ended, most, has_started)
             clock, say = options.clock, options.say
             glue = LocalGlue(
                 machine, store, runner, flows, schedules, clock, say, events.tell, rules

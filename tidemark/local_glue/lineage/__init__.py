@@ -1,0 +1,1 @@
+"""OpenLineage events of job runs: built from what is recorded, sent beside the runs."""
