@@ -6,19 +6,17 @@ table, where the library `watermarks` writes it.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from tidemark.errors import UsageError
 
 FORMAT = 1  # of the document
-APPEND, OVERWRITE, PARTITIONS, WINDOW, MERGE, UNKNOWN = (
-    "append",
-    "overwrite",
-    "overwrite_partitions",
-    "window",
-    "merge",
-    "unknown",
-)
+APPEND: Final = "append"
+OVERWRITE: Final = "overwrite"
+PARTITIONS: Final = "overwrite_partitions"
+WINDOW: Final = "window"
+MERGE: Final = "merge"
+UNKNOWN: Final = "unknown"
 WriteMode: TypeAlias = Literal[
     "append", "overwrite", "overwrite_partitions", "window", "merge", "unknown"
 ]

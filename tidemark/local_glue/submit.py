@@ -14,6 +14,7 @@ from tidemark.assembly.definitions import JobDefinition
 from tidemark.errors import UsageError
 from tidemark.local_glue.commands import open_machine
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.end_record import found_at_end, record_end
 from tidemark.local_glue.runs.follower import Follower
 from tidemark.local_glue.runs.job_process import SCRIPT_STDERR_FILE
 from tidemark.local_glue.runs.job_runs import (
@@ -132,7 +133,11 @@ def submit(
 
         def end(finished: JobRun) -> JobRun:
             _copy_new(output)
-            store.put_job_run(finished)
+            place = (machine.dynamodb_endpoint, machine.region)
+            found = found_at_end(store, finished, process.counts, place)
+            with store.transaction():
+                store.put_job_run(finished)
+                record_end(store, finished, found)
             observe(finished)
             record_warnings(store, finished, job, warn)
             return finished

@@ -15,6 +15,7 @@ from tidemark.assembly.definitions import JobDefinition
 from tidemark.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.runs.arguments import merge_arguments
+from tidemark.local_glue.runs.end_record import found_at_end, record_end
 from tidemark.local_glue.runs.job_runs import (
     Machine,
     failed_run,
@@ -185,7 +186,11 @@ class GlueJob:
             else:
                 finished = self._finished(run, ended)
         with Store(self._test.home.database) as store:
-            store.put_job_run(finished)
+            place = (machine.dynamodb_endpoint, machine.region)
+            found = found_at_end(store, finished, dynamodb=place)
+            with store.transaction():
+                store.put_job_run(finished)
+                record_end(store, finished, found)
         return self._as_run(finished, job, merged, ended, why, before, began, repeat)
 
     def _why_isolated(
@@ -226,6 +231,7 @@ class GlueJob:
                     "SELECT 1 FROM bookmark WHERE run_id = ? LIMIT 1", (run.run_id,)
                 )
                 store.query("DELETE FROM source_read WHERE run_id = ?", (run.run_id,))
+                store.query("DELETE FROM checkpoint WHERE run_id = ?", (run.run_id,))
                 store.query("DELETE FROM job_run WHERE run_id = ?", (run.run_id,))
             if has_read or self._contents() != before:
                 return Ended(

@@ -24,6 +24,7 @@ from tidemark.local_glue.runs.arguments import (
     spark_settings,
     variables,
 )
+from tidemark.local_glue.runs.commit_record import note_facts
 from tidemark.local_glue.runs.extra_files import copy_extra_files, existing, python_path
 from tidemark.local_glue.runs.failures import Places, failure_of, from_script, with_remedy
 from tidemark.local_glue.runs.found_warnings import note_at_end
@@ -177,6 +178,7 @@ def _run(script: Path, name: str, run: JobRun, ended: Ended) -> None:
     if ended.needs_process is None:
         session = bookmark_session.current_session()
         note_at_end(script, run.bookmark_option, session, Path(name).name)
+        note_facts(Path(run.log_path).parent)
 
 
 @contextmanager

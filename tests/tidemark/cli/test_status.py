@@ -104,7 +104,19 @@ def test_the_contexts_of_a_job_are_those_of_the_run_that_committed_last(state) -
     with Store(state.database) as store:
         for number, (run_id, ctx) in enumerate((("jr_1", "old"), ("jr_2", "new"))):
             with store.transaction():
-                values = (run_id, "j", ctx, 0, "job-bookmark-enable", number, "{}", 0, 0, None)
+                values = (
+                    run_id,
+                    "j",
+                    ctx,
+                    0,
+                    "job-bookmark-enable",
+                    number,
+                    "{}",
+                    0,
+                    0,
+                    None,
+                    None,
+                )
                 marks = ", ".join("?" * len(values))
                 store.query(f"INSERT INTO source_read VALUES ({marks})", values)  # noqa: S608
             if run_id == "jr_1":

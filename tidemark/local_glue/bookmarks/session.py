@@ -2,13 +2,15 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tidemark.checkpoints.checkpoint import BookmarkMove, DatasetRead
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_glue.bookmarks.datasets_read import files_read, packed
 from tidemark.local_glue.bookmarks.sources import (
     Edges,
     Predicate,
@@ -25,6 +27,7 @@ from tidemark.local_glue.bookmarks.versions import (
 )
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
 from tidemark.local_glue.machine.clock import now_ms
+from tidemark.local_glue.runs.commit_record import record_commit
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
@@ -42,6 +45,7 @@ class BookmarkSession:
         option: the job-bookmark-option.
         version: the version that was loaded; 0 means no bookmark yet.
         loaded_at_ms: when that version was made.
+        began_with: the version that the run began with, before its own commits.
         states: state by transformation_ctx; a source that is opened replaces its own.
         until: upper edge by transformation_ctx, of job-bookmark-to; None means none.
         opened: the contexts that sources of this run use since init or the last commit.
@@ -55,6 +59,7 @@ class BookmarkSession:
     option: str
     version: int = 0
     loaded_at_ms: int | None = None
+    began_with: int = 0
     states: dict[str, Any] = field(default_factory=dict)
     until: Mapping[str, Any] | None = None
     opened: set[str] = field(default_factory=set)
@@ -69,7 +74,7 @@ class BookmarkSession:
 
     def load(self, bookmark: Bookmark | None) -> None:
         """Take the states of a version of the bookmark, None for nothing read."""
-        self.version = bookmark.version if bookmark else 0
+        self.version = self.began_with = bookmark.version if bookmark else 0
         self.loaded_at_ms = bookmark.committed_at_ms if bookmark else None
         self.states = dict(bookmark.states) if bookmark else {}
 
@@ -103,7 +108,12 @@ class BookmarkSession:
         return Edges(self.states.get(ctx), high, self.loaded_at_ms)
 
     def record(
-        self, source: Mapping[str, Any], opened_at_ms: int, next_state: Any, files: int, size: int
+        self,
+        source: Mapping[str, Any],
+        opened_at_ms: int,
+        next_state: Any,
+        extent: tuple[int, int],
+        datasets: Iterable[DatasetRead],
     ) -> None:
         """Keep the next state for commit, and store what is read so that it can be explained later.
 
@@ -113,43 +123,58 @@ class BookmarkSession:
             source: the source as plain JSON values, with its transformation_ctx.
             opened_at_ms: the frozen upper edge.
             next_state: its state if the run commits; None if it reads without the bookmark.
-            files: how many files, or rows of a table, are chosen.
-            size: their bytes, 0 for a table.
+            extent: how many files, or rows of a table, are chosen; their bytes, 0 for a table.
+            datasets: what a checkpoint says of it.
         """
         if self.window:
             source = {**source, "window": self.window}
-        packed = None
+        stored = None
         if next_state is not None:
             self.states[str(source["transformation_ctx"])] = next_state
-            packed = pack(next_state)
+            stored = pack(next_state)
         if not self.is_reading and not is_local_run():
             return
         with Store(job_home().database) as store, store.transaction():
             store.query(
-                "INSERT INTO source_read VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO source_read VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(self.run_id, self.job_name, str(source["transformation_ctx"])),
                     *(opened_at_ms, self.option, self.version, json.dumps(source)),
-                    *(files, size, packed),
+                    *(*extent, stored, packed(datasets)),
                 ),
             )
 
     def commit(self) -> None:
         """Store the state of every context as the next version; only enable writes.
 
+        The checkpoint of the run is stored with it, and where there is no bookmark to write, too.
+
         Raises:
             BookmarkVersionMismatchError: another run of the job committed in between.
         """
         self.opened.clear()
         self.has_committed = True
-        if self.option != ENABLE:
+        is_enabled = self.option == ENABLE
+        if not is_enabled and not is_local_run():
             return
         at_ms = now_ms()
-        with Store(job_home().database) as store:
-            self.version = commit_bookmark(
-                store, self.job_name, self.run_id, self.states, self.version, at_ms
-            )
-        self.loaded_at_ms = at_ms
+        with Store(job_home().database) as store, store.transaction():
+            version = self.version
+            if is_enabled:
+                version = commit_bookmark(
+                    store, self.job_name, self.run_id, self.states, self.version, at_ms
+                )
+            record_commit(store, self.job_name, self.run_id, self._move(version), at_ms)
+        if is_enabled:
+            self.version, self.loaded_at_ms = version, at_ms
+
+    @property
+    def move(self) -> BookmarkMove | None:
+        """What the run has done to the bookmark so far; None without one."""
+        return self._move(self.version)
+
+    def _move(self, version: int) -> BookmarkMove | None:
+        return BookmarkMove(self.option, self.began_with, version) if self.is_reading else None
 
 
 _sessions: list[BookmarkSession] = []  # the last one counts, as AWS keeps one per process
@@ -224,17 +249,14 @@ def files_to_read(source: S3Source, predicate: Predicate | None = None) -> Readi
     session = current_session()
     ctx = source.transformation_ctx
     is_bookmarked = session is not None and session.open_source(ctx, source.name)
-    reading = read_s3_source(
-        source,
-        folder_of,
-        opened_at_ms,
-        session.edges(ctx) if session and is_bookmarked else None,
-        predicate,
-    )
+    edges = session.edges(ctx) if session and is_bookmarked else None
+    reading = read_s3_source(source, folder_of, opened_at_ms, edges, predicate)
     for warning, about in reading.warnings:
         note(warning, about)
     if session is not None:
-        session.record(source.to_json(), opened_at_ms, reading.next_state, *reading.extent)
+        low = edges.low if edges else None
+        datasets = files_read(source, reading.files, low, reading.next_state)
+        session.record(source.to_json(), opened_at_ms, reading.next_state, reading.extent, datasets)
     return reading
 
 

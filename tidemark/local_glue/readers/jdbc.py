@@ -14,7 +14,9 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from tidemark.checkpoints.checkpoint import DatasetRead
 from tidemark.errors import UsageError
+from tidemark.local_glue.bookmarks.datasets_read import dataset_of_database, position_of
 from tidemark.local_glue.bookmarks.keys import (
     ASC,
     DESC,
@@ -162,17 +164,17 @@ def read_jdbc_table(
     is_bookmarked = session is not None and session.open_source(transformation_ctx, asked.name)
     frame = load(spark, connection, dbtable=table)
     if session is None or not is_bookmarked:
-        return _in_full(frame, asked, session, opened_at_ms)
+        return _in_full(frame, asked, session, opened_at_ms, connection)
     chosen = choose_keys(keys, frame.columns, table)
     chosen = chosen or default_key(spark, connection, frame, table)
     source = replace(asked, keys=chosen)
     if not chosen:
         note(RunWarning.JDBC_KEY, table)
-        return _in_full(frame, source, session, opened_at_ms)
+        return _in_full(frame, source, session, opened_at_ms, connection)
     types = [key_type(key, spark_type(frame, key)) for key in chosen]
     if "string" in types:
         frame = load(spark, connection, dbtable=table, pushDownPredicate="false")
-    return _new_rows(frame, source, types, session, opened_at_ms)
+    return _new_rows(frame, source, types, session, opened_at_ms, connection["url"])
 
 
 def _new_rows(
@@ -181,6 +183,7 @@ def _new_rows(
     types: Sequence[str],
     session: BookmarkSession,
     opened_at_ms: int,
+    url: str,
 ) -> DataFrame:
     edges = session.edges(source.transformation_ctx)
     allowed = range_to_read(source, types, edges)
@@ -188,7 +191,14 @@ def _new_rows(
     if has_other_table(source, edges.low):
         note(RunWarning.TABLE_CHANGED, source.name)
     next_state = state_after(source, allowed.low, last)
-    session.record(source.to_json(), opened_at_ms, next_state, rows, 0)
+    read = DatasetRead(
+        dataset_of_database(url, source.table),
+        source.transformation_ctx,
+        rows=rows,
+        before=position_of(edges.low),
+        after=position_of(next_state),
+    )
+    session.record(source.to_json(), opened_at_ms, next_state, (rows, 0), [read])
     if last is None:
         return frame.where(F.lit(False))
     return frame.where(_condition(frame, source, KeyRange(allowed.low, last)))
@@ -257,15 +267,22 @@ def _read_query(
     source = JdbcSource("", transformation_ctx)
     if session is not None and session.is_reading:
         note(RunWarning.JDBC_QUERY, source.name)
-    return _in_full(load(spark, connection, query=query), source, session, opened_at_ms)
+    frame = load(spark, connection, query=query)
+    return _in_full(frame, source, session, opened_at_ms, connection)
 
 
 def _in_full(
-    frame: DataFrame, source: JdbcSource, session: BookmarkSession | None, opened_at_ms: int
+    frame: DataFrame,
+    source: JdbcSource,
+    session: BookmarkSession | None,
+    opened_at_ms: int,
+    connection: Mapping[str, str],
 ) -> DataFrame:
     """Record that a source is read without the bookmark; its rows are not counted."""
     if session is not None:
-        session.record(source.to_json(), opened_at_ms, None, 0, 0)
+        dataset = dataset_of_database(connection["url"], source.table or "query")
+        read = DatasetRead(dataset, source.transformation_ctx)
+        session.record(source.to_json(), opened_at_ms, None, (0, 0), [read])
     return frame
 
 

@@ -28,6 +28,7 @@ from tidemark.local_glue.metastore.asked import CATALOG_VARIABLE
 from tidemark.local_glue.metastore.connect import serve_catalog
 from tidemark.local_glue.metastore.hints import catalog_hint
 from tidemark.local_glue.runs.after_import import AfterImport
+from tidemark.local_glue.runs.commit_record import note_facts
 from tidemark.local_glue.runs.failures import Failure, failure_of, from_script
 from tidemark.local_glue.runs.found_warnings import note_at_end
 from tidemark.local_glue.runs.jvms.borrow import Borrower
@@ -72,6 +73,7 @@ def main() -> int:
                 raise
         option = os.environ.get(BOOKMARK_VARIABLE, "")
         note_at_end(script, option, current_session(), Path(name).name)
+        note_facts(result.parent)
     except BaseException as error:  # noqa: BLE001 (whatever a user's script raises fails its run)
         failure = _report(result, error, name)
     else:

@@ -47,7 +47,7 @@ from tidemark.local_glue.runs.jvms.fitness import why_own_jvm
 from tidemark.local_glue.runs.jvms.record import read_record
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.local_glue.runs.module_folders import module_folders
-from tidemark.local_glue.runs.row_counts import read_row_counts
+from tidemark.local_glue.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.spark import (
     CONF_FILE,
@@ -89,7 +89,7 @@ class JobProcess:
     """A running job run: its record, its operating system process, and its deadline.
 
     From the moment it is asked to end, `stop_state` is the state that it ends in, and `deadline`
-    is when it is killed.
+    is when it is killed. When it has ended, `counts` is what its Spark has read and written.
     """
 
     run: JobRun
@@ -97,6 +97,7 @@ class JobProcess:
     deadline: float
     jvms: Jvms
     stop_state: str | None = None
+    counts: RowCounts | None = None
 
 
 def new_run_id() -> str:
@@ -318,7 +319,7 @@ def _finished(running: JobProcess, exit_code: int) -> JobRun:
     if jvm is None or jvm.is_lent:  # it was killed, called os._exit, or could not write its record
         running.jvms.end_jvm_of(Path(running.run.log_path))
     shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
-    counts = read_row_counts(folder / EVENTS_FOLDER)
+    counts = running.counts = read_row_counts(folder / EVENTS_FOLDER)
     state = running.stop_state or ("SUCCEEDED" if exit_code == 0 else "FAILED")
     return replace(
         running.run,

@@ -1,10 +1,14 @@
-"""Counts rows read and written by a job run from Spark's own event log."""
+"""Counts rows read and written by a job run from Spark's own event log, and by dataset."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tidemark.checkpoints.checkpoint import DatasetWritten
+from tidemark.checkpoints.writes import merged_writes
+from tidemark.local_glue.runs.spark_datasets import Scan, SparkDatasets
 
 ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
 ROW_OF_A_SOURCE = "row of a source"  # the column that marks rows of a reader
@@ -13,10 +17,15 @@ SCAN_ROWS_METRIC = "number of output rows"
 
 @dataclass(frozen=True)
 class RowCounts:
-    """Rows that the scans handed to the job after pushed-down filters, and rows it wrote."""
+    """Rows that the scans handed to the job after pushed-down filters, and rows it wrote.
+
+    `scans` and `writes` are the same by dataset, as far as Spark names it.
+    """
 
     rows_read: int = 0
     rows_written: int = 0
+    scans: tuple[Scan, ...] = field(default=(), compare=False)
+    writes: tuple[DatasetWritten, ...] = field(default=(), compare=False)
 
 
 def read_row_counts(events_folder: Path) -> RowCounts | None:
@@ -28,7 +37,12 @@ def read_row_counts(events_folder: Path) -> RowCounts | None:
     if not logs:
         return None
     counts = [count_rows(_events(log)) for log in logs]
-    return RowCounts(sum(c.rows_read for c in counts), sum(c.rows_written for c in counts))
+    return RowCounts(
+        sum(c.rows_read for c in counts),
+        sum(c.rows_written for c in counts),
+        tuple(scan for c in counts for scan in c.scans),
+        merged_writes(write for c in counts for write in c.writes),
+    )
 
 
 def _events(log: Path) -> Iterator[Mapping[str, Any]]:
@@ -48,17 +62,27 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     scan_metrics: set[int] = set()
     updates: dict[int, int] = {}
     rows_written = 0
+    datasets = SparkDatasets()
     for event in events:
+        if "sparkPlanInfo" not in event or not _is_header_read(event):
+            datasets.see(event)
         if "sparkPlanInfo" in event:
             if not _is_header_read(event):
                 scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"]))
         elif event["Event"] == "SparkListenerTaskEnd":
             metrics = event.get("Task Metrics") or {}
-            rows_written += metrics.get("Output Metrics", {}).get("Records Written", 0)
+            written = metrics.get("Output Metrics", {}).get("Records Written", 0)
+            rows_written += written
+            datasets.see_rows_written(event.get("Stage ID", -1), written)
             for item in event["Task Info"]["Accumulables"]:
                 if item.get("Metadata") == "sql" and "Update" in item:
                     updates[item["ID"]] = updates.get(item["ID"], 0) + int(item["Update"])
-    return RowCounts(sum(updates.get(i, 0) for i in scan_metrics), rows_written)
+    return RowCounts(
+        sum(updates.get(i, 0) for i in scan_metrics),
+        rows_written,
+        tuple(datasets.scans(updates)),
+        datasets.writes(),
+    )
 
 
 def _is_header_read(event: Mapping[str, Any]) -> bool:

@@ -17,6 +17,8 @@ from tidemark.local_glue.runs.lake_fs.jar import hadoop_settings, lake_jar
 COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
 EVENTS_FOLDER = "spark-events"
 CONF_FILE = "spark.conf"
+# Options of sources that Spark shows as redacted: by their names, and by what is in their values.
+REDACTED = "(?i)passw|pwd|secret|token|credential|access.?key|@"
 TEMPORARY_FOLDER = "tmp"  # of the run's JVM, if it has its own: a killed one leaves files
 
 
@@ -110,6 +112,8 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, 
         # Tables without a place of their own end with the run, as with the cluster on AWS.
         "spark.sql.warehouse.dir": (run_folder / TEMPORARY_FOLDER / "warehouse").as_uri(),
         EXTENSIONS: OURS,
+        # What is written where is read from the event log; a URL may name it, but for its secrets.
+        "spark.sql.redaction.options.regex": REDACTED,
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),
         "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in java_options),

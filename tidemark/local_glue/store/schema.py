@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_glue.store.sqlite_files import keep_copy
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 JOB_RUNS = """
 CREATE TABLE job_run (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
@@ -125,6 +125,15 @@ CREATE TABLE IF NOT EXISTS catalog_table_version (
     PRIMARY KEY (database, name, version)
 )
 """
+# What each run has read, written and moved; of a source, what a checkpoint says of it.
+CHECKPOINTS = """
+CREATE TABLE checkpoint (
+    run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, committed_at_ms INTEGER NOT NULL,
+    document TEXT NOT NULL
+);
+CREATE INDEX checkpoint_by_job ON checkpoint (job_name, committed_at_ms);
+ALTER TABLE source_read ADD COLUMN datasets TEXT
+"""
 BAND_MS_OF_VERSION_1 = 900_000
 
 
@@ -168,6 +177,7 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
             CATALOG_OF_CLIENTS,
             TABLE_VERSIONS,
             FLOWS,
+            CHECKPOINTS,
         ):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
@@ -297,6 +307,11 @@ def _to_version_9(connection: sqlite3.Connection) -> None:
     )
 
 
+def _to_version_10(connection: sqlite3.Connection) -> None:
+    """Keep the checkpoints of runs."""
+    _execute_all(connection, CHECKPOINTS)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_2,
     _to_version_3,
@@ -306,4 +321,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_7,
     _to_version_8,
     _to_version_9,
+    _to_version_10,
 )

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from tidemark.assembly.definitions import JobDefinition
+from tidemark.local_glue.runs.end_record import found_at_end, record_end
 from tidemark.local_glue.runs.found_warnings import warnings_of
 from tidemark.local_glue.runs.job_runs import end_left_over_processes, failed_run, now_ms
 from tidemark.local_glue.runs.jvms.supply import Jvms
@@ -22,6 +23,14 @@ def record_warnings(
     show_unseen(store, warn)
 
 
+def record_killed(store: Store, failed: JobRun) -> None:
+    """Record how a run ended whose command was killed, and what it has written if it committed."""
+    found = found_at_end(store, failed)
+    with store.transaction():
+        store.put_job_run(failed)
+        record_end(store, failed, found)
+
+
 def recover_interrupted_runs(store: Store, jvms: Jvms) -> list[JobRun]:
     """Close the books of runs whose command was killed; return the job runs marked FAILED.
 
@@ -34,7 +43,7 @@ def recover_interrupted_runs(store: Store, jvms: Jvms) -> list[JobRun]:
         jvms.end_jvm_of(Path(run.log_path))
         shutil.rmtree(Path(run.log_path).parent / TEMPORARY_FOLDER, ignore_errors=True)
         failed = failed_run(run, KILLED)
-        store.put_job_run(failed)
+        record_killed(store, failed)
         recovered.append(failed)
     store.interrupt_workflow_runs(now_ms())
     return recovered

@@ -42,6 +42,7 @@ FLOWS = (
     *("flow", "flow_snapshot", "flow_fired", "flow_end", "flow_open"),
     *("trigger_watch", "trigger_event"),
 )
+TO_VERSION_9 = "DROP TABLE checkpoint; ALTER TABLE source_read DROP COLUMN datasets"
 AFTER_VERSION_2 = ("catalog_table", "catalog_connection", "run_warning")
 COMMIT = """
 import sys
@@ -256,6 +257,7 @@ def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
     with closing(sqlite3.connect(database)) as connection:
         for table in (*AFTER_VERSION_2, "catalog_partition", *FLOWS):
             connection.execute(f"DROP TABLE {table}")
+        connection.executescript(TO_VERSION_9)
         connection.execute("ALTER TABLE job_run DROP COLUMN jvm")
         connection.execute("PRAGMA user_version = 2")
 
@@ -285,6 +287,7 @@ def test_a_workflow_run_of_version_8_goes_on_with_what_has_happened_in_it(databa
     with closing(sqlite3.connect(database)) as connection:
         for table in FLOWS:
             connection.execute(f"DROP TABLE {table}")
+        connection.executescript(TO_VERSION_9)
         connection.execute(
             "CREATE TABLE flow (flow_id TEXT PRIMARY KEY, workflow_name TEXT, is_open INTEGER, "
             "definition TEXT, document TEXT)"

@@ -14,7 +14,7 @@ from tidemark.local_glue.port.workflows.flow_rows import (
 from tidemark.local_glue.port.workflows.starts import start_of
 from tidemark.local_glue.runs.job_runs import end_left_over_processes, failed_run
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun
-from tidemark.local_glue.workflows.recovery import KILLED
+from tidemark.local_glue.workflows.recovery import KILLED, record_killed
 
 
 def go_on(glue: LocalGlue) -> None:
@@ -29,7 +29,7 @@ def go_on(glue: LocalGlue) -> None:
     for run in unfinished:
         if run.workflow_run_id in ended:
             end_left_over_processes(run)
-            glue.store.put_job_run(failed_run(run, KILLED))
+            record_killed(glue.store, failed_run(run, KILLED))
     unfinished = [run for run in unfinished if run.workflow_run_id not in ended]
     left = [_without_process(run) for run in unfinished]
     for run in left:

@@ -25,6 +25,7 @@ from tidemark.local_glue.port.runs.active import (
     Start,
 )
 from tidemark.local_glue.port.runs.run_requests import RunRequest, put_run_request
+from tidemark.local_glue.runs.end_record import Found, found_at_end, record_end
 from tidemark.local_glue.runs.found_warnings import warnings_of
 from tidemark.local_glue.runs.job_runs import (
     JobProcess,
@@ -218,8 +219,10 @@ class Runner:
         """Record the final state of a run and what follows, together; again later if that fails."""
         self._ended[run.run_id] = active, run
         try:
+            found = self._found_at_end(active, run)
             with self._store.transaction():
                 self._store.put_job_run(run)
+                record_end(self._store, run, found)
                 texts = warnings_of(self._store, run, active.start.job)
                 keep_warnings(self._store, run.run_id, texts)
                 if self._is_retried(active.start, run):
@@ -238,6 +241,11 @@ class Runner:
         self._active.remove(active)
         self.add(live)
         self._observe(run)
+
+    def _found_at_end(self, active: ActiveRun, run: JobRun) -> Found:
+        counts = active.process.counts if isinstance(active.process, JobProcess) else None
+        place = (self._machine.dynamodb_endpoint, self._machine.region)
+        return found_at_end(self._store, run, counts, place)
 
     def _is_retried(self, start: Start, run: JobRun) -> bool:
         # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html (TIMEOUT is not retried)

@@ -1,0 +1,135 @@
+"""Which datasets Spark's event log says were written and scanned."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.checkpoints.checkpoint import DatasetWritten
+from tidemark.local_glue.runs.row_counts import read_row_counts
+from tidemark.local_glue.runs.spark_datasets import Scan, SparkDatasets
+
+BY_DAY = "[__partition_columns=[day], path=s3://b/o/]"
+BEGIN = "Execute InsertIntoHadoopFsRelationCommand"
+
+
+def events(described, name=BEGIN, text="", error="", **conf):
+    metrics = [("number of written files", 1), ("number of output rows", 2)]
+    plan = {
+        "nodeName": name,
+        "simpleString": described,
+        "metrics": [{"name": name, "accumulatorId": key} for name, key in metrics],
+        "children": [],
+    }
+    begin = "org.apache.spark.sql.execution.ui."
+    return [
+        {
+            "Event": f"{begin}SparkListenerSQLExecutionStart",
+            "executionId": 4,
+            "sparkPlanInfo": plan,
+            "physicalPlanDescription": text,
+            "modifiedConfigs": conf,
+        },
+        {
+            "Event": f"{begin}SparkListenerDriverAccumUpdates",
+            "executionId": 4,
+            "accumUpdates": [[1, 3], [2, 40]],
+        },
+        {
+            "Event": f"{begin}SparkListenerSQLExecutionEnd",
+            "executionId": 4,
+            "errorMessage": error,
+        },
+    ]
+
+
+def writes_of(seen):
+    datasets = SparkDatasets()
+    for event in seen:
+        datasets.see(event)
+    return datasets.writes()
+
+
+@pytest.mark.parametrize(
+    ("described", "written"),
+    [
+        (f"{BEGIN} s3a://b/o, false, Parquet, [path=s3a://b/o], Append, [id]", ("b/o", "append")),
+        (
+            f"{BEGIN} s3://b/o, x é, false, JSON, [path=s3://b/o], Overwrite, [Append, id]",
+            ("b/o, x é", "overwrite"),
+        ),
+        (f"{BEGIN} s3://b/o, false, CSV, [p=s3://b/o], ErrorIfExists, [id]", ("b/o", "unknown")),
+        (
+            f"{BEGIN} s3://b/w/window=2026-a/attempt=0000000001, false, Parquet, [], Overwrite, []",
+            ("b/w", "window"),
+        ),
+        (
+            f"{BEGIN} s3://b/o, false, [day#1], Parquet, {BY_DAY}, Overwrite, [id, day]",
+            ("b/o", "overwrite"),
+        ),
+        (
+            f"{BEGIN} s3://b/o, false, [day#1], Parquet, [partitionOverwriteMode=dynamic, "
+            "path=s3://b/o/], Overwrite, [id, day]",
+            ("b/o", "overwrite_partitions"),
+        ),
+        (
+            f"{BEGIN} s3://b/o, [day=1], false, [day#1], Parquet, {BY_DAY}, Overwrite, "
+            "`spark_catalog`.`d`.`t`, org.apache.CatalogFileIndex(s3://b/o), [id, day]",
+            ("b/o", "overwrite_partitions", "d.t"),
+        ),
+    ],
+)
+def test_a_write_of_files_has_its_folder_and_its_mode(described, written):
+    path, mode, *table = written
+
+    assert writes_of(events(described)) == (
+        DatasetWritten(f"s3://{path}/", mode, "".join(table), 40, 3),
+    )
+
+
+def test_the_session_may_say_that_only_partitions_are_replaced():
+    described = f"{BEGIN} s3://b/o, false, [day#1], Parquet, {BY_DAY}, Overwrite, [id, day]"
+    flat = f"{BEGIN} s3://b/o, false, Parquet, [path=s3://b/o/], Overwrite, [id, day]"
+    conf = {"spark.sql.sources.partitionOverwriteMode": "DYNAMIC"}
+
+    assert writes_of(events(described, **conf))[0].mode == "overwrite_partitions"
+    assert writes_of(events(flat, **conf))[0].mode == "overwrite"
+
+
+def test_a_write_that_failed_or_never_ended_is_none():
+    described = f"{BEGIN} s3://b/o, false, Parquet, [path=s3://b/o], Append, [id]"
+
+    assert writes_of(events(described, error="no")) == ()
+    assert writes_of(events(described)[:2]) == ()
+
+
+def test_a_write_to_a_table_of_iceberg_has_the_name_of_the_table():
+    described = "AppendData org.Lambda$1, IcebergWrite(table=lake.d.t, format=PARQUET)"
+
+    assert writes_of(events(described, "AppendData")) == (
+        DatasetWritten("table:lake.d.t", "append", "d.t", 0, 3),
+    )
+
+
+@pytest.mark.spark
+def test_spark_tells_of_what_scripts_write_and_scan(spark, s3, logged, tmp_path):
+    s3.put("in/a.json", '{"id": 1, "day": "x"}\n{"id": 2, "day": "y"}\n')
+    address = "jdbc:derby:memory:written;create=true"
+    options = {"url": address, "driver": "org.apache.derby.jdbc.EmbeddedDriver"}
+
+    def act():
+        frame = spark.read.json(f"{s3.uri}in/")
+        frame.write.mode("append").csv(f"{s3.uri}out")
+        frame.count()
+        by_day = frame.write.mode("overwrite").partitionBy("day")
+        by_day.option("partitionOverwriteMode", "dynamic").parquet(f"{s3.uri}days")
+        frame.write.format("jdbc").options(dbtable="t", **options).mode("append").save()
+
+    (tmp_path / "log").write_text(logged(act), encoding="utf-8")
+    counts = read_row_counts(tmp_path)
+
+    assert counts.scans == (Scan(f"{s3.uri}in/", "", 2, 1),)
+    files, days, table = counts.writes
+    assert files.dataset == f"{s3.uri}out/"
+    assert (files.mode, files.rows) == ("append", 2)
+    assert days == DatasetWritten(f"{s3.uri}days/", "overwrite_partitions", "", 2, 2)
+    assert (table.mode, table.rows, table.dataset[-2:]) == ("append", 2, "#t")

@@ -1,0 +1,168 @@
+"""Completes the checkpoint of a run that has ended: what it wrote, which rows, what it moved."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, WatermarkMove
+from tidemark.checkpoints.writes import merged_writes
+from tidemark.errors import TidemarkError
+from tidemark.local_glue.bookmarks.datasets_read import reads_of_run
+from tidemark.local_glue.runs.commit_record import read_facts
+from tidemark.local_glue.runs.row_counts import RowCounts, read_row_counts
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
+from tidemark.local_glue.runs.spark import EVENTS_FOLDER
+from tidemark.local_glue.runs.spark_datasets import Scan
+from tidemark.local_glue.runs.stored_warnings import keep_warnings
+from tidemark.local_glue.runs.watermark_moves import WatermarksError, watermark_moves
+from tidemark.local_glue.store.checkpoints import checkpoint_of_run, put_checkpoint
+from tidemark.local_glue.store.database import JobRun, Store
+
+WRITTEN_FILE = "tidemark-written.jsonl"
+LIBRARY = b"watermarks"  # what the script of a job that keeps watermarks imports
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is found of a run when it has ended.
+
+    Attributes:
+        counts: what Spark tells; None for a run without Spark.
+        facts: ``arguments`` and ``code``; nothing if the script did not end normally.
+        written: what was written without Spark's knowledge.
+        moves: of watermarks.
+        problem: why these could not be read; empty if they could.
+    """
+
+    counts: RowCounts | None = None
+    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    written: tuple[DatasetWritten, ...] = ()
+    moves: tuple[WatermarkMove, ...] = ()
+    problem: str = ""
+
+
+def note_written(written: DatasetWritten) -> None:
+    """Remember, in a job process, what was written that Spark's event log does not name."""
+    if folder := os.environ.get(RUN_FOLDER_VARIABLE):
+        with (Path(folder) / WRITTEN_FILE).open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(asdict(written))}\n")
+
+
+def found_at_end(
+    store: Store,
+    run: JobRun,
+    counts: RowCounts | None = None,
+    dynamodb: tuple[str, str] | None = None,
+) -> Found:
+    """Return what a run has done; nothing is changed.
+
+    Args:
+        store: where its checkpoint is, if it has committed.
+        run: as it has ended.
+        counts: what its event log tells, if that was read already.
+        dynamodb: endpoint and region of the DynamoDB with its watermarks; None leaves them out.
+    """
+    folder = Path(run.log_path).parent
+    if not folder.is_dir():  # it was never started
+        return Found()
+    found = Found()
+    try:
+        counts = counts or read_row_counts(folder / EVENTS_FOLDER)
+        found = Found(counts, read_facts(folder), _written(folder / WRITTEN_FILE))
+        if dynamodb is None or not _keeps_watermarks(folder):
+            return found
+        checkpoint = checkpoint_of_run(store, run.run_id)
+        arguments = checkpoint.arguments if checkpoint else found.facts.get("arguments", {})
+        moves = watermark_moves(*dynamodb, run.job_name, run.run_id, arguments)
+        return replace(found, moves=moves)
+    except (TidemarkError, WatermarksError, OSError, ValueError, LookupError, TypeError) as error:
+        # Files that a script left, or a table that it broke, must not keep a run from its end.
+        return replace(found, problem=f"{type(error).__name__}: {error}")
+
+
+def record_end(store: Store, run: JobRun, found: Found) -> None:
+    """Complete the checkpoint of a run; call it in the transaction that records its end.
+
+    A run that has committed has one. So gets one that SUCCEEDED without a commit, or moved its
+    watermarks; one that did neither has none.
+    """
+    checkpoint = checkpoint_of_run(store, run.run_id)
+    if checkpoint is None:
+        if run.state != "SUCCEEDED" and not found.moves:
+            return
+        checkpoint = Checkpoint(
+            job_name=run.job_name,
+            run_id=run.run_id,
+            committed_at_ms=run.completed_at_ms or run.started_at_ms,
+            workflow_run_id=run.workflow_run_id or "",
+            read=reads_of_run(store, run.job_name, run.run_id),
+            arguments=found.facts.get("arguments", {}),
+            code=found.facts.get("code", {}),
+        )
+    counts = found.counts or RowCounts()
+    complete = replace(
+        checkpoint,
+        watermarks=found.moves,
+        read=with_scans(checkpoint.read, counts.scans, counts.rows_read),
+        written=merged_writes([*counts.writes, *found.written]),
+    )
+    put_checkpoint(store, complete)
+    if found.problem:
+        text = f"not all of what the run has done is in its checkpoint: {found.problem}"
+        keep_warnings(store, run.run_id, [text])
+
+
+def with_scans(
+    reads: Sequence[DatasetRead], scans: Sequence[Scan], rows_read: int
+) -> tuple[DatasetRead, ...]:
+    """Return what the sources of a run have read with its rows, and what else Spark has scanned.
+
+    Args:
+        reads: of its sources.
+        scans: of Spark.
+        rows_read: of all scans: those of a source that Spark has not named, if there is one only.
+    """
+    rows: dict[str, int] = {}
+    others: list[DatasetRead] = []
+    names = sorted({read.dataset for read in reads}, key=len, reverse=True)
+    for scan in scans:
+        name = next((name for name in names if _is_in(scan.dataset, name)), None)
+        if name is not None:
+            rows[name] = rows.get(name, 0) + (scan.rows or 0)
+        else:
+            others.append(
+                DatasetRead(scan.dataset, table=scan.table, files=scan.files, rows=scan.rows)
+            )
+    if len(reads) == 1 and not scans and reads[0].files != 0:
+        rows[reads[0].dataset] = rows_read
+    shared = {one.dataset for n, one in enumerate(reads) if one.dataset in _datasets(reads[:n])}
+    found = [
+        replace(read, rows=0 if read.files == 0 else rows.get(read.dataset, read.rows))
+        if read.rows is None and read.dataset not in shared
+        else read
+        for read in reads
+    ]
+    return (*found, *others)
+
+
+def _datasets(reads: Sequence[DatasetRead]) -> set[str]:
+    return {read.dataset for read in reads}
+
+
+def _is_in(dataset: str, folder: str) -> bool:
+    return dataset.rstrip("/") == folder.rstrip("/") or dataset.startswith(
+        folder if folder.endswith("/") else f"{folder}/"
+    )
+
+
+def _written(file: Path) -> tuple[DatasetWritten, ...]:
+    if not file.is_file():
+        return ()
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return tuple(DatasetWritten(**json.loads(line)) for line in lines)
+
+
+def _keeps_watermarks(folder: Path) -> bool:
+    return any(LIBRARY in script.read_bytes() for script in folder.glob("*.py"))

@@ -1,0 +1,269 @@
+"""Which datasets Spark has scanned and written, as its event log tells of each execution.
+
+A write is the command at the root of a plan: it names place and mode. It counts if its execution
+ended without an error. Writes of structured streaming have no such command and are not seen.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.checkpoints.checkpoint import (
+    APPEND,
+    OVERWRITE,
+    PARTITIONS,
+    UNKNOWN,
+    WINDOW,
+    DatasetWritten,
+    WriteMode,
+)
+from tidemark.checkpoints.writes import merged_writes
+from tidemark.local_glue.bookmarks.datasets_read import (
+    dataset_of_database,
+    dataset_of_path,
+    table_folder,
+)
+
+DYNAMIC = "partitionOverwriteMode=dynamic"
+OVERWRITE_CONF = "spark.sql.sources.partitionOverwriteMode"
+FILES_READ, FILES_WRITTEN = "number of files read", "number of written files"
+ROWS = "number of output rows"
+MODES: Mapping[str, WriteMode] = {
+    "Append": "append",
+    "Overwrite": "overwrite",
+    "ErrorIfExists": "unknown",  # the same again fails
+    "Ignore": "unknown",
+}
+_FILES = re.compile(
+    r"Execute InsertIntoHadoopFsRelationCommand (?P<path>.*?), (?P<static>\[[^]]*\], )?"
+    r"(?:true|false), (?P<rest>.*)",
+    re.DOTALL,
+)
+_HIVE = re.compile(r"Execute InsertIntoHiveTable (?P<table>\S+), .*?(?P<overwrite>true|false)")
+_MODE = re.compile(rf"\], ({'|'.join(MODES)}), ")
+_NAME = re.compile(r"`(?P<database>[^`]+)`\.`(?P<name>[^`]+)`, ")
+_WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")
+_SAVE = re.compile(
+    r"^Arguments: (?P<source>\S+), \[(?P<options>.*)\], (?P<mode>\w+)$", re.MULTILINE
+)
+_LOCATION = re.compile(r"\[(?P<path>\w+://.*?)(?:, \w+://.*)?\]$", re.DOTALL)
+# Writers of tables that are no folder of files, such as those of Iceberg, by the node of the plan.
+_V2_MODES: Mapping[str, WriteMode] = {
+    "AppendData": "append",
+    "OverwritePartitionsDynamic": "overwrite_partitions",
+    "OverwriteByExpression": "overwrite",
+    "AtomicReplaceTableAsSelect": "overwrite",
+    "AtomicCreateTableAsSelect": "overwrite",
+    "CreateTableAsSelect": "overwrite",
+    "ReplaceTableAsSelect": "overwrite",
+    "ReplaceData": "merge",
+    "WriteDelta": "merge",
+}
+_V2_TABLE = re.compile(r"\w+Write\(table=(?P<table>[^,)]+)")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What Spark has read of one place.
+
+    Attributes:
+        dataset: where, as a checkpoint names it.
+        table: ``database.table``, empty without.
+        rows: after the filters that were pushed down.
+        files: None for what has no files.
+    """
+
+    dataset: str
+    table: str
+    rows: int | None
+    files: int | None
+
+
+@dataclass
+class _Write:
+    dataset: str
+    mode: WriteMode
+    table: str = ""
+    metrics: Mapping[str, int] = field(default_factory=dict)
+    counts_tasks: bool = False
+
+
+class SparkDatasets:
+    """Takes the events of a log one by one; then tells what was scanned and written."""
+
+    def __init__(self) -> None:
+        """Have seen nothing."""
+        self._conf: dict[str, str] = {}
+        self._writes: dict[int, _Write] = {}  # by execution
+        self._ended: set[int] = set()
+        self._root: dict[int, int] = {}
+        self._execution_of_stage: dict[int, int] = {}
+        self._task_rows: dict[int, int] = {}  # by root of executions
+        self._scans: dict[tuple[str, str, str], dict[int, int | None]] = {}
+        self._driver: dict[int, int] = {}
+
+    def see(self, event: Mapping[str, Any]) -> None:
+        """Take an event."""
+        kind = event["Event"].rpartition(".")[2]
+        if kind == "SparkListenerSQLExecutionStart":
+            self._start(event)
+        elif kind == "SparkListenerSQLAdaptiveExecutionUpdate":
+            self._plan(event.get("executionId", -1), event["sparkPlanInfo"], "")
+        elif kind == "SparkListenerSQLExecutionEnd":
+            if not event.get("errorMessage"):
+                self._ended.add(event.get("executionId", -1))
+        elif kind == "SparkListenerDriverAccumUpdates":
+            self._driver.update((int(key), int(value)) for key, value in event["accumUpdates"])
+        elif kind == "SparkListenerJobStart":
+            self._start_job(event)
+
+    def see_rows_written(self, stage: int, rows: int) -> None:
+        """Take the rows that a task of a stage has written."""
+        execution = self._execution_of_stage.get(stage)
+        if execution is not None:
+            root = self._root.get(execution, execution)
+            self._task_rows[root] = self._task_rows.get(root, 0) + rows
+
+    def _start_job(self, event: Mapping[str, Any]) -> None:
+        execution = (event.get("Properties") or {}).get("spark.sql.execution.id")
+        if execution is not None:
+            for stage in event["Stage IDs"]:
+                self._execution_of_stage[stage] = int(execution)
+
+    def _start(self, event: Mapping[str, Any]) -> None:
+        execution = event.get("executionId", -1)
+        self._root[execution] = event.get("rootExecutionId", execution)
+        self._conf = event.get("modifiedConfigs") or {}
+        self._plan(execution, event["sparkPlanInfo"], event.get("physicalPlanDescription", ""))
+
+    def _plan(self, execution: int, plan: Mapping[str, Any], text: str) -> None:
+        for node in _nodes(plan):
+            write = self._write_of(node, text)
+            if write is not None:
+                write.metrics = {m["name"]: m["accumulatorId"] for m in node["metrics"]}
+                self._writes[execution] = write
+            elif key := _scan_of(node):
+                metrics = {m["name"]: m["accumulatorId"] for m in node["metrics"]}
+                if ROWS in metrics:
+                    found = self._scans.setdefault(key, {})
+                    found[metrics[ROWS]] = metrics.get(FILES_READ)
+
+    def _write_of(self, node: Mapping[str, Any], text: str) -> _Write | None:
+        name, described = node["nodeName"], node.get("simpleString", "")
+        if name == "Execute InsertIntoHadoopFsRelationCommand":
+            is_dynamic = self._conf.get(OVERWRITE_CONF, "").lower() == "dynamic"
+            return _files_write(described, is_dynamic)
+        if name == "Execute InsertIntoHiveTable" and (match := _HIVE.match(described)):
+            table = ".".join(match["table"].replace("`", "").split(".")[-2:])
+            mode: WriteMode = UNKNOWN if match["overwrite"] == "true" else APPEND
+            return _Write(f"table:{table}", mode, table)
+        if name == "Execute SaveIntoDataSourceCommand":
+            return _save_write(text)
+        if name in _V2_MODES:
+            match = _V2_TABLE.search(described)
+            table = match["table"] if match else ""
+            return _Write(
+                f"table:{table}", _V2_MODES[name], ".".join(table.split(".")[-2:]), {}, True
+            )
+        return None
+
+    def writes(self) -> tuple[DatasetWritten, ...]:
+        """Return what was written, in the order of the first write."""
+        return merged_writes(
+            DatasetWritten(
+                write.dataset,
+                write.mode,
+                write.table,
+                self._rows_of(execution, write),
+                self._driver.get(write.metrics.get(FILES_WRITTEN, -1)),
+            )
+            for execution, write in sorted(self._writes.items())
+            if execution in self._ended
+        )
+
+    def _rows_of(self, execution: int, write: _Write) -> int | None:
+        if write.counts_tasks:
+            return self._task_rows.get(self._root.get(execution, execution), 0)
+        return self._driver.get(write.metrics.get(ROWS, -1))
+
+    def scans(self, updates: Mapping[int, int]) -> list[Scan]:
+        """Return what was scanned, in the order of the first scan.
+
+        Of a place that was scanned several times, as by a frame that two actions use, the greatest
+        counts are taken.
+
+        Args:
+            updates: the sums of what tasks have added to metrics, by accumulator.
+        """
+        found: dict[tuple[str, str], list[int]] = {}
+        for (dataset, table, _), metrics in self._scans.items():
+            rows = max(updates.get(one, 0) for one in metrics)
+            files = max(self._driver.get(one or -1, 0) for one in metrics.values())
+            total = found.setdefault((dataset, table), [0, 0])
+            total[0] += rows
+            total[1] += files
+        return [
+            Scan(dataset, table, rows, files if "://" in dataset else None)
+            for (dataset, table), (rows, files) in found.items()
+        ]
+
+
+def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield plan
+    for child in plan["children"]:
+        yield from _nodes(child)
+
+
+def _files_write(described: str, is_dynamic: bool) -> _Write | None:
+    match = _FILES.match(described)
+    if match is None:
+        return None
+    path, rest = match["path"], match["rest"]
+    named = _NAME.search(rest)
+    table = f"{named['database']}.{named['name']}" if named else ""
+    found = _MODE.search(rest) or _MODE.search(f"], {rest}")
+    mode: WriteMode = MODES[found[1]] if found else UNKNOWN
+    if _WINDOW.search(path) and mode == OVERWRITE:
+        return _Write(dataset_of_path(_WINDOW.sub("", path)), WINDOW, table)
+    by_partition = rest.startswith("[") and (is_dynamic or DYNAMIC in rest)
+    if mode == OVERWRITE and (match["static"] or by_partition):
+        mode = PARTITIONS
+    return _Write(_folder(path), mode, table)
+
+
+def _folder(path: str) -> str:
+    return f"{re.sub(r'^s3[an]://', 's3://', path).rstrip('/')}/"
+
+
+def _save_write(text: str) -> _Write | None:
+    match = _SAVE.search(text)
+    if match is None:
+        return None
+    options = dict(one.partition("=")[::2] for one in match["options"].split(", "))
+    mode = MODES.get(match["mode"], UNKNOWN)
+    if "JdbcRelationProvider" in match["source"]:
+        url, table = options.get("url", ""), options.get("dbtable", "")
+        dataset = dataset_of_database("jdbc:" if "redacted" in url else url, table)
+        return _Write(dataset, mode, counts_tasks=True)
+    if path := options.get("path"):
+        return _Write(dataset_of_path(path), mode, counts_tasks=True)
+    return None
+
+
+def _scan_of(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Return dataset, table and location of a scan of files or of a table; None of anything else.
+
+    A scan of the database's rows is known by its table only.
+    """
+    name = node["nodeName"].strip()
+    if name.startswith("BatchScan "):
+        table = name.split()[1]
+        return f"table:{table}", ".".join(table.split(".")[-2:]), ""
+    location = str((node.get("metadata") or {}).get("Location", ""))
+    match = _LOCATION.search(location)
+    if not name.startswith("Scan ") or match is None:
+        return None
+    words = name.split()
+    table = ".".join(words[2].split(".")[-2:]) if len(words) > 2 and "." in words[2] else ""
+    return table_folder(match["path"]), table, location
