@@ -24,6 +24,7 @@ from tidemark.local_glue.metastore.asked import catalog_settings
 from tidemark.local_glue.metastore.connect import Metastore
 from tidemark.local_glue.runs.datalake_formats import local_settings
 from tidemark.local_glue.runs.job_runs import SITE
+from tidemark.local_glue.runs.jvms.borrow import DAEMON, WORKERS
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.testing.jvm_state import JvmState
 from tidemark.testing.spark_settings import Taken, asked_of, taken_in_process
@@ -170,6 +171,7 @@ class SparkEngine:
 
         self._folder.mkdir(exist_ok=True)
         settings = {
+            DAEMON: WORKERS,
             **self._settings,
             **catalog_settings(self._home, {}, self._settings).settings,
         }

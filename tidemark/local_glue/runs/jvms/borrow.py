@@ -20,6 +20,7 @@ from tidemark.local_glue.runs.spark import as_properties
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+DAEMON = "spark.python.daemon.module"  # starts the Python workers
 WORKERS = "tidemark.local_glue.runs.jvms.worker_daemon"
 FOLDER_VARIABLE = "TIDEMARK_WORKER_FOLDER"
 # How a job process learns of the pool: the pool's file, or why it is to start a JVM of its own.
@@ -113,7 +114,7 @@ class Borrower:
             "user.dir": here,
             "spark.app.name": "pyspark-shell",  # as spark-submit calls it
             "spark.app.submitTime": str(time.time_ns() // 1_000_000),
-            "spark.python.daemon.module": WORKERS,
+            DAEMON: WORKERS,
         }
         request = {
             "settings": as_properties(settings),

@@ -1,4 +1,4 @@
-"""Starts Spark's Python workers in the folder of their run: a warm JVM stays where it began.
+"""Starts Spark's Python workers, with PySpark as it is installed, in the folder of their run.
 
 Spark calls ``python -m tidemark.local_glue.runs.jvms.worker_daemon`` for the property
 ``spark.python.daemon.module``.
@@ -7,10 +7,29 @@ Spark calls ``python -m tidemark.local_glue.runs.jvms.worker_daemon`` for the pr
 import os
 import sys
 
-from pyspark.daemon import manager
 
-if __name__ == "__main__":
-    before, folder = os.getcwd(), os.environ.pop("TIDEMARK_WORKER_FOLDER")  # noqa: PTH109 (as text)
+def leave_archives_out() -> None:
+    """Take what Spark puts on the path off it: its archive of PySpark, and a jar.
+
+    PySpark is installed, and Python reads the list of every archive on its path for each task.
+    """
+    home = os.environ.get("SPARK_HOME", "") + os.sep
+    for archive in [path for path in sys.path if path.startswith(home)]:
+        sys.path.remove(archive)
+        sys.path_importer_cache.pop(archive, None)
+
+
+def stand_in(folder: str) -> None:
+    """Make a folder the current one: a warm JVM stays where it began."""
+    before = os.getcwd()  # noqa: PTH109 (as text)
     os.chdir(folder)
     sys.path[:] = [folder if entry == before else entry for entry in sys.path]
+
+
+if __name__ == "__main__":
+    leave_archives_out()
+    if (run_folder := os.environ.pop("TIDEMARK_WORKER_FOLDER", None)) is not None:
+        stand_in(run_folder)
+    from pyspark.daemon import manager
+
     manager()  # type: ignore[no-untyped-call]
