@@ -1,16 +1,20 @@
 """Reads what is recorded of a job run of this machine, for its event."""
 
-import json
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from tidemark.assembly.definitions import SHELL
 from tidemark.assembly.intrinsics import ACCOUNT_ID
-from tidemark.checkpoints.checkpoint import DatasetRead
+from tidemark.checkpoints.checkpoint import DatasetRead, DatasetWritten
+from tidemark.local_glue.bookmarks.datasets_read import reads_of_run
+from tidemark.local_glue.catalog.tables import catalog_tables
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.lineage.facts import RunFacts
 from tidemark.local_glue.port.entities import Kind, find_entity
 from tidemark.local_glue.port.workflows.flow_rows import find_flow
+from tidemark.local_glue.store.checkpoints import checkpoint_of_run
 from tidemark.local_glue.store.database import JobRun, Store
 
 
@@ -57,15 +61,29 @@ def as_it_started(facts: RunFacts) -> RunFacts:
 
 
 def _with_data(store: Store, facts: RunFacts) -> RunFacts:
-    rows = store.query(
-        "SELECT source, files, bytes FROM source_read WHERE job_name = ? AND run_id = ? "
-        "ORDER BY rowid",
-        (facts.job_name, facts.run_id),
+    """Add what a run has read and written: of one without a commit only what it opened is known."""
+    tables = {_folder(table.location): table.full_name for table in catalog_tables(store)}
+    checkpoint = checkpoint_of_run(store, facts.run_id)
+    if checkpoint is None:
+        opened = reads_of_run(store, facts.job_name, facts.run_id)
+        return replace(facts, read=tuple(_named(read, tables) for read in opened))
+    return replace(
+        facts,
+        code=checkpoint.code,
+        read=tuple(_named(read, tables) for read in checkpoint.read),
+        written=tuple(_named(written, tables) for written in checkpoint.written),
+        bookmark=checkpoint.bookmark,
+        watermarks=checkpoint.watermarks,
     )
-    reads: list[DatasetRead] = []
-    for row in rows:
-        source = json.loads(row["source"])
-        paths = source.get("paths") or [f"jdbc:#{source.get('table', '')}"]
-        ctx, table = source["transformation_ctx"], source.get("table", "")
-        reads += [DatasetRead(path, ctx, table) for path in paths]
-    return replace(facts, read=tuple(reads))
+
+
+Data = TypeVar("Data", DatasetRead, DatasetWritten)
+
+
+def _named(data: Data, tables: Mapping[str, str]) -> Data:
+    """Return a dataset with the table of the Data Catalog whose location it is, if one is."""
+    return replace(data, table=data.table or tables.get(_folder(data.dataset), ""))
+
+
+def _folder(uri: str) -> str:
+    return uri.rstrip("/")
