@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from tidemark.cli.adopt import adopt
+from tidemark.cli.backfill import COMMANDS as RANGE_COMMANDS
 from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, bookmark, explain, submit
 from tidemark.cli.catalog import catalog
 from tidemark.cli.event import event
@@ -116,7 +117,7 @@ main.add_command(status)
 main.add_command(submit)
 main.add_command(watermark)
 main.add_command(new_job)
-for command in COMMANDS:
+for command in (*COMMANDS, *RANGE_COMMANDS):
     main.add_command(command)
 
 

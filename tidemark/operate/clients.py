@@ -8,8 +8,9 @@ import ipaddress
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from tidemark.errors import TidemarkError, UsageError
@@ -27,6 +28,10 @@ OF_AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 NOT_FOUND = ("EntityNotFoundException", "ResourceNotFoundException")
 
 
+def _no_client(service: str) -> NoReturn:
+    raise NotImplementedError(f"this Glue was made without a way to {service}")
+
+
 @dataclass(frozen=True)
 class Glue:
     """A Glue that answers.
@@ -38,6 +43,7 @@ class Glue:
         where: whose Glue it is, for people.
         poll_s: how long to wait before asking again.
         arn: begins the ARN of its jobs and workflows, up to the kind; None where nothing is shared.
+        client: returns the client of another service of the same account or port, by boto3's name.
     """
 
     glue: Any
@@ -46,6 +52,7 @@ class Glue:
     where: str
     poll_s: float
     arn: str | None = None
+    client: Callable[[str], Any] = field(default=_no_client)
 
     def check_stage(self, kind: str, name: str) -> None:
         """Refuse a job or workflow of this name that another stage has deployed.
@@ -154,8 +161,9 @@ def of_stage(names: Names, tell: Callable[[str], None]) -> Iterator[Glue]:
     where = f"stage {names.stage} ({account}, {region})"
     poll_s = POLL_HERE_S if is_loopback(endpoint) else POLL_S
     begin = f"arn:{partition}:glue:{region}:{account}"
+    client = partial(session.client)
     with translated(where):
-        yield Glue(glue, session.client("logs"), names, where, poll_s, begin)
+        yield Glue(glue, client("logs"), names, where, poll_s, begin, client)
 
 
 def is_loopback(url: str) -> bool:
@@ -196,9 +204,10 @@ def of_port(url: str, where: str, region: str) -> Iterator[Glue]:
     )
     config = Config(retries={"total_max_attempts": 2}, proxies={})
     with translated(where):
-        glue = session.client("glue", endpoint_url=url, config=config)
-        logs = session.client("logs", endpoint_url=url, config=config)
-        yield Glue(glue, logs, _names_here(glue), where, POLL_HERE_S)
+        client = partial(session.client, endpoint_url=url, config=config)
+        glue = client("glue")
+        names = _names_here(glue)
+        yield Glue(glue, client("logs"), names, where, POLL_HERE_S, client=client)
 
 
 def _names_here(glue: Any) -> Names:

@@ -55,12 +55,13 @@ def _status(glue: Glue, name: str) -> Status:
         is_there=True,
         last_run=runs[0] if runs else None,
         has_bookmark=has_bookmark,
-        version=_bookmark(glue, name) if has_bookmark else None,
+        version=bookmark_version(glue, name) if has_bookmark else None,
         watermark_table=arguments.get(WATERMARK_TABLE),
     )
 
 
-def _bookmark(glue: Glue, name: str) -> int | None:
+def bookmark_version(glue: Glue, name: str) -> int | None:
+    """Return the version of the bookmark of a job; None if it has none."""
     from botocore.exceptions import ClientError
 
     try:

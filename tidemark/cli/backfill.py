@@ -1,0 +1,227 @@
+"""The commands about ranges of a job: `gaps` and `backfill`, here and on AWS."""
+
+import json
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.where import Where, glue_of, where_options
+from tidemark.errors import UsageError
+
+if TYPE_CHECKING:
+    from tidemark.operate.backfill.evidence import Known
+    from tidemark.operate.backfill.filling import Filling
+    from tidemark.operate.backfill.plan import Plan
+    from tidemark.operate.backfill.ranges import Range, Unit
+    from tidemark.operate.job_runs import Run
+
+FAILURE = 1
+FROM_HELP = "The first day, such as 2013-01-01, or the first number."
+TO_HELP = "The last day or number; it is loaded too."
+GAPS_FROM_HELP = "The first day or number; where what is known begins, if not given."
+GAPS_TO_HELP = "The last day or number; where what is known ends, if not given."
+PARTS_HELP = "In how many job runs; as many at once as the job allows."
+MISSING_HELP = "Run only what is missing or stale, as `tidemark gaps` lists it."
+_format = click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+
+
+@click.command()
+@click.argument("job")
+@click.option("--from", "begin", metavar="A", help=GAPS_FROM_HELP)
+@click.option("--to", "end", metavar="B", help=GAPS_TO_HELP)
+@where_options
+@_format
+def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str) -> None:
+    """Show which days or numbers of JOB are missing, stale, or being loaded.
+
+    Stale is what was loaded and whose files in the source have changed since.
+    """
+    from tidemark.cli.range_facts import read_checkpoints, read_positions, read_ranges
+    from tidemark.cli.views.backfill import gaps_json, gaps_lines
+    from tidemark.operate.backfill.ledger import ledger
+    from tidemark.operate.backfill.reading import read_job
+
+    with glue_of(where) as glue:
+        found = read_job(glue, job)
+        checkpoints = read_checkpoints(glue, found, where)
+        known = read_ranges(glue, found, checkpoints, read_positions(glue, found, where))
+    unit, asked = _asked_of_gaps(found.name, known, begin, end, is_declared=found.is_declared)
+    intervals = ledger(asked, known.evidence)
+    if output == "json":
+        click.echo(json.dumps(gaps_json(found.name, unit, asked, intervals), indent=2))
+        return
+    for line in gaps_lines(found.name, unit, asked, intervals, where.option):
+        console_for_tables().print(line, soft_wrap=True)
+
+
+@click.command()
+@click.argument("job")
+@click.option("--from", "begin", metavar="A", required=True, help=FROM_HELP)
+@click.option("--to", "end", metavar="B", required=True, help=TO_HELP)
+@click.option("--parts", type=int, default=1, show_default=True, metavar="N", help=PARTS_HELP)
+@click.option("--only-missing", is_flag=True, help=MISSING_HELP)
+@click.option("--dry-run", is_flag=True, help="Show the plan, and start nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@where_options
+@_format
+def backfill(
+    job: str,
+    begin: str,
+    end: str,
+    parts: int,
+    only_missing: bool,
+    dry_run: bool,
+    yes: bool,
+    where: Where,
+    output: str,
+) -> None:
+    """Load a range of JOB again, and leave its bookmark and watermark as they are.
+
+    JOB declares two arguments by which its script is told the range: docs/backfill.md. Ctrl-C
+    stops the runs that were started; a line says how to go on with the rest.
+    """
+    from tidemark.cli.range_facts import read_checkpoints, read_positions, read_ranges
+    from tidemark.cli.views.backfill import plan_json, plan_lines, runs_text
+    from tidemark.operate.backfill.filling import arguments_of_trigger, fill, room_for
+    from tidemark.operate.backfill.ledger import ledger
+    from tidemark.operate.backfill.plan import plan, targets_of
+    from tidemark.operate.backfill.ranges import parse_range, parts_of
+    from tidemark.operate.backfill.reading import has_other_runs, read_job
+
+    unit, asked = parse_range(begin, end, datetime.now(UTC).date())
+    parts_of(asked, parts, unit)  # refuses what cannot be before anything is asked
+    with glue_of(where, starts_runs=not dry_run) as glue:
+        found = read_job(glue, job)
+        found.check()
+        checkpoints = read_checkpoints(glue, found, where)
+        before = read_positions(glue, found, where)
+        known = read_ranges(glue, found, checkpoints, before)
+        _check_unit(found.name, known.unit, unit)
+        room = room_for(found, unit, asked, known.open_runs)
+        intervals = ledger(asked, known.evidence)
+        targets = targets_of(checkpoints)
+        planned = plan(
+            found.name, unit, asked, parts, intervals, targets, only_missing=only_missing
+        )
+        if output != "json":
+            for line in plan_lines(planned, min(room, len(planned.parts))):
+                console_for_tables().print(line, soft_wrap=True)
+        if dry_run or not planned.parts:
+            if output == "json":
+                click.echo(json.dumps(plan_json(planned), indent=2))
+            return
+        if not yes:
+            click.confirm(f"Start {runs_text(len(planned.parts))}?", abort=True, err=True)
+        progress = Progress(planned, where, output)
+        arguments = arguments_of_trigger(glue, found.name)
+        try:
+            filling = fill(glue, found, planned, arguments, room, progress.tell)
+        except BaseException:
+            progress.say_rest("stopped")
+            raise
+        has_moved = before != read_positions(glue, found, where)
+        is_ours = has_moved and not has_other_runs(glue, found.name, known)
+    sys.exit(progress.outcome(filling, is_ours))
+
+
+def _asked_of_gaps(
+    job: str, known: "Known", begin: str | None, end: str | None, *, is_declared: bool
+) -> tuple["Unit", "Range"]:
+    """Return the range that `gaps` shows: what is asked for, and else what is known.
+
+    Raises:
+        UsageError: nothing is known by days or numbers, or the options are wrong.
+    """
+    from tidemark.operate.backfill.ranges import parse_range
+
+    today = datetime.now(UTC).date()
+    extent = known.evidence.extent()
+    if begin is not None and end is not None and (extent or is_declared):
+        unit, asked = parse_range(begin, end, today)
+        _check_unit(job, known.unit, unit)
+        return unit, asked
+    if known.unit is None or extent is None:
+        raise UsageError(
+            f"{job} has no days or numbers: it has no watermark of them, has read no source in "
+            "folders by day through its bookmark, and no range of it was filled"
+        )
+    last = extent.high - 1
+    if known.unit is known.unit.DAY:
+        last = min(last, today.toordinal())  # a source may have folders of days to come
+    ends = begin or known.unit.text(extent.low), end or known.unit.text(last)
+    unit, asked = parse_range(*ends, today)
+    _check_unit(job, known.unit, unit)
+    return unit, asked
+
+
+def _check_unit(job: str, known: "Unit | None", given: "Unit") -> None:
+    if known not in (None, given) and known is not None:
+        example = "2013-01-31" if known is known.DAY else "1000"
+        raise UsageError(
+            f"{job} is kept by {known.value}, not by {given.value}: give --from and --to such as "
+            f"{example}"
+        )
+
+
+class Progress:
+    """Prints the runs of a backfill, and how it ended."""
+
+    def __init__(self, planned: "Plan", where: Where, output: str) -> None:
+        """Have seen no run."""
+        from tidemark.cli.progress import RunConsole
+
+        self._planned = planned
+        self._option = where.option
+        self._is_json = output == "json"
+        self._console = RunConsole(stderr=self._is_json)
+        self._done: list[Range] = []
+
+    @property
+    def tell(self) -> "Callable[[Run, Range], None]":
+        """What is to be told of each run that starts or ends."""
+        return self._tell
+
+    def _tell(self, run: "Run", part: "Range") -> None:
+        from tidemark.cli.views.backfill import run_line
+
+        if run.state == "SUCCEEDED":
+            self._done.append(part)
+        self._console.print(run_line(self._planned, run, part, self._option), soft_wrap=True)
+
+    def say_rest(self, what: str) -> bool:
+        """Say how to go on, if anything is left; return whether it is."""
+        from tidemark.cli.views.backfill import rest_text, runs_text
+
+        rest = rest_text(self._planned, self._done, self._option)
+        if rest:
+            count = runs_text(len(self._planned.parts))
+            click.echo(
+                f"{what}: {len(self._done)} of {count} done; `{rest}` runs the rest", err=True
+            )
+        return bool(rest)
+
+    def outcome(self, filling: "Filling", is_moved: bool) -> int:
+        """Print how it ended; return the exit code."""
+        from tidemark.cli.views.backfill import outcome_json
+
+        planned = self._planned
+        if self._is_json:
+            click.echo(json.dumps(outcome_json(planned, filling), indent=2))
+        if is_moved:
+            click.echo(
+                f"warning: the bookmark or watermark of {planned.job} has moved: its script does "
+                "not heed --backfill_from; docs/backfill.md shows how",
+                err=True,
+            )
+        if self.say_rest("not all is loaded"):
+            return FAILURE
+        if not self._is_json:
+            click.echo(f"{planned.job}, {planned.asked.text(planned.unit)}: loaded")
+        return FAILURE if is_moved else 0
+
+
+COMMANDS: tuple[click.Command, ...] = (backfill, gaps)

@@ -1,0 +1,97 @@
+"""Reads what the ranges of a job are told by: checkpoints and watermarks, here or of a stage."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidemark.cli.where import Where
+from tidemark.errors import TidemarkError
+
+if TYPE_CHECKING:
+    from tidemark.checkpoints.checkpoint import Checkpoint
+    from tidemark.operate.backfill.contract import Fillable
+    from tidemark.operate.backfill.evidence import Known
+    from tidemark.operate.clients import Glue
+    from watermarks import WatermarkAdmin
+
+
+@dataclass(frozen=True)
+class Positions:
+    """What a backfill must not move.
+
+    Attributes:
+        bookmark: its version; None for none.
+        watermarks: version and values by source.
+    """
+
+    bookmark: int | None
+    watermarks: Mapping[str, tuple[int, Mapping[str, Any]]]
+
+
+def read_positions(glue: "Glue", job: "Fillable", where: Where) -> Positions:
+    """Return the bookmark and the watermarks of a job as they are.
+
+    Raises:
+        TidemarkError: Glue or the table cannot be read; a table that is not there has none.
+    """
+    from tidemark.operate.statuses import bookmark_version
+    from watermarks import WatermarksError, WatermarkTableError
+
+    version = bookmark_version(glue, job.name) if job.has_bookmark else None
+    if not job.watermark_table:
+        return Positions(version, {})
+    try:
+        with _watermarks(glue, job.watermark_table, where) as watermarks:
+            sources = ["", *watermarks.sources(job.name)]
+            found = {it: watermarks.latest(job.name, source=it) for it in sources}
+    except WatermarkTableError as error:
+        if error.reason == "not_found":  # nothing has run yet
+            return Positions(version, {})
+        raise TidemarkError(str(error)) from error
+    except WatermarksError as error:
+        raise TidemarkError(str(error)) from error
+    values = {it: (latest.version, latest.watermarks) for it, latest in found.items() if latest}
+    return Positions(version, values)
+
+
+def read_checkpoints(glue: "Glue", job: "Fillable", where: Where) -> "list[Checkpoint]":
+    """Return the checkpoints of the runs of a job, the newest first."""
+    if where.stage is not None:
+        return []
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.store.checkpoints import stored_checkpoints
+    from tidemark.local_glue.store.database import Store
+
+    with Store(Home.from_environment().database) as store:
+        return stored_checkpoints(store, job.name)
+
+
+def read_ranges(
+    glue: "Glue",
+    job: "Fillable",
+    checkpoints: "list[Checkpoint]",
+    positions: Positions,
+) -> "Known":
+    """Return what is known of the ranges of a job."""
+    from tidemark.operate.backfill.reading import read_known
+
+    values = {source: values for source, (_, values) in positions.watermarks.items()}
+    return read_known(glue, job, checkpoints, values)
+
+
+@contextmanager
+def _watermarks(glue: "Glue", table: str, where: Where) -> "Iterator[WatermarkAdmin]":
+    from watermarks import WatermarkAdmin
+
+    if where.stage is not None:
+        yield WatermarkAdmin(table, glue.client("dynamodb"))
+        return
+    from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+    from tidemark.local_glue.home import Home
+
+    with (
+        dynamodb_endpoint(Home.from_environment()) as endpoint,
+        dynamodb_client(endpoint, glue.glue.meta.region_name) as dynamodb,
+    ):
+        yield WatermarkAdmin(table, dynamodb)

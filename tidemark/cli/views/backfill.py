@@ -1,0 +1,166 @@
+"""Shows the ledger of a job, the plan of a backfill, and its runs."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from tidemark.cli.progress import state_text
+from tidemark.cli.views.listing import SHORTEST_ID, Listing, Sentence
+from tidemark.cli.views.runs import ended_text
+from tidemark.operate.backfill.filling import Filling
+from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
+from tidemark.operate.backfill.plan import Plan, rest_of
+from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.job_runs import Run
+
+STYLES = {State.MISSING: "bold red", State.STALE: "yellow", State.RUNNING: "cyan"}
+WHY = {
+    (State.MISSING, False): "not loaded",
+    (State.MISSING, True): "the source has no file",
+    (State.STALE, False): "the source changed since",
+    (State.RUNNING, False): "a run fills it now",
+    (State.RUNNING, True): "a run fills it now",
+}
+NEXT = "; the next run reads it"
+MOST_PARTS_SHOWN = 20
+
+
+def gaps_lines(
+    job: str, unit: Unit, asked: Range, intervals: Sequence[Interval], option: str
+) -> Iterator[Listing | Sentence]:
+    """Yield what `tidemark gaps` prints: what is not done, how much that is, and what to do."""
+    rows = [
+        (
+            unit.text(it.range.low),
+            unit.text(it.range.high - 1),
+            unit.count(it.range.size),
+            Text(it.state.value, style=STYLES.get(it.state, "")),
+            f"{WHY[it.state, it.is_empty]}{NEXT if it.is_ahead else ''}",
+        )
+        for it in intervals
+        if it.state is not State.DONE
+    ]
+    if rows:
+        yield Listing(("from", "to", "how many", "state", "why"), rows, whole=(1, 3))
+    sizes: Counter[State] = Counter()
+    for it in intervals:
+        sizes[it.state] += it.range.size
+    counts = ", ".join(f"{sizes[state]:,} {state.value}" for state in State if sizes[state])
+    yield Sentence(f"{job}, {asked.text(unit)}: {unit.count(asked.size)}, {counts}")
+    if todo := [it.range for it in intervals if it.state in TO_RUN and not it.is_empty]:
+        low, high = min(it.low for it in todo), max(it.high for it in todo)
+        command = command_text(job, unit, Range(low, high), " --only-missing" + option)
+        yield Sentence(f"to load it: `{command}`")
+
+
+def command_text(job: str, unit: Unit, asked: Range, options: str) -> str:
+    """Return the command that fills a range."""
+    ends = f"--from {unit.text(asked.low)} --to {unit.text(asked.high - 1)}"
+    return f"tidemark backfill {job} {ends}{options}"
+
+
+def gaps_json(job: str, unit: Unit, asked: Range, intervals: Sequence[Interval]) -> dict[str, Any]:
+    """Return the ledger as plain JSON values; both ends of a range belong to it."""
+    return {
+        "job": job,
+        "unit": unit.value,
+        **_ends(unit, asked),
+        "intervals": [_interval_json(unit, it) for it in intervals],
+    }
+
+
+def _ends(unit: Unit, it: Range) -> dict[str, Any]:
+    low, last = it.low, it.high - 1
+    if unit is Unit.NUMBER:
+        return {"from": low, "to": last}
+    return {"from": unit.text(low), "to": unit.text(last)}
+
+
+def _interval_json(unit: Unit, it: Interval) -> dict[str, Any]:
+    return {
+        **_ends(unit, it.range),
+        "state": it.state.value,
+        "is_empty": it.is_empty,
+        "is_ahead": it.is_ahead,
+    }
+
+
+def runs_text(count: int) -> str:
+    """Return a number of job runs for people."""
+    return f"{count:,} job run" + ("" if count == 1 else "s")
+
+
+def plan_lines(plan: Plan, at_once: int) -> Iterator[Listing | Sentence]:
+    """Yield what a backfill is going to do."""
+    unit, how = plan.unit, "one after another" if at_once < 2 else f"{at_once} at once"
+    size = unit.count(sum(it.size for it in plan.parts))
+    asked = f"{plan.job}, {plan.asked.text(unit)}"
+    if not plan.parts:
+        yield Sentence(f"{asked}: nothing is missing or stale that the source has; no run to start")
+    else:
+        order = f", {how}" if len(plan.parts) > 1 else ""
+        yield Sentence(f"{asked}: {size} in {runs_text(len(plan.parts))}{order}")
+        rows = [
+            (str(number), it.text(unit), unit.count(it.size))
+            for number, it in enumerate(plan.parts[:MOST_PARTS_SHOWN], 1)
+        ]
+        if len(plan.parts) > 1:
+            yield Listing(("run", "range", "how many"), rows, whole=(1,))
+        if (more := len(plan.parts) - MOST_PARTS_SHOWN) > 0:
+            yield Sentence(f"and {more:,} more")
+    if empty := sum(it.range.size for it in plan.skipped if it.is_empty):
+        yield Sentence(f"not run: {unit.count(empty)} for which the source has no file")
+    for warning in plan.warnings:
+        yield Sentence(f"warning: {warning}")
+
+
+def plan_json(plan: Plan) -> dict[str, Any]:
+    """Return a plan as plain JSON values."""
+    return {
+        "job": plan.job,
+        "unit": plan.unit.value,
+        **_ends(plan.unit, plan.asked),
+        "parts": [_ends(plan.unit, it) for it in plan.parts],
+        "skipped": [_interval_json(plan.unit, it) for it in plan.skipped],
+        "warnings": list(plan.warnings),
+    }
+
+
+def outcome_json(plan: Plan, filling: Filling) -> dict[str, Any]:
+    """Return how a backfill ended as plain JSON values."""
+    runs = {**filling.done, **filling.failed}
+    parts = [
+        {
+            **_ends(plan.unit, it),
+            "run_id": runs[it].run_id if it in runs else None,
+            "state": runs[it].state if it in runs else None,
+            "message": (runs[it].message or None) if it in runs else None,
+        }
+        for it in plan.parts
+    ]
+    return {**plan_json(plan), "parts": parts, "is_success": len(filling.done) == len(plan.parts)}
+
+
+def run_line(plan: Plan, run: Run, part: Range, option: str) -> Text:
+    """Return a line about the run of a part: that it began, or how it ended."""
+    which = f"{plan.parts.index(part) + 1}/{len(plan.parts)} {part.text(plan.unit)}"
+    if not run.is_final:
+        return Text.assemble(
+            f"  {run.job}  {which} ", state_text(run.state), f" {run.run_id[:SHORTEST_ID]}"
+        )
+    logs = f"tidemark logs {run.job} --run {run.run_id[:SHORTEST_ID]}{option}"
+    return Text.assemble(ended_text(run, logs), f"  {which}")
+
+
+def rest_text(plan: Plan, done: Sequence[Range], option: str) -> str:
+    """Return the command that fills what is not done; empty if all is."""
+    rest = rest_of(plan, done)
+    if rest is None:
+        return ""
+    left = len(plan.parts) - len(done)
+    options = " --only-missing" if plan.is_only_missing else ""
+    if left > 1:
+        options += f" --parts {left}"
+    return command_text(plan.job, plan.unit, rest, options + option)

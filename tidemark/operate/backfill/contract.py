@@ -1,0 +1,95 @@
+"""What a job agrees to, so that a range of it can be filled: two arguments that it declares.
+
+A job that can be filled has the arguments ``--backfill_from`` and ``--backfill_to``, with the
+default ``none``. Where a run gets others, its script reads that range, from the first point to
+before the second, and leaves its bookmark and its watermark as they are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.operate.backfill.ranges import Range, Unit, point_in_text
+
+FROM, TO, BY = "--backfill_from", "--backfill_to", "--backfill_by"
+NOT_GIVEN = "none"
+BOOKMARK, DISABLE, ENABLE = (
+    "--job-bookmark-option",
+    "job-bookmark-disable",
+    "job-bookmark-enable",
+)
+WATERMARK_TABLE = "--watermark_table"
+MANUAL = "docs/backfill.md"
+
+
+@dataclass(frozen=True)
+class Fillable:
+    """A job, as far as filling it goes.
+
+    Attributes:
+        name: its name.
+        is_declared: whether it has the two arguments.
+        column: the partition column of its source that the days of a range are; empty if the
+            only one of days is.
+        has_bookmark: whether it keeps a bookmark.
+        fixed: arguments that no run can change.
+        watermark_table: where it keeps its watermarks; empty if it keeps none.
+        most_runs: how many of its runs there may be at once.
+    """
+
+    name: str
+    is_declared: bool
+    column: str = ""
+    has_bookmark: bool = False
+    fixed: frozenset[str] = frozenset()
+    watermark_table: str = ""
+    most_runs: int = 1
+
+    def check(self) -> None:
+        """Refuse a job whose runs cannot be told a range.
+
+        Raises:
+            UsageError: it does not declare the arguments, or fixes one that a backfill sets.
+        """
+        if not self.is_declared:
+            raise UsageError(
+                f"{self.name} cannot be told a range: add 'backfill_from': 'none' and "
+                "'backfill_to': 'none' to arguments= of its add_job, and let its script read them; "
+                f"{MANUAL} shows how"
+            )
+        if wrong := sorted(self.fixed & {FROM, TO, *([BOOKMARK] if self.has_bookmark else [])}):
+            raise UsageError(
+                f"{self.name} has {wrong[0]} in its NonOverridableArguments, and a backfill sets "
+                "it: move it to the DefaultArguments"
+            )
+
+    def arguments(self, part: Range, unit: Unit) -> dict[str, str]:
+        """Return what a run gets to fill a range; its bookmark is neither read nor moved."""
+        bookmark = {BOOKMARK: DISABLE} if self.has_bookmark else {}
+        return {FROM: unit.text(part.low), TO: unit.text(part.high), **bookmark}
+
+
+def fillable_of(member: Mapping[str, Any]) -> Fillable:
+    """Return a job from the Job of an answer of GetJob."""
+    fixed = member.get("NonOverridableArguments") or {}
+    arguments = {**(member.get("DefaultArguments") or {}), **fixed}
+    most = (member.get("ExecutionProperty") or {}).get("MaxConcurrentRuns", 1)
+    return Fillable(
+        name=member["Name"],
+        is_declared=FROM in arguments and TO in arguments,
+        column=arguments.get(BY, ""),
+        has_bookmark=arguments.get(BOOKMARK) == ENABLE,
+        fixed=frozenset(fixed),
+        watermark_table=arguments.get(WATERMARK_TABLE, ""),
+        most_runs=most,
+    )
+
+
+def filled_range(arguments: Mapping[str, str]) -> tuple[Unit, Range] | None:
+    """Return the range that a run with these arguments fills; None for an incremental run."""
+    low, high = arguments.get(FROM, NOT_GIVEN), arguments.get(TO, NOT_GIVEN)
+    first, end = point_in_text(low), point_in_text(high)
+    if first is None or end is None or first[0] is not end[0] or first[1] >= end[1]:
+        return None
+    return first[0], Range(first[1], end[1])

@@ -1,0 +1,250 @@
+"""What runs, checkpoints, a bookmark and watermarks say of the ranges of a job: plain data."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
+from tidemark.operate.backfill.contract import Fillable, filled_range
+from tidemark.operate.backfill.folders import folders_of
+from tidemark.operate.backfill.ledger import Evidence, Folder, Loaded
+from tidemark.operate.backfill.ranges import Range, Unit, point_in_text, point_of
+
+FILES, KEYS = "files", "keys"  # kinds of a Position
+END = 2**63  # after every day and number
+
+
+@dataclass(frozen=True)
+class FilledRun:
+    """A job run with the arguments that it was started with.
+
+    Attributes:
+        run_id: ``jr_...``.
+        state: as Glue tells it.
+        started_at_ms: epoch milliseconds.
+        arguments: of the run, with the dashes.
+    """
+
+    run_id: str
+    state: str
+    started_at_ms: int
+    arguments: Mapping[str, str]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in ("STARTING", "RUNNING", "WAITING", "STOPPING")
+
+
+@dataclass(frozen=True)
+class Bookmark:
+    """The bookmark in force.
+
+    Attributes:
+        run_id: the run whose position it is; empty after a reset.
+        until_ms: how far it has read, by transformation_ctx, as far as its document tells.
+    """
+
+    run_id: str
+    until_ms: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was read of a job.
+
+    Attributes:
+        job: the job.
+        runs: all of which Glue knows.
+        checkpoints: of its runs.
+        bookmark: in force; None if there is none.
+        watermarks: the values in force, by source and name; the source of a job without is empty.
+    """
+
+    job: Fillable
+    runs: Sequence[FilledRun] = ()
+    checkpoints: Sequence[Checkpoint] = ()
+    bookmark: Bookmark | None = None
+    watermarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def sources(self) -> list[tuple[DatasetRead, int | None]]:
+        """Return the sources whose folders tell days, and how far each has been read, in ms.
+
+        Of a job with a bookmark these are the ones that it covers; of another one those of files,
+        if the job says which column is its days.
+        """
+        newest: dict[tuple[str, str], DatasetRead] = {}
+        for checkpoint in sorted(self.checkpoints, key=lambda it: it.committed_at_ms):
+            if self.job.has_bookmark and filled_range(checkpoint.arguments):
+                continue  # it may have opened single days
+            for read in checkpoint.read:
+                is_known = read.source if self.job.has_bookmark else self.job.column
+                if is_known and read.dataset.startswith("s3://"):
+                    newest[read.dataset, read.source] = read
+        return [(read, self._until_ms(read.source)) for read in newest.values()]
+
+    def _until_ms(self, source: str) -> int | None:
+        if not self.job.has_bookmark or self.bookmark is None:
+            return None
+        if source in self.bookmark.until_ms:
+            return self.bookmark.until_ms[source]
+        for checkpoint in self.checkpoints:
+            if checkpoint.run_id == self.bookmark.run_id:
+                for read in checkpoint.read:
+                    if read.source == source and read.after and read.after.get("kind") == FILES:
+                        return int(read.after["until_ms"])
+        return None
+
+
+@dataclass(frozen=True)
+class Known:
+    """The evidence of a job, in one unit.
+
+    Attributes:
+        unit: of its ranges; None if nothing tells any.
+        evidence: of them.
+        open_runs: the runs that have not ended.
+        ended_runs: the ids of the others.
+        sources: whose folders were listed.
+    """
+
+    unit: Unit | None
+    evidence: Evidence
+    open_runs: tuple[FilledRun, ...] = ()
+    ended_runs: frozenset[str] = frozenset()
+    sources: tuple[str, ...] = ()
+
+
+def known_of(facts: Facts, files: Mapping[str, Iterable[tuple[str, int]]]) -> Known:
+    """Return what the facts of a job mean.
+
+    Args:
+        facts: what was read.
+        files: of each dataset of `Facts.sources`: keys below it and times of modification in ms.
+    """
+    sources = facts.sources()
+    folders = [
+        folder
+        for read, until_ms in sources
+        for folder in folders_of(files.get(read.dataset, ()), until_ms, facts.job.column)
+    ]
+    moving = [*_windows(facts), *_keys(facts)]
+    found = [*_filled(facts), *moving]
+    running = [
+        (run, it) for run in facts.runs if run.is_open and (it := filled_range(run.arguments))
+    ]
+    units = [unit for unit, _ in found] + [unit for _, (unit, _) in running]
+    unit = Unit.DAY if folders else (units[0] if units else None)
+    evidence = Evidence(
+        loaded=tuple(loaded for its, loaded in found if its is unit),
+        running=tuple(it for _, (its, it) in running if its is unit),
+        folders=tuple(folders),
+        is_listed=bool(folders),
+        ahead=tuple(_ahead(facts, folders, [it for its, it in moving if its is unit])),
+    )
+    return Known(
+        unit,
+        evidence,
+        tuple(run for run in facts.runs if run.is_open),
+        frozenset(run.run_id for run in facts.runs if not run.is_open),
+        tuple(dict.fromkeys(read.dataset for read, _ in sources)),
+    )
+
+
+def _ahead(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded]) -> Iterator[Range]:
+    """Yield what the next incremental run reads, by the bookmark and the watermark in force."""
+    if facts.job.has_bookmark:
+        for folder in folders:
+            if folder.read_until_ms is None or folder.read_until_ms < folder.newest_ms:
+                yield folder.range
+    heads = [it.high for it in moving if it.high is not None]
+    if heads:
+        yield Range(max(heads), END)
+
+
+def _filled(facts: Facts) -> list[tuple[Unit, Loaded]]:
+    """Return the ranges that runs have filled, those that Glue has forgotten too."""
+    states = {run.run_id: run.state for run in facts.runs}
+    ones = [(run.arguments, run.started_at_ms) for run in facts.runs if run.state == "SUCCEEDED"]
+    ones += [
+        (it.arguments, it.committed_at_ms) for it in facts.checkpoints if it.run_id not in states
+    ]
+    ranges = [(filled_range(arguments), at_ms) for arguments, at_ms in ones]
+    return [(it[0], Loaded(it[1].low, it[1].high, at_ms)) for it, at_ms in ranges if it]
+
+
+def _windows(facts: Facts) -> list[tuple[Unit, Loaded]]:
+    """Return what the watermarks in force have behind them.
+
+    The day that a watermark lies in counts as loaded: what comes after it is the next run's. Of
+    several sources or values the one that is furthest behind counts.
+    """
+    values = [point_of(it) for of in facts.watermarks.values() for it in of.values()]
+    points = [it for it in values if it]
+    if not points or len({unit for unit, _ in points}) > 1:
+        return []
+    unit, head = min(points, key=lambda it: it[1])
+    low = _beginning(facts, unit)
+    if low is not None and low > head:
+        return []
+    timed = _timed_windows(facts, unit, head) if facts.job.column else []
+    found = [*timed, Loaded(head, head + 1)]
+    for begin, end in _between(timed, low, head):
+        found.append(Loaded(begin, end))
+    return [(unit, it) for it in found]
+
+
+def _timed_windows(facts: Facts, unit: Unit, head: int) -> list[Loaded]:
+    """Return the windows before the day of the head, each with when its run began to read."""
+    started = {run.run_id: run.started_at_ms for run in facts.runs}
+    found = []
+    for checkpoint in facts.checkpoints:
+        at_ms = started.get(checkpoint.run_id, checkpoint.committed_at_ms)
+        for window in (it for move in checkpoint.watermarks for it in move.windows):
+            ends = [point_in_text(str(window.get(name) or "")) for name in ("low", "high")]
+            if any(it is None or it[0] is not unit for it in ends):
+                continue
+            low, high = (it[1] for it in ends if it)
+            if low < min(high + 1, head):
+                found.append(Loaded(low, min(high + 1, head), at_ms))
+    return found
+
+
+def _between(
+    loaded: Iterable[Loaded], low: int | None, high: int
+) -> Iterator[tuple[int | None, int]]:
+    """Yield the ranges from ``low`` to before ``high`` that none of some windows has."""
+    at = low
+    for begin, end in sorted((it.low, it.high) for it in loaded if it.low is not None and it.high):
+        if at is None or at < begin:
+            yield at, begin
+        at = end if at is None else max(at, end)
+    if at is None or at < high:
+        yield at, high
+
+
+def _beginning(facts: Facts, unit: Unit) -> int | None:
+    """Return where the first window began, as far as the checkpoints go back; None at the first."""
+    lows = []
+    for checkpoint in facts.checkpoints:
+        for move in checkpoint.watermarks:
+            if move.before is None and move.windows:
+                point = point_in_text(str(move.windows[0].get("low") or ""))
+                lows.append(point[1] if point and point[0] is unit else None)
+    return None if None in lows else min((it for it in lows if it is not None), default=None)
+
+
+def _keys(facts: Facts) -> list[tuple[Unit, Loaded]]:
+    """Return what a bookmark on an integer key has behind it."""
+    if facts.bookmark is None:
+        return []
+    found = []
+    for checkpoint in facts.checkpoints:
+        for read in checkpoint.read if checkpoint.run_id == facts.bookmark.run_id else ():
+            values = (
+                (read.after or {}).get("values") if (read.after or {}).get("kind") == KEYS else None
+            )
+            points = [point_of(it) for it in (values or {}).values()]
+            if len(points) == 1 and points[0]:
+                found.append((points[0][0], Loaded(None, points[0][1] + 1)))
+    return found[:1] if len(found) == 1 else []

@@ -1,0 +1,135 @@
+"""Starts the job runs of a backfill and follows them until they have ended."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.operate.backfill.contract import Fillable, filled_range
+from tidemark.operate.backfill.evidence import FilledRun
+from tidemark.operate.backfill.plan import Plan
+from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.clients import Glue
+from tidemark.operate.job_runs import Run, read_run, start_run, stop_runs
+
+TOO_MANY = "ConcurrentRunsExceededException"
+
+
+@dataclass
+class Filling:
+    """How far a backfill is.
+
+    Attributes:
+        done: by part, the run that SUCCEEDED.
+        failed: by part, the run that did not.
+        open: by part, the run that goes on.
+    """
+
+    done: dict[Range, Run] = field(default_factory=dict)
+    failed: dict[Range, Run] = field(default_factory=dict)
+    open: dict[Range, Run] = field(default_factory=dict)
+
+
+def room_for(job: Fillable, unit: Unit, asked: Range, open_runs: Sequence[FilledRun]) -> int:
+    """Return how many runs may be started at once.
+
+    Raises:
+        UsageError: a run fills a part of the range now, or no further run of the job may start.
+    """
+    for run in open_runs:
+        filled = filled_range(run.arguments)
+        if filled and filled[0] is unit and asked.common(filled[1]):
+            raise UsageError(
+                f"the run {run.run_id} of {job.name} fills {filled[1].text(unit)} now: wait for "
+                f"it, or `tidemark stop {job.name}`"
+            )
+    room = job.most_runs - len(open_runs)
+    if room < 1:
+        ids = ", ".join(run.run_id for run in open_runs[:3])
+        raise UsageError(
+            f"{job.name} runs now ({ids}), and {job.most_runs} of its runs may go on at once: wait "
+            f"for it, or `tidemark stop {job.name}`"
+        )
+    return room
+
+
+def fill(
+    glue: Glue,
+    job: Fillable,
+    plan: Plan,
+    arguments: Mapping[str, str],
+    room: int,
+    tell: Callable[[Run, Range], None],
+) -> Filling:
+    """Run the parts of a plan in order; after one that fails no other is started.
+
+    Args:
+        glue: that runs them.
+        job: the job.
+        plan: its parts.
+        arguments: of every run, as its trigger gives them.
+        room: how many may run at once.
+        tell: told of each run when it is started, and when it has ended.
+
+    Returns:
+        What became of the parts; nothing is open.
+
+    Raises:
+        TidemarkError: Glue refuses; runs that were started are stopped.
+    """
+    state, waiting = Filling(), list(plan.parts)
+    try:
+        while waiting or state.open:
+            while waiting and len(state.open) < room and not state.failed:
+                part = waiting[0]
+                run = _started(glue, job, {**arguments, **job.arguments(part, plan.unit)}, state)
+                if run is None:
+                    break
+                state.open[waiting.pop(0)] = run
+                tell(run, part)
+            if not state.open:
+                break
+            time.sleep(glue.poll_s)
+            _look(glue, state, tell)
+    except BaseException:  # Ctrl-C too: what was started does not go on behind the caller's back
+        for run in state.open.values():
+            stop_runs(glue, job.name, run)
+        raise
+    return state
+
+
+def _started(glue: Glue, job: Fillable, arguments: Mapping[str, str], state: Filling) -> Run | None:
+    """Start a run; return None if it has to wait for one of ours, as others run too."""
+    from botocore.exceptions import ClientError
+
+    try:
+        return start_run(glue, job.name, arguments)
+    except ClientError as error:
+        if error.response["Error"]["Code"] != TOO_MANY:
+            raise
+        if state.open:
+            return None
+        raise TidemarkError(
+            f"another run of {job.name} was started meanwhile, and no more may run at once; give "
+            "the command again with --only-missing when it has ended"
+        ) from error
+
+
+def _look(glue: Glue, state: Filling, tell: Callable[[Run, Range], None]) -> None:
+    for part, run in list(state.open.items()):
+        now = read_run(glue, run)
+        if not now.is_final:
+            continue
+        del state.open[part]
+        (state.done if now.state == "SUCCEEDED" else state.failed)[part] = now
+        tell(now, part)
+
+
+def arguments_of_trigger(glue: Glue, job: str) -> dict[str, str]:
+    """Return the arguments that the first trigger of a job starts it with; none without one."""
+    for page in glue.glue.get_paginator("get_triggers").paginate(DependentJobName=job):
+        for trigger in page["Triggers"]:
+            for action in trigger.get("Actions", []):
+                if action.get("JobName") == job:
+                    return dict(action.get("Arguments") or {})
+    return {}

@@ -1,0 +1,87 @@
+"""Which day a file of a source belongs to, by the names of its folders."""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from tidemark.operate.backfill.ledger import Folder
+from tidemark.operate.backfill.ranges import Range
+
+_PARTITION = re.compile(r"(?P<name>[^/=]+)=(?P<value>[^/=]*)/")
+_DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[T -]\d\d(?:[:-]?\d\d)*Z?)?")
+_PLAIN = re.compile(r"(?:^|/)(\d{4})/(\d\d)/(\d\d)/")
+_YEAR, _MONTH, _DAY_OF_MONTH = ("year", "yyyy"), ("month", "mm"), ("day", "dd")
+
+
+def day_of_key(key: str, column: str = "") -> date | None:
+    """Return the day that a key of S3 belongs to.
+
+    Understood are one partition column of days (``landed_on=2013-01-31/``, ``dt=20130131/``), three
+    of ``year=``, ``month=`` and ``day=``, and plain folders ``2013/01/31/``.
+
+    Args:
+        key: below the folder of the dataset.
+        column: the partition column that counts; empty if there is one of days only.
+
+    Returns:
+        None if there is none, or several of different days.
+    """
+    values = {m["name"].lower(): m["value"] for m in _PARTITION.finditer(key)}
+    if column:
+        return _day(values.get(column.lower(), ""))
+    days = {day for value in values.values() if (day := _day(value))}
+    if days:
+        return days.pop() if len(days) == 1 else None
+    three = [
+        next((values[it] for it in names if it in values), "")
+        for names in (_YEAR, _MONTH, _DAY_OF_MONTH)
+    ]
+    if all(it.isdecimal() for it in three):
+        return _date(*three)
+    plain = _PLAIN.search(key)
+    return _date(*plain.groups()) if plain else None
+
+
+def folders_of(
+    files: Iterable[tuple[str, int]], read_until_ms: int | None, column: str = ""
+) -> list[Folder]:
+    """Return the days of the files of a source, in order; files of no day are left out.
+
+    Args:
+        files: key and time of modification in epoch milliseconds.
+        read_until_ms: how far incremental runs have read the source; None for not at all.
+        column: see `day_of_key`.
+    """
+    times: dict[int, tuple[int, int]] = {}
+    for key, modified_ms in files:
+        if (day := day_of_key(key, column)) is None:
+            continue
+        point = day.toordinal()
+        oldest, newest = times.get(point, (modified_ms, modified_ms))
+        times[point] = (min(oldest, modified_ms), max(newest, modified_ms))
+    return [
+        Folder(Range(point, point + 1), oldest, newest, read_until_ms)
+        for point, (oldest, newest) in sorted(times.items())
+    ]
+
+
+def until_by_source(states: Mapping[str, object]) -> dict[str, int]:
+    """Return how far each source of a bookmark of this machine has been read, by its ctx."""
+    found = {}
+    for ctx, state in states.items():
+        until = state.get("high_ms") if isinstance(state, Mapping) else None
+        if isinstance(until, int):
+            found[ctx] = until
+    return found
+
+
+def _day(text: str) -> date | None:
+    match = _DAY.fullmatch(text)
+    return _date(*match.groups()[:3]) if match else None
+
+
+def _date(year: str, month: str, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None

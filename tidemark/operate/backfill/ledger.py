@@ -1,0 +1,179 @@
+"""The interval ledger: what of a range a job has loaded, from plain data.
+
+    asked   ├───────────────────────────────────────────┤
+            done    │ stale │   missing    │ running │ done
+            loaded,   loaded, never loaded   a run      loaded
+            no newer  then    (perhaps       fills it
+            file      changed  nothing there)  now
+
+Filled ranges and committed windows say what was loaded; the times of the files in the folders of a
+day say whether the source has changed since.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import pairwise
+
+from tidemark.operate.backfill.ranges import Range
+
+
+class State(Enum):
+    """Of an interval."""
+
+    DONE = "done"
+    MISSING = "missing"
+    RUNNING = "running"
+    STALE = "stale"
+
+
+TO_RUN = (State.MISSING, State.STALE)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A range that a run which committed has loaded.
+
+    Attributes:
+        low: the first point; None from the beginning.
+        high: the point after the last one; None if there is no end.
+        at_ms: files modified up to then were there when it was read, epoch milliseconds; None
+            takes those that came later for the next run's, not for a change.
+    """
+
+    low: int | None
+    high: int | None
+    at_ms: int | None = None
+
+    def holds(self, low: int, high: int) -> bool:
+        """Return whether it has all points from ``low`` to before ``high``."""
+        return (self.low is None or self.low <= low) and (self.high is None or high <= self.high)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The files of a source that belong to a range, a day as a rule.
+
+    Attributes:
+        range: whose files they are.
+        oldest_ms: when the oldest of them was modified, epoch milliseconds.
+        newest_ms: when the newest was.
+        read_until_ms: files modified up to then have been read by the job's incremental runs; None
+            if none has read this source.
+    """
+
+    range: Range
+    oldest_ms: int
+    newest_ms: int
+    read_until_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of the ranges of a job.
+
+    Attributes:
+        loaded: by runs that filled a range, and by committed windows.
+        running: ranges that runs fill now.
+        folders: of the sources whose files are listed.
+        is_listed: whether they are, so that a day without a folder has no file.
+        ahead: ranges that the next incremental run reads, whatever is filled until then.
+    """
+
+    loaded: Sequence[Loaded] = ()
+    running: Sequence[Range] = ()
+    folders: Sequence[Folder] = ()
+    is_listed: bool = False
+    ahead: Sequence[Range] = ()
+
+    def extent(self) -> Range | None:
+        """Return the smallest range that has every point something is known of; None for none."""
+        lows = [it.low for it in self.loaded if it.low is not None]
+        # A range without a beginning is known by its last point only.
+        lows += [it.high - 1 for it in self.loaded if it.low is None and it.high is not None]
+        highs = [it.high for it in self.loaded if it.high is not None]
+        ranges = [*self.running, *(folder.range for folder in self.folders)]
+        lows += [it.low for it in ranges]
+        highs += [it.high for it in ranges]
+        return Range(min(lows), max(highs)) if lows and highs and min(lows) < max(highs) else None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Points next to each other of which the same is known.
+
+    Attributes:
+        range: these points.
+        state: of them.
+        is_empty: whether the source has no file for them, so that there is nothing to load.
+        is_ahead: whether they are missing or stale and the next incremental run reads them.
+    """
+
+    range: Range
+    state: State
+    is_empty: bool = False
+    is_ahead: bool = False
+
+
+def ledger(asked: Range, evidence: Evidence) -> list[Interval]:
+    """Return the intervals that an asked range consists of, in order, none like the one before."""
+    found: list[Interval] = []
+    edges = sorted(_edges(asked, evidence))
+    folders_at = _folders_at(edges, evidence.folders)
+    for low, high in pairwise(edges):
+        it = _interval(Range(low, high), folders_at[low], evidence)
+        if found and replace(found[-1], range=it.range) == it:
+            found[-1] = replace(it, range=Range(found[-1].range.low, high))
+        else:
+            found.append(it)
+    return found
+
+
+def _edges(asked: Range, evidence: Evidence) -> set[int]:
+    """Return the points of a range where something may begin or end, with its own ends."""
+    of_folders = (it.range for it in evidence.folders)
+    ranges: Iterable[Range] = [*evidence.running, *evidence.ahead, *of_folders]
+    points = {point for it in ranges for point in (it.low, it.high)}
+    points |= {point for it in evidence.loaded for point in (it.low, it.high) if point is not None}
+    return {asked.low, asked.high} | {it for it in points if asked.low < it < asked.high}
+
+
+def _folders_at(edges: Sequence[int], folders: Iterable[Folder]) -> dict[int, list[Folder]]:
+    """Return, by each edge, the folders of what lies between it and the next one."""
+    found: dict[int, list[Folder]] = {edge: [] for edge in edges}
+    for folder in folders:
+        begin, end = (bisect_left(edges, it) for it in (folder.range.low, folder.range.high))
+        for edge in edges[begin:end]:
+            found[edge].append(folder)
+    return found
+
+
+def _interval(between: Range, folders: Sequence[Folder], evidence: Evidence) -> Interval:
+    """Return what is known of what lies between two edges."""
+    is_empty = evidence.is_listed and not folders
+    state = _state(between, folders, evidence)
+    is_ahead = state in TO_RUN and not is_empty and any(map(between.common, evidence.ahead))
+    return Interval(between, state, is_empty, is_ahead)
+
+
+def _state(between: Range, folders: Sequence[Folder], evidence: Evidence) -> State:
+    if any(map(between.common, evidence.running)):
+        return State.RUNNING
+    loaded = [it for it in evidence.loaded if it.holds(between.low, between.high)]
+    if not folders:
+        return State.DONE if loaded else State.MISSING
+    states = {_state_of_folder(folder, loaded) for folder in folders}
+    return states.pop() if len(states) == 1 else State.STALE
+
+
+def _state_of_folder(folder: Folder, loaded: Sequence[Loaded]) -> State:
+    if any(it.at_ms is None for it in loaded):
+        return State.DONE
+    times = [it.at_ms for it in loaded if it.at_ms is not None]
+    if folder.read_until_ms is not None:
+        times.append(folder.read_until_ms)
+    until_ms = max(times, default=None)
+    if until_ms is None or (until_ms < folder.oldest_ms and not loaded):
+        return State.MISSING
+    return State.DONE if folder.newest_ms <= until_ms else State.STALE

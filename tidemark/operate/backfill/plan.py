@@ -1,0 +1,146 @@
+"""The plan of a backfill: the ranges of its job runs, and what they do to rows that are there."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tidemark.checkpoints.checkpoint import (
+    APPEND,
+    OVERWRITE,
+    UNKNOWN,
+    WINDOW,
+    Checkpoint,
+    DatasetWritten,
+)
+from tidemark.operate.backfill.contract import filled_range
+from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
+from tidemark.operate.backfill.ranges import Range, Unit, parts_of
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a backfill does.
+
+    Attributes:
+        job: whose range is filled.
+        unit: of the ranges.
+        asked: the range that was asked for.
+        parts: the range of each job run, in order.
+        warnings: what becomes of rows that the targets hold, sentences for people.
+        skipped: intervals of the asked range that no run loads, as they are done or empty.
+        is_only_missing: whether only what is missing or stale is loaded.
+    """
+
+    job: str
+    unit: Unit
+    asked: Range
+    parts: tuple[Range, ...]
+    warnings: tuple[str, ...] = ()
+    skipped: tuple[Interval, ...] = ()
+    is_only_missing: bool = False
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What the runs of a job write, by their newest checkpoints.
+
+    Attributes:
+        filled: by a run that filled a range; by an incremental one, if none is known.
+        next: by an incremental run.
+        is_known: whether a run that filled a range is known.
+    """
+
+    filled: tuple[DatasetWritten, ...] = ()
+    next: tuple[DatasetWritten, ...] = ()
+    is_known: bool = False
+
+
+def targets_of(checkpoints: Iterable[Checkpoint]) -> Targets:
+    """Return what the checkpoints of a job tell of its targets."""
+    newest: dict[bool, Checkpoint] = {}
+    for it in sorted(checkpoints, key=lambda it: it.committed_at_ms):
+        if it.written:
+            newest[filled_range(it.arguments) is not None] = it
+    following = newest[False].written if False in newest else ()
+    if True not in newest:
+        return Targets(following, following)
+    return Targets(newest[True].written, following, is_known=True)
+
+
+def plan(
+    job: str,
+    unit: Unit,
+    asked: Range,
+    parts: int,
+    intervals: Sequence[Interval],
+    targets: Targets = Targets(),
+    *,
+    only_missing: bool = False,
+) -> Plan:
+    """Return the plan of a backfill.
+
+    Args:
+        job: the job.
+        unit: of the range.
+        asked: the range.
+        parts: in how many equal parts it is cut. With ``only_missing`` each is what is missing of
+            that part, which is more than one run where something between is done.
+        intervals: the ledger of the asked range.
+        targets: what the runs of the job write.
+        only_missing: whether only what is missing and has files, or is stale, is loaded.
+
+    Raises:
+        UsageError: the range cannot be cut into so many parts.
+    """
+    cut = parts_of(asked, parts, unit)
+    wanted = intervals
+    if only_missing:
+        wanted = [it for it in intervals if it.state in TO_RUN and not it.is_empty]
+        joined = _joined(it.range for it in wanted)
+        cut = [both for part in cut for gap in joined if (both := part.common(gap))]
+    skipped = tuple(it for it in intervals if it not in wanted)
+    warnings = (
+        *_warnings_of_filling(unit, wanted, targets),
+        *_warnings_of_next(unit, wanted, targets),
+    )
+    return Plan(job, unit, asked, tuple(cut), warnings, skipped, only_missing)
+
+
+def rest_of(plan: Plan, done: Iterable[Range]) -> Range | None:
+    """Return the range from the first part that is not done to the end of the last; None if all."""
+    left = set(plan.parts) - set(done)
+    return Range(min(it.low for it in left), max(it.high for it in left)) if left else None
+
+
+def _joined(ranges: Iterable[Range]) -> list[Range]:
+    """Return ranges in order, those that touch each other as one."""
+    found: list[Range] = []
+    for it in sorted(ranges):
+        if found and found[-1].high == it.low:
+            found[-1] = Range(found[-1].low, it.high)
+        else:
+            found.append(it)
+    return found
+
+
+def _warnings_of_filling(unit: Unit, wanted: Sequence[Interval], targets: Targets) -> Iterator[str]:
+    again = sum(it.range.size for it in wanted if it.state in (State.DONE, State.STALE))
+    rows = f"rows of {unit.count(again)} that were loaded before will be there twice"
+    unless = "" if targets.is_known else "unless the script does otherwise when it fills a range, "
+    for target in targets.filled:
+        if target.mode == OVERWRITE:
+            yield f"{unless}a run replaces all of {target.dataset}, and only the last part stays"
+        elif again and target.mode in (APPEND, WINDOW):
+            yield f"{unless}runs add to {target.dataset}: {rows}"
+        elif again and target.mode == UNKNOWN:
+            yield f"how runs write {target.dataset} is not known: if they add, {rows}"
+
+
+def _warnings_of_next(unit: Unit, wanted: Sequence[Interval], targets: Targets) -> Iterator[str]:
+    ahead = sum(it.range.size for it in wanted if it.is_ahead)
+    for target in targets.next:
+        if ahead and target.mode in (APPEND, WINDOW, UNKNOWN):
+            adds = "may add" if target.mode == UNKNOWN else "adds"
+            yield (
+                f"the next incremental run reads {unit.count(ahead)} of this as well, and {adds} "
+                f"to {target.dataset}: their rows will be there twice"
+            )
