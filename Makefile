@@ -49,12 +49,12 @@ test-deploy: setup .venv-ministack/.complete ## Deploy, change and remove the ap
 	@.venv-ministack/bin/pytest -q -p no:cacheprovider tests/deploy
 
 test-install: setup ## Install the wheel elsewhere, write a project with it, and run that
-	@pytest -q -p no:cacheprovider -m install tests/install
+	@pytest -q -p no:cacheprovider -m "install and not nightly" tests/install
 
 test-clients: setup $(CLIENTS:%=.venv-clients/%/.complete) ## Run real clients of AWS against the local Glue
 	@pytest -q -p no:cacheprovider -m clients tests/clients
 
-check: setup ## Lint, check formatting and types
+check: .venv/.packages ## Lint, check formatting and types
 	@ruff check
 	@ruff format --check
 	@mypy
@@ -120,6 +120,11 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 
 .venv/.complete: .venv/.runtime requirements-dev.txt
 	@python -m tools.set_up
+	@touch .venv/.packages $@
+
+# Without the archive of classes, which what starts no JVM need not wait for.
+.venv/.packages: .venv/.runtime requirements-dev.txt
+	@python -m tools.set_up --packages
 	@touch $@
 
 # What `make demo` needs, and no more.
@@ -133,7 +138,7 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 	@touch $@
 
 # A venv of its own, because ministack pins another botocore.
-.venv-ministack/.complete: requirements-ministack.txt | .venv/.complete
+.venv-ministack/.complete: requirements-ministack.txt | .venv/.packages
 	@python -m venv --clear .venv-ministack
 	@.venv-ministack/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
 	@touch $@

@@ -2,7 +2,8 @@
 
 Run inside .venv, when only the packages of requirements-setup.txt are there: by `make demo` as
 ``python -m tools.set_up --runtime``, for what the pipeline needs, and then by `make setup` as
-``python -m tools.set_up``, for what the tests need beside it.
+``python -m tools.set_up``, for what the tests need beside it. With ``--packages`` that is without the
+archive of classes.
 """
 
 import os
@@ -72,6 +73,8 @@ def main() -> int:
         os.environ.update(uv_settings(pip_settings()))
         if "--runtime" in sys.argv[1:]:
             install_runtime(console)
+        elif "--packages" in sys.argv[1:]:
+            install_python_packages(console, ALL)
         else:
             install_for_tests(console)
     except SetUpError as error:

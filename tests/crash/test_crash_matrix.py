@@ -153,6 +153,7 @@ def committed_rows(spark, s3, watermarks: Watermarks, job_id: str) -> list[tuple
     return [tuple(row) for row in rows]
 
 
+@pytest.mark.nightly
 def test_a_ledger_of_days_and_kills_at_random_instants_balances(
     spark, machine, job, s3, monkeypatch
 ):

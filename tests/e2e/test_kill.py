@@ -64,6 +64,7 @@ def start(home: Home, assembly: Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.nightly  # of every change: the kills of tests/crash
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes through /proc")
 def test_after_kills_of_a_job_and_of_the_command_the_mart_equals_a_recomputation(
     assembly, tmp_path

@@ -152,6 +152,7 @@ def test_the_watermark_library_ships_with_a_job_that_needs_it(shop: User) -> Non
     assert "3 rows read, 2 written" in ran  # the newest row is asked for first
 
 
+@pytest.mark.nightly
 def test_the_sample_can_be_written_too_synthesizes_and_passes_its_tests(shop: User) -> None:
     shop.types("cd .. && tidemark init planes --from flights")
 
