@@ -68,7 +68,8 @@ ALLOWED = {
     "tidemark/adopt": "tidemark/assembly tidemark/checks tidemark/errors.py tidemark/stage",
     "tidemark/adopt/sources/account.py": "boto3 botocore",
     "tidemark/adopt/sources/account_beside.py": "boto3 botocore",
-    "tidemark/operate": "boto3 botocore tidemark/assembly tidemark/checkpoints tidemark/errors.py",
+    "tidemark/operate": "boto3 botocore tidemark/assembly tidemark/checkpoints tidemark/errors.py "
+    "watermarks",
     # Pure but for its edges: who asks a home, and who asks AWS.
     "tidemark/report": "tidemark/assembly tidemark/checkpoints tidemark/errors.py "
     "tidemark/extras.py",

@@ -26,7 +26,7 @@ from .watermarks import Watermarks
 from .windows.window import OpenWindow, Window
 
 if TYPE_CHECKING:
-    from .admin import HistoryEntry, WatermarkAdmin
+    from .admin import HistoryEntry, RunRecord, WatermarkAdmin
     from .spark import (
         Dialect,
         Subquery,
@@ -48,6 +48,7 @@ else:
     _WHERE = {
         "CommittedWindow": "windows.committed",
         "HistoryEntry": "admin",
+        "RunRecord": "admin",
         "WatermarkAdmin": "admin",
     }
 
@@ -66,6 +67,7 @@ __all__ = [
     "HistoryEntry",
     "Latest",
     "OpenWindow",
+    "RunRecord",
     "Subquery",
     "WatermarkAdmin",
     "WatermarkConflictError",

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from . import run_notes
 from .errors import WatermarkConflictError, WatermarkValueError
 from .table.client import TableClient
 from .table.heads import check_arrived
-from .table.names import check_job, check_name, check_source
-from .table.schema import DEFAULT_KEY, TABLE_NAME, Latest, Owner, Row
+from .table.names import check_job, check_name, check_run_id, check_source
+from .table.requests import IS_NOT_OURS, number, put_request
+from .table.schema import DEFAULT_KEY, EXPIRES_AT, TABLE_NAME, Latest, Owner, Row
 from .v1 import V1Methods
 from .windows.commit import Commit, RunConflictError
 from .windows.cursors import check_forward
@@ -23,7 +25,7 @@ from .windows.request import WindowOptions, WindowRequest
 from .windows.window import OpenWindow, Window, note_committed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import TextIO, Unpack
 
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -262,6 +264,47 @@ class Watermarks(V1Methods):
                     return applied  # sent again, from a base that has moved on since
                 raise
         return self._commit(commit)
+
+    def checkpoint(
+        self,
+        job_id: str,
+        run_id: str,
+        *,
+        read: Iterable[str] = (),
+        written: Mapping[str, str] | None = None,
+    ) -> None:
+        """Record what a run has read and written, for a job that keeps no watermarks here.
+
+        Call it right after `job.commit()`. One write; the same again, by the same run, changes
+        nothing but its time. A job with watermarks needs no call: its commits record this too.
+
+        Args:
+            job_id: the job.
+            run_id: the run.
+            read: datasets, such as `s3://bucket/folder/`.
+            written: by dataset how a repetition would write: `append`, `overwrite`,
+                `overwrite_partitions`, `window`, `merge` or `unknown`.
+
+        Raises:
+            ValueError: a name is not usable, or a mode is none of these.
+        """
+        check_job(job_id)
+        check_run_id(run_id)
+        modes = dict(written or {})
+        for name, mode in modes.items():
+            if mode not in run_notes.MODES:
+                raise ValueError(
+                    f"written[{name!r}] is {mode!r}: allowed are {', '.join(run_notes.MODES)}"
+                )
+        owner, now = Owner(job_id), self._now()
+        row = {
+            **owner.key(owner.checkpoint(run_id)),
+            "wmKind": {"S": "checkpoint"},
+            "wmAt": {"S": now.isoformat(timespec="microseconds")},
+            EXPIRES_AT: number(int((now + self._history).timestamp())),
+        }
+        row |= run_notes.attribute(job_id, run_id, row, dict.fromkeys(read), modes)
+        self._client.put(put_request(self._client.table, row, IS_NOT_OURS))
 
     def committed_windows(
         self, job_id: str, cursor: str | None = None, *, source: str = ""

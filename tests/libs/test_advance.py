@@ -41,6 +41,7 @@ def test_rows_have_the_schema_that_old_readers_and_the_history_need(watermarks, 
     assert len(run.pop("wmDigest")["S"]) == 32
     assert run.pop("wmAt")["S"].endswith("+00:00")
     assert run.pop("expiresAt")
+    run.pop("wmCheckpoint", None)  # the code of pytest, if it is a file
     assert run == {
         "jobName": {"S": job},
         "runId": {"S": "jr_2"},

@@ -20,6 +20,7 @@ from tidemark.cli.grants import grants
 from tidemark.cli.init import init
 from tidemark.cli.local import local
 from tidemark.cli.new_job import new_job
+from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.runs import COMMANDS
 from tidemark.cli.snapshot import snapshot
 from tidemark.cli.state import state
@@ -125,7 +126,7 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-@main.command()
+@main.group(invoke_without_command=True, subcommand_metavar="[show ID]")
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
@@ -136,7 +137,9 @@ def _interrupt(signal_number: int, frame: object) -> NoReturn:
 @click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
 @click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+@click.pass_context
 def run(
+    ctx: click.Context,
     app: Path | None,
     context: tuple[str, ...],
     workflow: str | None,
@@ -156,8 +159,11 @@ def run(
 
     With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
     ends; --from, --isolated, --lineage and --skip-crawlers are for this machine, as counts of rows
-    are.
+    are. `tidemark run show ID` starts nothing: it shows a job run.
     """
+    if ctx.invoked_subcommand is not None:
+        refuse_options(ctx)
+        return
     from tidemark.assembly.cloud_assembly import read_assembly
     from tidemark.checks.unserved_tables import unserved_tables
     from tidemark.cli.progress import (
@@ -224,6 +230,9 @@ def run(
             )
     print_outcome(console, result)
     sys.exit(0 if result.is_success else FAILURE)
+
+
+run.add_command(show)
 
 
 @main.command()

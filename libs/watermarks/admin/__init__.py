@@ -17,6 +17,7 @@ from watermarks.windows.window import OpenWindow
 from .changes import ManualChange, converted, epoch_after, newest_of
 from .history import HistoryEntry, entry_of
 from .rename_job import rename_job
+from .run_records import RunRecord, records_of_job, records_of_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,6 +50,22 @@ class WatermarkAdmin(Watermarks):
         """
         owner = _owner(job_id, source)
         return islice(self._entries(owner, self._client.head(owner)), limit)
+
+    def run_records(self, job_id: str, run_id: str | None = None) -> list[RunRecord]:
+        """Return what runs of a job have left, the one that committed last first.
+
+        A run of a job with several sources has a record for each source that it moved, and one for
+        what it recorded by `checkpoint`.
+
+        Args:
+            job_id: the job.
+            run_id: only this run, which costs some reads; None reads all rows of the job.
+        """
+        check_job(job_id)
+        if run_id is None:
+            return records_of_job(self._client, job_id, self._now())
+        check_run_id(run_id)
+        return records_of_run(self._client, job_id, run_id)
 
     def open_windows(self, job_id: str, *, source: str = "") -> list[OpenWindow]:
         """Return the windows of a job that runs have opened and not committed, by cursor.
@@ -248,4 +265,4 @@ def _checked(job_id: str, source: str, run_id: str | None, reason: str, actor: s
     return _owner(job_id, source)
 
 
-__all__ = ["HistoryEntry", "WatermarkAdmin"]
+__all__ = ["HistoryEntry", "RunRecord", "WatermarkAdmin"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from watermarks import run_notes
 from watermarks.errors import WatermarkSupersededError
 from watermarks.windows.window import edges
 
@@ -105,6 +106,7 @@ def write_window(
     if partition_by:
         writer = writer.partitionBy(*partition_by)
     writer.save(folder)
+    run_notes.note_written(window, run_notes.folder(path), "window")
     return folder
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
+from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
 from watermarks.windows.backfill import split
 from watermarks.windows.cursors import family, is_before
@@ -79,6 +80,7 @@ def read_jdbc(
     predicates = source.predicates(window, name, partitions)
     rest = {key: value for key, value in options.items() if key.lower() != "url"}
     url = _option(options, "url")
+    run_notes.note_read(window, run_notes.database(options, table))
     return spark.read.jdbc(url, source.text, predicates=predicates, properties=rest)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
 from watermarks.windows.window import Window, edges
 
@@ -98,6 +99,7 @@ def merge_window(
         )
     finally:
         spark.catalog.dropTempView(view)
+    run_notes.note_written(window, f"table:{table}", "merge")
 
 
 def check_keys(keys: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkSupersededError, WatermarkValueError
 from watermarks.windows.window import Window, edges
 
@@ -93,7 +94,7 @@ def upsert_jdbc(
         # Into columns of the target's own types; texts become what such a column holds.
         writer = rows.write.format("jdbc").options(**options).option("stringtype", "unspecified")
         writer.option("dbtable", target.staged).mode("append").save()
-        return database.change(target.statements(schema))
+        changed = database.change(target.statements(schema))
     except Exception as error:
         # A later attempt has taken away the table of the rows on their way.
         if not isinstance(error, WatermarksError) and database.is_superseded():
@@ -101,6 +102,9 @@ def upsert_jdbc(
         if database.has_state(error, _NO_UNIQUE_INDEX):
             raise target.not_unique() from error
         raise
+    else:
+        run_notes.note_written(window, run_notes.database(options, table), "merge")
+        return changed
     finally:
         database.clean_up()
 

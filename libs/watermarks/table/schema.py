@@ -9,6 +9,7 @@ a job, if it has several, has a head and rows of its own: it moves, costs and re
     ~AUDIT#000000000007    ~BY#orders#~AUDIT#000000000007   what an operator changed
     ~COMMITTED##0000…      ~COMMITTED#orders#0000…          committed windows, in blocks
     ~BACKFILL#<id>                                          which parts of a backfill are done
+    ~CHECKPOINT#jr_1                                        what a run without watermarks has done
 
 "~" sorts after every run id, and "~HEAD" after all others, so a reader of the v1 class, which takes
 the greatest `runId`, finds it. Our attributes start with `wm`, except `expiresAt`; any other name
@@ -91,6 +92,10 @@ class Owner:
     def last_audit(self) -> str:
         """A sort key behind that of every audit row."""
         return self.run("~AUDIT#~")
+
+    def checkpoint(self, run_id: str) -> str:
+        """Return the sort key of the row of a run of a job that keeps no watermarks."""
+        return f"~CHECKPOINT#{run_id}"
 
     def block(self, version: int | None) -> str:
         """Return the sort key of a block of committed windows; None: one behind every block."""

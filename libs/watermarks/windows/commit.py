@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkConflictError, WatermarkSupersededError
+from watermarks.run_notes import attribute
 from watermarks.table.names import check_job, check_run_id
 from watermarks.table.requests import (
     IS_ABSENT,
@@ -330,6 +331,7 @@ class Commit:
             row["wmCommitted"] = {"M": self._committed}
         if self.row != self.owner.run(self.run_id):
             row["wmRunId"] = {"S": self.run_id}
+        row |= attribute(self.owner.job_id, self.run_id, row)
         # The run's own last commit may be replaced while it is the head.
         replaces_own = both(version_is(self._base_version), is_another)
         return put_request(table, row, either(IS_NOT_OURS, replaces_own))

@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, WatermarkMove
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.checkpoints.writes import merged_writes
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.bookmarks.datasets_read import reads_of_run
@@ -16,11 +17,16 @@ from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER
 from tidemark.local_glue.runs.spark_datasets import Scan
 from tidemark.local_glue.runs.stored_warnings import keep_warnings
-from tidemark.local_glue.runs.watermark_moves import WatermarksError, watermark_moves
+from tidemark.local_glue.runs.watermark_moves import (
+    Recorded,
+    WatermarksError,
+    recorded_by_library,
+)
 from tidemark.local_glue.store.checkpoints import checkpoint_of_run, put_checkpoint
 from tidemark.local_glue.store.database import JobRun, Store
 
 WRITTEN_FILE = "tidemark-written.jsonl"
+ON_THEIR_WAY = re.compile(r"#.*tidemark_[0-9a-f]{32}_[0-9]+")
 LIBRARY = b"watermarks"  # what the script of a job that keeps watermarks imports
 
 
@@ -32,14 +38,14 @@ class Found:
         counts: what Spark tells; None for a run without Spark.
         facts: ``arguments`` and ``code``; nothing if the script did not end normally.
         written: what was written without Spark's knowledge.
-        moves: of watermarks.
+        library: what the library of watermarks has recorded.
         problem: why these could not be read; empty if they could.
     """
 
     counts: RowCounts | None = None
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     written: tuple[DatasetWritten, ...] = ()
-    moves: tuple[WatermarkMove, ...] = ()
+    library: Recorded = field(default_factory=Recorded)
     problem: str = ""
 
 
@@ -75,8 +81,8 @@ def found_at_end(
             return found
         checkpoint = checkpoint_of_run(store, run.run_id)
         arguments = checkpoint.arguments if checkpoint else found.facts.get("arguments", {})
-        moves = watermark_moves(*dynamodb, run.job_name, run.run_id, arguments)
-        return replace(found, moves=moves)
+        library = recorded_by_library(*dynamodb, run.job_name, run.run_id, arguments)
+        return replace(found, library=library)
     except (TidemarkError, WatermarksError, OSError, ValueError, LookupError, TypeError) as error:
         # Files that a script left, or a table that it broke, must not keep a run from its end.
         return replace(found, problem=f"{type(error).__name__}: {error}")
@@ -90,7 +96,7 @@ def record_end(store: Store, run: JobRun, found: Found) -> None:
     """
     checkpoint = checkpoint_of_run(store, run.run_id)
     if checkpoint is None:
-        if run.state != "SUCCEEDED" and not found.moves:
+        if run.state != "SUCCEEDED" and not found.library.moves:
             return
         checkpoint = Checkpoint(
             job_name=run.job_name,
@@ -104,14 +110,51 @@ def record_end(store: Store, run: JobRun, found: Found) -> None:
     counts = found.counts or RowCounts()
     complete = replace(
         checkpoint,
-        watermarks=found.moves,
-        read=with_scans(checkpoint.read, counts.scans, counts.rows_read),
-        written=merged_writes([*counts.writes, *found.written]),
+        watermarks=found.library.moves,
+        read=with_scans(
+            with_others(checkpoint.read, found.library.read), counts.scans, counts.rows_read
+        ),
+        written=with_library(
+            merged_writes([*counts.writes, *found.written]), found.library.written
+        ),
     )
     put_checkpoint(store, complete)
     if found.problem:
         text = f"not all of what the run has done is in its checkpoint: {found.problem}"
         keep_warnings(store, run.run_id, [text])
+
+
+def with_others(
+    reads: Sequence[DatasetRead], others: Sequence[DatasetRead]
+) -> tuple[DatasetRead, ...]:
+    """Return what a run has read, and what of the others is of another dataset."""
+    known = _datasets(reads)
+    return (*reads, *(read for read in others if read.dataset not in known))
+
+
+def with_library(
+    writes: Sequence[DatasetWritten], noted: Sequence[DatasetWritten]
+) -> tuple[DatasetWritten, ...]:
+    """Return what a run has written: counts by Spark, modes by the library where it wrote.
+
+    The tables in which the library puts rows on their way are none.
+    """
+    modes = {_key(one.dataset): one for one in noted}
+    found = [
+        replace(one, mode=modes.pop(_key(one.dataset)).mode) if _key(one.dataset) in modes else one
+        for one in writes
+        if not ON_THEIR_WAY.search(one.dataset)
+    ]
+    rows = [one.rows for one in writes if ON_THEIR_WAY.search(one.dataset)]
+    is_theirs = len(modes) == 1 and rows
+    return (*found, *(replace(one, rows=rows[0] if is_theirs else None) for one in modes.values()))
+
+
+def _key(dataset: str) -> str:
+    """Return a dataset without the catalog of a table, which a script may leave out."""
+    if not dataset.startswith("table:"):
+        return dataset
+    return "table:" + ".".join(dataset.removeprefix("table:").replace("`", "").split(".")[-2:])
 
 
 def with_scans(

@@ -9,9 +9,16 @@ import pytest
 
 from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, WatermarkMove
 from tidemark.local_glue.runs.commit_record import code_of, open_arguments
-from tidemark.local_glue.runs.end_record import Found, found_at_end, record_end, with_scans
+from tidemark.local_glue.runs.end_record import (
+    Found,
+    found_at_end,
+    record_end,
+    with_library,
+    with_scans,
+)
 from tidemark.local_glue.runs.row_counts import RowCounts
 from tidemark.local_glue.runs.spark_datasets import Scan
+from tidemark.local_glue.runs.watermark_moves import Recorded
 from tidemark.local_glue.store.checkpoints import checkpoint_of_run, put_checkpoint
 from tidemark.local_glue.store.database import JobRun, Store
 
@@ -51,7 +58,7 @@ def test_a_run_without_a_commit_has_one_if_it_succeeded_or_moved_a_watermark(
 ):
     facts = {"arguments": {"--a": "1"}, "code": {"script": "ab"}}
 
-    record_end(store, replace(run, state=state), Found(facts=facts, moves=moves))
+    record_end(store, replace(run, state=state), Found(facts=facts, library=Recorded(moves)))
 
     found = checkpoint_of_run(store, "jr_1")
     assert (found is not None) == has_one
@@ -149,3 +156,22 @@ def test_code_is_that_of_the_script_and_of_the_zips(tmp_path):
     assert one["script"] == two["script"]
     assert one["libs"] != two["libs"]
     assert code_of(tmp_path / "none.py", "") == {}
+
+
+def test_the_library_says_how_it_wrote_and_spark_how_much():
+    staged = "jdbc:postgresql://h/d#tidemark_0123456789abcdef0123456789abcdef_1"
+    writes = (
+        DatasetWritten("table:lake.d.t", "overwrite", "d.t", 4, 1),
+        DatasetWritten(staged, "append", "", 6),
+        WRITTEN,
+    )
+    noted = (
+        DatasetWritten("table:d.`t`", "merge"),
+        DatasetWritten("jdbc:postgresql://h/d#sales.t", "merge"),
+    )
+
+    assert with_library(writes, noted) == (
+        DatasetWritten("table:lake.d.t", "merge", "d.t", 4, 1),
+        WRITTEN,
+        DatasetWritten("jdbc:postgresql://h/d#sales.t", "merge", rows=6),
+    )

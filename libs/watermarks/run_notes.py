@@ -1,0 +1,128 @@
+"""What a run has read and written, as far as the library has seen it, and the code that it runs.
+
+It is kept in the run's own row, beside its watermarks, as long as the row stays within 1 KB: the
+step in which DynamoDB charges for a write. What does not fit is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .table.schema import Item
+    from .windows.window import Window
+
+NAME = "wmCheckpoint"
+MODES = ("append", "overwrite", "overwrite_partitions", "window", "merge", "unknown")
+_ROW_BYTES = 1024
+_MOST_RUNS = 100
+_CREDENTIALS = re.compile(r"^(jdbc:oracle:\w+:|[^/]*//).*@")
+_DATABASE = re.compile(r";database(?:Name)?=[^;]*", re.IGNORECASE)
+_notes: dict[tuple[str, str], tuple[dict[str, None], dict[str, str]]] = {}
+
+
+def note_read(window: Window, dataset: str) -> None:
+    """Note that the run of a window reads a dataset."""
+    _of(window)[0][dataset] = None
+
+
+def note_written(window: Window, dataset: str, mode: str) -> None:
+    """Note that the run of a window has written a dataset."""
+    _of(window)[1][dataset] = mode
+
+
+def folder(path: str) -> str:
+    """Return the dataset of a folder: `s3://bucket/folder/`."""
+    return re.sub(r"^s3[an]://", "s3://", path).rstrip("/") + "/"
+
+
+def database(options: Mapping[str, str], table: object) -> str:
+    """Return the dataset of a table behind JDBC: `jdbc:...#table`, without credentials."""
+    url = next((value for name, value in options.items() if name.lower() == "url"), "")
+    begin, _, rest = url.partition("?")[0].partition(";")
+    name = _DATABASE.search(f";{rest}")
+    server = _CREDENTIALS.sub(r"\1", begin)
+    return f"{server}{name[0] if name else ''}#{table if isinstance(table, str) else 'query'}"
+
+
+def attribute(
+    job_id: str,
+    run_id: str,
+    row: Item,
+    read: Mapping[str, None] | None = None,
+    written: Mapping[str, str] | None = None,
+) -> Item:
+    """Return the attribute that tells of a run, none if there is nothing to tell, or no room.
+
+    Args:
+        job_id: the job.
+        run_id: the run.
+        row: the row that it is to be in, as it is without.
+        read: datasets beside those that were noted.
+        written: modes by dataset, beside those that were noted.
+    """
+    noted = _notes.get((job_id, run_id), ({}, {}))
+    datasets, modes = [*{**noted[0], **(read or {})}], {**noted[1], **(written or {})}
+    room = _ROW_BYTES - len(NAME) - size_of({"M": row})
+    for document in _shorter(datasets, modes, _code()):
+        text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+        if len(text.encode("utf-8", errors="replace")) <= room:
+            return {NAME: {"S": text}} if document else {}
+    return {}
+
+
+def size_of(attribute: Mapping[str, Any]) -> int:
+    """Return how many bytes of a row an attribute takes, at most.
+
+    Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+    """
+    ((kind, value),) = attribute.items()
+    if kind == "M":
+        return 3 + sum(len(name.encode()) + 1 + size_of(one) for name, one in value.items())
+    if kind == "L":
+        return 3 + sum(1 + size_of(one) for one in value)
+    if kind == "N":
+        return len(value) // 2 + 2
+    return (
+        len(value.encode("utf-8", errors="replace")) if isinstance(value, str) else len(str(value))
+    )
+
+
+def _of(window: Window) -> tuple[dict[str, None], dict[str, str]]:
+    names = window.__dict__  # to note something is not to look at the window
+    while len(_notes) >= _MOST_RUNS:
+        del _notes[next(iter(_notes))]
+    return _notes.setdefault((names["job_id"], names["run_id"]), ({}, {}))
+
+
+def _shorter(
+    read: list[str], written: dict[str, str], code: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield what there is to tell, and then less and less of it: `cut` says that it is not all."""
+    script = {name: digest for name, digest in code.items() if name == "script"}
+    whole = {"read": read, "written": written, "code": code}
+    yield {name: value for name, value in whole.items() if value}
+    for parts in ({**whole, "code": script}, {**whole, "code": {}}, {"written": written}, {}):
+        yield {**{name: value for name, value in parts.items() if value}, "cut": 1}
+
+
+@cache
+def _code() -> Mapping[str, str]:
+    """Return the SHA-256 of the script, and of the zip that this library is in, if it is in one."""
+    archive = getattr(globals().get("__loader__"), "archive", "")
+    places = {"script": sys.argv[0] if sys.argv else "", "libs": archive}
+    found = {}
+    for name, place in places.items():
+        try:
+            found[name] = sha256(Path(place).read_bytes()).hexdigest()
+        except OSError:  # not a file, as with `python -c`
+            continue
+    return found

@@ -1,0 +1,199 @@
+"""`tidemark run show ID`: all that is known of one job run, here and on AWS."""
+
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.where import Where, glue_of_stage, where_options
+from tidemark.errors import UsageError
+from tidemark.local_glue.home import Home
+
+if TYPE_CHECKING:
+    from tidemark.cli.views.run_details import RunDetails
+    from tidemark.local_glue.store.database import JobRun
+    from tidemark.operate.clients import Glue
+    from tidemark.operate.job_runs import Run
+
+PREFIX = "jr_"
+MOST_NAMED = 5
+NEAR, MOST_COMPARED = 0.3, 500
+LOG_LINES, LOG_BYTES = 10, 65_536
+LOGS = ("stdout.log", "stderr.log")
+
+
+@click.command()
+@click.argument("run_id", metavar="ID")
+@where_options
+@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+def show(run_id: str, where: Where, output: str) -> None:
+    """Show what the job run ID has read, written and moved, its warnings, cost and last lines.
+
+    The beginning of an id is enough; `tidemark runs` lists them.
+    """
+    from tidemark.cli.views.run_details import details_json, details_parts
+
+    details = _on_aws(where, run_id) if where.stage is not None else _here(run_id)
+    if output == "json":
+        click.echo(json.dumps(details_json(details), indent=2))
+        return
+    console = console_for_tables()
+    for part in details_parts(details):
+        console.print(part, highlight=False, soft_wrap=True)
+
+
+def refuse_options(ctx: click.Context) -> None:
+    """Refuse options of `tidemark run` before the name of a command of it.
+
+    Raises:
+        UsageError: one is given; it would change nothing.
+    """
+    default = click.core.ParameterSource.DEFAULT
+    for parameter in ctx.command.params:
+        if ctx.get_parameter_source(parameter.name or "") is not default:
+            name = max(parameter.opts, key=len)
+            raise UsageError(
+                f"{name} before {ctx.invoked_subcommand} is an option of a run that is started: "
+                f"put what belongs to `tidemark run {ctx.invoked_subcommand}` behind it"
+            )
+
+
+def _here(text: str) -> "RunDetails":
+    from tidemark.cli.views.run_details import RunDetails
+    from tidemark.local_glue.store.checkpoints import checkpoint_of_run
+    from tidemark.local_glue.store.database import FINAL_STATES, Store
+    from tidemark.local_glue.workflows.recovery import KILLED
+
+    home = Home.from_environment()
+    with Store(home.database) as store:
+        known = [(run.run_id, run.job_name) for run in reversed(store.all_job_runs())]
+        run = store.job_run(pick(text, known, str(home.root))[0])
+        assert run is not None  # noqa: S101 (it is one of those)
+        if run.state not in FINAL_STATES and not home.is_held():
+            run = replace(run, state="FAILED", error_message=KILLED)
+        rows = store.query(
+            "SELECT text FROM run_warning WHERE run_id = ? ORDER BY rowid", (run.run_id,)
+        )
+        checkpoint = checkpoint_of_run(store, run.run_id)
+    return RunDetails(
+        run=_run_of(run),
+        checkpoint=checkpoint,
+        where=str(home.root),
+        workflow_run_id=run.workflow_run_id or "",
+        rows_read=run.rows_read,
+        rows_written=run.rows_written,
+        jvm=run.jvm or "",
+        warnings=tuple(row["text"] for row in rows),
+        lines=tuple(_last_lines(Path(run.log_path).parent)),
+    )
+
+
+def _run_of(run: "JobRun") -> "Run":
+    from tidemark.operate.job_runs import Run
+
+    return Run(
+        run_id=run.run_id,
+        job=run.job_name,
+        state=run.state,
+        started_at=_moment(run.started_at_ms),
+        ended_at=_moment(run.completed_at_ms) if run.completed_at_ms else None,
+        message=run.error_message or "",
+        trigger=run.trigger_name or "",
+    )
+
+
+def _moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def _last_lines(folder: Path) -> Iterator[str]:
+    """Yield the last lines that a run printed; of stderr, if it printed none."""
+    for name in LOGS:
+        file = folder / name
+        if file.is_file() and (found := _ends(file)):
+            yield from found
+            return
+
+
+def _ends(file: Path) -> list[str]:
+    with file.open("rb") as log:
+        log.seek(max(file.stat().st_size - LOG_BYTES, 0))
+        text = log.read().decode("utf-8", errors="replace")
+    return list(deque((line for line in text.splitlines() if line.strip()), LOG_LINES))
+
+
+def _on_aws(where: Where, text: str) -> "RunDetails":
+    from tidemark.cli.views.run_details import RunDetails
+    from tidemark.operate.checkpoints import checkpoint_of_stage
+    from tidemark.operate.job_runs import runs_of_job
+    from tidemark.operate.logs import ERROR, OUTPUT, lines_of
+    from tidemark.operate.names import JOB
+
+    with glue_of_stage(where) as glue:
+        for name in glue.names.jobs[:1]:
+            glue.check_stage(JOB, name)
+        runs = [run for job in glue.names.jobs for run in runs_of_job(glue, job, None, None)]
+        runs.sort(key=lambda run: run.started_at, reverse=True)
+        run_id, job = pick(text, [(run.run_id, run.job) for run in runs], glue.where)
+        run = next(run for run in runs if run.run_id == run_id)
+        lines = lines_of(glue, run, (OUTPUT,)) or lines_of(glue, run, (ERROR,))
+        return RunDetails(
+            run=run,
+            checkpoint=checkpoint_of_stage(glue, job, run_id),
+            where=glue.where,
+            dpu_seconds=_dpu_seconds(glue, job, run_id),
+            lines=tuple(line.text for line in lines[-LOG_LINES:]),
+        )
+
+
+def _dpu_seconds(glue: "Glue", job: str, run_id: str) -> float | None:
+    """Return what a run is charged for: as Glue says, or by its time and capacity."""
+    found = glue.glue.get_job_run(JobName=job, RunId=run_id)["JobRun"]
+    if "DPUSeconds" in found:
+        return float(found["DPUSeconds"])
+    if "MaxCapacity" in found and found.get("ExecutionTime"):
+        return float(found["MaxCapacity"]) * float(found["ExecutionTime"])
+    return None
+
+
+def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, str]:
+    """Return the id and the job of the run that a text means.
+
+    Args:
+        text: an id, or the beginning of one, with or without ``jr_``.
+        known: id and job of every run, the newest first.
+        where: whose they are, for people.
+
+    Raises:
+        UsageError: it means none, or several.
+    """
+    digits = text.removeprefix(PREFIX)
+    found = [one for one in known if one[0] == text] or [
+        one for one in known if digits and one[0].removeprefix(PREFIX).startswith(digits)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(
+            f"{len(found)} runs begin with {text!r}: {_listed(found)}; give more of the id"
+        )
+    if not known:
+        raise UsageError(f"there is no run {text!r}: no job has run in {where}")
+    ids = {run_id: (run_id, job) for run_id, job in known[:MOST_COMPARED]}
+    begins = {run_id[: len(PREFIX) + len(digits)]: run_id for run_id in reversed(ids)}
+    near = [begins[one] for one in get_close_matches(f"{PREFIX}{digits}", begins, 3, NEAR)]
+    nearest = _listed([ids[one] for one in near] or known[:1])
+    raise UsageError(
+        f"there is no run {text!r} in {where}; the nearest: {nearest}; `tidemark runs` lists them"
+    )
+
+
+def _listed(runs: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{run_id} of {job}" for run_id, job in list(runs)[:MOST_NAMED])

@@ -1,0 +1,182 @@
+"""Shows one job run: its end and cost, what it read, wrote and moved, and its last lines."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.text import Text
+
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, Position, WatermarkMove
+from tidemark.cli.progress import state_text
+from tidemark.cli.views.listing import Listing, Sentence
+from tidemark.cli.views.runs import moment, run_json, took
+from tidemark.operate.job_runs import Run
+
+SHORT_DIGEST = 12
+MODES = {"overwrite_partitions": "overwrite partitions"}
+
+
+@dataclass(frozen=True)
+class RunDetails:
+    """All that is known of a run.
+
+    Attributes:
+        run: as Glue tells it.
+        checkpoint: None for a run that has none.
+        where: whose it is, for people.
+        workflow_run_id: empty for a run of no workflow, or if it is not known.
+        rows_read: of all sources; None if it is not known.
+        rows_written: likewise.
+        jvm: warm or cold, and why; empty on AWS.
+        dpu_seconds: what AWS charges for; None here.
+        warnings: in the order in which they were noted.
+        lines: the last ones of its log.
+    """
+
+    run: Run
+    checkpoint: Checkpoint | None
+    where: str
+    workflow_run_id: str = ""
+    rows_read: int | None = None
+    rows_written: int | None = None
+    jvm: str = ""
+    dpu_seconds: float | None = None
+    warnings: Sequence[str] = ()
+    lines: Sequence[str] = ()
+
+
+def details_json(details: RunDetails) -> dict[str, Any]:
+    """Return what `tidemark run show --format json` prints."""
+    return {
+        **run_json(details.run),
+        "workflow_run_id": details.workflow_run_id or None,
+        "rows_read": details.rows_read,
+        "rows_written": details.rows_written,
+        "jvm": details.jvm or None,
+        "dpu_seconds": details.dpu_seconds,
+        "checkpoint": details.checkpoint.to_json() if details.checkpoint else None,
+        "warnings": list(details.warnings),
+        "log": list(details.lines),
+    }
+
+
+def details_parts(details: RunDetails) -> Iterator[Sentence | Listing]:
+    """Yield what `tidemark run show` prints, part by part."""
+    run, checkpoint = details.run, details.checkpoint
+    yield Sentence(Text.assemble((run.job, "bold"), " ", state_text(run.state)))
+    yield Sentence(f"  {run.run_id}")
+    yield Sentence(f"  {_started(details)}")
+    yield Sentence(f"  {_cost(details)}")
+    if run.message:
+        yield Sentence(f"  {run.message}")
+    if checkpoint is None:
+        why = "it has not ended" if not run.is_final else "it has committed nothing"
+        yield Sentence(f"\nNo checkpoint: {why}, or ran before checkpoints were recorded.")
+    else:
+        yield from _moved(checkpoint)
+        yield from _datasets(checkpoint)
+        yield from _arguments(checkpoint)
+    if details.warnings:
+        yield Sentence(Text("\nWarnings", style="bold"))
+        yield from (Sentence(f"  {text}") for text in details.warnings)
+    yield Sentence(
+        Text("\nThe log's last lines" if details.lines else "\nThe log is empty", "bold")
+    )
+    yield from (Sentence(f"  {line}") for line in details.lines)
+
+
+def _started(details: RunDetails) -> str:
+    text = f"started {moment(details.run.started_at)}"
+    if details.run.trigger:
+        text += f" by {details.run.trigger}"
+    if details.workflow_run_id:
+        text += f" in {details.workflow_run_id}"
+    return text
+
+
+def _cost(details: RunDetails) -> str:
+    found = [f"took {took(details.run)}" if details.run.ended_at else "goes on"]
+    if details.dpu_seconds is not None:
+        found.append(f"{details.dpu_seconds:,.0f} DPU-seconds")
+    if details.jvm:
+        found.append(f"JVM {details.jvm}")
+    if details.rows_read is not None:
+        found.append(f"{details.rows_read:,} rows read, {details.rows_written or 0:,} written")
+    return ", ".join(found)
+
+
+def _moved(checkpoint: Checkpoint) -> Iterator[Sentence]:
+    at = datetime.fromtimestamp(checkpoint.committed_at_ms / 1000, UTC)
+    yield Sentence(Text(f"\nCommitted {moment(at)}", style="bold"))
+    if bookmark := checkpoint.bookmark:
+        move = f"stays version {bookmark.after}"
+        if bookmark.before != bookmark.after:
+            move = f"version {bookmark.before} to {bookmark.after}"
+        yield Sentence(f"  bookmark {move}, {bookmark.option}")
+    for watermark in checkpoint.watermarks:
+        yield Sentence(f"  {_watermark(watermark)}")
+
+
+def _watermark(move: WatermarkMove) -> str:
+    names = [f"watermark of {move.source}" if move.source else "watermark"]
+    before = move.before or {}
+    changed = [name for name, value in move.after.items() if before.get(name) != value]
+    values = [
+        f"{name} from {before.get(name, 'the beginning')} to {move.after[name]}" for name in changed
+    ]
+    windows = len(move.windows)
+    counted = f"{windows} window{'s' if windows != 1 else ''}" if windows else ""
+    version = f"version {move.before_version} to {move.after_version} in {move.table}"
+    return ", ".join(filter(None, [" ".join([*names, "; ".join(values)]), version, counted]))
+
+
+def _datasets(checkpoint: Checkpoint) -> Iterator[Sentence | Listing]:
+    read = [
+        (_name(one), _count(one.files), _count(one.rows), _position(one.before, one.after))
+        for one in checkpoint.read
+    ]
+    if read:
+        yield Sentence("")
+        yield Listing(("read", "files", "rows", "from and to"), read)
+    written = [
+        (one.dataset, MODES.get(one.mode, one.mode), _count(one.files), _count(one.rows))
+        for one in checkpoint.written
+    ]
+    if written:
+        yield Sentence("")
+        yield Listing(("written", "mode", "files", "rows"), written)
+    if not read and not written:
+        yield Sentence("  it read and wrote nothing that is known")
+
+
+def _name(read: DatasetRead) -> str:
+    return f"{read.dataset} ({read.source})" if read.source else read.dataset
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"
+
+
+def _position(before: Position | None, after: Position | None) -> str:
+    if after is None:
+        return "-"
+    begin = "the beginning" if before is None else _edge(before)
+    return f"{begin} to {_edge(after)}"
+
+
+def _edge(position: Position) -> str:
+    if position.get("kind") == "files":
+        at = datetime.fromtimestamp(position["until_ms"] / 1000, UTC)
+        return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    values = position.get("values", {})
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or "-"
+
+
+def _arguments(checkpoint: Checkpoint) -> Iterator[Sentence]:
+    if checkpoint.arguments:
+        yield Sentence(Text("\nArguments", style="bold"))
+        yield from (Sentence(f"  {n} {value}") for n, value in checkpoint.arguments.items())
+    if checkpoint.code:
+        parts = [f"{n} {digest[:SHORT_DIGEST]}" for n, digest in checkpoint.code.items()]
+        yield Sentence(f"\nCode: {', '.join(parts)}")
