@@ -73,6 +73,8 @@ def make_targets() -> set[str]:
 def check_command(command: click.Command, words: list[str]) -> None:
     """Parse a command line without running it; click raises on what does not exist."""
     while isinstance(command, click.Group):
+        if command.invoke_without_command and (not words or words[0].startswith("-")):
+            break
         name, *words = words
         found = command.get_command(click.Context(command), name)
         assert found is not None, name
