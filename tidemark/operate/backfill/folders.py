@@ -1,4 +1,4 @@
-"""Which day a file of a source belongs to, by the names of its folders."""
+"""Which day a file of a source belongs to, by the names of its folders, or by its own."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,6 +10,7 @@ from tidemark.operate.backfill.ranges import Range
 _PARTITION = re.compile(r"(?P<name>[^/=]+)=(?P<value>[^/=]*)/")
 _DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[T -]\d\d(?:[:-]?\d\d)*Z?)?")
 _PLAIN = re.compile(r"(?:^|/)(\d{4})/(\d\d)/(\d\d)/")
+_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _YEAR, _MONTH, _DAY_OF_MONTH = ("year", "yyyy"), ("month", "mm"), ("day", "dd")
 
 
@@ -17,7 +18,8 @@ def day_of_key(key: str, column: str = "") -> date | None:
     """Return the day that a key of S3 belongs to.
 
     Understood are one partition column of days (``landed_on=2013-01-31/``, ``dt=20130131/``), three
-    of ``year=``, ``month=`` and ``day=``, and plain folders ``2013/01/31/``.
+    of ``year=``, ``month=`` and ``day=``, plain folders ``2013/01/31/``, and, where no folder tells
+    it, one day in the name of the file: ``orders-2013-01-31.csv``.
 
     Args:
         key: below the folder of the dataset.
@@ -39,7 +41,10 @@ def day_of_key(key: str, column: str = "") -> date | None:
     if all(it.isdecimal() for it in three):
         return _date(*three)
     plain = _PLAIN.search(key)
-    return _date(*plain.groups()) if plain else None
+    if plain:
+        return _date(*plain.groups())
+    named = {_date(*groups) for groups in _IN_NAME.findall(key.rpartition("/")[2])}
+    return named.pop() if len(named) == 1 else None
 
 
 def folders_of(

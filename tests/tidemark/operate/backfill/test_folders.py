@@ -25,6 +25,8 @@ DAY = date(2013, 1, 31)
         "2013/01/31/10/a.csv",
         "hour=2013-01-31-10/a.csv",
         "at=2013-01-31 10:00:00/a.csv",
+        "orders-2013-01-31.csv",
+        "eu/2013-01-31T10.json.gz",
     ],
 )
 def test_a_folder_tells_the_day(key):
@@ -35,7 +37,12 @@ def test_a_folder_tells_the_day(key):
     "key",
     [
         *("a.csv", "dt=2013-02-31/a.csv", "dt=__HIVE_DEFAULT_PARTITION__/a.csv", "n=20130131a/a"),
-        *("dt=2013-01-31.csv", "year=2013/month=01/a.csv", "year=2013/month=x/day=1/a.csv"),
+        *(
+            "a-2013-01-01-to-2013-01-31.csv",
+            "12013-01-31.csv",
+            "year=2013/month=01/a.csv",
+            "year=2013/month=x/day=1/a.csv",
+        ),
         "landed_on=2013-01-31/flight_date=2013-01-30/a.csv",
     ],
 )

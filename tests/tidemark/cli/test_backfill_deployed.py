@@ -1,0 +1,34 @@
+"""`tidemark gaps` and `backfill` with --deployed: another home's port in the place of AWS."""
+
+from __future__ import annotations
+
+import json
+
+from tests.tidemark.cli.test_backfill import RANGE
+from tests.tidemark.cli.test_cli import tidemark
+from tests.tidemark.cli.test_deployed import (
+    account,  # noqa: F401 (a fixture)
+    assert_one_clear_line_after,
+    stage,  # noqa: F401 (a fixture)
+)
+
+DAYS = ("--from", "2013-01-01", "--to", "2013-01-04")
+
+
+def test_a_range_is_filled_where_the_stage_is_deployed(stage, home):  # noqa: F811 (a fixture)
+    stage.deploy({"load": "import sys\nprint('told', *sys.argv)", "report": ""})
+
+    refused = stage.ask("backfill", "load", *DAYS, "--yes")
+    command = stage.port.glue.get_job(JobName="load")["Job"]["Command"]
+    update = {"Role": "anyone", "Command": command, "DefaultArguments": RANGE}
+    stage.port.glue.update_job(JobName="load", JobUpdate=update)
+    filled = stage.ask("backfill", "load", *DAYS, "--parts", "2", "--yes")
+    ledger = stage.ask("gaps", "load", "--format", "json")
+    here = tidemark("gaps", "load")
+
+    assert_one_clear_line_after(refused, 2, "load cannot be told a range")
+    assert filled.exit_code == 0, filled.output
+    assert stage.port.states("load") == ["SUCCEEDED", "SUCCEEDED"]
+    assert [it["state"] for it in json.loads(ledger.stdout)["intervals"]] == ["done"]
+    assert here.exit_code == 2  # nothing of it is on this machine
+    assert not list(home.glob("runs/*"))
