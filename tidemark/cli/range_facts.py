@@ -58,7 +58,9 @@ def read_positions(glue: "Glue", job: "Fillable", where: Where) -> Positions:
 def read_checkpoints(glue: "Glue", job: "Fillable", where: Where) -> "list[Checkpoint]":
     """Return the checkpoints of the runs of a job, the newest first."""
     if where.stage is not None:
-        return []
+        from tidemark.operate.checkpoints import checkpoints_of_stage
+
+        return checkpoints_of_stage(glue, [job.name])
     from tidemark.local_glue.home import Home
     from tidemark.local_glue.store.checkpoints import stored_checkpoints
     from tidemark.local_glue.store.database import Store

@@ -12,7 +12,8 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.operate.backfill.ranges import Range, Unit, point_in_text
 
-FROM, TO, BY = "--backfill_from", "--backfill_to", "--backfill_by"
+FROM, TO = "--backfill_from", "--backfill_to"
+BY, SOURCE = "--backfill_by", "--backfill_source"
 NOT_GIVEN = "none"
 BOOKMARK, DISABLE, ENABLE = (
     "--job-bookmark-option",
@@ -32,6 +33,8 @@ class Fillable:
         is_declared: whether it has the two arguments.
         column: the partition column of its source that the days of a range are; empty if the
             only one of days is.
+        source: the folder ``s3://...`` that the job's days are files of; empty for the one that
+            its runs have read.
         has_bookmark: whether it keeps a bookmark.
         fixed: arguments that no run can change.
         watermark_table: where it keeps its watermarks; empty if it keeps none.
@@ -41,6 +44,7 @@ class Fillable:
     name: str
     is_declared: bool
     column: str = ""
+    source: str = ""
     has_bookmark: bool = False
     fixed: frozenset[str] = frozenset()
     watermark_table: str = ""
@@ -74,11 +78,13 @@ def fillable_of(member: Mapping[str, Any]) -> Fillable:
     """Return a job from the Job of an answer of GetJob."""
     fixed = member.get("NonOverridableArguments") or {}
     arguments = {**(member.get("DefaultArguments") or {}), **fixed}
+    source = arguments.get(SOURCE, "")
     most = (member.get("ExecutionProperty") or {}).get("MaxConcurrentRuns", 1)
     return Fillable(
         name=member["Name"],
         is_declared=FROM in arguments and TO in arguments,
         column=arguments.get(BY, ""),
+        source=f"{source.rstrip('/')}/" if source.startswith("s3://") else "",
         has_bookmark=arguments.get(BOOKMARK) == ENABLE,
         fixed=frozenset(fixed),
         watermark_table=arguments.get(WATERMARK_TABLE, ""),

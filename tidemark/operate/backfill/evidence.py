@@ -70,20 +70,29 @@ class Facts:
     def sources(self) -> list[tuple[DatasetRead, int | None]]:
         """Return the sources whose folders tell days, and how far each has been read, in ms.
 
-        Of a job with a bookmark these are the ones that it covers; of another one those of files,
-        if the job says which column is its days.
+        That is the one which the job names. Else, of a job with a bookmark, those that it covers;
+        of another one those of files, if the job says which column is its days.
         """
         newest: dict[tuple[str, str], DatasetRead] = {}
         for checkpoint in sorted(self.checkpoints, key=lambda it: it.committed_at_ms):
             if self.job.has_bookmark and filled_range(checkpoint.arguments):
                 continue  # it may have opened single days
             for read in checkpoint.read:
-                is_known = read.source if self.job.has_bookmark else self.job.column
-                if is_known and read.dataset.startswith("s3://"):
+                if self._tells_days(read):
                     newest[read.dataset, read.source] = read
-        return [(read, self._until_ms(read.source)) for read in newest.values()]
+        found = list(newest.values())
+        if self.job.source and not found:
+            found = [DatasetRead(self.job.source)]
+        return [(read, self._until_ms(read.source)) for read in found]
+
+    def _tells_days(self, read: DatasetRead) -> bool:
+        if self.job.source:
+            return read.dataset == self.job.source
+        is_named = bool(read.source if self.job.has_bookmark else self.job.column)
+        return is_named and read.dataset.startswith("s3://")
 
     def _until_ms(self, source: str) -> int | None:
+        """Return how far a source has been read; on AWS as far as the run of the bookmark began."""
         if not self.job.has_bookmark or self.bookmark is None:
             return None
         if source in self.bookmark.until_ms:
@@ -93,7 +102,8 @@ class Facts:
                 for read in checkpoint.read:
                     if read.source == source and read.after and read.after.get("kind") == FILES:
                         return int(read.after["until_ms"])
-        return None
+        started = {run.run_id: run.started_at_ms for run in self.runs}
+        return started.get(self.bookmark.run_id)
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,29 @@ def test_a_filled_day_is_stale_when_a_file_came_after_the_run_began():
     assert states(facts, 2, landed) == "ds"
 
 
+def test_on_aws_a_source_is_read_up_to_when_the_run_of_the_bookmark_began():
+    """Glue's own document of a bookmark is not public; the job names its source."""
+    landed = [*files(1, 2, at=10), *files(2, 4, at=30)]
+    named = replace(BOOKMARK, source=LANDING)
+    runs = [FilledRun("jr_1", "SUCCEEDED", 20, {})]
+
+    facts = Facts(named, runs, (), Bookmark("jr_1"))
+
+    assert states(facts, 4, landed) == "dsmm"
+    assert states(replace(facts, bookmark=None), 4, landed) == "mmmm"
+    assert states(replace(facts, bookmark=Bookmark("jr_gone")), 4, landed) == "mmmm"
+
+
+def test_only_the_source_that_a_job_names_counts():
+    other = DatasetRead("s3://landing/days/", "days", after={"kind": "files", "until_ms": 5})
+    both = read("jr_1", 20)
+    named = replace(BOOKMARK, source=LANDING)
+
+    facts = Facts(named, (), [replace(both, read=(*both.read, other))], Bookmark("jr_1"))
+
+    assert [(it.dataset, until) for it, until in facts.sources()] == [(LANDING, 20)]
+
+
 def window(low, high) -> dict[str, str]:
     return {"cursor": "updated_at", "window_id": "w", "low": low, "high": high}
 
@@ -186,6 +209,7 @@ def test_a_job_is_read_from_the_answer_of_glue():
             "--backfill_from": "none",
             "--backfill_to": "none",
             "--backfill_by": "dt",
+            "--backfill_source": "s3://landing/orders",
             "--job-bookmark-option": "job-bookmark-enable",
         },
         "NonOverridableArguments": {"--watermark_table": "t"},
@@ -194,7 +218,8 @@ def test_a_job_is_read_from_the_answer_of_glue():
 
     job = fillable_of(answer)
 
-    assert job == Fillable("orders", True, "dt", True, frozenset({"--watermark_table"}), "t", 3)
+    fixed = frozenset({"--watermark_table"})
+    assert job == Fillable("orders", True, "dt", LANDING, True, fixed, "t", 3)
     assert job.arguments(Range(DAY + 1, DAY + 2), Unit.DAY) == {
         "--backfill_from": "2013-01-01",
         "--backfill_to": "2013-01-02",
