@@ -2,7 +2,7 @@
 
 Run inside .venv, when only the packages of requirements-setup.txt are there: by `make demo` as
 ``python -m tools.set_up --runtime``, for what the pipeline needs, and then by `make setup` as
-``python -m tools.set_up``, for what the tests need beside it. With ``--packages`` that is without the
+``python -m tools.set_up``, for what the tests need beside it, with ``--packages`` without the
 archive of classes.
 """
 
