@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidemark.checkpoints.checkpoint import Checkpoint
+from tidemark.checkpoints.filling import is_filling
 
 SUCCEEDED = "SUCCEEDED"
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
@@ -25,6 +26,7 @@ class PipelineRun:
         dpu_seconds: what AWS billed, or would have; None while it goes on.
         is_estimate: whether `dpu_seconds` is of a run of this machine.
         flex: whether it had the flexible class.
+        is_filling: whether it loaded a range that it was told, and not what was new.
     """
 
     job: str
@@ -38,6 +40,7 @@ class PipelineRun:
     dpu_seconds: float | None = None
     is_estimate: bool = False
     flex: bool = False
+    is_filling: bool = False
 
     @property
     def seconds(self) -> float | None:
@@ -66,12 +69,14 @@ def commits_of(
     """Return the commits of each job, oldest first.
 
     A checkpoint tells the moment of the commit; a run that SUCCEEDED without one counts as
-    committed when it ended.
+    committed when it ended. One that filled a range has not read what was new, and is none.
     """
-    recorded = {it.run_id: it for it in checkpoints}
+    recorded = {it.run_id: it for it in checkpoints if not is_filling(it.arguments)}
     found: dict[str, list[Commit]] = {}
     for run in runs:
         checkpoint = recorded.pop(run.run_id, None)
+        if run.is_filling:
+            continue
         if checkpoint is None and (run.state != SUCCEEDED or run.ended_at_ms is None):
             continue
         commit = (

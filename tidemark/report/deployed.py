@@ -7,6 +7,7 @@ from typing import Any
 
 import boto3
 
+from tidemark.checkpoints.filling import is_filling
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.job_runs import PAGE, run_of
 from tidemark.operate.names import JOB
@@ -95,6 +96,7 @@ def _run(job: PipelineJob, member: Mapping[str, Any]) -> PipelineRun:
         message=run.message,
         dpu_seconds=dpu_seconds_of(job, member) if run.is_final else None,
         flex=member.get("ExecutionClass") == "FLEX",
+        is_filling=is_filling(member.get("Arguments") or {}),
     )
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from tidemark.checkpoints.filling import is_filling
 from tidemark.local_glue.commands import job_runs, region
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.runs.run_requests import run_requests
 from tidemark.local_glue.runs.stored_warnings import unseen_warnings
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
@@ -56,7 +58,9 @@ def runs_here(home: Home, jobs: Sequence[PipelineJob], limit: int) -> list[Pipel
     known = {job.name: job for job in jobs}
     by_job = sorted((it for it in job_runs(home) if it.job_name in known), key=_name)  # stable
     kept = [it for _, runs in groupby(by_job, key=_name) for it in list(runs)[-limit:]]
-    found = [_run(known[it.job_name], it) for it in kept]
+    with Store(home.database) as store:
+        requests = run_requests(store, [it.run_id for it in kept])
+    found = [_run(known[it.job_name], it, is_filling(requests[it.run_id].arguments)) for it in kept]
     return sorted(found, key=lambda run: run.started_at_ms)
 
 
@@ -64,7 +68,7 @@ def _name(run: JobRun) -> str:
     return run.job_name
 
 
-def _run(job: PipelineJob, run: JobRun) -> PipelineRun:
+def _run(job: PipelineJob, run: JobRun, fills_range: bool) -> PipelineRun:
     is_final = run.state in FINAL_STATES
     end_ms = run.completed_at_ms if is_final else None
     seconds = None if end_ms is None else (end_ms - run.started_at_ms) / 1000
@@ -80,6 +84,7 @@ def _run(job: PipelineJob, run: JobRun) -> PipelineRun:
         dpu_seconds=None if seconds is None else estimated_dpu_seconds(seconds, job.dpu),
         is_estimate=True,
         flex=job.is_flex,
+        is_filling=fills_range,
     )
 
 

@@ -103,6 +103,16 @@ def test_a_run_that_failed_after_its_commit_counts() -> None:
     assert commits_of([failed], []) == {}
 
 
+def test_a_run_that_filled_a_range_makes_nothing_fresher():
+    """It has read the days that it was told, whatever had arrived by then."""
+    filled = replace(run("publish", 60), is_filling=True)
+    told = {"--backfill_from": "2013-01-01", "--backfill_to": "2013-01-02"}
+    committed = Checkpoint("publish", filled.run_id, 61, arguments=told)
+
+    assert commits_of([filled], [committed]) == {}
+    assert commits_of([], [committed]) == {}
+
+
 def test_published_is_what_is_declared_and_what_no_job_reads() -> None:
     declared = replace(INGEST, published=(RAW,))
 

@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.checkpoints.filling import FROM, NOT_GIVEN, TO
 from tidemark.errors import UsageError
 from tidemark.operate.backfill.ranges import Range, Unit, point_in_text
 
-FROM, TO = "--backfill_from", "--backfill_to"
 BY, SOURCE = "--backfill_by", "--backfill_source"
-NOT_GIVEN = "none"
 BOOKMARK, DISABLE, ENABLE = (
     "--job-bookmark-option",
     "job-bookmark-disable",
