@@ -16,7 +16,7 @@ from rich.text import Text
 
 from tidemark.cli.views.listing import Sentence
 from tidemark.local_glue.runs.stored_warnings import RunWarning
-from tidemark.local_glue.store.database import JobRun
+from tidemark.local_glue.store.database import NOTHING_NEW, JobRun
 from tidemark.local_glue.workflows.result import WorkflowResult
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def finished_lines(run: JobRun) -> list[str]:
     took = f"{run.job_name}  {run.state} in {duration(run)}"
     log = f"log: {run.log_path}"
     if run.state == "SUCCEEDED":
-        return [f"{took}, {rows(run.rows_read)} rows read, {rows(run.rows_written)} written"]
+        counts = f"{took}, {rows(run.rows_read)} rows read, {rows(run.rows_written)} written"
+        return [f"{counts}: {NOTHING_NEW}" if run.has_read_nothing else counts]
     if run.state == "STOPPED":
         return [took, f"  {log}"]
     cause = f"{run.job_name} {run.state}: {run.error_message}"

@@ -29,6 +29,7 @@ class Run:
         message: why it failed; empty if it did not.
         trigger: what started it; empty if a client did.
         log_group: begins the names of its log groups.
+        detail: what Glue tells of the state, such as ``nothing new``, which it tells here only.
     """
 
     run_id: str
@@ -39,6 +40,7 @@ class Run:
     message: str = ""
     trigger: str = ""
     log_group: str = ""
+    detail: str = ""
 
     @property
     def is_final(self) -> bool:
@@ -64,6 +66,7 @@ def run_of(member: Mapping[str, Any]) -> Run:
         message=member.get("ErrorMessage", "") if state != "SUCCEEDED" else "",
         trigger=member.get("TriggerName", ""),
         log_group=member.get("LogGroupName", ""),
+        detail=member.get("StateDetail", ""),
     )
 
 

@@ -43,6 +43,17 @@ def test_failure_is_one_line_that_is_not_folded_and_one_with_the_log(terminal) -
     assert sum(CAUSE in line for line in lines) == 1
 
 
+def test_a_run_that_read_nothing_says_so(terminal) -> None:
+    ended = replace(RUN, state="SUCCEEDED", completed_at_ms=1_007, rows_read=0, rows_written=0)
+    with JobProgress(terminal) as progress:
+        progress.observe(ended)
+        progress.observe(replace(ended, rows_written=1))
+
+    lines = printed(terminal)
+    assert "✓ one  SUCCEEDED in 1.0 s, 0 rows read, 0 written: nothing new" in lines
+    assert "✓ one  SUCCEEDED in 1.0 s, 0 rows read, 1 written" in lines
+
+
 def test_warning_is_one_line_and_of_another_command_has_the_time_of_its_run(terminal) -> None:
     with JobProgress(terminal) as progress:
         progress.observe(RUN)

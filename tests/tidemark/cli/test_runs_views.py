@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 
@@ -9,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from tidemark.cli.views.deployed_status import deployed_listing
-from tidemark.cli.views.runs import Changes, not_started_lines, runs_listing, since_of
+from tidemark.cli.views.runs import Changes, not_started_lines, run_json, runs_listing, since_of
 from tidemark.cli.views.triggers import triggers_listing
 from tidemark.errors import UsageError
 from tidemark.operate.job_runs import Run
@@ -57,6 +58,15 @@ def test_each_change_of_a_run_is_told_once():
         "  after 3.0 s, log: tidemark logs load --run jr_1 --deployed prod",
     ]
     assert changes.lines([failed]) == []
+
+
+def test_a_run_that_read_nothing_says_so():
+    run = replace(DONE, job="load", detail="nothing new")
+
+    assert "SUCCEEDED nothing new  2.0 s" in shown(runs_listing([run]))
+    assert shown(*Changes().lines([run])) == "✓ load  SUCCEEDED in 2.0 s: nothing new\n"
+    assert run_json(run)["detail"] == "nothing new"
+    assert "Waiting" not in shown(runs_listing([replace(run, state="WAITING", detail="Waiting")]))
 
 
 def test_what_was_not_started_is_told_with_what_it_waits_for():

@@ -76,6 +76,36 @@ def test_a_job_has_the_size_and_timeout_of_its_stage(cdk, stack, pipeline, enabl
     assert job["Properties"]["Timeout"] == 30
 
 
+def test_a_job_that_is_skipped_by_its_inputs_names_them_in_the_template(
+    cdk, stack, pipeline, enable
+):
+    from aws_cdk import aws_s3 as s3
+
+    from tidemark.constructs.dataset import Dataset
+    from tidemark.local_glue.workflows.nothing_new import ARGUMENT
+
+    bucket = s3.Bucket.from_bucket_name(stack, "Lake", "lake")
+    raw, curated = Dataset(bucket, "raw/"), Dataset(bucket, "curated/")
+    first = pipeline.add_job("first", script="job.py", bookmark=enable, writes=[raw])
+    pipeline.add_job(
+        "second",
+        script="job.py",
+        bookmark=enable,
+        after=[first],
+        reads=[Dataset(bucket, "more/")],
+        writes=[curated],
+        arguments={"source": first, "target": curated},
+        skip_if_nothing_new=True,
+    )
+
+    by_name = {
+        job["Properties"]["Name"]: job["Properties"]["DefaultArguments"]
+        for job in resources(cdk, stack, "AWS::Glue::Job")
+    }
+    assert by_name["second"][ARGUMENT] == "s3://lake/more/,s3://lake/raw/"
+    assert ARGUMENT not in by_name["first"]
+
+
 def test_the_policy_of_a_key_of_the_app_is_completed_once(cdk, stack, add_pipeline, enable):
     from aws_cdk import aws_kms as kms
 

@@ -56,10 +56,16 @@ def runs_listing(runs: Sequence[Run]) -> Listing:
     """Return the list of `tidemark runs`."""
     short = short_ids(run.run_id for run in runs)
     rows = [
-        (run.job, moment(run.started_at), state_text(run.state), took(run), short[run.run_id])
-        for run in runs
+        (run.job, moment(run.started_at), _state(run), took(run), short[run.run_id]) for run in runs
     ]
     return Listing(("job", "started", "state", "took", "run"), rows)
+
+
+def _state(run: Run) -> Text:
+    """Return the state of a run, and what is told of a success."""
+    text = state_text(run.state)
+    is_told = run.state == "SUCCEEDED" and run.detail
+    return text.append(f" {run.detail}", style="default") if is_told else text
 
 
 def run_json(run: Run) -> dict[str, Any]:
@@ -68,6 +74,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "job": run.job,
         "run_id": run.run_id,
         "state": run.state,
+        "detail": run.detail or None,
         "started_at": run.started_at.isoformat(),
         "ended_at": run.ended_at.isoformat() if run.ended_at else None,
         "seconds": run.seconds,
@@ -92,7 +99,8 @@ def workflow_run_json(run: WorkflowRun) -> dict[str, Any]:
 def ended_text(run: Run, logs: str) -> Text:
     """Return what to say of a job run that has ended; where its log is, if it did not succeed."""
     if run.state == "SUCCEEDED":
-        return Text.assemble(("✓", "green"), f" {run.job}  SUCCEEDED in {took(run)}")
+        told = f": {run.detail}" if run.detail else ""
+        return Text.assemble(("✓", "green"), f" {run.job}  SUCCEEDED in {took(run)}{told}")
     cause = f": {run.message}" if run.message else ""
     return Text.assemble(
         ("✗", "red"), f" {run.job} {run.state}{cause}\n  after {took(run)}, log: {logs}"

@@ -15,7 +15,7 @@ from tidemark.local_glue.bookmarks.versions import Bookmark
 from tidemark.local_glue.commands import JobStatus
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import JobRun
+from tidemark.local_glue.store.database import NOTHING_NEW, JobRun
 from tidemark.report.freshness import Freshness
 from watermarks import WatermarkAdmin, WatermarkTableError
 
@@ -110,11 +110,18 @@ def status_table(
             (
                 *(status.job_name, _moment(run.started_at_ms)),
                 state_text(run.state).append(f" {duration(run)}{_jvm(run)}", style="default"),
-                *(f"{rows(run.rows_read)} → {rows(run.rows_written)}", bookmark, watermark),
+                *(_counts(run), bookmark, watermark),
             )
         )
     headings = ("job", "last run", "state, duration", "rows in → out", "bookmark", "watermark")
     return Listing(headings, table)
+
+
+def _counts(run: JobRun) -> str:
+    """Return the rows that a run has read and written, or that there was nothing new."""
+    if run.has_read_nothing:
+        return NOTHING_NEW
+    return f"{rows(run.rows_read)} → {rows(run.rows_written)}"
 
 
 def status_json(

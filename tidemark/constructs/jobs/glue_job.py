@@ -88,8 +88,7 @@ class GlueJob(Construct):
         super().__init__(scope, id_)
         self.name = name
         self._connections = joined.names
-        taken_over = [job.output for job in arguments.values() if isinstance(job, GlueJob)]
-        self.reads = tuple(dict.fromkeys((*uses.reads, *taken_over)))
+        self.reads = inputs_of(uses)
         self.writes = tuple(uses.writes)
         self.tables = (
             *table_uses(name, uses.tables),
@@ -251,6 +250,13 @@ class GlueJob(Construct):
         for group in self.logs.groups:  # a run would make them
             resource.add_resource_dependency(group)
         return resource
+
+
+def inputs_of(uses: JobUses) -> tuple[Dataset, ...]:
+    """Return the data that a job reads: what it declares, and what jobs write that it is given."""
+    given = (uses.arguments or {}).values()
+    taken_over = [job.output for job in given if isinstance(job, GlueJob)]
+    return tuple(dict.fromkeys((*uses.reads, *taken_over)))
 
 
 def _with_outputs(arguments: Mapping[str, object]) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """A Glue job that runs on Spark, and continues where its last run ended."""
 
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,9 @@ from aws_cdk import aws_glue as glue
 from constructs import Construct
 
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
-from tidemark.constructs.jobs.glue_job import GlueJob
+from tidemark.constructs.jobs.glue_job import GlueJob, inputs_of
 from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_checks import check_type
 from tidemark.constructs.jobs.job_kind import JobKind
@@ -43,6 +45,7 @@ class IncrementalJob(GlueJob):
         has_watermarks: whether the job keeps watermarks.
         reads: data the job reads.
         writes: data the job writes.
+        skips_if_nothing_new: whether a run that would find nothing new ends at once.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class IncrementalJob(GlueJob):
         runtime: JobRuntime,
         bookmark: BookmarkOption,
         watermark: bool = False,
+        skip_if_nothing_new: bool = False,
         uses: JobUses | None = None,
     ) -> None:
         """Declare the job.
@@ -70,6 +74,8 @@ class IncrementalJob(GlueJob):
             bookmark: whether Glue keeps a bookmark for the job.
             watermark: True gives the job its own rows of the watermark table, whose name the
                 script gets as `watermark_table`.
+            skip_if_nothing_new: True ends a run at once where nothing has changed that it reads, as
+                `Pipeline.add_job` describes it.
             uses: data, arguments, tables and so on, as `Pipeline.add_job` describes them.
 
         Raises:
@@ -78,6 +84,9 @@ class IncrementalJob(GlueJob):
         uses = uses or JobUses()
         check_job(name, script, uses)
         _check(name, bookmark, watermark=watermark)
+        inputs = inputs_of(uses)
+        if skip_if_nothing_new is not False:
+            _check_skip(name, skip_if_nothing_new, bookmark, watermark=watermark, inputs=inputs)
         if watermark and shared.watermarks is None:
             raise JobDefinitionError(
                 f"job '{name}' keeps a watermark, and its pipeline has no table for them; pass "
@@ -96,6 +105,7 @@ class IncrementalJob(GlueJob):
         self.runtime = runtime
         self.bookmark = bookmark
         self.has_watermarks = watermark
+        self.skips_if_nothing_new = skip_if_nothing_new
         super().__init__(
             scope,
             id_,
@@ -116,6 +126,7 @@ class IncrementalJob(GlueJob):
                     python_modules=uses.python_modules,
                     temp=uses.temp,
                     watermark_table=table,
+                    skipped_by=inputs if skip_if_nothing_new else (),
                 ),
                 properties=_properties(runtime, options),
                 statements=_own_statements(name, shared, watermark=watermark),
@@ -164,3 +175,27 @@ def _check(name: str, bookmark: object, *, watermark: object) -> None:
     options = ", ".join(f"BookmarkOption.{option.name}" for option in BookmarkOption)
     check_type(name, "bookmark", bookmark, BookmarkOption, options)
     check_type(name, "watermark", watermark, bool, "True, False")
+
+
+def _check_skip(
+    name: str,
+    skip: object,
+    bookmark: BookmarkOption,
+    *,
+    watermark: bool,
+    inputs: Sequence[Dataset],
+) -> None:
+    """Raise unless it can be known that a run would find nothing new."""
+    check_type(name, "skip_if_nothing_new", skip, bool, "True, False")
+    if watermark:
+        wrong = "keeps a watermark, whose next window may have rows without a new file"
+        remedy = "leave one of the two out"
+    elif bookmark is not BookmarkOption.ENABLE:
+        wrong = f"has the bookmark option {bookmark.value}, with which every run reads everything"
+        remedy = "pass BookmarkOption.ENABLE, or leave it out"
+    elif not inputs:
+        wrong = "declares no data that it reads, so that nothing says whether they have changed"
+        remedy = "name them in reads=, or leave it out"
+    else:
+        return
+    raise JobDefinitionError(f"job '{name}' has skip_if_nothing_new and {wrong}; {remedy}")

@@ -18,7 +18,8 @@ OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # what argparse takes for one; numb
 # (MAX_ARG_STRLEN), less its end.
 MOST_BYTES = 131_071
 # What Glue reads itself, what names the table that the role may use, and argparse's own.
-RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", "--help", "--h"}
+SKIP = "--skip_if_nothing_new"
+RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", SKIP, "--help", "--h"}
 
 
 def construct_arguments(
@@ -31,6 +32,7 @@ def construct_arguments(
     python_modules: Sequence[str],
     temp: Dataset | None,
     watermark_table: str | None,
+    skipped_by: Sequence[Dataset] = (),
 ) -> dict[str, str]:
     """Return what the construct sets, dashed name to text."""
     return {
@@ -43,6 +45,7 @@ def construct_arguments(
         **({"--additional-python-modules": ",".join(python_modules)} if python_modules else {}),
         **({"--TempDir": temp.uri} if temp else {}),
         **({"--watermark_table": watermark_table} if watermark_table else {}),
+        **({SKIP: ",".join(data.uri for data in skipped_by)} if skipped_by else {}),
     }
 
 

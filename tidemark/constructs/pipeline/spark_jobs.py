@@ -34,6 +34,7 @@ class SparkJobs(Workflow):
         bookmark: BookmarkOption,
         after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
         watermark: bool = False,
+        skip_if_nothing_new: bool = False,
         reads: Sequence[Dataset] = (),
         writes: Sequence[Dataset] = (),
         arguments: Mapping[str, Argument] | None = None,
@@ -60,6 +61,11 @@ class SparkJobs(Workflow):
                 SUCCEEDED, `all_of(...)` or `any_of(...)`; empty: the job starts with the workflow.
             watermark: True gives the job its own rows of the watermark table, whose name the
                 script gets as `watermark_table`.
+            skip_if_nothing_new: True ends a run at once, as SUCCEEDED, where nothing has changed
+                since the last commit: no object of the data that the job reads, no argument, no
+                code. Right for a job that reads nothing beside its declared data, and whose runs
+                without new files change nothing. The local Glue does not even start
+                such a run; AWS does: docs/nothing-new.md.
             reads: data the job takes as its input, and may list and read.
             writes: data the job may list, read, write and replace. A job that merges into its
                 target names that here only: a target in `reads` too would be its own input.
@@ -110,6 +116,7 @@ class SparkJobs(Workflow):
             runtime=self._stage.runtime if runtime is None else runtime,
             bookmark=bookmark,
             watermark=watermark,
+            skip_if_nothing_new=skip_if_nothing_new,
             uses=JobUses(
                 reads=reads,
                 writes=writes,

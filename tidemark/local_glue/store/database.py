@@ -16,6 +16,7 @@ from tidemark.local_glue.store.sqlite_files import check_soundness
 from tidemark.local_glue.store.store_errors import error_of
 
 BUSY_TIMEOUT_S = 30
+NOTHING_NEW = "nothing new"  # of a run that succeeded and had nothing to read
 FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR")
 
 
@@ -40,6 +41,11 @@ class JobRun:
     rows_read: int | None = None
     rows_written: int | None = None
     jvm: str | None = None
+
+    @property
+    def has_read_nothing(self) -> bool:
+        """Whether it succeeded, and Spark read and wrote no row; not known of Python shell jobs."""
+        return self.state == "SUCCEEDED" and self.rows_read == self.rows_written == 0
 
 
 def _storable(value: Any) -> Any:

@@ -128,6 +128,28 @@ WRONG = {
         lambda w: tc.Condition(None, tc.JobState.FAILED),
         "Condition has job None",
     ),
+    "skip int": (
+        lambda w: w.job(skip_if_nothing_new=1, reads=[w.data()]),
+        "job 'one' has skip_if_nothing_new 1",
+    ),
+    "skip without data": (
+        lambda w: w.job(skip_if_nothing_new=True),
+        "declares no data that it reads, so that nothing says whether they have changed",
+    ),
+    "skip without bookmark": (
+        lambda w: w.job(
+            skip_if_nothing_new=True, reads=[w.data()], bookmark=tc.BookmarkOption.DISABLE
+        ),
+        "has the bookmark option job-bookmark-disable, with which every run reads everything",
+    ),
+    "skip with watermark": (
+        lambda w: w.job(skip_if_nothing_new=True, reads=[w.data()], watermark=True),
+        "keeps a watermark, whose next window may have rows without a new file",
+    ),
+    "skip argument": (
+        lambda w: w.job(arguments={"skip_if_nothing_new": "x"}),
+        "job 'one' has the argument 'skip_if_nothing_new'",
+    ),
     "watermark int": (lambda w: w.job(watermark=1), "job 'one' has watermark 1"),
     "watermark none": (lambda w: w.job(watermark=None), "job 'one' has watermark None"),
     "age bool": (

@@ -8,6 +8,7 @@ from tidemark.assembly.definitions import SPARK, JobDefinition
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.port.runs.run_requests import RunRequest
 from tidemark.local_glue.runs.job_runs import JobProcess
+from tidemark.local_glue.runs.skip import NothingNew
 from tidemark.local_glue.store.database import JobRun
 
 STARTING, WAITING, RUNNING, STOPPING = "STARTING", "WAITING", "RUNNING", "STOPPING"
@@ -37,7 +38,7 @@ class ActiveRun:
 
     run: JobRun
     start: Start
-    process: Future[JobProcess] | JobProcess | None = None
+    process: Future[JobProcess | NothingNew] | JobProcess | None = None
 
 
 class ActiveRuns:

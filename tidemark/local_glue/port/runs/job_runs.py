@@ -19,7 +19,7 @@ from tidemark.local_glue.port.runs.delays import delay_of
 from tidemark.local_glue.port.runs.run_requests import RunRequest, run_request, run_requests
 from tidemark.local_glue.port.workflows.starts import job_to_run
 from tidemark.local_glue.runs.job_runs import new_run_id
-from tidemark.local_glue.store.database import FINAL_STATES, JobRun
+from tidemark.local_glue.store.database import FINAL_STATES, NOTHING_NEW, JobRun
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -183,7 +183,7 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
         "LastModifiedOn": end_ms or run.started_at_ms,
         "CompletedOn": end_ms,
         "JobRunState": state,
-        "StateDetail": WAITS if state == "WAITING" else None,
+        "StateDetail": _detail(run),
         "Arguments": dict(request.arguments),
         "ErrorMessage": run.error_message,
         "PredecessorRuns": list(request.predecessors),
@@ -196,6 +196,12 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
         "DPUSeconds": seconds * capacity.dpu if _is_metered(entity, request) and end_ms else None,
     }
     return {name: value for name, value in member.items() if value is not None}
+
+
+def _detail(run: JobRun) -> str | None:
+    if run.state == "WAITING":
+        return WAITS
+    return NOTHING_NEW if run.has_read_nothing else None
 
 
 def _is_metered(entity: Entity, request: RunRequest) -> bool:

@@ -6,6 +6,7 @@ the processes of its group are gone. Every change is stored before anything acts
 after a crash a run that is STARTING was never started, and one that is RUNNING may have been.
 """
 
+import contextlib
 import os
 from collections import Counter, deque
 from collections.abc import Callable
@@ -35,10 +36,11 @@ from tidemark.local_glue.runs.job_runs import (
     now_ms,
     plan_job_run,
     poll_job_run,
-    start_job_run,
     stop_job_run,
 )
+from tidemark.local_glue.runs.skip import NothingNew, start_or_skip
 from tidemark.local_glue.runs.stored_warnings import keep_warnings
+from tidemark.local_glue.store.checkpoints import put_checkpoint
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
 
 OnEnd = Callable[[JobRun, RunRequest], list[Start]]
@@ -195,12 +197,25 @@ class Runner:
             self._change(active, STARTING)
             return
         try:
-            active.process = future.result()
+            started = future.result()
         except (TidemarkError, OSError) as error:
             self._end(active, failed_run(active.run, str(error)))
             return
+        if isinstance(started, NothingNew):
+            self._skip(active, started)
+            return
+        active.process = started
         if active.run.state == STOPPING:
             begin_stop(active.process, "STOPPED")
+
+    def _skip(self, active: ActiveRun, found: NothingNew) -> None:
+        """Record the end of a run that was not started, since it would find nothing new."""
+        if active.run.state == STOPPING:
+            self._end(active, _ended_as(active.run, "STOPPED", "Job run stopped"))
+            return
+        with contextlib.suppress(TidemarkError), self._store.transaction():
+            put_checkpoint(self._store, found.checkpoint)  # without, the run tells less of itself
+        self._end(active, found.run)
 
     def _look_at(self, active: ActiveRun) -> None:
         self._take_process(active)
@@ -300,7 +315,7 @@ class Runner:
             self._change(active, RUNNING)
             self._on_start(active.run)
             active.process = self._starter.submit(
-                start_job_run, self._machine, job, request.arguments, active.run
+                start_or_skip, self._machine, job, request.arguments, active.run
             )
             self._active.place(active)
 

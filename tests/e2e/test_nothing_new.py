@@ -1,0 +1,87 @@
+"""The real jobs of the sample, run always and skipped where nothing is new: the same lake."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from sample.land import land_delivery_locally
+from sample.landing import plan_delivery
+from tidemark.local_glue.commands import deploy, load
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.one_run import run_workflow
+from tidemark.local_glue.runs.jvms.supply import jvms_of
+from tidemark.local_glue.workflows.nothing_new import ARGUMENT
+
+pytestmark = [pytest.mark.spark, pytest.mark.synth, pytest.mark.nightly]
+INPUTS = {
+    "ingest-weather": ("--source_path",),
+    "curate-flights": ("--flights_path", "--weather_path"),
+    "publish-delays": ("--source_path",),
+}
+STEPS = (None, None, None, "3", None, None)  # days that land before a run
+
+
+@pytest.fixture
+def skipping(assembly, tmp_path):
+    """Return the app with jobs that are skipped, as `skip_if_nothing_new` makes them."""
+    folder = shutil.copytree(assembly, tmp_path / "skipping")
+    jobs = load(assembly).jobs
+    for file in folder.glob("*.template.json"):
+        template = json.loads(file.read_text(encoding="utf-8"))
+        for resource in template["Resources"].values():
+            properties = resource.get("Properties", {})
+            name = properties.get("Name")
+            if resource["Type"] == "AWS::Glue::Job" and name in INPUTS:
+                of_job = jobs[name].default_arguments
+                uris = ",".join(of_job[argument] for argument in INPUTS[name])
+                properties["DefaultArguments"][ARGUMENT] = uris
+        file.write_text(json.dumps(template), encoding="utf-8")
+    return folder
+
+
+def play(assembly: Path, home: Home) -> list[list[str]]:
+    """Run the steps; return for each the jobs that were skipped."""
+    skipped = []
+    deployment = deploy(assembly, home)
+    land_delivery_locally(plan_delivery("1..2", None, None), deployment, home)
+    with ExitStack() as stack:
+        jvms = stack.enter_context(jvms_of(home, say=lambda _: None))
+        for days in STEPS:
+            if days:
+                land_delivery_locally(plan_delivery(days, None, None), deployment, home)
+            result = run_workflow(assembly, home, None, lambda _: None, lambda _: None, None, jvms)
+            assert [run.state for run in result.job_runs] == ["SUCCEEDED"] * 4
+            skipped.append(sorted(run.job_name for run in result.job_runs if run.jvm is None))
+    return skipped
+
+
+def contents(home: Home) -> Counter[tuple[str, str]]:
+    """Return the digests of all data files, each with its dataset and day, without ids of runs."""
+    found: Counter[tuple[str, str]] = Counter()
+    for file in home.lake.glob("tidemark-*/**/*"):
+        parts = file.relative_to(home.lake).parts
+        if file.is_file() and "weather_staging" not in parts and not file.name.startswith("."):
+            place = "/".join(p for p in parts[:-1] if not p.startswith(("window=", "attempt=")))
+            found[place, hashlib.sha256(file.read_bytes()).hexdigest()] += 1
+    return found
+
+
+def test_the_lake_is_the_same_and_jobs_without_new_data_were_not_started(
+    assembly, skipping, tmp_path
+):
+    always, sometimes = Home.open(tmp_path / "always"), Home.open(tmp_path / "sometimes")
+
+    assert play(assembly, always) == [[]] * len(STEPS)
+    every = sorted(INPUTS)
+    assert play(skipping, sometimes) == [[], every, every, [], every, every]
+
+    expected = contents(always)
+    assert len(expected) >= 10
+    assert contents(sometimes) == expected
