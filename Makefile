@@ -14,7 +14,7 @@ test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-nightly test-ministack test-deploy test-install check lint
-.PHONY: format semantics test-clients
+.PHONY: format semantics test-browser test-clients
 .PHONY: checkov constructs coverage local synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
@@ -27,13 +27,14 @@ demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increme
 
 test: setup ## Run the tests, but for the sweeps of test-nightly
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install \
-		and not clients"
+		and not clients and not browser"
 	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder \
-		-m "(spark or synth or stress) and not nightly and not install and not clients"
+		-m "(spark or synth or stress) and not nightly and not install and not clients \
+		and not browser"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install \
-		and not clients"
+		and not clients and not browser"
 
 test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script, long guide; random examples
 	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder --hypothesis-profile=random \
@@ -53,6 +54,9 @@ test-install: setup ## Install the wheel elsewhere, write a project with it, and
 
 test-clients: setup $(CLIENTS:%=.venv-clients/%/.complete) ## Run real clients of AWS against the local Glue
 	@pytest -q -p no:cacheprovider -m clients tests/clients
+
+test-browser: setup tests/browser/node_modules/.complete ## Look at a report in a headless Chromium
+	@pytest -q -p no:cacheprovider -m browser tests/browser
 
 check: .venv/.packages ## Lint, check formatting and types
 	@ruff check
@@ -113,10 +117,11 @@ lock: setup ## Compile the pinned requirements and the npm lock anew
 		requirements-checkov $(CLIENTS:%=tests/clients/requirements/%); do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-emit-index-url --no-header $$name.in --output-file $$name.txt; done
-	@npm install --package-lock-only --omit-lockfile-registry-resolved
+	@for folder in . tests/browser; do \
+		npm install --prefix $$folder --package-lock-only --omit-lockfile-registry-resolved; done
 
 clean: ## Delete everything that was set up or synthesized; local state stays
-	rm -rf .venv .venv-ministack .venv-checkov .venv-clients node_modules cdk.out build *.egg-info
+	rm -rf .venv .venv-ministack .venv-checkov .venv-clients node_modules tests/browser/node_modules cdk.out build *.egg-info
 
 .venv/.complete: .venv/.runtime requirements-dev.txt
 	@python -m tools.set_up
@@ -147,6 +152,11 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 .venv-checkov/.complete: requirements-checkov.txt | .venv/.complete
 	@python -m venv --clear .venv-checkov
 	@.venv-checkov/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
+	@touch $@
+
+# Chromium is 70 MB, and needed for one test.
+tests/browser/node_modules/.complete: tests/browser/package-lock.json | .venv/.complete
+	@npm install --prefix tests/browser --no-save --no-fund --no-audit
 	@touch $@
 
 # A venv for each client, because they pin other versions of botocore.

@@ -70,12 +70,14 @@ ALLOWED = {
     "tidemark/adopt/sources/account_beside.py": "boto3 botocore",
     "tidemark/operate": "boto3 botocore tidemark/assembly tidemark/checkpoints tidemark/errors.py "
     "watermarks",
-    # Pure but for its edges: who asks a home, and who asks AWS.
+    # Pure but for its edges: who asks a home, who asks AWS, and who draws.
     "tidemark/report": "tidemark/assembly tidemark/checkpoints tidemark/errors.py "
     "tidemark/extras.py",
     "tidemark/report/here.py": "tidemark/local_glue",
     "tidemark/report/deployed.py": "boto3 botocore tidemark/operate",
     "tidemark/report/windows.py": "watermarks",
+    "tidemark/report/drawing.py": "tidemark/app.py",
+    "tidemark/report/page.py": "jinja2 markupsafe",
     "tidemark/cli": "boto3 botocore click rich tidemark watermarks",
     "tidemark/scaffold": "tidemark/assembly tidemark/checks tidemark/errors.py",
     # The templates of jobs, their tests and their calls: they are for those folders.

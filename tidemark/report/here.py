@@ -3,18 +3,20 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.checkpoints.filling import is_filling
 from tidemark.local_glue.commands import job_runs, region
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.runs.run_requests import run_requests
 from tidemark.local_glue.runs.stored_warnings import unseen_warnings
+from tidemark.local_glue.store.checkpoints import stored_checkpoints
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import estimated_dpu_seconds
 from tidemark.report.freshness import RUNS_OF_FRESHNESS, Freshness, freshness_of
 from tidemark.report.jobs import PipelineJob
-from tidemark.report.model import OpenWindow, Report, Warned
+from tidemark.report.model import OpenWindow, Report, Warned, with_datasets
 from tidemark.report.windows import windows_of
 
 
@@ -29,6 +31,7 @@ def report_here(home: Home, jobs: Sequence[PipelineJob], limit: int, now_ms: int
     """
     with Store(home.database) as store:
         warnings = unseen_warnings(store)
+    checkpoints = _checkpoints(home, jobs)
     names = {job.name for job in jobs}
     windows, unknown = _open_windows(home, jobs)
     return Report(
@@ -36,6 +39,7 @@ def report_here(home: Home, jobs: Sequence[PipelineJob], limit: int, now_ms: int
         made_at_ms=now_ms,
         jobs=tuple(jobs),
         runs=tuple(runs_here(home, jobs, limit)),
+        checkpoints=checkpoints,
         windows=windows,
         warnings=tuple(
             Warned(it.job_name, it.run_id, it.started_at_ms, it.text)
@@ -50,7 +54,15 @@ def report_here(home: Home, jobs: Sequence[PipelineJob], limit: int, now_ms: int
 def freshness_here(home: Home, jobs: Sequence[PipelineJob], now_ms: int) -> list[Freshness]:
     """Return how fresh each published dataset of an app is on this machine."""
     runs = runs_here(home, jobs, RUNS_OF_FRESHNESS)
-    return freshness_of(jobs, commits_of(runs, ()), last_runs(runs), now_ms)
+    checkpoints = _checkpoints(home, jobs)
+    jobs = with_datasets(jobs, checkpoints)
+    return freshness_of(jobs, commits_of(runs, checkpoints), last_runs(runs), now_ms)
+
+
+def _checkpoints(home: Home, jobs: Sequence[PipelineJob]) -> tuple[Checkpoint, ...]:
+    names = {job.name for job in jobs}
+    with Store(home.database) as store:
+        return tuple(it for it in stored_checkpoints(store) if it.job_name in names)
 
 
 def runs_here(home: Home, jobs: Sequence[PipelineJob], limit: int) -> list[PipelineRun]:

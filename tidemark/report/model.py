@@ -88,3 +88,20 @@ def _with_rows(run: PipelineRun, checkpoint: Checkpoint) -> PipelineRun:
         rows_read=sum(read) if run.rows_read is None and read else run.rows_read,
         rows_written=sum(written) if run.rows_written is None and written else run.rows_written,
     )
+
+
+def with_datasets(
+    jobs: Sequence[PipelineJob], checkpoints: Sequence[Checkpoint]
+) -> tuple[PipelineJob, ...]:
+    """Return jobs, those whose template names no dataset with what their last run touched."""
+    last = {it.job_name: it for it in sorted(checkpoints, key=lambda it: it.committed_at_ms)}
+    return tuple(
+        job
+        if job.reads or job.writes or job.name not in last
+        else replace(
+            job,
+            reads=tuple(dict.fromkeys(it.dataset for it in last[job.name].read)),
+            writes=tuple(dict.fromkeys(it.dataset for it in last[job.name].written)),
+        )
+        for job in jobs
+    )

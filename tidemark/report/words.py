@@ -39,3 +39,10 @@ def moment(at_ms: int | None) -> str:
 def amount(number: int | None) -> str:
     """Return a number with its thousands; a dash for none."""
     return "\N{EN DASH}" if number is None else f"{number:,}"
+
+
+def usd(value: float) -> str:
+    """Return an amount of money with as many digits as tell something."""
+    if value and value < 0.01:
+        return f"{value:.4f}"
+    return f"{value:,.2f}"

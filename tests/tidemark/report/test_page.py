@@ -1,0 +1,146 @@
+"""The page: everything of users is escaped, every picture has a table, nothing is loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.tidemark.report.made_up import NASTY, NOW_MS, STATES, report, shop
+from tidemark.report.content import content_of
+from tidemark.report.drawing import draw
+from tidemark.report.jobs import PipelineJob
+from tidemark.report.model import Report
+from tidemark.report.page import page_of, pictures_of, render
+
+LOADS = {"script", "link", "img", "iframe", "object", "embed", "video", "audio", "base", "form"}
+EMPTY = {"meta", "br", "path", "line", "rect", "polygon", "polyline", "ellipse", "text"}
+
+
+class Reading(HTMLParser):
+    """What a page says, and what it has."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        self.links += [value or "" for name, value in attrs if name in ("href", "xlink:href")]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@cache
+def page() -> str:
+    return page_of(report(), draw)
+
+
+@cache
+def reading() -> Reading:
+    return Reading(page())
+
+
+def blank(graphs: Mapping[str, str], charts: Mapping[str, object]) -> Mapping[str, str]:
+    return dict.fromkeys((*graphs, *charts), "<svg></svg>")
+
+
+def test_what_users_wrote_is_text_and_never_a_part_of_the_page() -> None:
+    assert "script" not in reading().tags
+    assert "<script" not in page()
+    assert "".join(reading().texts).count("alert(") >= 6  # job, dataset, message, warning, window
+    assert "{{7*7}}" in page()
+
+
+def test_nothing_is_loaded() -> None:
+    assert not LOADS & set(reading().tags)
+    assert all(link.startswith("#") for link in reading().links)
+    assert "default-src 'none'" in page()
+    assert not re.search(r"url\(|@import", page())
+    assert not [name for name, _ in reading().attributes if name.startswith("on")]
+
+
+def test_every_link_leads_to_a_place_of_the_page_and_every_place_is_one() -> None:
+    assert {link.removeprefix("#") for link in reading().links} <= set(reading().ids)
+    assert len(reading().ids) == len(set(reading().ids))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_is_a_word_in_the_graph_and_in_the_table(state: str) -> None:
+    graph = page()[page().index('class="graph"') : page().index("The graph as a table")]
+
+    assert f" {state}</text>" in graph
+    assert f" {state}</span>" in page()
+
+
+def test_rows_that_only_a_checkpoint_tells_are_shown() -> None:
+    assert "777 → 55" in page()
+
+
+def test_pictures_are_named_and_have_a_table() -> None:
+    charts = page().count('class="chart" role="img" aria-label="')
+
+    assert charts == page().count('class="chart"')
+    assert page().count("<table>") > charts
+
+
+def test_costs_of_this_machine_are_marked_as_estimates() -> None:
+    assert "≈" in page()
+    assert "An estimate" in page()
+
+
+def test_where_nothing_ran_the_page_says_so() -> None:
+    nothing = Report("this machine", NOW_MS, (PipelineJob("one", reads=("s3://b/a/",)),))
+    text = page_of(nothing, draw)
+
+    assert "No job has run yet" in text
+    assert "○ never ran" in text
+
+
+def test_names_that_are_no_unicode_are_written() -> None:
+    odd = replace(report(), where="\udcff\x00\x1b[31m")
+
+    page_of(odd, blank).encode("utf-8", errors="backslashreplace")
+
+
+def test_a_name_is_in_the_tooltip_of_the_graph_as_it_is() -> None:
+    titles = [value or "" for name, value in reading().attributes if name == "xlink:title"]
+
+    assert any(title.startswith(f"{NASTY}: SUCCEEDED") for title in titles), titles
+
+
+def test_a_name_is_in_the_page_as_it_is() -> None:
+    assert " ".join(NASTY.split()) in " ".join("".join(reading().texts).split())
+
+
+def test_fifty_jobs_with_two_hundred_runs_each_are_less_than_a_megabyte() -> None:
+    many = shop(50, 200)
+
+    assert len(many.runs) > 9_900
+    assert len(page_of(many, draw).encode()) < 1_000_000
+
+
+def test_of_a_thousand_jobs_some_are_drawn_and_all_are_told() -> None:
+    many = shop(1000, 10)
+    content = content_of(many)
+    pictures = pictures_of(many, content)
+    text = render(many, content, blank(pictures.graphs, pictures.charts))
+
+    assert len(pictures.charts) == 52
+    assert pictures.graphs["graph"].count("label=") == 60
+    assert "ingest-orders" in pictures.graphs["graph"]  # it failed, so it is among the 60
+    assert all(f">{job.name}<" in text for job in many.jobs)
+    assert len(text.encode()) < 700_000

@@ -1,0 +1,191 @@
+"""The charts of a report in the language of Vega-Lite; pure. Colours are variables of the page.
+
+Source: https://vega.github.io/vega-lite/docs/
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from tidemark.report.commits import PipelineRun
+from tidemark.report.costs import Cost
+from tidemark.report.series import Point
+from tidemark.report.states import ACTIVE, BAD, NONE, OK, STOPPED, kind_of
+
+Chart: TypeAlias = Mapping[str, Any]
+COLOURS = {kind: f"var(--{kind})" for kind in (OK, BAD, STOPPED, ACTIVE, NONE)}
+AXIS: Mapping[str, Any] = {
+    "domain": False,
+    "ticks": False,
+    "gridColor": "var(--line)",
+    "labelColor": "var(--muted)",
+    "labelFontSize": 11,
+    "labelPadding": 6,
+    "title": None,
+}
+CONFIG: Mapping[str, Any] = {
+    "aria": False,
+    "axis": AXIS,
+    "background": None,
+    "font": "var(--font)",
+    "mark": {"aria": False},
+    "view": {"stroke": None},
+}
+GANTT_WIDTH, BAR = 780, 16
+SMALL_WIDTH, SMALL_HEIGHT = 250, 46
+COST_WIDTH, MOST_COSTS = 420, 12
+LEAST_SHARE = 0.004  # of the width, for a bar: a run of a second is seen among hours
+LONGEST_LABEL = 200
+
+
+def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
+    """Return when runs worked, a line per job, in the order of their first starts.
+
+    Args:
+        runs: at least one, oldest first.
+        now_ms: the end of a run that goes on.
+    """
+    ends = [run.ended_at_ms or _open_end(run, now_ms) for run in runs]
+    begin_ms, end_ms = runs[0].started_at_ms, max(ends)
+    least_ms = max((end_ms - begin_ms) * LEAST_SHARE, 1)
+    values = [
+        {
+            "job": run.job,
+            "begin": run.started_at_ms,
+            "end": max(end, run.started_at_ms + least_ms),
+            "kind": kind_of(run.state),
+        }
+        for run, end in zip(runs, ends, strict=True)
+    ]
+    jobs = list(dict.fromkeys(run.job for run in runs))
+    return {
+        "config": CONFIG,
+        "width": GANTT_WIDTH,
+        "height": {"step": BAR + 10},
+        "data": {"values": values},
+        "mark": {"type": "bar", "height": BAR, "cornerRadius": 3},
+        "encoding": {
+            "x": {
+                "field": "begin",
+                "type": "temporal",
+                "scale": {"type": "utc", "nice": False},
+                "axis": {"tickCount": 6, "grid": True, "format": _times(end_ms - begin_ms)},
+            },
+            "x2": {"field": "end"},
+            "y": {
+                "field": "job",
+                "type": "nominal",
+                "sort": jobs,
+                "axis": {"labelLimit": LONGEST_LABEL, "labelColor": "var(--ink)"},
+            },
+            "color": _by_kind(),
+        },
+    }
+
+
+def _times(span_ms: int) -> str:
+    """Return how times of a span are written; in the language of d3-time-format."""
+    if span_ms < 5 * 60_000:
+        return "%H:%M:%S"
+    return "%H:%M" if span_ms < 86_400_000 else "%m-%d %H:%M"
+
+
+def _open_end(run: PipelineRun, now_ms: int) -> int:
+    return now_ms if kind_of(run.state) == ACTIVE else run.started_at_ms
+
+
+def _by_kind() -> Chart:
+    scale = {"domain": list(COLOURS), "range": list(COLOURS.values())}
+    return {"field": "kind", "type": "nominal", "scale": scale, "legend": None}
+
+
+def over_runs(points: Sequence[Point]) -> Chart:
+    """Return rows and seconds of the runs of a job: two small charts, one above the other."""
+    values = [
+        {
+            "n": number,
+            "seconds": _short(point.seconds),
+            "read": _short(point.rows_read),
+            "written": _short(point.rows_written),
+            "failed": point.failed,
+        }
+        for number, point in enumerate(points)
+    ]
+    charts = [_seconds(len(points))]
+    if any(point.rows_read is not None or point.rows_written is not None for point in points):
+        charts.insert(0, _rows(len(points)))
+    return {"config": CONFIG, "data": {"values": values}, "vconcat": charts, "spacing": 14}
+
+
+def _rows(count: int) -> Chart:
+    line = {"type": "line", "strokeWidth": 1.6, "color": "var(--active)", "point": count == 1}
+    return {
+        "width": SMALL_WIDTH,
+        "height": SMALL_HEIGHT,
+        "layer": [
+            {
+                "mark": {"type": "area", "color": "var(--active)", "opacity": 0.16},
+                "encoding": {"x": _number(count), "y": _amount("read")},
+            },
+            {
+                "mark": line,
+                "encoding": {"x": _number(count), "y": _amount("written")},
+            },
+        ],
+    }
+
+
+def _seconds(count: int) -> Chart:
+    line = {"type": "line", "strokeWidth": 1.6, "color": "var(--ink-soft)", "point": count == 1}
+    return {
+        "width": SMALL_WIDTH,
+        "height": SMALL_HEIGHT,
+        "layer": [
+            {"mark": line, "encoding": {"x": _number(count), "y": _amount("seconds")}},
+            {
+                "transform": [{"filter": "datum.failed > 0"}],
+                "mark": {"type": "point", "filled": True, "size": 28, "color": "var(--bad)"},
+                "encoding": {"x": _number(count), "y": _amount("seconds")},
+            },
+        ],
+    }
+
+
+def _number(count: int) -> Chart:
+    scale = {"domain": [0, max(count - 1, 1)], "nice": False}
+    return {"field": "n", "type": "quantitative", "axis": None, "scale": scale}
+
+
+def _amount(field: str) -> Chart:
+    # Each label by itself: an axis writes all with one unit, so 0 is 0k.
+    text = "format(datum.value, '~s')"
+    axis = {"tickCount": 2, "labelExpr": text, "minExtent": 34, "maxExtent": 34}
+    return {"field": field, "type": "quantitative", "axis": axis}
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
+
+
+def costs_chart(costs: Sequence[Cost]) -> Chart:
+    """Return the USD of the jobs that cost most in one month."""
+    most = costs[:MOST_COSTS]
+    return {
+        "config": CONFIG,
+        "width": COST_WIDTH,
+        "height": {"step": BAR + 10},
+        "data": {"values": [{"job": it.job, "usd": round(it.usd, 4)} for it in most]},
+        "mark": {"type": "bar", "height": BAR, "color": "var(--active)"},
+        "encoding": {
+            "x": {
+                "field": "usd",
+                "type": "quantitative",
+                "axis": {"tickCount": 4, "format": "~g", "grid": True},
+            },
+            "y": {
+                "field": "job",
+                "type": "nominal",
+                "sort": [it.job for it in most],
+                "axis": {"labelLimit": LONGEST_LABEL, "labelColor": "var(--ink)"},
+            },
+        },
+    }

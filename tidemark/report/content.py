@@ -1,0 +1,197 @@
+"""What the page of a report says, worked out from the report; pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tidemark.report.commits import PipelineRun, commits_of, last_runs
+from tidemark.report.costs import Cost, costs_of
+from tidemark.report.freshness import Freshness, freshness_of
+from tidemark.report.jobs import PipelineJob
+from tidemark.report.model import Report, with_datasets, with_rows
+from tidemark.report.series import Point, last_period, points_of
+from tidemark.report.states import BAD, NEVER, OK, STOPPED, kind_of
+
+MOST_CARDS = 50  # jobs with charts of their own
+MOST_ROWS = 200  # of a table that grows with the runs
+MOST_LISTED = 1000  # of a table that grows with the jobs
+LATE_MS = 24 * 3_600_000
+
+
+@dataclass(frozen=True)
+class FreshDataset:
+    """A published dataset, and whether it is a day old or more."""
+
+    freshness: Freshness
+    is_late: bool
+
+    @property
+    def held_back_by(self) -> str:
+        """The job that holds it back."""
+        return self.freshness.held_back_by
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """A job with its last run and what its runs were like; `seconds` and `rows` on average."""
+
+    job: PipelineJob
+    state: str
+    last: PipelineRun | None
+    runs: int
+    failed: int
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """A job whose runs have charts; `runs_of_point` is how many runs one point stands for."""
+
+    name: str
+    anchor: str
+    state: str
+    points: tuple[Point, ...]
+    runs: int
+    runs_of_point: int
+
+
+@dataclass(frozen=True)
+class Month:
+    """What the jobs cost in one month, the dearest first."""
+
+    month: str
+    costs: tuple[Cost, ...]
+
+    @property
+    def usd(self) -> float:
+        """The sum."""
+        return sum(cost.usd for cost in self.costs)
+
+    @property
+    def dpu_hours(self) -> float:
+        """The sum."""
+        return sum(cost.dpu_hours for cost in self.costs)
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether a part of it ran on this machine."""
+        return any(cost.is_estimate for cost in self.costs)
+
+
+@dataclass(frozen=True)
+class Content:
+    """Everything that the page says.
+
+    Attributes:
+        jobs: with the datasets that are declared, or else seen.
+        last: the last run of each job.
+        rows: all jobs.
+        failed: jobs whose last run did not succeed.
+        fresh: the published datasets, the oldest first.
+        anchors: of the cards, by job.
+        cards: of the jobs that need attention, then of those that ran last.
+        period: the runs of the Gantt chart.
+        recent: the newest runs, newest first.
+        months: newest first.
+        all_runs: how many runs there are.
+    """
+
+    jobs: tuple[PipelineJob, ...]
+    last: Mapping[str, PipelineRun]
+    rows: tuple[JobRow, ...]
+    failed: tuple[JobRow, ...]
+    fresh: tuple[FreshDataset, ...]
+    anchors: Mapping[str, str]
+    cards: tuple[Card, ...]
+    period: tuple[PipelineRun, ...]
+    recent: tuple[PipelineRun, ...]
+    months: tuple[Month, ...]
+    all_runs: int
+
+    @property
+    def succeeded(self) -> int:
+        """How many jobs have a last run that SUCCEEDED."""
+        return sum(kind_of(row.state) == OK for row in self.rows)
+
+    @property
+    def oldest(self) -> FreshDataset | None:
+        """The published dataset that is oldest; None if there is none."""
+        return self.fresh[0] if self.fresh else None
+
+
+def content_of(report: Report) -> Content:
+    """Return what the page says."""
+    jobs = with_datasets(report.jobs, report.checkpoints)
+    runs = with_rows(report.runs, report.checkpoints)
+    last = last_runs(runs)
+    by_job: dict[str, list[PipelineRun]] = {}
+    for run in runs:
+        by_job.setdefault(run.job, []).append(run)
+    shown = _cards(jobs, by_job, last)
+    anchors = {card.name: card.anchor for card in shown}
+    rows = tuple(_row(job, by_job.get(job.name, []), anchors) for job in jobs)
+    commits = commits_of(runs, report.checkpoints)
+    fresh = freshness_of(jobs, commits, last, report.made_at_ms)
+    return Content(
+        jobs=jobs,
+        last=last,
+        rows=rows,
+        failed=tuple(row for row in rows if kind_of(row.state) in (BAD, STOPPED)),
+        fresh=tuple(
+            FreshDataset(it, it.as_of_ms is None or report.made_at_ms - it.as_of_ms >= LATE_MS)
+            for it in sorted(fresh, key=lambda it: it.as_of_ms or 0)
+        ),
+        anchors=anchors,
+        cards=shown,
+        period=tuple(last_period(runs, report.made_at_ms)),
+        recent=tuple(reversed(runs[-MOST_ROWS:])),
+        months=_months(costs_of(jobs, runs)),
+        all_runs=len(runs),
+    )
+
+
+def _row(job: PipelineJob, runs: Sequence[PipelineRun], anchors: Mapping[str, str]) -> JobRow:
+    last = runs[-1] if runs else None
+    return JobRow(
+        job=job,
+        state=last.state if last else NEVER,
+        last=last,
+        runs=len(runs),
+        failed=sum(kind_of(run.state) == BAD for run in runs),
+        anchor=anchors.get(job.name, ""),
+    )
+
+
+def _cards(
+    jobs: Sequence[PipelineJob],
+    by_job: Mapping[str, Sequence[PipelineRun]],
+    last: Mapping[str, PipelineRun],
+) -> tuple[Card, ...]:
+    """Return cards in the order of the jobs, for those that have run."""
+    ran = [job for job in jobs if job.name in by_job]
+    first = sorted(
+        ran,
+        key=lambda it: (kind_of(last[it.name].state) == OK, -last[it.name].started_at_ms),
+    )
+    chosen = {job.name for job in first[:MOST_CARDS]}
+    cards = []
+    for number, job in enumerate(job for job in ran if job.name in chosen):
+        runs = by_job[job.name]
+        points = points_of(runs)
+        cards.append(
+            Card(
+                name=job.name,
+                anchor=f"job-{number + 1}",
+                state=last[job.name].state,
+                points=tuple(points),
+                runs=len(runs),
+                runs_of_point=max(point.runs for point in points),
+            )
+        )
+    return tuple(cards)
+
+
+def _months(costs: Sequence[Cost]) -> tuple[Month, ...]:
+    months: dict[str, list[Cost]] = {}
+    for cost in costs:
+        months.setdefault(cost.month, []).append(cost)
+    return tuple(Month(month, tuple(found)) for month, found in months.items())

@@ -1,0 +1,72 @@
+"""Draws graphs and charts by Graphviz and Vega, which run on Node."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tidemark.app import find_node
+from tidemark.errors import TidemarkError, UsageError
+
+PACKAGES = ("@hpcc-js/wasm-graphviz", "vega", "vega-lite")
+PROGRAM = Path(__file__).with_name("draw.mjs")
+TIDEMARK = Path(__file__).parents[1]
+TIMEOUT_S = 300
+SHOWN = 400  # of what Node says of a failure
+
+
+def draw(
+    graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]], node: str | None = None
+) -> dict[str, str]:
+    """Return pictures as SVG by name.
+
+    Args:
+        graphs: in the language of Graphviz.
+        charts: in that of Vega-Lite, with their data in them.
+        node: the program of Node; None takes that of the Python packages, or of the PATH.
+
+    Raises:
+        InputError: there is no Node, or it is too old.
+        UsageError: the packages that draw are not installed.
+        TidemarkError: one of them fails.
+    """
+    if not graphs and not charts:
+        return {}
+    folder = find_packages()
+    try:
+        done = subprocess.run(  # noqa: S603 (our own program)
+            [find_node(node), str(PROGRAM), str(folder)],
+            input=json.dumps({"graphs": dict(graphs), "charts": dict(charts)}),
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=TIMEOUT_S,
+            check=True,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TidemarkError(f"the pictures were not drawn within {TIMEOUT_S} s") from error
+    except subprocess.CalledProcessError as error:
+        said = " ".join(error.stderr.split())[:SHOWN]
+        raise TidemarkError(
+            f"the pictures cannot be drawn: {said}; `npm install` installs the packages again"
+        ) from error
+    pictures: dict[str, str] = json.loads(done.stdout)
+    return pictures
+
+
+def find_packages() -> Path:
+    """Return the folder whose `node_modules` has the packages: the working folder or one above.
+
+    Raises:
+        UsageError: there is none.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents, *TIDEMARK.parents):
+        if all((folder / "node_modules" / name).is_dir() for name in PACKAGES):
+            return folder
+    raise UsageError(
+        "what draws the report is not installed (no node_modules with "
+        f"{', '.join(PACKAGES)} in {here}, nor in a folder above); run `npm install --save-dev "
+        f"{' '.join(PACKAGES)}` in the folder of your package.json"
+    )

@@ -1,0 +1,93 @@
+"""The page of a report: what it shows, as one HTML text that loads nothing."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tidemark.report import charts
+from tidemark.report.content import Content, content_of
+from tidemark.report.dot import graph_of, jobs_of_picture
+from tidemark.report.model import Report
+from tidemark.report.states import kind_of, with_sign
+from tidemark.report.words import age, amount, moment, took, usd
+
+FOLDER = Path(__file__).parent
+GRAPH, GANTT, COSTS = "graph", "gantt", "costs"
+Draw: TypeAlias = Callable[[Mapping[str, str], Mapping[str, Mapping[str, Any]]], Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What is to be drawn of a report: graphs and charts by name."""
+
+    graphs: Mapping[str, str]
+    charts: Mapping[str, Mapping[str, Any]]
+
+
+def page_of(report: Report, draw: Draw) -> str:
+    """Return the page.
+
+    Args:
+        report: what it shows.
+        draw: returns graphs and charts as SVG, as `drawing.draw` does.
+    """
+    content = content_of(report)
+    pictures = pictures_of(report, content)
+    return render(report, content, draw(pictures.graphs, pictures.charts))
+
+
+def pictures_of(report: Report, content: Content) -> Pictures:
+    """Return what is to be drawn; charts of runs only where something ran."""
+    now_ms = report.made_at_ms
+    holders = {it.held_back_by for it in content.fresh if it.is_late}
+    shown = jobs_of_picture(content.jobs, content.last, holders)
+    fresh = [it.freshness for it in content.fresh]
+    drawn: dict[str, Mapping[str, Any]] = {}
+    if content.period:
+        drawn[GANTT] = charts.gantt(content.period, now_ms)
+    for card in content.cards:
+        if card.points:
+            drawn[card.anchor] = charts.over_runs(card.points)
+    if content.months:
+        drawn[COSTS] = charts.costs_chart(content.months[0].costs)
+    graph = graph_of(shown, content.last, fresh, content.anchors, now_ms)
+    return Pictures({GRAPH: graph}, drawn)
+
+
+def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str:
+    """Return the page with its pictures; everything else in it is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "age": age,
+        "amount": amount,
+        "kind": kind_of,
+        "moment": moment,
+        "sign": with_sign,
+        "took": took,
+        "usd": usd,
+    }
+    return environment.get_template("page.html.jinja").render(
+        report=report,
+        content=content,
+        pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704 (drawn)
+        style=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 (ours)
+        version=_version(),
+    )
+
+
+def _version() -> str:
+    try:
+        return version("tidemark-glue")
+    except PackageNotFoundError:
+        return ""

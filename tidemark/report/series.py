@@ -1,0 +1,76 @@
+"""The runs of a job as few points, and the runs that a Gantt chart has room for; pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.report.commits import PipelineRun
+from tidemark.report.states import BAD, kind_of
+
+MOST_POINTS = 48
+MOST_BARS, MOST_JOBS = 120, 40
+PAUSE_MS = 3_600_000
+
+
+@dataclass(frozen=True)
+class Point:
+    """Some runs of a job that follow each other, one if there is room.
+
+    Attributes:
+        started_at_ms: of the first of them.
+        runs: how many there are.
+        failed: how many of them failed.
+        seconds: that one took on average; None if none has ended.
+        rows_read: by one on average; None if not known.
+        rows_written: likewise.
+    """
+
+    started_at_ms: int
+    runs: int
+    failed: int
+    seconds: float | None
+    rows_read: float | None
+    rows_written: float | None
+
+
+def points_of(runs: Sequence[PipelineRun], most: int = MOST_POINTS) -> list[Point]:
+    """Return at most so many points of the runs of a job, oldest first."""
+    size = -(-len(runs) // most) if runs else 1
+    return [_point(runs[begin : begin + size]) for begin in range(0, len(runs), size)]
+
+
+def _point(runs: Sequence[PipelineRun]) -> Point:
+    return Point(
+        started_at_ms=runs[0].started_at_ms,
+        runs=len(runs),
+        failed=sum(kind_of(run.state) == BAD for run in runs),
+        seconds=_mean([run.seconds for run in runs]),
+        rows_read=_mean([run.rows_read for run in runs]),
+        rows_written=_mean([run.rows_written for run in runs]),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def last_period(runs: Sequence[PipelineRun], now_ms: int) -> list[PipelineRun]:
+    """Return the runs of the newest period without a pause of an hour, oldest first.
+
+    At most `MOST_BARS` runs of `MOST_JOBS` jobs.
+
+    Args:
+        runs: oldest first.
+        now_ms: the end of a run that goes on.
+    """
+    found: list[PipelineRun] = []
+    jobs: set[str] = set()
+    for run in reversed(runs):
+        end_ms = run.ended_at_ms or (run.started_at_ms if kind_of(run.state) == BAD else now_ms)
+        if found and found[-1].started_at_ms - end_ms > PAUSE_MS:
+            break
+        if len(found) == MOST_BARS or len(jobs | {run.job}) > MOST_JOBS:
+            break
+        found.append(run)
+        jobs.add(run.job)
+    return found[::-1]
