@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
+from functools import lru_cache
 
 from tidemark.operate.backfill.ledger import Folder
 from tidemark.operate.backfill.ranges import Range
@@ -10,6 +11,7 @@ from tidemark.operate.backfill.ranges import Range
 _PARTITION = re.compile(r"(?P<name>[^/=]+)=(?P<value>[^/=]*)/")
 _DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[T -]\d\d(?:[:-]?\d\d)*Z?)?")
 _PLAIN = re.compile(r"(?:^|/)(\d{4})/(\d\d)/(\d\d)/")
+_HIDDEN = re.compile(r"(?:^|/)[_.][^/=]*(?:/|$)")  # what Spark does not read: _SUCCESS, .crc
 _IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _YEAR, _MONTH, _DAY_OF_MONTH = ("year", "yyyy"), ("month", "mm"), ("day", "dd")
 
@@ -28,7 +30,13 @@ def day_of_key(key: str, column: str = "") -> date | None:
     Returns:
         None if there is none, or several of different days.
     """
-    values = {m["name"].lower(): m["value"] for m in _PARTITION.finditer(key)}
+    folder, _, name = key.rpartition("/")
+    return _day_of_folder(f"{folder}/", column) or (None if column else _day_of_name(name))
+
+
+@lru_cache(maxsize=10_000)
+def _day_of_folder(folder: str, column: str) -> date | None:
+    values = {m["name"].lower(): m["value"] for m in _PARTITION.finditer(folder)}
     if column:
         return _day(values.get(column.lower(), ""))
     days = {day for value in values.values() if (day := _day(value))}
@@ -40,17 +48,19 @@ def day_of_key(key: str, column: str = "") -> date | None:
     ]
     if all(it.isdecimal() for it in three):
         return _date(*three)
-    plain = _PLAIN.search(key)
-    if plain:
-        return _date(*plain.groups())
-    named = {_date(*groups) for groups in _IN_NAME.findall(key.rpartition("/")[2])}
+    plain = _PLAIN.search(folder)
+    return _date(*plain.groups()) if plain else None
+
+
+def _day_of_name(name: str) -> date | None:
+    named = {_date(*groups) for groups in _IN_NAME.findall(name)}
     return named.pop() if len(named) == 1 else None
 
 
 def folders_of(
     files: Iterable[tuple[str, int]], read_until_ms: int | None, column: str = ""
 ) -> list[Folder]:
-    """Return the days of the files of a source, in order; files of no day are left out.
+    """Return the days of the files of a source, in order; files of no day, and hidden ones, are not in it.
 
     Args:
         files: key and time of modification in epoch milliseconds.
@@ -59,7 +69,8 @@ def folders_of(
     """
     times: dict[int, tuple[int, int]] = {}
     for key, modified_ms in files:
-        if (day := day_of_key(key, column)) is None:
+        day = None if _HIDDEN.search(key) else day_of_key(key, column)
+        if day is None:
             continue
         point = day.toordinal()
         oldest, newest = times.get(point, (modified_ms, modified_ms))

@@ -59,6 +59,7 @@ def test_the_column_that_a_job_names_counts():
 
 def test_a_day_has_the_times_of_its_oldest_and_newest_file():
     files = [("dt=2013-01-31/b", 5), ("dt=2013-01-31/x=1/a", 3), ("dt=2013-01-30/a", 9), ("a", 1)]
+    files += [("dt=2013-01-31/_SUCCESS", 50), ("dt=2013-01-30/_temporary/0/a", 60)]
     point = DAY.toordinal()
 
     assert folders_of(files, 7) == [
