@@ -23,7 +23,7 @@ class SteppingConnection(sqlite3.Connection):
 
     def execute(self, statement, *values):
         name = statement.split()[0]
-        if not self.is_committing or name == "SELECT":
+        if not self.is_committing or name in ("PRAGMA", "SELECT"):
             return super().execute(statement, *values)
         step(f"before {name}")
         cursor = super().execute(statement, *values)
@@ -31,10 +31,10 @@ class SteppingConnection(sqlite3.Connection):
         return cursor
 
 
-def commit_in_steps(*values):
+def commit_in_steps(session):
     SteppingConnection.is_committing = True
     try:
-        return commit(*values)
+        commit(session)
     finally:
         SteppingConnection.is_committing = False
 
@@ -45,7 +45,7 @@ def copy_files(files, target):
         shutil.copy(session.folder_of(file.path), target)
 
 
-commit, session.commit_bookmark = session.commit_bookmark, commit_in_steps
+commit, session.BookmarkSession.commit = session.BookmarkSession.commit, commit_in_steps
 sqlite3.connect = partial(sqlite3.connect, factory=SteppingConnection)
 around(Job, "init", "Job.init")
 around(Job, "commit", "Job.commit")

@@ -17,6 +17,7 @@ import pytest
 
 from tidemark.assembly.cloud_assembly import FileAsset
 from tidemark.assembly.definitions import JobDefinition
+from tidemark.checkpoints.checkpoint import BookmarkMove
 from tidemark.local_glue.bookmarks import session as bookmark_session
 from tidemark.local_glue.bookmarks.versions import Bookmark, latest_bookmark
 from tidemark.local_glue.deployment.publish import publish
@@ -29,6 +30,7 @@ from tidemark.local_glue.runs.job_runs import (
     poll_job_run,
     start_job_run,
 )
+from tidemark.local_glue.store.checkpoints import checkpoint_of_run
 from tidemark.local_glue.store.database import JobRun, Store
 
 pytestmark = pytest.mark.stress
@@ -40,6 +42,7 @@ BOUND_S = 120
 HEADER = """\
 A job with a bookmark was killed with SIGKILL at each step, another file landed, and it ran again.
 The bookmark is the old version or the new one, never between; the next run reads what it says.
+The run has a checkpoint if the bookmark is the new one, and else none.
 
 | killed | bookmark | the next run reads |
 |---|---|---|
@@ -155,14 +158,19 @@ def test_bookmark_is_the_old_or_the_new_version_after_a_kill(step, copy_job):
     assert step == copy_job.steps()[-1]
 
     stored = bookmark(copy_job.home, copy_job.job)
+    with Store(copy_job.home.database) as store:
+        checkpoint = checkpoint_of_run(store, killed.run_id)
     copy_job.land("second.json")
     run = copy_job.run()
 
     if documented_steps()[step] == "old":
         assert stored == old
+        assert checkpoint is None
         assert copy_job.copied(run) == ["first.json", "second.json"]
     else:
         assert (stored.version, stored.run, stored.run_id) == (2, 2, killed.run_id)
+        assert checkpoint.bookmark == BookmarkMove("job-bookmark-enable", 1, stored.version)
+        assert [read.files for read in checkpoint.read] == [1]
         assert copy_job.copied(run) == ["second.json"]
     assert bookmark(copy_job.home, copy_job.job).version == stored.version + 1
 

@@ -26,7 +26,7 @@ PREFIX = "jr_"
 MOST_NAMED = 5
 NEAR, MOST_COMPARED = 0.3, 500
 LOG_LINES, LOG_BYTES = 10, 65_536
-LOGS = ("stdout.log", "stderr.log")
+LOGS = ("stdout.log", "script-stderr.log", "stderr.log")
 
 
 @click.command()
@@ -187,8 +187,8 @@ def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, 
     if not known:
         raise UsageError(f"there is no run {text!r}: no job has run in {where}")
     ids = {run_id: (run_id, job) for run_id, job in known[:MOST_COMPARED]}
-    begins = {run_id[: len(PREFIX) + len(digits)]: run_id for run_id in reversed(ids)}
-    near = [begins[one] for one in get_close_matches(f"{PREFIX}{digits}", begins, 3, NEAR)]
+    begins = {one.removeprefix(PREFIX)[: len(digits)]: one for one in reversed(ids)}
+    near = [begins[one] for one in get_close_matches(digits, begins, 3, NEAR)]
     nearest = _listed([ids[one] for one in near] or known[:1])
     raise UsageError(
         f"there is no run {text!r} in {where}; the nearest: {nearest}; `tidemark runs` lists them"

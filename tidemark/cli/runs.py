@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from tidemark.cli.where import Where, glue_of, where_options
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
+    from tidemark.cli.views.runs import Counts
     from tidemark.operate.clients import Glue
     from tidemark.operate.workflow_runs import WorkflowRun
 
@@ -46,13 +47,25 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
             glue.check_stage(JOB, name)
         found = newest_runs(glue, jobs, begin, limit)
         place = glue.where
+    counts = rows_here(run.run_id for run in found) if where.stage is None else None
     if output == "json":
-        click.echo(json.dumps([run_json(run) for run in found], indent=2))
+        click.echo(json.dumps([run_json(run, counts) for run in found], indent=2))
     elif found:
-        console_for_tables().print(runs_listing(found), soft_wrap=True)
+        console = console_for_tables()
+        console.print(runs_listing(found, counts, console.width), soft_wrap=True)
     else:
         whose = job or "no job"
         click.echo(f"{whose} has {'no run' if job else 'a run'} in {place}")
+
+
+def rows_here(run_ids: Iterable[str]) -> "Counts":
+    """Return the rows read and written by runs of this machine."""
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.store.database import Store
+
+    with Store(Home.from_environment().database) as store:
+        runs = [run for run_id in run_ids if (run := store.job_run(run_id))]
+    return {run.run_id: (run.rows_read, run.rows_written) for run in runs}
 
 
 @click.command()

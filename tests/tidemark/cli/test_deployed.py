@@ -17,10 +17,13 @@ from tests.fixtures.commands import WriteAssembly
 from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tidemark.local_glue.dynamodb import create_tables, dynamodb_client
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.deployments import deploy_on_port
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.watermark_tables import watermark_table
+from watermarks import Watermarks
 
 CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "me",
@@ -160,6 +163,33 @@ def test_status_runs_and_logs_tell_of_the_deployed_jobs(stage):
     assert (out.exit_code, err.stdout, err.stderr.splitlines()[-1]) == (0, "", "err")
 
 
+def test_a_run_is_shown_with_what_it_recorded_in_its_table(stage, monkeypatch):
+    stage.deploy({"load": "print('out')", "report": ""})
+    arguments = {"--watermark_table": "runs-of-prod"}
+    stage.edit(lambda it: it["Properties"].setdefault("DefaultArguments", {}).update(arguments))
+    stage.port.engine.ask(lambda glue: deploy_on_port(glue, stage.app))
+    first, second = stage.port.start("load"), stage.port.start("report")
+    for job, run_id in (("load", first), ("report", second)):
+        stage.port.ended(job, run_id)
+    with dynamodb_client(stage.port.url, "us-east-1") as client:
+        create_tables(client, [watermark_table("runs-of-prod")])
+        watermarks = Watermarks("runs-of-prod", client)
+        watermarks.checkpoint("load", first, read=["s3://raw/"], written={"s3://lake/": "append"})
+
+    shown = json.loads(stage.ask("run", "show", first[:12], "--format", "json").stdout)
+    text = stage.ask("run", "show", first[:12]).stdout
+    without = stage.ask("run", "show", second).stdout
+    unknown = stage.ask("run", "show", "jr_of_no_one")
+
+    (read,), (written,) = shown["checkpoint"]["read"], shown["checkpoint"]["written"]
+    assert (shown["run_id"], shown["job"], shown["log"]) == (first, "load", ["out"])
+    assert (read["dataset"], written["dataset"]) == ("s3://raw/", "s3://lake/")
+    assert written["mode"] == "append"
+    assert "s3://lake/" in text
+    assert "No checkpoint: it has committed nothing" in without
+    assert_one_clear_line_after(unknown, 2, "no run 'jr_of_no_one' in stage prod", second)
+
+
 def test_one_job_runs_alone_with_the_arguments_of_its_trigger(stage):
     stage.deploy({"load": "", "report": "import sys\nprint(sys.argv[-1])"}, {"report": ["load"]})
     for trigger in stage.port.glue.get_triggers()["Triggers"]:
@@ -240,6 +270,7 @@ def test_a_job_of_the_same_name_of_another_stage_is_left_alone(stage):
         ("logs", "load"),
         ("stop", "load"),
         ("resume",),
+        ("run", "show", "jr_1"),
         ("status",),
     ):
         result = stage.ask(*words)

@@ -7,10 +7,11 @@ from typing import Any
 
 from rich.text import Text
 
+from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, Position, WatermarkMove
 from tidemark.cli.progress import state_text
 from tidemark.cli.views.listing import Listing, Sentence
-from tidemark.cli.views.runs import moment, run_json, took
+from tidemark.cli.views.runs import count_text, moment, run_json, took
 from tidemark.operate.job_runs import Run
 
 SHORT_DIGEST = 12
@@ -133,14 +134,14 @@ def _watermark(move: WatermarkMove) -> str:
 
 def _datasets(checkpoint: Checkpoint) -> Iterator[Sentence | Listing]:
     read = [
-        (_name(one), _count(one.files), _count(one.rows), _position(one.before, one.after))
+        (_name(one), count_text(one.files), count_text(one.rows), _position(one.before, one.after))
         for one in checkpoint.read
     ]
     if read:
         yield Sentence("")
         yield Listing(("read", "files", "rows", "from and to"), read)
     written = [
-        (one.dataset, MODES.get(one.mode, one.mode), _count(one.files), _count(one.rows))
+        (one.dataset, MODES.get(one.mode, one.mode), count_text(one.files), count_text(one.rows))
         for one in checkpoint.written
     ]
     if written:
@@ -152,10 +153,6 @@ def _datasets(checkpoint: Checkpoint) -> Iterator[Sentence | Listing]:
 
 def _name(read: DatasetRead) -> str:
     return f"{read.dataset} ({read.source})" if read.source else read.dataset
-
-
-def _count(number: int | None) -> str:
-    return "-" if number is None else f"{number:,}"
 
 
 def _position(before: Position | None, after: Position | None) -> str:
@@ -174,9 +171,10 @@ def _edge(position: Position) -> str:
 
 
 def _arguments(checkpoint: Checkpoint) -> Iterator[Sentence]:
-    if checkpoint.arguments:
-        yield Sentence(Text("\nArguments", style="bold"))
-        yield from (Sentence(f"  {n} {value}") for n, value in checkpoint.arguments.items())
+    own = {n: v for n, v in checkpoint.arguments.items() if n not in GLUE_ARGUMENTS}
+    if own:
+        yield Sentence(Text("\nArguments, beside those of Glue", style="bold"))
+        yield from (Sentence(f"  {n} {value}") for n, value in own.items())
     if checkpoint.code:
         parts = [f"{n} {digest[:SHORT_DIGEST]}" for n, digest in checkpoint.code.items()]
         yield Sentence(f"\nCode: {', '.join(parts)}")

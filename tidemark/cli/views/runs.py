@@ -1,20 +1,22 @@
 """Shows job runs and workflow runs: as lists, as JSON, and line by line while they go on."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.text import Text
 
 from tidemark.cli.progress import state_text
-from tidemark.cli.views.listing import Listing, short_ids
+from tidemark.cli.views.listing import GAP, Listing, short_ids
 from tidemark.errors import UsageError
 from tidemark.operate.job_runs import Run
 from tidemark.operate.workflow_runs import WorkflowRun
 
 SINCE = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[mhd])")
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+Counts: TypeAlias = Mapping[str, tuple[int | None, int | None]]
+"""Rows read and rows written by run id; None for what is not known."""
 STARTED = ("RUNNING", "STOPPING")
 
 
@@ -52,13 +54,32 @@ def since_of(text: str | None, now: datetime) -> datetime | None:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def runs_listing(runs: Sequence[Run]) -> Listing:
-    """Return the list of `tidemark runs`."""
+def runs_listing(runs: Sequence[Run], counts: Counts | None = None, room: int = 80) -> Listing:
+    """Return the list of `tidemark runs`, with rows read and written if there is room for them.
+
+    Args:
+        runs: the newest first.
+        counts: of the runs; None where no one counts.
+        room: how wide the console is.
+    """
     short = short_ids(run.run_id for run in runs)
-    rows = [
+    rows: list[tuple[str | Text, ...]] = [
         (run.job, moment(run.started_at), _state(run), took(run), short[run.run_id]) for run in runs
     ]
-    return Listing(("job", "started", "state", "took", "run"), rows)
+    headings: tuple[str, ...] = ("job", "started", "state", "took", "run")
+    if counts is None:
+        return Listing(headings, rows)
+    counted = [
+        (*row[:4], *map(count_text, counts.get(run.run_id, (None, None))), row[4])
+        for row, run in zip(rows, runs, strict=True)
+    ]
+    wide = (*headings[:4], "read", "wrote", "run")
+    columns = zip(wide, *counted, strict=True)
+    widths = [max(len(str(cell)) for cell in column) for column in columns]
+    widths[2] = max(len(run.state) for run in runs)  # what is told of a success may fold
+    if sum(widths) + GAP * (len(widths) - 1) > room:
+        return Listing(headings, rows)
+    return Listing(wide, counted)
 
 
 def _state(run: Run) -> Text:
@@ -68,8 +89,15 @@ def _state(run: Run) -> Text:
     return text.append(f" {run.detail}", style="default") if is_told else text
 
 
-def run_json(run: Run) -> dict[str, Any]:
-    """Return a job run as plain JSON values."""
+def count_text(number: int | None) -> str:
+    """Return a number of rows or files for people, ``-`` if it is not known."""
+    return "-" if number is None else f"{number:,}"
+
+
+def run_json(run: Run, counts: Counts | None = None) -> dict[str, Any]:
+    """Return a job run as plain JSON values, with its rows where they are counted."""
+    read, written = (counts or {}).get(run.run_id, (None, None))
+    rows = {} if counts is None else {"rows_read": read, "rows_written": written}
     return {
         "job": run.job,
         "run_id": run.run_id,
@@ -80,6 +108,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "seconds": run.seconds,
         "trigger": run.trigger or None,
         "message": run.message or None,
+        **rows,
     }
 
 

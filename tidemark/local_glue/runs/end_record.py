@@ -162,6 +162,8 @@ def with_scans(
 ) -> tuple[DatasetRead, ...]:
     """Return what the sources of a run have read with its rows, and what else Spark has scanned.
 
+    A source reads files one by one: a scan of its whole folder is none of it.
+
     Args:
         reads: of its sources.
         scans: of Spark.
@@ -172,7 +174,7 @@ def with_scans(
     names = sorted({read.dataset for read in reads}, key=len, reverse=True)
     for scan in scans:
         name = next((name for name in names if _is_in(scan.dataset, name)), None)
-        if name is not None:
+        if name is not None and (scan.dataset != name or not name.endswith("/")):
             rows[name] = rows.get(name, 0) + (scan.rows or 0)
         else:
             others.append(

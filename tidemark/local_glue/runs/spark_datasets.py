@@ -47,7 +47,7 @@ _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")
 _SAVE = re.compile(
     r"^Arguments: (?P<source>\S+), \[(?P<options>.*)\], (?P<mode>\w+)$", re.MULTILINE
 )
-_LOCATION = re.compile(r"\[(?P<path>\w+://.*?)(?:, \w+://.*)?\]$", re.DOTALL)
+_LOCATION = re.compile(r"\[(?P<path>\w+://.*?)(?:, (?:\w+://|\.\.\.).*)?\]$", re.DOTALL)
 # Writers of tables that are no folder of files, such as those of Iceberg, by the node of the plan.
 _V2_MODES: Mapping[str, WriteMode] = {
     "AppendData": "append",

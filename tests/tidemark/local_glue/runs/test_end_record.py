@@ -175,3 +175,12 @@ def test_the_library_says_how_it_wrote_and_spark_how_much():
         WRITTEN,
         DatasetWritten("jdbc:postgresql://h/d#sales.t", "merge", rows=6),
     )
+
+
+def test_a_scan_of_the_whole_folder_is_none_of_the_source_that_reads_new_files():
+    read = DatasetRead("s3://b/in/", "a", files=8)
+    scans = [Scan("s3://b/in/day=1/x.json", "", 60, 8), Scan("s3://b/in/", "", 99, 20)]
+
+    found = with_scans((read,), scans, 159)
+
+    assert found == (replace(read, rows=60), DatasetRead("s3://b/in/", files=20, rows=99))

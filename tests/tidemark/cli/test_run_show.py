@@ -1,0 +1,157 @@
+"""`tidemark run show ID`: which run is meant, and what is shown of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
+from tidemark.checkpoints.checkpoint import (
+    BookmarkMove,
+    Checkpoint,
+    DatasetRead,
+    DatasetWritten,
+    WatermarkMove,
+)
+from tidemark.cli.run_show import pick
+from tidemark.cli.views.run_details import RunDetails, details_parts
+from tidemark.cli.views.runs import runs_listing
+from tidemark.errors import UsageError
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.stored_warnings import keep_warnings
+from tidemark.local_glue.store.checkpoints import put_checkpoint
+from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.operate.job_runs import Run
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+MS = int(NOW.timestamp() * 1000)
+ID = f"jr_{'0123456789abcdef' * 4}"
+RUN = Run(ID, "ingest-flights", "SUCCEEDED", NOW, NOW + timedelta(seconds=2), trigger="nightly")
+KNOWN = [("jr_ab12", "load"), ("jr_ab34", "report"), ("jr_cd56", "load")]
+CHECKPOINT = Checkpoint(
+    "ingest-flights",
+    ID,
+    MS,
+    "wr_1",
+    BookmarkMove("job-bookmark-enable", 3, 4),
+    (WatermarkMove("glue-watermarks", "items", {"id": "5"}, {"id": "7"}, 1, 2, ({}, {})),),
+    (
+        DatasetRead(
+            "s3://raw-of-the-whole-company/flights/",
+            "flights",
+            "",
+            3,
+            100,
+            2310,
+            None,
+            {"kind": "files", "until_ms": MS},
+        ),
+        DatasetRead("jdbc:x#t", "t", rows=5, after={"kind": "keys", "values": {"id": 9}}),
+    ),
+    (DatasetWritten("s3://lake/flights/", "overwrite_partitions", "", 2310, 3),),
+    {"--day": "1", "--job-language": "python"},
+    {"script": "ab" * 32},
+)
+
+
+def shown(details, width=80):
+    console = Console(file=StringIO(), width=width)
+    for part in details_parts(details):
+        console.print(part, highlight=False, soft_wrap=True)
+    return console.file.getvalue()
+
+
+def test_a_run_is_shown_in_eighty_columns():
+    text = shown(
+        RunDetails(RUN, CHECKPOINT, "here", "wr_1", 2310, 2310, "warm", None, ("look",), ("end",))
+    )
+
+    assert max(map(len, text.splitlines())) <= 80
+    for part in (
+        *("ingest-flights SUCCEEDED", "by nightly in wr_1", "bookmark version 3 to 4"),
+        *("watermark of items id from 5 to 7", "2 windows", "overwrite partitions", "2,310"),
+        *("the beginning to 2026-01-31T12:00:00Z", "the beginning to id=9", "--day 1", "abababab"),
+        *("Warnings look", "lines end"),
+    ):
+        assert part in " ".join(text.split())
+    assert "--job-language" not in text  # Glue's own
+
+
+@pytest.mark.parametrize(
+    ("state", "text"), [("RUNNING", "it has not ended"), ("FAILED", "it has committed nothing")]
+)
+def test_a_run_without_a_checkpoint_says_why(state, text):
+    run = Run(ID, "load", state, NOW, message="no rows")
+
+    found = shown(RunDetails(run, None, "here", dpu_seconds=1234.0))
+
+    assert f"No checkpoint: {text}" in " ".join(found.split())
+    assert "1,234 DPU-seconds" in found
+    assert "no rows" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("jr_ab1", "jr_ab12"), ("cd", "jr_cd56"), ("jr_ab34", "jr_ab34")]
+)
+def test_the_beginning_of_an_id_is_enough(text, found):
+    assert pick(text, KNOWN, "here")[0] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("jr_ab", r"2 runs begin with 'jr_ab': jr_ab12 of load, jr_ab34 of report; give more"),
+        ("jr_cd57", r"no run 'jr_cd57' in here; the nearest: jr_cd56 of load; `tidemark runs`"),
+        ("zzzzzzzzzz", "the nearest: jr_ab12 of load;"),
+        ("", "no run '' in here"),
+    ],
+)
+def test_an_unknown_run_is_answered_with_the_nearest(text, message):
+    with pytest.raises(UsageError, match=message):
+        pick(text, KNOWN, "here")
+
+
+def test_the_run_of_a_home_is_shown(home: Path) -> None:
+    Store(Home.open(home).database).close()  # else it would be one that is lost
+    folder = home / "runs" / ID
+    folder.mkdir(parents=True)
+    lines = "".join(f"line {number}\n" for number in range(50))
+    (folder / "stdout.log").write_text(lines, encoding="utf-8")
+    log = str(folder / "stderr.log")
+    record = JobRun(ID, "load", "wr_1", None, 0, "SUCCEEDED", MS, log, "x", MS + 2000, None, 7, 5)
+    with Store(home / "glue.sqlite") as store:
+        store.put_job_run(record)
+        put_checkpoint(store, CHECKPOINT)
+        keep_warnings(store, ID, ["look here"])
+
+    found = json.loads(tidemark("run", "show", "0123", "--format", "json").stdout)
+    text = tidemark("run", "show", ID).stdout
+
+    assert Checkpoint.from_json(found["checkpoint"]) == CHECKPOINT
+    assert (found["rows_read"], found["rows_written"], found["seconds"]) == (7, 5, 2.0)
+    assert found["warnings"] == ["look here"]
+    assert found["log"] == [f"line {number}" for number in range(40, 50)]
+    assert "  line 49\n" in text
+
+
+def test_what_cannot_be_shown_is_one_line(home: Path) -> None:
+    assert_one_clear_line(tidemark("run", "show", "jr_1"), 2, "no job has run in")
+    assert_one_clear_line(tidemark("run", "--only", "x", "show", "jr_1"), 2, "--only before show")
+    assert_one_clear_line(tidemark("run", "show", "x", "--app", "y"), 2, "--deployed STAGE")
+
+
+def test_rows_are_listed_where_there_is_room_for_them():
+    counts = {ID: (12_208, 0)}
+    console = Console(file=StringIO(), width=80)
+
+    console.print(runs_listing([RUN], counts, 80), soft_wrap=True)
+    console.print(runs_listing([RUN], counts, 70), soft_wrap=True)
+
+    wide, _, narrow, _ = console.file.getvalue().splitlines()
+    assert wide.split() == ["job", "started", "state", "took", "read", "wrote", "run"]
+    assert narrow.split() == ["job", "started", "state", "took", "run"]
