@@ -105,5 +105,4 @@ def test_what_is_not_there_is_told(home: Path, words: tuple[str, ...]) -> None:
 
 def test_stages_are_asked_with_deployed_only(home: Path) -> None:
     assert_one_clear_line(tidemark("runs", "--app", "cdk.out"), 2, "--deployed STAGE")
-    assert_one_clear_line(tidemark("status", "--format", "json"), 2, "--deployed STAGE")
     assert_one_clear_line(tidemark("run", "--format", "json"), 2, "--deployed")
