@@ -78,6 +78,9 @@ ALLOWED = {
     "tidemark/report/windows.py": "watermarks",
     "tidemark/report/drawing.py": "tidemark/app.py",
     "tidemark/report/page.py": "jinja2 markupsafe",
+    # The edges of a rewind: the state of a home, and watermarks here and on AWS.
+    "tidemark/operate/rewind": "boto3 botocore tidemark/assembly tidemark/checkpoints "
+    "tidemark/errors.py tidemark/local_glue watermarks",
     "tidemark/cli": "boto3 botocore click rich tidemark watermarks",
     "tidemark/scaffold": "tidemark/assembly tidemark/checks tidemark/errors.py",
     # The templates of jobs, their tests and their calls: they are for those folders.

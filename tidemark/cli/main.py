@@ -22,6 +22,7 @@ from tidemark.cli.local import local
 from tidemark.cli.new_job import new_job
 from tidemark.cli.report import report
 from tidemark.cli.run_show import refuse_options, show
+from tidemark.cli.rewind import rewind
 from tidemark.cli.runs import COMMANDS
 from tidemark.cli.snapshot import snapshot
 from tidemark.cli.state import state
@@ -120,6 +121,7 @@ main.add_command(status)
 main.add_command(submit)
 main.add_command(watermark)
 main.add_command(new_job)
+main.add_command(rewind)
 for command in (*COMMANDS, *RANGE_COMMANDS):
     main.add_command(command)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,10 @@ from .changes import ManualChange, converted, epoch_after, newest_of
 from .history import HistoryEntry, entry_of
 from .rename_job import rename_job
 from .run_records import RunRecord, records_of_job, records_of_run
+from .together import MOST, Rewind, Together, moved_since
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from watermarks.table.values import Value
 
@@ -123,6 +125,55 @@ class WatermarkAdmin(Watermarks):
                 if attempt == _RACES:
                     raise
             self._client.pause(attempt)
+
+    def rewind_together(self, rewinds: Sequence[Rewind], *, reason: str, actor: str) -> None:
+        """Rewind several jobs and sources in one transaction, and record who and why for each.
+
+        Doing it again changes nothing, so that a caller that died may repeat it. Otherwise as
+        `rewind`.
+
+        Args:
+            rewinds: at most 50, each of another job or source.
+            reason: why, for people; another one each time, for it is what tells a repetition.
+            actor: who asks for it.
+
+        Raises:
+            WatermarkNotFoundError: there is no such run, or its row has expired.
+            WatermarkConflictError: a job has moved on from the version that was named.
+            ValueError: a parameter is empty or not usable, or there are too many.
+        """
+        if len(rewinds) > MOST:
+            raise ValueError(
+                f"{len(rewinds)} rewinds are more than one transaction of DynamoDB has room for, "
+                f"{MOST}: rewind fewer jobs at once"
+            )
+        todo = []
+        for one in rewinds:
+            owner = _checked(one.job_id, one.source, one.to_run, reason, actor)
+            change = self._rewinding(owner, one.to_run, reason, actor)
+            head = change.head or Row({})
+            if head.text("wmDigest") == change.digest and head.version == one.version + 1:
+                continue
+            if head.version != one.version:
+                raise moved_since(str(owner))
+            todo.append(replace(change, windows=one.windows))
+        if not todo:
+            return
+        if len(todo) < len(rewinds):
+            raise moved_since(str(todo[0].owner))  # they are written together or not at all
+        try:
+            self._client.commit(Together(todo))
+        except WatermarkConflictError as error:
+            raise moved_since(str(todo[0].owner)) from error
+
+    def head_of(self, job_id: str, *, source: str = "") -> tuple[int, dict[str, Any]]:
+        """Return the version of a job, 0 for none, and its open windows as they are stored.
+
+        It is what `Rewind` is given. One strongly consistent read.
+        """
+        owner = _owner(job_id, source)
+        head = self._client.row(owner, owner.head)
+        return (head.version, dict(head.map("wmWindows"))) if head else (0, {})
 
     def adopt(
         self,
@@ -265,4 +316,4 @@ def _checked(job_id: str, source: str, run_id: str | None, reason: str, actor: s
     return _owner(job_id, source)
 
 
-__all__ = ["HistoryEntry", "RunRecord", "WatermarkAdmin"]
+__all__ = ["HistoryEntry", "Rewind", "RunRecord", "WatermarkAdmin"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,6 +39,7 @@ class ManualChange:
         reason: why.
         at: when: for people, and for runs that rely on the clock.
         epoch: what the head counts windows from; None continues its count.
+        windows: open windows that are to hold again, as the head had them; none if empty.
     """
 
     kind: Literal["rewind", "adopt"]
@@ -50,6 +51,7 @@ class ManualChange:
     reason: str
     at: datetime
     epoch: int | None = None
+    windows: Mapping[str, Attribute] = field(default_factory=dict)
 
     @property
     def latest(self) -> Latest:
@@ -95,6 +97,11 @@ class ManualChange:
             stored,
             self.target.latest().watermarks if self.target else {},
         )
+
+    @property
+    def digest(self) -> str:
+        """What tells this change from every other one; the head has it afterwards."""
+        return self._digest
 
     @property
     def _version(self) -> int:
@@ -145,6 +152,8 @@ class ManualChange:
             "wmLog": {"S": self._audit_name},
             "wmRegion": {"S": table.region},
         }
+        if self.windows:
+            sets["wmWindows"] = {"M": self.windows}
         forgotten = {*head.payload_names, *_FORGOTTEN} - set(sets)
         if self.epoch is not None:  # the head cannot be relied on
             forgotten |= {"wmBounds", "wmSeen"} - set(sets)

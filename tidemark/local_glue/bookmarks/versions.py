@@ -159,6 +159,29 @@ def rewind_bookmark(store: Store, job_name: str, run_id: str, at_ms: int) -> Boo
     return _set(store, job_name, target, REWIND, at_ms)
 
 
+def restore_version(store: Store, job_name: str, expected: int, version: int, at_ms: int) -> int:
+    """Make an earlier version hold again, bit for bit, as the next one; return its number.
+
+    Call it in a transaction.
+
+    Args:
+        store: the state of this home.
+        job_name: the job.
+        expected: the version that holds now.
+        version: the one whose position is to hold; 0 for the beginning.
+        at_ms: now, in epoch milliseconds.
+
+    Raises:
+        BookmarkVersionMismatchError: another version than ``expected`` holds.
+    """
+    latest = latest_bookmark(store, job_name)
+    found = latest.version if latest else 0
+    if latest is None or found != expected:
+        raise BookmarkVersionMismatchError(expected, found)
+    old = bookmark_of_version(store, job_name, version)
+    return _set(store, job_name, old, REWIND if old else RESET, at_ms).version
+
+
 def add_version(store: Store, latest: Bookmark, states: Mapping[str, Any], at_ms: int) -> Bookmark:
     """Store other states of the same run as the next version; call it in a transaction.
 

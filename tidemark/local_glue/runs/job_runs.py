@@ -20,6 +20,7 @@ from tidemark.local_glue.machine.clock import now_ms as now_ms
 from tidemark.local_glue.machine.disk import full_disk_text, has_room
 from tidemark.local_glue.machine.environment import inherited
 from tidemark.local_glue.metastore.asked import catalog_settings
+from tidemark.local_glue.rewinds.records import refuse_half_rewound
 from tidemark.local_glue.runs import job_process
 from tidemark.local_glue.runs.arguments import (
     DRIVER_VARIABLES,
@@ -134,8 +135,9 @@ def start_job_run(
 
     Raises:
         TidemarkError: the script or an extra file is not where the job says, or its Python modules
-            cannot be installed.
+            cannot be installed; or a rewind is half done.
     """
+    refuse_half_rewound(machine.home)
     merged = merge_arguments(job, arguments)
     folder = machine.home.runs / run.run_id
     folder.mkdir(parents=True)

@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_glue.store.sqlite_files import keep_copy
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 JOB_RUNS = """
 CREATE TABLE job_run (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
@@ -134,6 +134,13 @@ CREATE TABLE checkpoint (
 CREATE INDEX checkpoint_by_job ON checkpoint (job_name, committed_at_ms);
 ALTER TABLE source_read ADD COLUMN datasets TEXT
 """
+# What was rewound at once, by whom and why: from the moment it is decided on until it is done.
+REWINDS = """
+CREATE TABLE rewind (
+    rewind_id INTEGER PRIMARY KEY, state TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    actor TEXT NOT NULL, why TEXT NOT NULL, undoes INTEGER, document TEXT NOT NULL
+)
+"""
 BAND_MS_OF_VERSION_1 = 900_000
 
 
@@ -178,6 +185,7 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
             TABLE_VERSIONS,
             FLOWS,
             CHECKPOINTS,
+            REWINDS,
         ):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
@@ -312,6 +320,11 @@ def _to_version_10(connection: sqlite3.Connection) -> None:
     _execute_all(connection, CHECKPOINTS)
 
 
+def _to_version_11(connection: sqlite3.Connection) -> None:
+    """Keep what was rewound."""
+    _execute_all(connection, REWINDS)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_2,
     _to_version_3,
@@ -322,4 +335,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_8,
     _to_version_9,
     _to_version_10,
+    _to_version_11,
 )

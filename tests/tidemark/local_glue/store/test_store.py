@@ -42,7 +42,9 @@ FLOWS = (
     *("flow", "flow_snapshot", "flow_fired", "flow_end", "flow_open"),
     *("trigger_watch", "trigger_event"),
 )
-TO_VERSION_9 = "DROP TABLE checkpoint; ALTER TABLE source_read DROP COLUMN datasets"
+TO_VERSION_9 = (
+    "DROP TABLE rewind; DROP TABLE checkpoint; ALTER TABLE source_read DROP COLUMN datasets"
+)
 AFTER_VERSION_2 = ("catalog_table", "catalog_connection", "run_warning")
 COMMIT = """
 import sys

@@ -1,0 +1,218 @@
+"""Carrying a rewind out: a crash before any step leaves it to be finished or taken back."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tests.tidemark.operate.rewind.model import Job, World
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.rewinds.carry_out import finish, take_back
+from tidemark.local_glue.rewinds.records import (
+    check_none_is_open,
+    open_rewind,
+    refuse_half_rewound,
+    rewinds,
+)
+from tidemark.local_glue.store.database import Store
+from tidemark.operate.rewind.cut import Target
+from tidemark.operate.rewind.local import undo
+from tidemark.operate.rewind.planner import plan_rewind
+
+NUMBER = itertools.count(1)
+STEPS = ["record", "mark", "files", "file", "watermarks", "bookmarks", "unmark"]
+
+
+@pytest.fixture
+def world(tmp_path, dynamodb):
+    """Return a world of three jobs that have run twice: files, then windows, then a merge."""
+    name = f"c{next(NUMBER)}"
+    home = Home.open(tmp_path / "home")
+    with Store(home.database) as store:
+        jobs = [
+            Job(f"{name}-copy", ("source",), "files", "append"),
+            Job(f"{name}-ingest", (f"{name}-copy",), "keys", "window"),
+            Job(f"{name}-merge", (f"{name}-ingest",), "files", "merge"),
+        ]
+        world = World(home, store, dynamodb, jobs)
+        for _ in range(2):
+            world.land("source", 3)
+            for job in jobs:
+                world.run(job.name)
+        yield world
+
+
+def planned(world):
+    facts = world.facts()
+    return facts, plan_rewind(
+        facts,
+        [world.jobs[0].name],
+        Target("jr_000001", "jr_000001"),
+        with_downstream=True,
+        clears=True,
+    )
+
+
+def interrupted(world, step):
+    """Carry a rewind out up to a step."""
+
+    def stop(name):
+        if name.partition(" ")[0] == step:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        world.carry_out(*planned(world), before=stop)
+    return open_rewind(world.store)
+
+
+def who(world, why="it was right"):
+    return {"actor": "ada", "why": why, "at_ms": world.tick()}
+
+
+def test_everything_moves_in_one_step_and_comes_back_bit_for_bit(world):
+    before = world.state()
+
+    record = world.carry_out(*planned(world))
+
+    facts = world.facts()
+    runs = {track.job: track.latest.run_id for track in facts.tracks}
+    assert list(runs.values()) == ["jr_000001", "jr_000003", "jr_000002"]
+    assert len(world.files(world.jobs[0].name)) == 1
+    assert world.state() != before
+    assert (record.state, record.actor, record.why) == ("done", "ada", "a bad day")
+
+    undo(world.home, world.store, world.open_table, None, **who(world))
+
+    assert world.state() == before
+
+
+@pytest.mark.parametrize("step", STEPS[1:-1])
+def test_what_was_interrupted_is_finished(world, step):
+    record = interrupted(world, step)
+
+    finish(world.home, world.store, world.open_table, record, at_ms=world.tick())
+
+    assert open_rewind(world.store) is None
+    after = world.state()
+    undo(world.home, world.store, world.open_table, None, **who(world))
+    redone = world.carry_out(*planned(world))
+    assert (world.state(), redone.state) == (after, "done")
+
+
+@pytest.mark.parametrize("step", STEPS[1:-1])
+def test_what_was_interrupted_is_taken_back(world, step):
+    before = world.state()
+    interrupted(world, step)
+
+    undo(world.home, world.store, world.open_table, None, **who(world))
+
+    assert world.state() == before
+    assert [one.state for one in rewinds(world.store)] == ["given up"]
+    refuse_half_rewound(world.home)
+
+
+@pytest.mark.parametrize("step", ["watermarks", "file", "given"])
+def test_taking_back_may_be_interrupted_too(world, step):
+    before = world.state()
+    record = interrupted(world, "bookmarks")
+
+    def stop(name):
+        if name.startswith(step):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        take_back(world.home, world.store, world.open_table, record, stop)
+    take_back(world.home, world.store, world.open_table, record)
+
+    assert world.state() == before
+
+
+def test_nothing_is_written_before_the_record_and_all_is_done_before_the_mark_goes(world):
+    before = world.state()
+    assert interrupted(world, "record") is None
+    assert world.state() == before
+
+    assert interrupted(world, "unmark") is None
+
+    refuse_half_rewound(world.home)
+    assert [one.state for one in rewinds(world.store)] == ["done"]
+
+
+def test_no_job_runs_and_nothing_else_is_rewound_while_one_is_half_done(world):
+    interrupted(world, "watermarks")
+
+    with pytest.raises(TidemarkError, match=r"rewind 1 was interrupted.*--resume.*--undo 1"):
+        refuse_half_rewound(world.home)
+    with pytest.raises(UsageError, match="rewind 1 was interrupted"):
+        check_none_is_open(world.store)
+
+
+def test_a_run_that_commits_after_the_plan_refuses_it_and_nothing_changes(world):
+    facts, plan = planned(world)
+    world.land("source", 1)
+    world.run(world.jobs[0].name)
+    before = world.state()
+
+    with pytest.raises(UsageError, match="plan it again"):
+        world.carry_out(facts, plan)
+
+    assert world.state() == before
+    assert rewinds(world.store) == []
+
+
+def test_a_watermark_that_moves_after_the_plan_takes_the_rewind_back(world):
+    facts, plan = planned(world)
+    name = world.jobs[1].name
+    world.admin.advance(job_id=name, run_id="jr_9", to={"id": 99}, base=world.admin.latest(name))
+    before = world.state()
+
+    with pytest.raises(UsageError, match=r"everything is as it was"):
+        world.carry_out(facts, plan)
+
+    assert world.state() == before
+    assert [one.state for one in rewinds(world.store)] == ["given up"]
+
+
+def test_a_rewind_is_not_undone_over_what_has_run_since(world):
+    record = world.carry_out(*planned(world))
+    world.run(world.jobs[0].name)
+    before = world.state()
+
+    with pytest.raises(UsageError, match="a run has committed since"):
+        undo(world.home, world.store, world.open_table, record.rewind_id, **who(world))
+
+    assert world.state() == before
+
+
+def test_open_windows_come_back_with_the_undo(world):
+    name = world.jobs[1].name
+    world.admin.open_window(job_id=name, run_id="jr_dead", cursor="id", high=77)
+    before = world.state()
+    facts, plan = planned(world)
+    assert [state.open_windows for state in plan.states] == [0, 1, 0]
+
+    world.carry_out(facts, plan)
+    assert world.admin.open_windows(name) == []
+    undo(world.home, world.store, world.open_table, None, **who(world))
+
+    assert world.state() == before
+    assert [window.high for window in world.admin.open_windows(name)] == [77]
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(7, "there is no rewind 7; there are 2, 1"), (1, "rewind 1 is undone already")],
+)
+def test_an_undo_of_what_is_not_there_is_refused(world, number, said):
+    world.carry_out(*planned(world))
+    undo(world.home, world.store, world.open_table, 1, **who(world))
+
+    with pytest.raises(UsageError, match=said):
+        undo(world.home, world.store, world.open_table, number, **who(world))
+
+
+def test_an_undo_without_any_rewind_says_so(world):
+    with pytest.raises(UsageError, match="nothing was rewound here"):
+        undo(world.home, world.store, world.open_table, None, **who(world))

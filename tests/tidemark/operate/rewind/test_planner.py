@@ -1,0 +1,217 @@
+"""The plan of a rewind on made-up facts: what it says, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.errors import UsageError
+from tidemark.operate.rewind.cut import Target
+from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun, Move, Start, Track
+from tidemark.operate.rewind.planner import plan_rewind
+from tidemark.operate.rewind.refusals import resolve_run
+
+FILES = {"kind": "files", "until_ms": 1}
+KEYS = {"kind": "keys", "values": {"id": 1}}
+LANDING, RAW, MART = "s3://l/landing/", "s3://l/raw/", "s3://l/mart/"
+
+
+def checkpoint(job, run, at, read, written, mode, position=FILES, files=2, rows=10):
+    return Checkpoint(
+        *(job, run, at),
+        workflow_run_id="wr_1",
+        read=(DatasetRead(read, "ctx", files=files, rows=rows, after=position),),
+        written=(DatasetWritten(written, mode, rows=rows, files=files),),
+    )
+
+
+def track(job, *runs):
+    moves = [Move(n + 1, "commit", run, at) for n, (run, at) in enumerate(runs)]
+    return Track(job, BOOKMARK, moves[::-1])
+
+
+@pytest.fixture
+def facts():
+    """Return two jobs, ingest and publish, that have run three times: at 100, 200, 300."""
+    tracks, runs, checkpoints = [], [], []
+    for number in (1, 2, 3):
+        at = 100 * number
+        for job, offset, read, written, mode in (
+            ("ingest", 10, LANDING, RAW, "append"),
+            ("publish", 20, RAW, MART, "overwrite_partitions"),
+        ):
+            run = f"jr_{job[0]}{number}"
+            checkpoints.append(checkpoint(job, run, at + offset, read, written, mode))
+            runs.append(KnownRun(run, job, at + offset - 5, ended_at_ms=at + offset + 1))
+    for job, offset in (("ingest", 10), ("publish", 20)):
+        tracks.append(track(job, *((f"jr_{job[0]}{n}", 100 * n + offset) for n in (1, 2, 3))))
+    return Facts(
+        jobs=["ingest", "publish"],
+        starts=[
+            Start("begin", ("ingest",), (), "w"),
+            Start("then", ("publish",), ("ingest",), "w"),
+        ],
+        tracks=tracks,
+        checkpoints=checkpoints,
+        runs=runs,
+        now_ms=1000,
+    )
+
+
+def to(run):
+    return Target(run, run)
+
+
+def of(plan, job):
+    return next(one for one in plan.jobs if one.job == job)
+
+
+def test_a_plan_says_what_is_read_again_and_where_rows_are_twice(facts):
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
+
+    ingest, publish = of(plan, "ingest"), of(plan, "publish")
+    (state,) = ingest.states
+    assert (state.from_run, state.to_run, state.to_version) == ("jr_i3", "jr_i1", 1)
+    assert state.undone == ("jr_i2", "jr_i3")
+    assert [(one.files, one.rows, one.why) for one in ingest.reads_again] == [(4, 20, "")]
+    assert [effect.verdict for effect in ingest.effects] == ["doubles"]
+    assert "sees the files that are written again" in publish.sees
+    assert [effect.verdict for effect in publish.effects] == ["unknown"]
+    assert any("--clear" in text for text in plan.advice)
+    assert not plan.is_right
+
+
+def test_with_downstream_and_clear_everything_goes_to_one_cut_and_is_right(facts):
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True, clears=True)
+
+    assert [(one.job, one.to_run) for one in plan.states] == [
+        ("ingest", "jr_i1"),
+        ("publish", "jr_p1"),
+    ]
+    assert [(one.dataset, one.runs) for one in plan.clears] == [(RAW, ("jr_i2", "jr_i3"))]
+    assert plan.is_right
+
+
+def test_a_moment_takes_each_job_to_what_it_had_committed_by_then(facts):
+    plan = plan_rewind(facts, ["ingest", "publish"], Target("then", at_ms=215))
+
+    assert [(one.job, one.to_run) for one in plan.states] == [
+        ("ingest", "jr_i2"),
+        ("publish", "jr_p1"),
+    ]
+
+
+def test_the_last_run_is_nothing_to_rewind(facts):
+    assert plan_rewind(facts, ["ingest"], to("jr_i3")).states == []
+
+
+def test_what_a_rewind_has_undone_is_not_counted_again(facts):
+    ingest, publish = facts.tracks
+    moves = [Move(5, "commit", "jr_i4", 500), Move(4, "rewind", "jr_i1", 400), *ingest.moves]
+    again = checkpoint("ingest", "jr_i4", 500, LANDING, RAW, "append", files=4, rows=20)
+    facts = replace(
+        facts,
+        tracks=[replace(ingest, moves=moves), publish],
+        checkpoints=[*facts.checkpoints, again],
+    )
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
+    assert plan.states[0].undone == ("jr_i4",)
+    assert [(one.files, one.rows) for one in of(plan, "ingest").reads_again] == [(4, 20)]
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i2"))
+    assert "rewound since that run" in of(plan, "ingest").reads_again[0].why
+
+
+def test_a_reader_by_keys_does_not_see_what_is_corrected_before_it(facts):
+    by_keys = [
+        checkpoint(one.job_name, one.run_id, one.committed_at_ms, RAW, MART, "merge", KEYS)
+        if one.job_name == "publish"
+        else one
+        for one in facts.checkpoints
+    ]
+    facts = replace(facts, checkpoints=by_keys)
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"), clears=True)
+
+    assert [effect.verdict for effect in of(plan, "publish").effects] == ["stale"]
+    assert any("--with-downstream" in text for text in plan.advice)
+    assert plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True, clears=True).is_right
+
+
+def test_a_run_without_a_checkpoint_is_named(facts):
+    kept = [one for one in facts.checkpoints if one.run_id != "jr_i2"]
+
+    plan = plan_rewind(replace(facts, checkpoints=kept), ["ingest"], to("jr_i1"))
+
+    (read,) = of(plan, "ingest").reads_again
+    assert (read.files, read.why) == (2, "there is no checkpoint of run jr_i2")
+
+
+@pytest.mark.parametrize(
+    ("jobs", "target", "said"),
+    [
+        (["ingset"], to("jr_i1"), "there is no job 'ingset'; did you mean ingest?"),
+        (["other"], to("jr_i1"), "job other is of stack Billing, not of this app"),
+        (["ingest"], Target("2099-01-01", at_ms=5000), "--to 2099-01-01 is to come"),
+        (["ingest"], to("jr_p1"), "run jr_p1 is of job publish, not of ingest"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_one_message(facts, jobs, target, said):
+    facts = replace(facts, others={"other": "stack Billing"})
+
+    with pytest.raises(UsageError) as caught:
+        plan_rewind(facts, jobs, target)
+
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_run_is_answered_with_the_nearest_ones(facts):
+    with pytest.raises(UsageError, match=r"there is no run 'jr_i9'; nearest: jr_i"):
+        resolve_run(facts, ["ingest"], "jr_i9")
+    with pytest.raises(UsageError, match=r"3 runs begin with 'jr_p'"):
+        resolve_run(facts, ["ingest"], "jr_p")
+    assert resolve_run(facts, ["ingest"], "i2") == "jr_i2"
+
+
+def test_runs_in_flight_refuse_it(facts):
+    flying = replace(facts, in_flight=[KnownRun("jr_i4", "ingest", 900, "RUNNING")])
+
+    with pytest.raises(UsageError, match=r"runs go on: ingest jr_i4; .*tidemark stop"):
+        plan_rewind(flying, ["ingest"], to("jr_i1"))
+
+
+def test_a_run_before_the_horizon_of_the_history_is_refused(facts):
+    ingest, publish = facts.tracks
+    facts = replace(facts, tracks=[replace(ingest, moves=ingest.moves[:2]), publish])
+
+    with pytest.raises(UsageError, match=r"begins with version 2 \(run jr_i2\).*is not kept"):
+        plan_rewind(facts, ["ingest"], to("jr_i1"))
+
+
+def test_a_job_that_was_removed_or_added_since_is_named(facts):
+    gone = checkpoint("old-name", "jr_o", 250, RAW, MART, "append")
+    with pytest.raises(UsageError, match="old-name is gone or has another name"):
+        plan_rewind(replace(facts, checkpoints=[*facts.checkpoints, gone]), ["ingest"], to("jr_i1"))
+
+    later = [one for one in facts.checkpoints if one.run_id not in ("jr_p1", "jr_p2")]
+    with pytest.raises(UsageError, match=r"publish was added.*--accept-changes"):
+        plan_rewind(replace(facts, checkpoints=later), ["ingest"], to("jr_i1"))
+    assert plan_rewind(
+        replace(facts, checkpoints=later), ["ingest"], to("jr_i1"), accepts_changes=True
+    ).states
+
+
+def test_a_job_without_state_cannot_be_rewound(facts):
+    with pytest.raises(UsageError, match="job ingest keeps neither bookmark nor watermark"):
+        plan_rewind(replace(facts, tracks=facts.tracks[1:]), ["ingest"], to("jr_i1"))
+
+
+def test_jobs_of_several_pipelines_are_refused(facts):
+    starts = [Start("a", ("ingest",), (), "one"), Start("b", ("publish",), (), "two")]
+
+    with pytest.raises(UsageError, match="are of several pipelines, one, two"):
+        plan_rewind(replace(facts, starts=starts), ["ingest", "publish"], Target("beginning"))

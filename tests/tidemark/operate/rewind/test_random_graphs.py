@@ -1,0 +1,202 @@
+"""Random graphs, runs, kills and rewinds: what the plan says is what happens."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.tidemark.operate.rewind.model import SOURCE, Job, World
+from tidemark.errors import UsageError
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.store.database import Store
+from tidemark.operate.rewind.cut import Target
+from tidemark.operate.rewind.local import undo
+from tidemark.operate.rewind.planner import plan_rewind
+
+PHASES = [Phase.explicit, Phase.generate] if os.environ.get("NOSHRINK") else list(Phase)
+NUMBER = itertools.count(1)
+KINDS = [
+    *(("files", mode) for mode in ("append", "merge", "overwrite_partitions")),
+    *(("keys", mode) for mode in ("append", "merge", "window")),
+    ("whole", "overwrite"),
+]
+VERDICTS: dict[str, int] = {}
+REPLACED = ("overwrite", "overwrite_partitions")
+
+
+def fits(job: Job, jobs: list[Job], sources: list[str]) -> bool:
+    """Return whether a job is right while nothing is rewound: the kinds that people combine."""
+    for name in job.inputs:
+        if name in sources:
+            continue
+        before = next(one for one in jobs if one.name == name)
+        if job.how == "files" and before.mode == "merge":
+            return False  # a table has no files
+        if job.mode == "append" and before.mode in REPLACED:
+            return False  # its files are new again and again
+        if job.how == "keys" and (len(before.inputs) > 1 or before.mode in REPLACED):
+            return False  # rows come out of order
+    return True
+
+
+@st.composite
+def graphs(draw):
+    number = next(NUMBER)  # a name of its own for each example: the table is shared
+    sources = [f"{SOURCE}{n}" for n in range(draw(st.integers(1, 2)))]
+    jobs: list[Job] = []
+    for n in range(draw(st.integers(1, 8))):
+        places = [*sources, *(job.name for job in jobs)]
+        inputs = draw(st.lists(st.sampled_from(places), min_size=1, max_size=2, unique=True))
+        kinds = [kind for kind in KINDS if fits(Job("", tuple(inputs), *kind), jobs, sources)]
+        jobs.append(Job(f"x{number}-job{n}", tuple(inputs), *draw(st.sampled_from(kinds))))
+    return sources, jobs
+
+
+def keeps_state(job: Job) -> bool:
+    return job.how != "whole"
+
+
+@st.composite
+def stories(draw):
+    sources, jobs = draw(graphs())
+    names = [job.name for job in jobs]
+    safe_to_die = {job.name: job.mode not in ("append", "window") for job in jobs}
+    step = st.one_of(
+        st.tuples(st.just("land"), st.sampled_from(sources), st.integers(1, 4)),
+        st.tuples(
+            st.just("run"), st.sampled_from(names), st.sampled_from(["", "", "", "before", "after"])
+        ),
+        st.tuples(st.just("all"), st.just(""), st.just("")),
+    )
+
+    def steps():
+        found = draw(st.lists(step, max_size=6))
+        return [
+            (what, which, "before" if how == "after" and not safe_to_die[which] else how)
+            if what == "run"
+            else (what, which, how)
+            for what, which, how in found
+        ]
+
+    with_state = [job.name for job in jobs if keeps_state(job)]
+    root = draw(st.sampled_from(with_state)) if with_state else ""
+    return sources, jobs, root, steps(), steps(), draw(st.booleans()), draw(st.booleans())
+
+
+def play(world: World, steps, bad: str = "") -> None:
+    for what, which, how in steps:
+        if what == "land":
+            world.land(which, how)
+        for name in [job.name for job in world.jobs] if what == "all" else []:
+            world.run(name, is_bad=name == bad)
+        if what == "run":
+            world.run(which, is_bad=which == bad, dies=how)
+
+
+def check(dynamodb, story) -> None:
+    sources, jobs, root, first, second, with_downstream, clears = story
+    if not root:
+        return
+    folder = Path(tempfile.mkdtemp(prefix="tidemark-"))
+    home = Home.open(folder / "home")
+    try:
+        with Store(home.database) as store:
+            world = World(home, store, dynamodb, jobs)
+            play(world, [("land", sources[0], 2), *first])
+            commits = [one.run_id for one in world.checkpoints if one.job_name == root]
+            to = Target(commits[-1], commits[-1]) if commits else Target("beginning")
+            play(world, [*second, ("land", sources[-1], 1), ("run", root, "")], bad=root)
+            rewind_and_check(world, root, to, with_downstream=with_downstream, clears=clears)
+    finally:
+        shutil.rmtree(folder)
+
+
+def rewind_and_check(world: World, root: str, to: Target, **options) -> None:
+    facts = world.facts()
+    if not facts.tracks_of(root):
+        return
+    plan = plan_rewind(facts, [root], to, accepts_changes=True, **options)
+    before = world.state()
+    positions = {job.name: world.position(job) for job in world.jobs}
+    try:
+        record = world.carry_out(facts, plan)
+    except UsageError:
+        assert options["clears"]
+        assert world.state() == before
+        return
+    after = world.state()
+    undo(
+        *(world.home, world.store, world.open_table, record.rewind_id),
+        actor="ada",
+        why="no",
+        at_ms=world.tick(),
+    )
+    assert world.state() == before
+    undo(
+        *(world.home, world.store, world.open_table, record.rewind_id + 1),
+        actor="ada",
+        why="yes",
+        at_ms=world.tick(),
+    )
+    assert world.state() == after
+    check_again(world, plan, positions)
+
+
+def check_again(world: World, plan, positions) -> None:
+    planned = {one.job: one for one in plan.jobs}
+    unknown = never_ran(world, plan)
+    for job in world.jobs:
+        new = world.new_since(job, positions[job.name])
+        read = world.run(job.name)
+        for one in planned[job.name].reads_again if job.name in planned else ():
+            if not one.why:
+                files, rows = (
+                    n - m for n, m in zip(read[one.source], new[one.source], strict=True)
+                )
+                assert (one.files or 0, one.rows) == (files, rows)
+    for job in world.jobs:
+        if job.name not in unknown:
+            check_target(world, job.name, planned.get(job.name))
+
+
+def never_ran(world: World, plan) -> set[str]:
+    """Return the jobs that never ran, or read what such a job writes: the plan says so."""
+    unknown: set[str] = set()
+    ran = {one.job_name for one in world.checkpoints}
+    for job in world.jobs:
+        if job.name not in ran:
+            is_planned = any(one.job == job.name for one in plan.jobs)
+            assert not is_planned or any(job.name in text for text in plan.unknown)
+        if job.name not in ran or unknown & set(job.inputs):
+            unknown.add(job.name)
+    return unknown
+
+
+def check_target(world: World, name: str, plan) -> None:
+    verdict = plan.effects[0].verdict if plan and plan.effects else "right"
+    actual, wanted = world.rows(name), world.expected(name)
+    if verdict == "right":
+        assert actual == wanted, plan
+    if verdict == "doubles" and any(one.rows for one in plan.reads_again):
+        assert actual != wanted, plan
+    VERDICTS[verdict] = VERDICTS.get(verdict, 0) + bool(plan)
+
+
+@pytest.mark.parametrize(
+    "examples",
+    [int(os.environ.get("EX", "25")), pytest.param(1500, marks=pytest.mark.nightly)],
+)
+def test_after_a_rewind_every_mart_is_right_or_the_plan_has_said_that_it_is_not(dynamodb, examples):
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck), phases=PHASES)
+    @given(story=stories())
+    def property_holds(story):
+        check(dynamodb, story)
+
+    property_holds()

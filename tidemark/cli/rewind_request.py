@@ -1,0 +1,124 @@
+"""What is asked of `tidemark rewind`, and the plan of it, here and on AWS alike."""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.cli.bookmark import console_for_tables
+from tidemark.errors import UsageError
+
+if TYPE_CHECKING:
+    from tidemark.operate.rewind.cut import Target
+    from tidemark.operate.rewind.facts import Facts
+    from tidemark.operate.rewind.plan import Plan
+
+BEGINNING = "beginning"
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the options say."""
+
+    jobs: tuple[str, ...]
+    to: str | None
+    undo: str | None
+    with_downstream: bool
+    clear: bool
+    accept_changes: bool
+    why: str | None
+    actor: str
+    dry_run: bool
+    yes: bool
+    resume: bool
+    lists: bool
+    output: str
+
+    def check(self) -> None:
+        """Refuse options that do not go together.
+
+        Raises:
+            UsageError: they do not, or one is missing.
+        """
+        kinds = [self.undo is not None, self.resume, self.lists]
+        if any(kinds) and (self.jobs or self.to or sum(kinds) > 1):
+            raise UsageError("--undo, --resume and --list each stand alone: leave out JOB and --to")
+        if any(kinds):
+            return
+        if not self.jobs or not self.to:
+            raise UsageError(
+                "say which jobs and where to: tidemark rewind JOB --to RUN, a date, or beginning; "
+                "`tidemark runs JOB` lists the runs"
+            )
+        if self.output == "json" and not (self.dry_run or self.yes):
+            raise UsageError("--format json does not ask: give --dry-run or --yes too")
+
+    @property
+    def reason(self) -> str:
+        """Why, asked for if it was not given.
+
+        Raises:
+            UsageError: nobody is there to be asked.
+        """
+        if self.why and self.why.strip():
+            return self.why
+        if not sys.stdin.isatty():
+            raise UsageError("say why, for the record: --why TEXT")
+        return str(click.prompt("Why, for the record"))
+
+
+def target_of(facts: "Facts", jobs: Sequence[str], text: str) -> "Target":
+    """Return where to, as `--to` says it.
+
+    Raises:
+        UsageError: it is no run that is known, no date, and not the beginning.
+    """
+    from tidemark.operate.rewind.cut import Target
+    from tidemark.operate.rewind.refusals import resolve_run
+
+    if text == BEGINNING:
+        return Target(text)
+    if DATE.fullmatch(text):
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError as error:
+            raise UsageError(
+                f"--to {text} is no moment ({error}); write it as 2026-11-20 or 2026-11-20T06:00"
+            ) from error
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return Target(f"{moment:%Y-%m-%d %H:%M:%S%z}", at_ms=int(moment.timestamp() * 1000))
+    return Target(text, resolve_run(facts, jobs, text))
+
+
+def plan_of(facts: "Facts", request: Request) -> "Plan":
+    """Return the plan that a request asks for."""
+    from tidemark.operate.rewind.planner import plan_rewind
+    from tidemark.operate.rewind.refusals import check_jobs
+
+    check_jobs(facts, request.jobs)
+    jobs = list(dict.fromkeys(request.jobs))
+    return plan_rewind(
+        facts,
+        jobs,
+        target_of(facts, jobs, request.to or ""),
+        with_downstream=request.with_downstream,
+        clears=request.clear,
+        accepts_changes=request.accept_changes,
+    )
+
+
+def show_plan(plan: "Plan", request: Request, files: Sequence[str]) -> None:
+    """Print a plan for people, or as JSON."""
+    from tidemark.cli.views.rewind import plan_lines
+
+    if request.output == "json":
+        click.echo(json.dumps({**plan.to_json(), "files_deleted": list(files)}, indent=2))
+        return
+    for line in plan_lines(plan, files):
+        console_for_tables().print(line, highlight=False, soft_wrap=True, markup=False)

@@ -1,0 +1,144 @@
+"""What `tidemark rewind` prints: a plan in lines that fit 80 columns, and the records."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from tidemark.cli.views.listing import Listing, short_ids
+from tidemark.operate.rewind.effects import DOUBLES, NOT_KNOWN, RIGHT, STALE
+
+if TYPE_CHECKING:
+    from tidemark.local_glue.rewinds.records import RewindRecord
+    from tidemark.operate.rewind.amounts import Reread
+    from tidemark.operate.rewind.plan import JobPlan, Plan, StateMove
+
+WIDTH = 80
+VERDICTS = {RIGHT: "safe", DOUBLES: "DOUBLES", STALE: "NOT CORRECTED", NOT_KNOWN: "not known"}
+
+
+def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a plan, the ids of runs as short as they can be.
+
+    Args:
+        plan: what would be done.
+        files: what would be deleted, as paths of the home or URIs.
+    """
+    ids = {run for state in plan.states for run in (state.from_run, state.to_run, *state.undone)}
+    short = short_ids(run for run in sorted(ids) if run)
+    if not plan.states:
+        yield f"Nothing to rewind: everything is where --to {plan.to} says already."
+        return
+    yield f"Rewind to {short.get(plan.to, plan.to)}"
+    for job in plan.jobs:
+        yield ""
+        yield from _job_lines(job, short)
+    if plan.clears:
+        yield ""
+        where = ", ".join(dict.fromkeys(clear.dataset for clear in plan.clears))
+        yield from _wrapped(f"deletes {_count(len(files), 'file')} of {where} until it is undone")
+    for title, texts in (
+        ("What to do", plan.advice),
+        ("Not known", plan.unknown),
+        ("Meanwhile", plan.schedules),
+    ):
+        if texts:
+            yield ""
+            yield title
+            for text in texts:
+                yield from _wrapped(text, "- ")
+
+
+def _job_lines(job: "JobPlan", short: Mapping[str, str]) -> Iterator[str]:
+    yield job.job if job.is_rewound else f"{job.job} (behind; its state stays)"
+    for state in job.states:
+        yield from _wrapped(_state_text(state, short))
+    for read in job.reads_again:
+        yield from _wrapped(_read_text(read))
+    if job.sees:
+        yield from _wrapped(job.sees)
+    for effect in job.effects:
+        why = f": {effect.why}" if effect.why else ""
+        yield from _wrapped(f"{effect.dataset} {VERDICTS[effect.verdict]}{why}")
+
+
+def _state_text(state: "StateMove", short: Mapping[str, str]) -> str:
+    what = "bookmark"
+    before, after = (short.get(run, "the beginning") for run in (state.from_run, state.to_run))
+    if state.before is not None:
+        what = f"watermark of source {state.source}" if state.source else "watermark"
+        before = _values(state.before, before)
+        after = _values(state.after or {}, after)
+    text = f"{what} {before} -> {after}, undoing {_count(len(state.undone), 'run')}"
+    if state.open_windows:
+        text += f"; discards {_count(state.open_windows, 'open window')}"
+    return text
+
+
+def _values(values: Mapping[str, str], run: str) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(values.items())) or run
+
+
+def _read_text(read: "Reread") -> str:
+    amounts = [_count(read.files, "file")] if read.files is not None else []
+    amounts += [_count(read.rows, "row")] if read.rows is not None else []
+    name = f" ({read.source})" if read.source and read.dataset else ""
+    about = "reads again" if not read.why else "reads again about"
+    amount = ", ".join(amounts) or "what is not known"
+    return f"{about} {amount} of {read.dataset or read.source}{name}" + (
+        f": {read.why}" if read.why else ""
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _wrapped(text: str, mark: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=f"  {mark}",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def records_listing(records: Sequence["RewindRecord"]) -> Listing:
+    """Return the list of `tidemark rewind --list`, newest first."""
+    rows = [
+        (
+            str(one.rewind_id),
+            f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
+            one.state,
+            ", ".join(jobs_of(one)),
+            str(one.document["to"]),
+            f"{one.actor}: {one.why}",
+        )
+        for one in records
+    ]
+    headings = ("number", "at", "state", "jobs", "to", "who and why")
+    return Listing(headings, rows, "Rewinds")
+
+
+def jobs_of(record: "RewindRecord") -> list[str]:
+    """Return the jobs whose state a rewind moved."""
+    steps = record.document["steps"]
+    return list(dict.fromkeys(one["job"] for one in [*steps["bookmarks"], *steps["watermarks"]]))
+
+
+def records_json(records: Sequence["RewindRecord"]) -> list[dict[str, Any]]:
+    """Return what `tidemark rewind --format json` prints of rewinds."""
+    return [
+        {
+            "number": one.rewind_id,
+            "state": one.state,
+            "at_ms": one.at_ms,
+            "actor": one.actor,
+            "why": one.why,
+            "undoes": one.undoes,
+            **one.document,
+        }
+        for one in records
+    ]

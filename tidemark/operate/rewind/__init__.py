@@ -1,0 +1,1 @@
+"""Rewinds jobs to an earlier run: a plan with its consequences, one step, and back again."""

@@ -1,0 +1,76 @@
+"""What a plan says beside its numbers: what to do, and what it cannot know."""
+
+from collections.abc import Sequence
+
+from tidemark.checkpoints.checkpoint import WINDOW
+from tidemark.operate.rewind.effects import ADDING, DOUBLES, NOT_KNOWN, STALE, Effect
+from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.plan import JobPlan
+
+ENDED_BADLY = ("FAILED", "TIMEOUT", "STOPPED", "ERROR")
+
+
+def advice_on(plans: Sequence[JobPlan], *, with_downstream: bool, clears: bool) -> list[str]:
+    """Return what to do about each target that would not be right."""
+    advice: list[str] = []
+    for plan in plans:
+        for effect in plan.effects:
+            if effect.verdict == STALE and not with_downstream:
+                advice.append(
+                    f"{plan.job}: --with-downstream takes it back too, so that it reads again"
+                )
+            elif effect.verdict == STALE:
+                advice.append(f"{plan.job}: run it once with its bookmark disabled, or reset it")
+            elif effect.verdict == DOUBLES:
+                advice.append(_about_doubles(plan, effect, clears))
+    return list(dict.fromkeys(advice))
+
+
+def _about_doubles(plan: JobPlan, effect: Effect, clears: bool) -> str:
+    where = f"{plan.job}: {effect.dataset} has rows twice afterwards"
+    if effect.mode == WINDOW:
+        return f"{where}: read committed windows only (`read_committed`), or give --clear"
+    if plan.is_rewound and not clears:
+        return f"{where}: give --clear, or delete the partitions that are written again yourself"
+    if not plan.is_rewound:
+        return (
+            f"{where}: give --with-downstream --clear, or delete its partitions of that time "
+            "before it runs"
+        )
+    return f"{where}: delete the partitions that are written again before it runs"
+
+
+def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
+    """Return what a plan cannot know, each in one line."""
+    found: list[str] = []
+    for plan in plans:
+        found += [
+            f"{plan.job}: {one.why}" for one in plan.reads_again if one.why and one.rows is None
+        ]
+        for effect in plan.effects:
+            if effect.verdict == NOT_KNOWN:
+                found.append(f"{plan.job}: {effect.dataset}: {effect.why}")
+        found += _half_written(facts, plan)
+        if not facts.checkpoints_of(plan.job):
+            found.append(f"{plan.job}: no checkpoint says what it reads and writes")
+    if any(plan.is_rewound for plan in plans):
+        found.append(
+            "whether files were replaced at the source since: only their last version is read"
+        )
+    return list(dict.fromkeys(found))
+
+
+def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
+    since = _since(facts, plan)
+    if since is None or not any(effect.mode in ADDING for effect in plan.effects):
+        return []
+    return [
+        f"{plan.job}: run {run.run_id} {run.state}: what it wrote before that is not known"
+        for run in facts.runs
+        if run.job == plan.job and run.state in ENDED_BADLY and run.started_at_ms >= since
+    ][:1]
+
+
+def _since(facts: Facts, plan: JobPlan) -> int | None:
+    runs = [facts.run(run_id) for state in plan.states for run_id in state.undone]
+    return min((run.started_at_ms for run in runs if run), default=None)

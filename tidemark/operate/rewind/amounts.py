@@ -1,0 +1,94 @@
+"""How many files and rows are read again: those that the undone runs have read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
+from tidemark.operate.rewind.cut import Cut
+from tidemark.operate.rewind.datasets import is_tracked
+from tidemark.operate.rewind.facts import Facts
+
+
+@dataclass(frozen=True)
+class Reread:
+    """What a job reads again of one source.
+
+    Attributes:
+        dataset: which one.
+        source: its transformation_ctx, or the name of its watermark.
+        files: how many; None if not known, or for what has no files.
+        rows: how many; None if not known.
+        why: why the numbers are not those of the next run; empty if they are.
+    """
+
+    dataset: str
+    source: str
+    files: int | None
+    rows: int | None
+    why: str = ""
+
+
+def rereads(
+    facts: Facts, cuts: Sequence[Cut], rewritten: Mapping[tuple[str, str], str]
+) -> list[Reread]:
+    """Return what a job reads again, source by source, in the order in which they are read.
+
+    What has come since its last run is read beside it, as it would have been anyway.
+
+    Args:
+        facts: what is known.
+        cuts: those of the states of one job.
+        rewritten: by dataset and job, why what lies there is not what these runs have read.
+    """
+    found: dict[tuple[str, str], Reread] = {}
+    for cut in cuts:
+        checkpoints = {one.run_id: one for one in facts.checkpoints_of(cut.track.job)}
+        runs = dict.fromkeys(move.run_id for move in cut.undone)
+        missing = [run_id for run_id in runs if run_id not in checkpoints]
+        why = _why(cut, missing)
+        for run_id in reversed(runs):
+            for read in _reads(checkpoints.get(run_id), cut, len(cuts) > 1):
+                key = (read.dataset, read.source)
+                found[key] = _added(found.get(key), read, why or _about(read))
+        if missing and not any(r for r in runs if r in checkpoints):
+            found[cut.track.name, ""] = Reread("", cut.track.name, None, None, why)
+    job = cuts[0].track.job if cuts else ""
+    return [_rewritten(one, rewritten.get((one.dataset, job), "")) for one in found.values()]
+
+
+def _why(cut: Cut, missing: Sequence[str]) -> str:
+    if not cut.is_known:
+        return "it has been rewound since that run"
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        return f"there is no checkpoint of run {missing[0]}{more}"
+    return ""
+
+
+def _about(read: DatasetRead) -> str:
+    return "" if is_tracked(read) else "by its watermark, and this is what Spark has looked at"
+
+
+def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRead]:
+    """Return what a run has read by a state; a job with several has sources of each."""
+    track = cut.track
+    tracked = [read for read in one.read if is_tracked(read)] if one else []
+    if not has_others:
+        return list(one.read) if one and not tracked and not track.is_bookmark else tracked
+    names = {name for move in track.moves for name in move.value}
+    if not track.is_bookmark:
+        wanted = {track.source} if track.source else names
+        return [read for read in tracked if read.source in wanted]
+    return [read for read in tracked if (read.after or {}).get("kind") == "files"]
+
+
+def _added(sum_: Reread | None, read: DatasetRead, why: str) -> Reread:
+    if sum_ is None:
+        sum_ = Reread(read.dataset, read.source, 0, 0, why)
+    files = None if sum_.files is None or read.files is None else sum_.files + read.files
+    rows = None if sum_.rows is None or read.rows is None else sum_.rows + read.rows
+    return Reread(read.dataset, read.source, files, rows, why)
+
+
+def _rewritten(one: Reread, why: str) -> Reread:
+    return one if not why or one.why else replace(one, why=why)

@@ -1,0 +1,99 @@
+"""Which files the undone runs of a job have added to a target: those alone that can be proven."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.checkpoints.checkpoint import WINDOW, Checkpoint, DatasetRead
+from tidemark.errors import UsageError
+from tidemark.operate.rewind.datasets import meets
+from tidemark.operate.rewind.facts import Facts, KnownRun
+from tidemark.operate.rewind.plan import Clear
+
+HIDDEN = ("_", ".")  # what Spark writes beside the data
+
+
+@dataclass(frozen=True)
+class FileSeen:
+    """A file of a target: its URI, and its last modification in epoch milliseconds."""
+
+    uri: str
+    modified_ms: float
+
+
+def files_to_clear(facts: Facts, clear: Clear, files: Sequence[FileSeen]) -> list[str]:
+    """Return the URIs of what is to be deleted of a target.
+
+    Args:
+        facts: what is known.
+        clear: the target and the undone runs of its job.
+        files: all that lies there.
+
+    Raises:
+        UsageError: it is not provable which files these runs have written; nothing was deleted.
+    """
+    by_run = {one.run_id: one for one in facts.checkpoints_of(clear.job)}
+    data = [one for one in files if not one.uri.rpartition("/")[2].startswith(HIDDEN)]
+    if clear.mode == WINDOW:
+        return _of_windows(clear, [by_run[run_id] for run_id in clear.runs], data)
+    found: list[str] = []
+    for run_id in clear.runs:
+        found += _of_run(facts, clear, by_run[run_id], data)
+    return found
+
+
+def _of_windows(
+    clear: Clear, checkpoints: Sequence[Checkpoint], files: Sequence[FileSeen]
+) -> list[str]:
+    """Return the files in the folders of windows; no other window has the same id."""
+    ids = {
+        f"/window={window['window_id']}/"
+        for one in checkpoints
+        for move in one.watermarks
+        for window in move.windows
+    }
+    if not ids:
+        raise _not_provable(clear, "no checkpoint of these runs names the windows that they wrote")
+    return [one.uri for one in files if any(folder in one.uri for folder in ids)]
+
+
+def _of_run(facts: Facts, clear: Clear, one: Checkpoint, files: Sequence[FileSeen]) -> list[str]:
+    run = facts.run(one.run_id)
+    if run is None or run.ended_at_ms is None:
+        raise _not_provable(clear, f"when run {one.run_id} began and ended is not known")
+    if other := _another_writer(facts, clear, run):
+        raise _not_provable(clear, f"run {other.run_id} of {other.job} wrote there meanwhile")
+    written = next(w for w in one.written if w.dataset == clear.dataset)
+    found = [f.uri for f in files if run.started_at_ms <= f.modified_ms <= run.ended_at_ms]
+    if written.files is None:
+        raise _not_provable(clear, f"how many files run {one.run_id} wrote is not known")
+    if len(found) != written.files:
+        raise _not_provable(
+            clear,
+            f"run {one.run_id} wrote {written.files} files, and {len(found)} of the files there "
+            "are from its time",
+        )
+    return found
+
+
+def _another_writer(facts: Facts, clear: Clear, run: KnownRun) -> KnownRun | None:
+    """Return another run that was at work then, and may have written to the same place."""
+    writers = {clear.job} | {
+        one.job_name
+        for one in facts.checkpoints
+        for w in one.written
+        if meets(w, DatasetRead(clear.dataset))
+    }
+    for other in facts.runs:
+        ended = other.ended_at_ms if other.ended_at_ms is not None else facts.now_ms
+        is_meanwhile = other.started_at_ms <= (run.ended_at_ms or 0) and ended >= run.started_at_ms
+        if other.run_id != run.run_id and other.job in writers and is_meanwhile:
+            return other
+    return None
+
+
+def _not_provable(clear: Clear, why: str) -> UsageError:
+    return UsageError(
+        f"--clear: which files of {clear.dataset} the undone runs of {clear.job} wrote cannot be "
+        f"proven: {why}; nothing was changed: leave out --clear, and delete the partitions that "
+        "are written again yourself"
+    )

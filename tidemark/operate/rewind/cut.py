@@ -1,0 +1,189 @@
+"""Where each state goes back to: to a run, to a moment, or to before what is read again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.errors import UsageError
+from tidemark.operate.rewind.datasets import Datasets
+from tidemark.operate.rewind.facts import COMMIT, Facts, Move, Track
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where to: one of a run, a moment, the beginning.
+
+    Attributes:
+        run_id: the run at whose end its job is to be.
+        at_ms: epoch milliseconds: as things were then.
+        text: as it was given.
+    """
+
+    text: str
+    run_id: str = ""
+    at_ms: int | None = None
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether everything is to be read again."""
+        return not self.run_id and self.at_ms is None
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where one state goes back to.
+
+    Attributes:
+        track: the state.
+        to: the commit whose position is to hold; None for the beginning.
+        undone: the commits in force that are read again, newest first.
+        is_known: whether ``undone`` is all; not so where the state was rewound since.
+    """
+
+    track: Track
+    to: Move | None
+    undone: Sequence[Move] = ()
+    is_known: bool = True
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the position becomes another one."""
+        return self.track.latest.run_id != (self.to.run_id if self.to else "")
+
+
+def cuts(
+    facts: Facts, datasets: Datasets, jobs: Sequence[str], following: Sequence[str], to: Target
+) -> list[Cut]:
+    """Return where every state goes, in the order of the template.
+
+    Jobs that follow go back to before the first run that may have seen what is undone before them,
+    so that together all are as they were at one moment.
+
+    Args:
+        facts: what is known.
+        datasets: who reads what whom writes.
+        jobs: those that are named.
+        following: those behind them that go along.
+        to: where to.
+
+    Raises:
+        UsageError: a job has no state, or what is asked for is not kept any more.
+    """
+    found = {job: [_cut(facts, track, to) for track in facts.tracks_of(job)] for job in jobs}
+    for job in jobs:
+        _check_has_state(facts, job, found[job])
+    for job in following:
+        found[job] = [Cut(track, _position(track.in_force())) for track in facts.tracks_of(job)]
+    while True:
+        moved = False
+        for job in following:
+            bound = _bound(facts, datasets, found, job)
+            earlier = [_before(facts, cut, bound) for cut in found[job]]
+            moved = moved or earlier != found[job]
+            found[job] = earlier
+        if not moved:
+            return [cut for job in facts.jobs for cut in found.get(job, [])]
+
+
+def _check_has_state(facts: Facts, job: str, cuts: Sequence[Cut]) -> None:
+    if cuts:
+        return
+    has_run = any(run.job == job for run in facts.runs)
+    raise UsageError(
+        f"job {job} keeps neither bookmark nor watermark, so there is nothing to rewind: "
+        + ("each of its runs reads everything" if has_run else "it has never committed")
+    )
+
+
+def _cut(facts: Facts, track: Track, to: Target) -> Cut:
+    if to.is_beginning:
+        return Cut(track, None, track.in_force(), is_known=_reaches_back(track))
+    if to.run_id and (line := track.back_from(to.run_id)):
+        return _cut_at(track, line[0])
+    at_ms = to.at_ms
+    if to.run_id:
+        run = facts.run(to.run_id)
+        at_ms = next(
+            (m.at_ms for t in facts.tracks for m in t.moves if m.run_id == to.run_id),
+            run.started_at_ms if run else None,
+        )
+        at_ms = (run.ended_at_ms or at_ms) if run and run.job == track.job else at_ms
+    if at_ms is None:
+        raise UsageError(
+            f"run {to.run_id} is not known; `tidemark runs {track.job}` lists the runs"
+        )
+    line = [move for move in track.in_force() if move.at_ms <= at_ms]
+    if not line and not _reaches_back(track):
+        oldest = track.moves[-1]
+        raise UsageError(
+            f"the history of the {track.name} of {track.job} begins with version {oldest.version} "
+            f"(run {oldest.run_id or 'none'}), which is after {to.text}: what it was then is not "
+            "kept; choose a later run, or --to beginning"
+        )
+    return _cut_at(track, line[0]) if line else Cut(track, None, track.in_force())
+
+
+def _cut_at(track: Track, to: Move) -> Cut:
+    now = track.in_force()
+    for number, move in enumerate(now):
+        if move.run_id == to.run_id:
+            return Cut(track, move, now[:number])
+    line = {move.run_id for move in track.back_from(to.run_id)}
+    undone = [move for move in now if move.run_id not in line]
+    # What its own line has read, and is not in force, is passed over: amounts are not known then.
+    return Cut(track, to, undone, is_known=not undone)
+
+
+def _before(facts: Facts, cut: Cut, bound: int | None) -> Cut:
+    """Return a cut before the runs that began after a moment or were at work then."""
+    if bound is None:
+        return cut
+    now = cut.track.in_force()
+    kept = [move for move in now if move.at_ms < bound]
+    if cut.to is not None and kept and kept[0].at_ms >= cut.to.at_ms:
+        return cut
+    if cut.to is None and len(cut.undone) == len(now):
+        return cut
+    if kept:
+        return replace(cut, to=kept[0], undone=now[: now.index(kept[0])])
+    if not _reaches_back(cut.track):
+        raise UsageError(
+            f"the history of the {cut.track.name} of {cut.track.job} does not reach back to before "
+            f"{_oldest(now)}: it cannot go along; leave out --with-downstream, or rewind it --to "
+            "beginning by itself"
+        )
+    return replace(cut, to=None, undone=now)
+
+
+def _oldest(moves: Sequence[Move]) -> str:
+    return f"run {moves[-1].run_id}" if moves else "its first run"
+
+
+def _bound(
+    facts: Facts, datasets: Datasets, found: Mapping[str, Sequence[Cut]], job: str
+) -> int | None:
+    """Return when the first run began that is undone and whose output the job reads."""
+    writers = {flow.writer for flow in datasets.into(job)}
+    starts = [first_start(facts, cut) for writer in writers for cut in found.get(writer, ())]
+    return min((start for start in starts if start is not None), default=None)
+
+
+def first_start(facts: Facts, cut: Cut) -> int | None:
+    """Return when the first run began that is undone; None if none is.
+
+    A run that died may have written too: it counts if it began after the position to go back to.
+    """
+    if not cut.undone:
+        return None
+    starts = [facts.started_at_ms(move) for move in cut.undone]
+    since = cut.to.at_ms if cut.to else 0
+    runs = [run.started_at_ms for run in facts.runs if run.job == cut.track.job]
+    return min([*starts, *(start for start in runs if start > since)])
+
+
+def _position(line: Sequence[Move]) -> Move | None:
+    return line[0] if line else None
+
+
+def _reaches_back(track: Track) -> bool:
+    """Return whether the history is whole: it begins with the first version."""
+    return track.moves[-1].version <= 1 and track.moves[-1].kind in (COMMIT, "legacy")

@@ -1,0 +1,116 @@
+"""Which jobs lie behind which: one reads what the other writes, or a trigger starts it after."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.operate.rewind.facts import Facts
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One job reads what another one writes."""
+
+    writer: str
+    reader: str
+    written: DatasetWritten
+    read: DatasetRead
+
+
+@dataclass(frozen=True)
+class Datasets:
+    """What the jobs read and write, as far as their checkpoints tell.
+
+    Attributes:
+        read: by job, the last read of each dataset and source.
+        written: by job, the last write of each dataset.
+        flows: from job to job, each pair of a write and a read that meet.
+    """
+
+    read: Mapping[str, Sequence[DatasetRead]]
+    written: Mapping[str, Sequence[DatasetWritten]]
+    flows: Sequence[Flow]
+
+    def into(self, job: str) -> list[Flow]:
+        """Return the flows into a job."""
+        return [flow for flow in self.flows if flow.reader == job]
+
+    def out_of(self, job: str) -> list[Flow]:
+        """Return the flows out of a job."""
+        return [flow for flow in self.flows if flow.writer == job]
+
+
+def meets(written: DatasetWritten, read: DatasetRead) -> bool:
+    """Return whether a reader gets what a writer writes: one folder in the other, or one table."""
+    if written.table and written.table == read.table:
+        return True
+    one, other = _place(written.dataset), _place(read.dataset)
+    if one.startswith("s3://") and other.startswith("s3://"):
+        return one.startswith(other) or other.startswith(one)
+    return one == other
+
+
+def _place(dataset: str) -> str:
+    for scheme in ("s3a://", "s3n://"):
+        if dataset.startswith(scheme):
+            dataset = "s3://" + dataset.removeprefix(scheme)
+    if not dataset.startswith("s3://"):
+        return dataset
+    name = dataset.rpartition("/")[2]
+    return dataset if dataset.endswith("/") or "." in name else f"{dataset}/"
+
+
+def datasets_of(jobs: Sequence[str], checkpoints: Sequence[Checkpoint]) -> Datasets:
+    """Return what jobs read and write; the newest checkpoint that names a dataset counts."""
+    by_watermark = {one.job_name for one in checkpoints if one.watermarks}
+    read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}
+    written: dict[str, dict[str, DatasetWritten]] = {job: {} for job in jobs}
+    for one in checkpoints:
+        if one.job_name in read:
+            for r in _with_positions(one, is_by_watermark=one.job_name in by_watermark):
+                of_job = read[one.job_name]
+                kept = of_job.get((r.dataset, r.source))
+                is_less = kept is not None and is_tracked(kept) and not is_tracked(r)
+                of_job[r.dataset, r.source] = kept if kept and is_less else r
+            written[one.job_name] |= {w.dataset: w for w in one.written}
+    flows = [
+        Flow(writer, reader, w, r)
+        for writer in jobs
+        for reader in jobs
+        if writer != reader
+        for w in written[writer].values()
+        for r in read[reader].values()
+        if meets(w, r)
+    ]
+    return Datasets(
+        {job: list(found.values()) for job, found in read.items()},
+        {job: list(found.values()) for job, found in written.items()},
+        flows,
+    )
+
+
+def _with_positions(one: Checkpoint, *, is_by_watermark: bool) -> list[DatasetRead]:
+    """Return what a run has read; a job with watermarks reads by them what nobody else keeps."""
+    if not is_by_watermark:
+        return list(one.read)
+    by_keys = {"kind": "keys", "values": {}}
+    return [read if is_tracked(read) else replace(read, after=by_keys) for read in one.read]
+
+
+def is_tracked(read: DatasetRead) -> bool:
+    """Return whether a bookmark or a watermark says how far it has been read."""
+    return read.before is not None or read.after is not None
+
+
+def behind(facts: Facts, datasets: Datasets, jobs: Iterable[str]) -> list[str]:
+    """Return the jobs behind some, by datasets or by triggers, in the order of the template."""
+    found = set(jobs)
+    todo = list(found)
+    while todo:
+        job = todo.pop()
+        followers = {flow.reader for flow in datasets.out_of(job)}
+        followers |= {name for one in facts.starts if job in one.after for name in one.jobs}
+        for name in followers - found:
+            found.add(name)
+            todo.append(name)
+    return [job for job in facts.jobs if job in found and job not in set(jobs)]

@@ -1,0 +1,217 @@
+"""What becomes of every target when rewound jobs and those behind them have run again.
+
+Each target gets a verdict. It is worked out over the datasets, from writer to reader, until none
+becomes worse: jobs may read each other in a circle.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tidemark.checkpoints.checkpoint import (
+    APPEND,
+    MERGE,
+    OVERWRITE,
+    PARTITIONS,
+    UNKNOWN,
+    WINDOW,
+    DatasetRead,
+    DatasetWritten,
+)
+from tidemark.operate.rewind.datasets import Datasets, Flow, is_tracked
+
+Verdict: TypeAlias = Literal["right", "unknown", "stale", "doubles"]
+RIGHT: Verdict = "right"
+NOT_KNOWN: Verdict = "unknown"
+STALE: Verdict = "stale"
+DOUBLES: Verdict = "doubles"
+_ORDER: tuple[Verdict, ...] = (RIGHT, NOT_KNOWN, STALE, DOUBLES)
+REPLACING = {
+    OVERWRITE: "is replaced",
+    PARTITIONS: "the partitions written again are replaced",
+    MERGE: "rows of the same key are merged",
+}
+ADDING = (APPEND, WINDOW)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What becomes of a target of a job.
+
+    Attributes:
+        dataset: the target.
+        mode: how the job writes it.
+        verdict: ``right`` as if everything had been computed anew, ``doubles`` rows that are there
+            already, ``stale`` keeps rows that are corrected before it, or ``unknown``.
+        why: for people.
+        is_written: whether the next runs write it again.
+    """
+
+    dataset: str
+    mode: str
+    verdict: Verdict
+    why: str
+    is_written: bool = True
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst of some verdicts; right if there are none."""
+    return max(verdicts, key=_ORDER.index, default=RIGHT)
+
+
+def effects(
+    datasets: Datasets,
+    rewound: Collection[str],
+    following: Iterable[str],
+    *,
+    new_to: Collection[str] = (),
+    clears: bool,
+) -> dict[str, list[Effect]]:
+    """Return what becomes of the targets of the rewound jobs and of those behind them, by job.
+
+    Args:
+        datasets: who reads what whom writes.
+        rewound: the jobs whose state goes back, and which read something again.
+        following: the jobs behind them whose state stays.
+        new_to: those of them that have read nothing of what is undone.
+        clears: whether what rewound jobs have appended is deleted first.
+    """
+    jobs = list(dict.fromkeys([*rewound, *following]))
+    settings = _Settings(datasets, frozenset(rewound), frozenset(new_to), clears)
+    found: dict[str, list[Effect]] = {
+        job: [Effect(w.dataset, w.mode, RIGHT, "", is_written=False) for w in datasets.written[job]]
+        for job in jobs
+    }
+    for _ in range(2 * len(jobs) + 2):  # each round passes it on by one job; a circle twice
+        after = {
+            job: [_effect(settings, found, job, target) for target in datasets.written[job]]
+            for job in jobs
+        }
+        if after == found:
+            break
+        found = after
+    return found
+
+
+@dataclass(frozen=True)
+class _Settings:
+    datasets: Datasets
+    rewound: frozenset[str]
+    new_to: frozenset[str]
+    clears: bool
+
+
+def _effect(
+    settings: _Settings, found: Mapping[str, list[Effect]], job: str, target: DatasetWritten
+) -> Effect:
+    datasets, is_rewound = settings.datasets, job in settings.rewound
+    changed = [(flow, effect) for flow in datasets.into(job) if (effect := _of(found, flow))]
+    again = [flow.read for flow, effect in changed if effect.is_written]
+    sees_all = is_rewound or job in settings.new_to
+    if is_rewound:
+        own = _rewound(target, settings.clears)
+    elif job in settings.new_to:
+        why = "has read nothing of what is undone"
+        own = Effect(target.dataset, target.mode, RIGHT, why, is_written=bool(again))
+    elif again:
+        own = _behind(target, again)
+    else:
+        own = Effect(target.dataset, target.mode, RIGHT, "", is_written=False)
+    wrong = [
+        (flow, effect)
+        for flow, effect in changed
+        if effect.verdict != RIGHT
+        and not _merges_new_only(datasets, flow, effect, target, sees_all)
+    ]
+    verdict = worst([own.verdict, *(_passed_on(target, effect) for _, effect in wrong)])
+    if verdict == own.verdict:
+        return own
+    flow, effect = max(wrong, key=lambda one: _ORDER.index(_passed_on(target, one[1])))
+    return Effect(target.dataset, target.mode, verdict, _inherited(flow, effect), own.is_written)
+
+
+def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
+    """Return what becomes of the dataset of a flow, if that is anything."""
+    for effect in found.get(flow.writer, ()):
+        if effect.dataset == flow.written.dataset and (
+            effect.is_written or effect.verdict != RIGHT
+        ):
+            return effect
+    return None
+
+
+def _rewound(target: DatasetWritten, clears: bool) -> Effect:
+    if target.mode in REPLACING:
+        return Effect(target.dataset, target.mode, RIGHT, REPLACING[target.mode])
+    if target.mode == UNKNOWN:
+        why = "nobody recorded how it is written: if it appends, rows are there twice"
+        return Effect(target.dataset, target.mode, NOT_KNOWN, why)
+    if clears:
+        why = "what the undone runs wrote is deleted first"
+        return Effect(target.dataset, target.mode, RIGHT, why)
+    why = "appends: rows that are written again are there twice"
+    if target.mode == WINDOW:
+        why = (
+            "windows that count no longer keep their folders: only a reader of committed windows "
+            "sees each row once"
+        )
+    return Effect(target.dataset, target.mode, DOUBLES, why)
+
+
+def _behind(target: DatasetWritten, reads: list[DatasetRead]) -> Effect:
+    found = [_read_again(target, read) for read in reads]
+    return max(found, key=lambda one: _ORDER.index(one.verdict))
+
+
+def _read_again(target: DatasetWritten, read: DatasetRead) -> Effect:
+    """Return what becomes of a target whose job reads a dataset that is written again."""
+    how = how_read(read)
+    if how == "keys":
+        why = "its position is behind the rows that are corrected, so it does not see them"
+        return Effect(target.dataset, target.mode, STALE, why, is_written=False)
+    if target.mode in REPLACING:
+        return Effect(target.dataset, target.mode, RIGHT, REPLACING[target.mode])
+    why = "nobody recorded how it is written: if it appends, rows are there twice"
+    if target.mode != UNKNOWN and how == "whole":
+        why = "appends all that it reads in every run, as it always did"
+    if target.mode == UNKNOWN or how == "whole":
+        return Effect(target.dataset, target.mode, NOT_KNOWN, why)
+    why = "appends: it sees the files that are written again as new, and rows are there twice"
+    return Effect(target.dataset, target.mode, DOUBLES, why)
+
+
+def how_read(read: DatasetRead) -> Literal["files", "keys", "whole"]:
+    """Return how a run finds what is new: by files, by keys, or not at all."""
+    position = read.after or read.before
+    if position is None:
+        return "whole"
+    return "files" if position.get("kind") == "files" else "keys"
+
+
+def _merges_new_only(
+    datasets: Datasets, flow: Flow, effect: Effect, target: DatasetWritten, sees_all: bool
+) -> bool:
+    """Return whether a job gets only what was just written of rows that are there twice.
+
+    Then merging by key makes one of them. A job that replaces partitions may read them whole.
+    """
+    if sees_all or effect.verdict != DOUBLES or target.mode != MERGE:
+        return False
+    reads = [one.read for one in datasets.into(flow.reader) if one.writer == flow.writer]
+    return all(is_tracked(read) and how_read(read) == "files" for read in reads)
+
+
+def _passed_on(target: DatasetWritten, effect: Effect) -> Verdict:
+    # A job that merges or replaces may keep one row of two: only its author knows.
+    if effect.verdict == DOUBLES and target.mode in REPLACING:
+        return NOT_KNOWN
+    return effect.verdict
+
+
+def _inherited(flow: Flow, effect: Effect) -> str:
+    what = {
+        DOUBLES: "has rows twice: right only if the job keeps one row of each key",
+        STALE: "is not corrected",
+        NOT_KNOWN: "may not be right",
+    }[effect.verdict]
+    return f"reads what {flow.writer} writes, which {what}"

@@ -1,0 +1,178 @@
+"""What a plan is made of, as plain data: the jobs, what moved their state, what their runs did."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from tidemark.checkpoints.checkpoint import Checkpoint
+
+BOOKMARK = "bookmark"
+COMMIT = "commit"
+MoveKind: TypeAlias = Literal["commit", "rewind", "reset", "carry-over", "adopt", "legacy"]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One change of a bookmark or of a watermark.
+
+    Attributes:
+        version: that it made; they count up.
+        kind: what made it: a commit of a run, or somebody who set it.
+        run_id: the run whose position held from then on; empty for the beginning.
+        at_ms: epoch milliseconds.
+        value: the watermarks as text by name; empty for a bookmark.
+    """
+
+    version: int
+    kind: MoveKind
+    run_id: str
+    at_ms: int
+    value: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Track:
+    """A state of a job that can be rewound by itself: its bookmark, or one of its watermarks.
+
+    Attributes:
+        job: whose it is.
+        kind: ``bookmark``, or the name of the DynamoDB table of a watermark.
+        source: of a watermark: the source it is of, empty for the job's own.
+        moves: newest first, as far back as they are kept; never empty.
+        open_windows: how many runs that died have left open.
+    """
+
+    job: str
+    kind: str
+    moves: Sequence[Move]
+    source: str = ""
+    open_windows: int = 0
+
+    @property
+    def is_bookmark(self) -> bool:
+        """Whether it is Glue's bookmark."""
+        return self.kind == BOOKMARK
+
+    @property
+    def latest(self) -> Move:
+        """What holds now."""
+        return self.moves[0]
+
+    @property
+    def name(self) -> str:
+        """What people call it, such as ``watermark of source orders``."""
+        if self.is_bookmark:
+            return BOOKMARK
+        return f"watermark of source {self.source}" if self.source else "watermark"
+
+    def in_force(self) -> list[Move]:
+        """Return the commits that made what holds now, newest first.
+
+        What a rewind has undone is not among them: a move back to a run continues at that run.
+        """
+        return list(self._back_from(0))
+
+    def back_from(self, run_id: str) -> list[Move]:
+        """Return the commits that had made the position at the end of a run, newest first."""
+        for number, move in enumerate(self.moves):
+            if move.kind == COMMIT and move.run_id == run_id:
+                return list(self._back_from(number))
+        return []
+
+    def _back_from(self, number: int) -> Iterator[Move]:
+        while number < len(self.moves):
+            move = self.moves[number]
+            if move.kind in (COMMIT, "legacy"):
+                yield move
+            if move.kind in (COMMIT, "carry-over", "legacy"):
+                number += 1
+                continue
+            following = range(number + 1, len(self.moves))
+            number = next(
+                (
+                    at
+                    for at in following
+                    if move.run_id
+                    and self.moves[at].kind in (COMMIT, "legacy")
+                    and self.moves[at].run_id == move.run_id
+                ),
+                len(self.moves),
+            )
+
+
+@dataclass(frozen=True)
+class KnownRun:
+    """A run of a job, as Glue records it; times in epoch milliseconds."""
+
+    run_id: str
+    job: str
+    started_at_ms: int
+    state: str = "SUCCEEDED"
+    ended_at_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """A trigger: jobs that it starts after others, or by itself if it waits for none."""
+
+    name: str
+    jobs: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    workflow: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that a plan is made of.
+
+    Attributes:
+        jobs: those of the template, in its order.
+        starts: its triggers.
+        schedules: what starts workflows by the clock, for people.
+        tracks: the bookmarks and watermarks there are.
+        checkpoints: what runs have read and written, in the order of their commits.
+        runs: the runs that are known, in the order of their starts.
+        in_flight: the runs that go on.
+        now_ms: epoch milliseconds.
+        keeps_since_ms: what is older is not kept; 0 for everything.
+        others: jobs that are known here and not of the template, with where they are from.
+        can_clear: whether what was written can be deleted and brought back.
+    """
+
+    jobs: Sequence[str]
+    starts: Sequence[Start]
+    tracks: Sequence[Track]
+    checkpoints: Sequence[Checkpoint]
+    runs: Sequence[KnownRun]
+    now_ms: int
+    in_flight: Sequence[KnownRun] = ()
+    schedules: Sequence[str] = ()
+    keeps_since_ms: int = 0
+    others: Mapping[str, str] = field(default_factory=dict)
+    can_clear: bool = True
+
+    def tracks_of(self, job: str) -> list[Track]:
+        """Return the states of a job."""
+        return [track for track in self.tracks if track.job == job]
+
+    def checkpoints_of(self, job: str) -> list[Checkpoint]:
+        """Return what the runs of a job did, in the order of their commits."""
+        return [one for one in self.checkpoints if one.job_name == job]
+
+    def run(self, run_id: str) -> KnownRun | None:
+        """Return a run that is known."""
+        return next((one for one in self.runs if one.run_id == run_id), None)
+
+    def started_at_ms(self, move: Move) -> int:
+        """Return when the run of a commit began, or committed if that is not known."""
+        run = self.run(move.run_id)
+        return min(run.started_at_ms, move.at_ms) if run else move.at_ms
+
+    def workflow_of(self, job: str) -> str:
+        """Return the workflow whose trigger starts a job; empty for none."""
+        return next((one.workflow for one in self.starts if job in one.jobs), "")
+
+
+def text_of(value: Any) -> str:
+    """Return a value of a watermark as text, times as ISO 8601."""
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)

@@ -1,0 +1,232 @@
+"""The edge of this machine: reads the facts of a home, and carries a plan out there."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from tidemark.assembly.definitions import Deployment
+from tidemark.checkpoints.checkpoint import Checkpoint
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.local_glue.bookmarks.versions import bookmark_versions
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.rewinds.carry_out import OpenTable, carry_out, take_back
+from tidemark.local_glue.rewinds.records import BEGUN, DONE, RewindRecord, rewinds
+from tidemark.local_glue.rewinds.steps import BookmarkStep, Steps, WatermarkStep
+from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_glue.watermark_tables import ARGUMENT
+from tidemark.operate.rewind.clear import FileSeen, files_to_clear
+from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun, Move, Start, Track
+from tidemark.operate.rewind.plan import Plan
+from tidemark.operate.rewind.refusals import check_none_in_flight
+
+Windows: TypeAlias = Mapping[tuple[str, str, str], Mapping[str, Any]]
+"""Open windows as they are stored, by table, job and source."""
+
+
+def tables_of(deployment: Deployment) -> dict[str, list[str]]:
+    """Return the jobs that keep watermarks, by the table that they are given."""
+    found: dict[str, list[str]] = {}
+    for name, job in deployment.jobs.items():
+        arguments = {**job.default_arguments, **job.non_overridable_arguments}
+        if table := arguments.get(ARGUMENT):
+            found.setdefault(table, []).append(name)
+    return found
+
+
+def facts_of_home(
+    home: Home,
+    store: Store,
+    deployment: Deployment,
+    checkpoints: Sequence[Checkpoint],
+    watermark_tracks: Sequence[Track],
+    now_ms: int,
+) -> Facts:
+    """Return what is known of the jobs of an app in a home.
+
+    Args:
+        home: whose lake and lock are looked at.
+        store: its database.
+        deployment: the app.
+        checkpoints: of all runs.
+        watermark_tracks: of the tables of the app.
+        now_ms: epoch milliseconds.
+    """
+    jobs = list(deployment.jobs)
+    known = store.all_job_runs()
+    runs = [_known(run) for run in known]
+    in_flight = store.unfinished_job_runs() if home.is_held() else []
+    bookmarks = [track for job in jobs if (track := bookmark_track(store, job))]
+    return Facts(
+        jobs=jobs,
+        starts=[
+            Start(
+                trigger.name,
+                tuple(action.job_name for action in trigger.actions),
+                tuple(condition.job_name for condition in trigger.conditions),
+                trigger.workflow_name or "",
+            )
+            for trigger in deployment.triggers
+        ],
+        tracks=[*bookmarks, *watermark_tracks],
+        checkpoints=sorted(checkpoints, key=lambda one: one.committed_at_ms),
+        runs=runs,
+        now_ms=now_ms,
+        in_flight=[_known(run) for run in in_flight if run.job_name in deployment.jobs],
+        schedules=schedules_of(deployment),
+        others=_others(store, jobs),
+    )
+
+
+def schedules_of(deployment: Deployment) -> list[str]:
+    """Return what starts the workflows by the clock, each as one line."""
+    return [
+        f"{one.workflow_name} is started by {one.expression} ({one.time_zone}) on AWS, not here"
+        for one in deployment.schedules
+    ]
+
+
+def bookmark_track(store: Store, job: str) -> Track | None:
+    """Return the bookmark of a job with its history, None if it has none."""
+    moves = [
+        Move(one.version, one.kind, one.run_id, one.committed_at_ms)  # type: ignore[arg-type]
+        for one in bookmark_versions(store, job)
+    ]
+    return Track(job, BOOKMARK, moves) if moves else None
+
+
+def _known(run: JobRun) -> KnownRun:
+    state = run.state if run.state in FINAL_STATES else "RUNNING"
+    return KnownRun(run.run_id, run.job_name, run.started_at_ms, state, run.completed_at_ms)
+
+
+def _others(store: Store, jobs: Sequence[str]) -> dict[str, str]:
+    rows = store.query("SELECT job_name, stack_name FROM deployed_job")
+    stacks = {row["job_name"]: f"stack {row['stack_name']}" for row in rows}
+    ran = store.query("SELECT DISTINCT job_name FROM job_run")
+    others = {row["job_name"]: "another app or a script of its own" for row in ran}
+    return {job: where for job, where in {**others, **stacks}.items() if job not in jobs}
+
+
+def steps_of(home: Home, facts: Facts, plan: Plan, windows: Windows) -> Steps:
+    """Return the steps of a plan, with every file that is to go.
+
+    Raises:
+        UsageError: what is to be deleted cannot be proven.
+    """
+    states = plan.states
+    files = [
+        (path, "")
+        for clear in plan.clears
+        for path in _paths(home, files_to_clear(facts, clear, _files(home, clear.dataset)))
+    ]
+    return Steps(
+        tuple(
+            BookmarkStep(state.job, state.from_version, state.to_version)
+            for state in states
+            if state.kind == BOOKMARK
+        ),
+        tuple(
+            WatermarkStep(
+                *(state.kind, state.job, state.source, state.from_version),
+                *(state.from_run, state.to_run),
+                restores=windows.get((state.kind, state.job, state.source), {}),
+            )
+            for state in states
+            if state.kind != BOOKMARK
+        ),
+        tuple(dict.fromkeys(files)),
+    )
+
+
+def _files(home: Home, dataset: str) -> list[FileSeen]:
+    """Return the files of a dataset in the lake.
+
+    Raises:
+        UsageError: it is no folder of the lake.
+    """
+    if "://" not in dataset or not dataset.startswith("s3"):
+        raise UsageError(
+            f"--clear deletes files, and {dataset} is no folder; nothing was changed: delete its "
+            "rows yourself, and leave out --clear"
+        )
+    try:
+        folder = home.existing_path(dataset)
+    except EntityNotFoundError:
+        return []
+    base = dataset.rstrip("/")
+    return [
+        FileSeen(f"{base}/{path.relative_to(folder).as_posix()}", path.stat().st_mtime_ns / 1e6)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    ]
+
+
+def _paths(home: Home, uris: Iterable[str]) -> list[str]:
+    return [home.local_path(uri).relative_to(home.root).as_posix() for uri in uris]
+
+
+def check_no_run(home: Home, store: Store) -> None:
+    """Refuse while runs go on.
+
+    Raises:
+        UsageError: some do.
+    """
+    runs = store.unfinished_job_runs() if home.is_held() else []
+    check_none_in_flight([_known(run) for run in runs])
+
+
+def undo(
+    home: Home,
+    store: Store,
+    open_table: OpenTable,
+    rewind_id: int | None,
+    *,
+    actor: str,
+    why: str,
+    at_ms: int,
+) -> RewindRecord:
+    """Take a rewind back, the last one if none is named; return the record of what was done.
+
+    One that was interrupted is given up; one that was carried out is undone by a record of its own.
+
+    Raises:
+        UsageError: there is none, it is undone already, or a job has moved on since.
+    """
+    record = _to_undo(rewinds(store), rewind_id)
+    if record.state == BEGUN:
+        return take_back(home, store, open_table, record)
+    steps = Steps.from_json(record.document["steps"]).backwards()
+    to = f"before rewind {record.rewind_id}"
+    return carry_out(
+        *(home, store, open_table, steps),
+        actor=actor,
+        why=why,
+        at_ms=at_ms,
+        to=to,
+        undoes=record.rewind_id,
+    )
+
+
+def _to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRecord:
+    undone = {one.undoes for one in records if one.state == DONE}
+    if rewind_id is None:
+        found = next(
+            (
+                one
+                for one in records
+                if one.state == BEGUN
+                or (one.state == DONE and one.undoes is None and one.rewind_id not in undone)
+            ),
+            None,
+        )
+        if found is None:
+            raise UsageError("nothing was rewound here that is not undone already")
+        return found
+    found = next((one for one in records if one.rewind_id == rewind_id), None)
+    if found is None:
+        ids = ", ".join(str(one.rewind_id) for one in records[:10]) or "none"
+        raise UsageError(f"there is no rewind {rewind_id}; there are {ids}")
+    if rewind_id in undone:
+        raise UsageError(f"rewind {rewind_id} is undone already")
+    if found.state not in (BEGUN, DONE):
+        raise UsageError(f"rewind {rewind_id} was {found.state}: there is nothing to undo")
+    return found

@@ -1,0 +1,105 @@
+"""The plan of a rewind: what moves, what is read again, what becomes of everything behind."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tidemark.operate.rewind.amounts import Reread
+from tidemark.operate.rewind.effects import RIGHT, Effect
+
+
+@dataclass(frozen=True)
+class StateMove:
+    """A bookmark or watermark before and after.
+
+    Attributes:
+        job: whose it is.
+        kind: ``bookmark``, or the table of a watermark.
+        source: of a watermark.
+        from_version: what holds now; it must still hold when the plan is carried out.
+        from_run: whose position that is; empty for the beginning.
+        to_run: whose position is to hold; empty for the beginning.
+        to_version: the one whose position is to hold; 0 for the beginning.
+        before: the watermarks as text; None for a bookmark.
+        after: likewise.
+        open_windows: how many are discarded.
+        undone: the runs whose input is read again, oldest first.
+    """
+
+    job: str
+    kind: str
+    source: str
+    from_version: int
+    from_run: str
+    to_run: str
+    to_version: int
+    before: Mapping[str, str] | None = None
+    after: Mapping[str, str] | None = None
+    open_windows: int = 0
+    undone: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Clear:
+    """What the undone runs of a job have added to a target, to be deleted."""
+
+    job: str
+    dataset: str
+    mode: str
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class JobPlan:
+    """What happens to one job.
+
+    Attributes:
+        job: its name.
+        is_rewound: whether its state goes back; else it lies behind one whose does.
+        states: what moves.
+        reads_again: how much; for one whose state stays, nothing is listed.
+        sees: for one whose state stays: whether its next run sees what is written again.
+        effects: what becomes of its targets.
+    """
+
+    job: str
+    is_rewound: bool
+    states: tuple[StateMove, ...] = ()
+    reads_again: tuple[Reread, ...] = ()
+    sees: str = ""
+    effects: tuple[Effect, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a rewind does, and what follows from it.
+
+    Attributes:
+        to: where to, as it was asked for.
+        jobs: the rewound ones and those behind them, in the order of the template.
+        clears: what is deleted.
+        advice: what to do about what would not be right.
+        unknown: what cannot be known.
+        schedules: what starts runs meanwhile.
+    """
+
+    to: str
+    jobs: tuple[JobPlan, ...]
+    clears: tuple[Clear, ...] = ()
+    advice: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    schedules: tuple[str, ...] = field(default=())
+
+    @property
+    def states(self) -> list[StateMove]:
+        """Everything that moves."""
+        return [state for job in self.jobs for state in job.states]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every target is as if computed anew once the jobs have run."""
+        return all(effect.verdict == RIGHT for job in self.jobs for effect in job.effects)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as plain JSON values."""
+        return {**asdict(self), "is_right": self.is_right}

@@ -1,0 +1,147 @@
+"""Works a rewind out: what moves, what is read again, and what becomes of everything behind it."""
+
+from collections.abc import Mapping, Sequence
+
+from tidemark.operate.rewind.advice import advice_on, what_is_unknown
+from tidemark.operate.rewind.amounts import rereads
+from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
+from tidemark.operate.rewind.datasets import Datasets, behind, datasets_of
+from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, how_read
+from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.plan import Clear, JobPlan, Plan, StateMove
+from tidemark.operate.rewind.refusals import check_graph, check_request
+
+
+def plan_rewind(
+    facts: Facts,
+    jobs: Sequence[str],
+    to: Target,
+    *,
+    with_downstream: bool = False,
+    clears: bool = False,
+    accepts_changes: bool = False,
+) -> Plan:
+    """Return what a rewind would do.
+
+    Args:
+        facts: what is known.
+        jobs: those that are named.
+        to: where to.
+        with_downstream: whether all jobs behind them go back to the same cut.
+        clears: whether what rewound jobs have appended since is deleted.
+        accepts_changes: whether the jobs of the template may be others than ran then.
+
+    Raises:
+        UsageError: it cannot be; nothing is changed.
+    """
+    check_request(facts, jobs, to)
+    datasets = datasets_of(facts.jobs, facts.checkpoints)
+    following = behind(facts, datasets, jobs)
+    movable = [job for job in following if facts.tracks_of(job)] if with_downstream else []
+    found = [cut for cut in cuts(facts, datasets, jobs, movable, to) if cut.is_change]
+    names = list(dict.fromkeys(cut.track.job for cut in found))
+    if not accepts_changes:
+        check_graph(facts, names, following, found)
+    left = [job for job in following if job not in names]
+    again = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
+    new_to = _new_to(facts, found, left)
+    seen = effects(datasets, again, [*names, *left], new_to=new_to, clears=clears)
+    cleared = _clears(facts, found) if clears else []
+    rewritten = _rewritten(datasets, seen)
+    plans = []
+    for job in facts.jobs:
+        own = [cut for cut in found if cut.track.job == job]
+        if own:
+            states = tuple(_move(cut) for cut in own)
+            reads = tuple(rereads(facts, own, rewritten))
+            plans.append(JobPlan(job, True, states, reads, effects=tuple(seen[job])))
+        elif job in left and names:
+            sees = _sees(facts, datasets, seen, job)
+            plans.append(JobPlan(job, False, sees=sees, effects=tuple(seen[job])))
+    return Plan(
+        to.text,
+        tuple(plans),
+        tuple(cleared),
+        tuple(advice_on(plans, with_downstream=with_downstream, clears=clears)),
+        tuple(what_is_unknown(facts, plans)),
+        tuple(facts.schedules),
+    )
+
+
+def _rewritten(
+    datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
+) -> dict[tuple[str, str], str]:
+    """Return why it is not known how much of a dataset a job finds, by dataset and reader."""
+    found: dict[tuple[str, str], str] = {}
+    for flow in datasets.flows:
+        key = (flow.read.dataset, flow.reader)
+        if flow.written.mode in REPLACING:
+            found[key] = f"{flow.writer} replaces what it has written there: what is there now"
+    for flow in datasets.flows:
+        effects_ = seen.get(flow.writer, ())
+        if any(one.is_written and one.dataset == flow.written.dataset for one in effects_):
+            key = (flow.read.dataset, flow.reader)
+            found[key] = f"{flow.writer} writes there again before: as many as that makes"
+    return found
+
+
+def _new_to(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> list[str]:
+    """Return the jobs that have not run since the first undone run began: all of it is new."""
+    starts = [first_start(facts, cut) for cut in found]
+    since = min((start for start in starts if start is not None), default=facts.now_ms)
+    last = {one.job_name: one.committed_at_ms for one in facts.checkpoints}
+    for track in facts.tracks:
+        last[track.job] = max([last.get(track.job, 0), *(m.at_ms for m in track.in_force()[:1])])
+    return [job for job in jobs if last.get(job, 0) < since]
+
+
+def _move(cut: Cut) -> StateMove:
+    track, to = cut.track, cut.to
+    return StateMove(
+        track.job,
+        track.kind,
+        track.source,
+        track.latest.version,
+        track.latest.run_id,
+        to.run_id if to else "",
+        to.version if to else 0,
+        None if track.is_bookmark else track.latest.value,
+        None if track.is_bookmark else (to.value if to else {}),
+        track.open_windows,
+        tuple(dict.fromkeys(move.run_id for move in reversed(cut.undone))),
+    )
+
+
+def _clears(facts: Facts, found: Sequence[Cut]) -> list[Clear]:
+    clears: dict[tuple[str, str], Clear] = {}
+    for cut in found:
+        undone = {move.run_id for move in cut.undone}
+        for one in facts.checkpoints_of(cut.track.job):
+            for written in one.written if one.run_id in undone else ():
+                if written.mode in ADDING:
+                    key = (cut.track.job, written.dataset)
+                    runs = clears[key].runs if key in clears else ()
+                    runs = tuple(dict.fromkeys((*runs, one.run_id)))
+                    clears[key] = Clear(*key, written.mode, runs)
+    return list(clears.values())
+
+
+def _sees(facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]], job: str) -> str:
+    reads = [
+        flow
+        for flow in datasets.into(job)
+        if any(
+            e.is_written and e.dataset == flow.written.dataset for e in seen.get(flow.writer, [])
+        )
+    ]
+    if not facts.checkpoints_of(job):
+        return "it has no checkpoint: what it reads is not known"
+    if not reads:
+        return "only a trigger puts it behind: it reads none of what is written again"
+    texts = {
+        "files": "sees the files that are written again as new, and reads them",
+        "keys": "does not see what is written again: its own state would have to go back too",
+        "whole": "reads everything in every run",
+    }
+    hows = dict.fromkeys((flow.writer, how_read(flow.read)) for flow in reads)
+    return "; ".join(f"{texts[how]} (of {writer})" for writer, how in hows)

@@ -1,0 +1,146 @@
+"""What a rewind refuses before anything is changed, each with one message."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from tidemark.errors import UsageError
+from tidemark.operate.names import listed
+from tidemark.operate.rewind.cut import Cut, Target
+from tidemark.operate.rewind.facts import Facts, KnownRun
+
+SHOWN = 8
+
+
+def check_request(facts: Facts, jobs: Sequence[str], to: Target) -> None:
+    """Refuse jobs and targets that cannot be.
+
+    Raises:
+        UsageError: a job is unknown or of another pipeline, the run is unknown, the moment is to
+            come, or runs go on.
+    """
+    check_jobs(facts, jobs)
+    pipelines = {facts.workflow_of(job) for job in jobs} - {""}
+    if len(pipelines) > 1:
+        raise UsageError(
+            f"the jobs {', '.join(jobs)} are of several pipelines, {', '.join(sorted(pipelines))}; "
+            "rewind one pipeline after the other"
+        )
+    if to.at_ms is not None and to.at_ms > facts.now_ms:
+        raise UsageError(f"--to {to.text} is to come; give a moment that is past, or a run")
+    if to.run_id:
+        _check_run(facts, jobs, to.run_id)
+    check_none_in_flight(facts.in_flight)
+
+
+def check_jobs(facts: Facts, jobs: Sequence[str]) -> None:
+    """Refuse jobs that the app does not have.
+
+    Raises:
+        UsageError: one is unknown, or of another pipeline; the text has the nearest names.
+    """
+    for job in jobs:
+        _check_job(facts, job)
+
+
+def _check_job(facts: Facts, job: str) -> None:
+    if job in facts.jobs:
+        return
+    if job in facts.others:
+        raise UsageError(
+            f"job {job} is of {facts.others[job]}, not of this app; go to the folder of that app, "
+            "or name it with --app"
+        )
+    near = get_close_matches(job, facts.jobs)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"allowed: {listed(facts.jobs)}"
+    raise UsageError(f"there is no job {job!r}; {hint}")
+
+
+def _check_run(facts: Facts, jobs: Sequence[str], run_id: str) -> None:
+    run = facts.run(run_id)
+    job = (
+        run.job
+        if run
+        else next((t.job for t in facts.tracks for m in t.moves if m.run_id == run_id), None)
+    )
+    if job is not None and job not in jobs:
+        raise UsageError(
+            f"run {run_id} is of job {job}, not of {listed(jobs)}; name a run of one of these "
+            f"jobs, or rewind {job} --with-downstream"
+        )
+
+
+def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
+    """Return the id of the run that an id or the beginning of one means.
+
+    Raises:
+        UsageError: none or several begin so; the message has the nearest ones.
+    """
+    of_moves = {m.run_id for t in facts.tracks for m in t.moves if m.run_id}
+    ids = list(dict.fromkeys([*(run.run_id for run in facts.runs), *sorted(of_moves)]))
+    if text in ids:
+        return text
+    digits = text.removeprefix("jr_")
+    found = [one for one in ids if digits and one.removeprefix("jr_").startswith(digits)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{len(found)} runs begin with {text!r}: {listed(found)}; give more of it")
+    own = [run.run_id for run in facts.runs if run.job in jobs]
+    near = get_close_matches(text, ids, cutoff=0.4) or own[-SHOWN:][::-1]
+    raise UsageError(
+        f"there is no run {text!r}; nearest: {listed(near)}; `tidemark runs {jobs[0]}` lists all"
+    )
+
+
+def check_none_in_flight(runs: Sequence[KnownRun]) -> None:
+    """Refuse while runs go on: they would commit what is undone.
+
+    Raises:
+        UsageError: some do.
+    """
+    if runs:
+        names = listed(f"{run.job} {run.run_id}" for run in runs)
+        raise UsageError(
+            f"runs go on: {names}; wait until they have ended, or `tidemark stop`, then rewind"
+        )
+
+
+def check_graph(
+    facts: Facts, names: Sequence[str], following: Sequence[str], found: Sequence[Cut]
+) -> None:
+    """Refuse if other jobs than today's ran since the cut, or some of today's ran only then.
+
+    Raises:
+        UsageError: the template has changed in what lies behind the rewound jobs.
+    """
+    starts = [facts.started_at_ms(move) for cut in found for move in cut.undone]
+    if not starts or not names:
+        return
+    since = min(starts)
+    connected = {*names, *following}
+    flows = {one.workflow_run_id for one in facts.checkpoints if one.job_name in connected} - {""}
+    gone = sorted(
+        {
+            one.job_name
+            for one in facts.checkpoints
+            if one.job_name not in facts.jobs
+            and one.committed_at_ms >= since
+            and one.workflow_run_id in flows
+        }
+    )
+    had_history = any(cut.to is not None for cut in found)
+    added = [
+        job
+        for job in following
+        if had_history
+        and facts.checkpoints_of(job)
+        and all(one.committed_at_ms >= since for one in facts.checkpoints_of(job))
+    ]
+    if not gone and not added:
+        return
+    changes = [f"{job} is gone or has another name" for job in gone]
+    changes += [f"{job} was added" for job in added]
+    raise UsageError(
+        f"the jobs have changed since that run: {listed(changes)}; what the plan says of those is "
+        "not all: choose a later run, or give --accept-changes"
+    )
