@@ -21,8 +21,8 @@ from tidemark.cli.init import init
 from tidemark.cli.local import local
 from tidemark.cli.new_job import new_job
 from tidemark.cli.report import report
-from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.rewind import rewind
+from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.runs import COMMANDS
 from tidemark.cli.snapshot import snapshot
 from tidemark.cli.state import state
