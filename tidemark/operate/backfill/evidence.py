@@ -149,7 +149,7 @@ def known_of(facts: Facts, files: Mapping[str, Iterable[tuple[str, int]]]) -> Kn
         loaded=tuple(loaded for its, loaded in found if its is unit),
         running=tuple(it for _, (its, it) in running if its is unit),
         folders=tuple(folders),
-        is_listed=bool(folders),
+        is_listed=bool(folders or facts.job.source),
         ahead=tuple(_ahead(facts, folders, [it for its, it in moving if its is unit])),
     )
     return Known(

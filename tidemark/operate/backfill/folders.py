@@ -60,7 +60,7 @@ def _day_of_name(name: str) -> date | None:
 def folders_of(
     files: Iterable[tuple[str, int]], read_until_ms: int | None, column: str = ""
 ) -> list[Folder]:
-    """Return the days of the files of a source, in order; files of no day, and hidden ones, are not in it.
+    """Return the days of the files of a source, in order; without files of no day and hidden ones.
 
     Args:
         files: key and time of modification in epoch milliseconds.
