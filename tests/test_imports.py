@@ -74,7 +74,7 @@ ALLOWED = {
     "tidemark/report": "tidemark/assembly tidemark/checkpoints tidemark/errors.py "
     "tidemark/extras.py",
     "tidemark/report/here.py": "tidemark/local_glue",
-    "tidemark/report/deployed.py": "boto3 botocore tidemark/operate",
+    "tidemark/report/deployed.py": "botocore tidemark/operate",
     "tidemark/report/windows.py": "watermarks",
     "tidemark/report/drawing.py": "tidemark/app.py",
     "tidemark/report/page.py": "jinja2 markupsafe",

@@ -2,14 +2,29 @@
 
 import time
 import webbrowser
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tidemark.cli.synth import APP_HELP
-from tidemark.cli.where import CONTEXT_HELP, DEPLOYED_HELP, Where, assembly_of_stage, glue_of_stage
+from tidemark.cli.where import (
+    CONTEXT_HELP,
+    DEPLOYED_HELP,
+    Where,
+    assembly_of_stage,
+    glue_of,
+    glue_of_stage,
+)
 from tidemark.errors import UsageError
 
+if TYPE_CHECKING:
+    from tidemark.operate.clients import Glue
+    from tidemark.report.model import Report
+
+MOST_LEDGERS = 50  # jobs whose sources are listed
 OUTPUT_HELP = "The file to write; report.html in the state home if not given."
 LIMIT_HELP = "Look at the last N runs of each job."
 
@@ -53,18 +68,56 @@ def report(
     if where.stage is None:
         jobs = read_jobs(read_assembly(app or Path("cdk.out")), region())
         found = report_here(Home.from_environment(), jobs, limit, now_ms)
+        if any(job.has_ranges for job in jobs) and found.runs:
+            with glue_of(where) as glue:
+                found = with_gaps(found, glue, where)
     else:
         from tidemark.report.deployed import report_of_stage
 
         assembly = assembly_of_stage(where)
         with glue_of_stage(where, assembly) as glue:
             jobs = read_jobs(assembly, glue.glue.meta.region_name)
-            found = report_of_stage(glue, jobs, limit, now_ms)
+            found = with_gaps(report_of_stage(glue, jobs, limit, now_ms), glue, where)
     page = page_of(found, draw)
     file.write_text(page, encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")
     if opens and not webbrowser.open(file.as_uri()):
         click.echo("no browser could be opened: open the file in one", err=True)
+
+
+def with_gaps(report: "Report", glue: "Glue", where: Where) -> "Report":
+    """Return a report with what jobs that can be told a range have not loaded of theirs."""
+    from tidemark.report.model import Gap
+
+    gaps: list[Gap] = []
+    unknown: list[str] = []
+    names = [job.name for job in report.jobs if job.has_ranges]
+    for name in names[:MOST_LEDGERS]:
+        try:
+            gaps += [Gap(name, *it) for it in gaps_of(name, glue, where)]
+        except UsageError:  # it is not there, or its table is not
+            unknown.append(f"The gaps of {name} cannot be told.")
+    if len(names) > MOST_LEDGERS:
+        unknown.append(f"Gaps are those of the first {MOST_LEDGERS} of {len(names)} jobs.")
+    return replace(report, gaps=tuple(gaps), unknown=(*report.unknown, *unknown))
+
+
+def gaps_of(name: str, glue: "Glue", where: Where) -> Iterator[tuple[str, str, str]]:
+    """Yield begin, end and state of what a job has not loaded, or what has changed since."""
+    from tidemark.cli.range_facts import read_checkpoints, read_positions, read_ranges
+    from tidemark.operate.backfill.ledger import TO_RUN, ledger
+    from tidemark.operate.backfill.reading import read_job
+
+    job = read_job(glue, name)
+    checkpoints = read_checkpoints(glue, job, where)
+    known = read_ranges(glue, job, checkpoints, read_positions(glue, job, where))
+    extent = known.evidence.extent()
+    if known.unit is None or extent is None:
+        return
+    for it in ledger(extent, known.evidence):
+        if it.state in TO_RUN and not it.is_empty:
+            state = f"{it.state.value}, the next run reads it" if it.is_ahead else it.state.value
+            yield known.unit.text(it.range.low), known.unit.text(it.range.high - 1), state
 
 
 def check_writable(file: Path) -> None:

@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-import boto3
-
+from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.checkpoints.filling import is_filling
+from tidemark.errors import UsageError
+from tidemark.operate.checkpoints import checkpoints_of_stage
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.job_runs import PAGE, run_of
 from tidemark.operate.names import JOB
@@ -15,7 +16,7 @@ from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import LEAST_BILLED_S
 from tidemark.report.freshness import RUNS_OF_FRESHNESS, Freshness, freshness_of
 from tidemark.report.jobs import PipelineJob, dpu_of
-from tidemark.report.model import Report
+from tidemark.report.model import Report, with_datasets
 from tidemark.report.windows import windows_of
 
 MS_PER_S = 1000
@@ -35,15 +36,21 @@ def report_of_stage(glue: Glue, jobs: Sequence[PipelineJob], limit: int, now_ms:
         TidemarkError: AWS refuses.
     """
     keeping = [job for job in jobs if job.watermark_table]
-    dynamodb = boto3.client("dynamodb", region_name=glue.glue.meta.region_name)
+    dynamodb = glue.client("dynamodb")
     windows, unknown = windows_of(keeping, dynamodb)
+    checkpoints, unreadable = _checkpoints(glue, keeping)
     return Report(
         where=glue.where,
         made_at_ms=now_ms,
         jobs=tuple(jobs),
         runs=tuple(runs_of_stage(glue, jobs, limit)),
+        checkpoints=checkpoints,
         windows=windows,
-        unknown=(*unknown, "Warnings of runs are known on the machine that ran them only."),
+        unknown=(
+            *unknown,
+            *unreadable,
+            "Warnings of runs are known on the machine that ran them only.",
+        ),
         limit=limit,
     )
 
@@ -55,7 +62,23 @@ def freshness_of_stage(glue: Glue, jobs: Sequence[PipelineJob], now_ms: int) -> 
         UsageError: the jobs are of another stage.
     """
     runs = runs_of_stage(glue, jobs, RUNS_OF_FRESHNESS)
-    return freshness_of(jobs, commits_of(runs, ()), last_runs(runs), now_ms)
+    checkpoints, _ = _checkpoints(glue, [job for job in jobs if job.watermark_table])
+    jobs = with_datasets(jobs, checkpoints)
+    return freshness_of(jobs, commits_of(runs, checkpoints), last_runs(runs), now_ms)
+
+
+def _checkpoints(
+    glue: Glue, jobs: Sequence[PipelineJob]
+) -> tuple[tuple[Checkpoint, ...], tuple[str, ...]]:
+    """Return the checkpoints of jobs, and a sentence for each job whose cannot be read."""
+    found: list[Checkpoint] = []
+    unknown: list[str] = []
+    for job in jobs:
+        try:
+            found += checkpoints_of_stage(glue, [job.name])
+        except UsageError:  # of its table, which may not be there before the first run
+            unknown.append(f"The checkpoints of {job.name} cannot be read.")
+    return tuple(found), tuple(unknown)
 
 
 def runs_of_stage(glue: Glue, jobs: Iterable[PipelineJob], limit: int) -> list[PipelineRun]:

@@ -9,6 +9,7 @@ from tidemark.assembly.definitions import CRAWLER, SHELL, SPARK
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
 from tidemark.assembly.resources import METADATA
 from tidemark.assembly.template import WATERMARK_TABLE, resolve_stacks, stack_resources
+from tidemark.checkpoints.filling import FROM
 from tidemark.errors import UsageError
 
 JOB, TRIGGER = "AWS::Glue::Job", "AWS::Glue::Trigger"
@@ -41,6 +42,7 @@ class PipelineJob:
         is_flex: whether it has the flexible execution class.
         glue_version: such as `5.1`.
         watermark_table: where it keeps watermarks; empty if it keeps none.
+        has_ranges: whether a run can be told a range to load.
     """
 
     name: str
@@ -56,6 +58,7 @@ class PipelineJob:
     is_flex: bool = False
     glue_version: str = DEFAULT_GLUE_VERSION
     watermark_table: str = ""
+    has_ranges: bool = False
 
 
 def read_jobs(assembly: Assembly, region: str) -> tuple[PipelineJob, ...]:
@@ -120,6 +123,7 @@ def _job(name: str, properties: Mapping[str, Any], known: Mapping[str, Any]) -> 
         is_flex=properties.get("ExecutionClass") == "FLEX",
         glue_version=str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION)),
         watermark_table=str(arguments.get(WATERMARK_TABLE, "")),
+        has_ranges=FROM in arguments,
     )
 
 

@@ -190,6 +190,26 @@ def test_a_run_is_shown_with_what_it_recorded_in_its_table(stage, monkeypatch):
     assert_one_clear_line_after(unknown, 2, "no run 'jr_of_no_one' in stage prod", second)
 
 
+def test_a_report_and_the_freshness_of_a_stage_are_of_its_runs(stage, home, tmp_path):
+    mart = {"writes": [{"uri": "s3://landing/mart/", "published": True}]}
+    stage.deploy({"load": "print(1)", "report": ""}, {"report": ["load"]})
+    stage.edit(lambda resource: resource.setdefault("Metadata", {}).update({"Tidemark": mart}))
+    run_id = stage.port.start("load")
+    stage.port.ended("load", run_id)
+    file = tmp_path / "page.html"
+
+    result = stage.ask("report", "--output", str(file))
+    other = stage.ask("report", "--output", str(file), stage="test")
+    status = json.loads(stage.ask("status", "--format", "json").stdout)
+
+    assert result.exit_code == 0, result.output
+    assert run_id[:12] in file.read_text(encoding="utf-8")
+    assert "An estimate" not in file.read_text(encoding="utf-8")
+    assert_one_clear_line_after(other, 2, "the assembly is of the stage prod, not 'test'")
+    assert status[0]["freshness"][0]["held_back_by"] == "report"  # writes it too, and never ran
+    assert not list(home.glob("*.html"))
+
+
 def test_one_job_runs_alone_with_the_arguments_of_its_trigger(stage):
     stage.deploy({"load": "", "report": "import sys\nprint(sys.argv[-1])"}, {"report": ["load"]})
     for trigger in stage.port.glue.get_triggers()["Triggers"]:

@@ -1,0 +1,88 @@
+"""`tidemark report` of a home in which runs are recorded: nothing runs, and nothing is changed."""
+
+from __future__ import annotations
+
+import time
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.stored_warnings import keep_warnings, unseen_warnings
+from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.report import drawing
+
+
+@pytest.fixture
+def app(write_assembly, home: Path) -> Path:
+    """An app of two jobs, of which one has failed with a warning."""
+    now_ms = time.time_ns() // 1_000_000
+    with Store(Home.open(home).database) as store:
+        for name, state in (("load", "SUCCEEDED"), ("report", "FAILED"), ("submitted", "FAILED")):
+            run = JobRun(f"jr_{name}", name, None, None, 0, state, now_ms - 9000, "log", "enable")
+            store.put_job_run(run)
+        keep_warnings(store, "jr_report", ["mind the gap"])
+    return write_assembly({"load": "", "report": ""}, {"report": ["load"]})
+
+
+def test_the_page_is_in_the_home_and_tells_of_the_jobs_of_the_app(app, home) -> None:
+    result = tidemark("report", "--app", str(app))
+    page = (home / "report.html").read_text(encoding="utf-8")
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"wrote {home / 'report.html'}\n"
+    assert "jr_report" in page
+    assert "submitted" not in page
+
+
+def test_a_warning_on_the_page_is_still_not_seen(app, home) -> None:
+    tidemark("report", "--app", str(app))
+
+    assert "mind the gap" in (home / "report.html").read_text(encoding="utf-8")
+    with Store(Home.open(home).database) as store:
+        assert len(unseen_warnings(store)) == 1
+
+
+def test_it_is_written_where_it_is_asked_for_and_opened(app, tmp_path, monkeypatch) -> None:
+    file, opened = tmp_path / "a page ü.html", []
+    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.append(url)) or True)
+
+    result = tidemark("report", "--app", str(app), "--output", str(file), "--open", "--limit", "1")
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert opened == [file.as_uri()]
+    assert file.is_file()
+
+
+def test_without_a_browser_a_line_says_so(app, monkeypatch) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda url: False)
+
+    assert "no browser could be opened" in tidemark("report", "--app", str(app), "--open").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--output", "nowhere/page.html"), "there is no folder"),
+        (("--output", "."), "is a folder"),
+        (("--context", "a=b"), "--context goes with --deployed STAGE"),
+        (("--deployed", ""), "is no stage"),
+        (("--app", "nowhere"), "not a CDK cloud assembly"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(words, told, app, home) -> None:
+    given = words if "--app" in words else ("--app", str(app), *words)
+
+    assert_one_clear_line(tidemark("report", *given), 2, told)
+    assert not (home / "report.html").exists()
+
+
+def test_what_draws_and_is_not_there_is_named(app, home, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(drawing, "TIDEMARK", tmp_path / "site-packages" / "tidemark")
+    monkeypatch.chdir(tmp_path)
+    result = tidemark("report", "--app", str(app))
+
+    assert_one_clear_line(result, 2, "npm install --save-dev @hpcc-js/wasm-graphviz vega vega-lite")
+    assert not (home / "report.html").exists()
