@@ -9,6 +9,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Hundreds of processes import the same modules: compiled once, not by each of them.
 unexport PYTHONDONTWRITEBYTECODE
 
+# What other targets run: the sweeps of the night, and what needs more than the set-up.
+OF_EVERY_CHANGE := not nightly and not install and not clients and not browser
+
 # The JVMs of the tests live for seconds: optimising their code costs more than it brings.
 test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
@@ -25,16 +28,13 @@ setup: .venv/.complete ## Install everything into .venv and node_modules (once; 
 demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increment, nothing new, proof
 	@python -m sample demo
 
-test: setup ## Run the tests, but for the sweeps of test-nightly
-	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install \
-		and not clients and not browser"
+test: test-fast ## Run the tests, but for the sweeps of test-nightly
 	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder \
-		-m "(spark or synth or stress) and not nightly and not install and not clients \
-		and not browser"
+		-m "(spark or synth or stress) and $(OF_EVERY_CHANGE)"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
-	@pytest -q -n 2 --dist loadscope -m "not spark and not synth and not stress and not install \
-		and not clients and not browser"
+	@pytest -q -n 2 --dist loadscope \
+		-m "not spark and not synth and not stress and $(OF_EVERY_CHANGE)"
 
 test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script, long guide; random examples
 	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder --hypothesis-profile=random \
