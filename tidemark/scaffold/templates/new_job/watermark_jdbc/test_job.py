@@ -33,9 +33,10 @@ def table(spark, request):
 def run(glue_job, watermarks):
     """Return a function that runs the job once on a table."""
 
-    def run(jdbc_table: str):
+    def run(jdbc_table: str, begin: str = "none", end: str = "none"):
         arguments = {"target_path": TARGET, "watermark_table": watermarks, **DATABASE}
-        return glue_job(SCRIPT, jdbc_table=jdbc_table, **arguments).check()
+        days = {"backfill_from": begin, "backfill_to": end}
+        return glue_job(SCRIPT, jdbc_table=jdbc_table, **arguments, **days).check()
 
     return run
 
@@ -55,6 +56,21 @@ def test_a_run_reads_the_rows_that_are_new_or_changed(lake, table, run):
     run(name)
 
     assert written(lake) == [(1, "done"), (1, "open"), (2, "open")]
+
+
+def test_days_can_be_loaded_again_and_the_next_run_reads_what_it_would_have_read(lake, table, run):
+    name = table(
+        "(1, 'open', TIMESTAMP'2013-01-01 10:00:00'), (2, 'open', TIMESTAMP'2013-01-02 00:00:00')"
+    )
+    run(name)
+    table("(3, 'open', TIMESTAMP'2013-01-03 10:00:00')")
+
+    run(name, "2013-01-01", "2013-01-02")
+    again = written(lake)
+    run(name)
+
+    assert again == [(1, "open"), (1, "open"), (2, "open")]
+    assert written(lake) == [*again, (3, "open")]
 
 
 def test_rows_that_may_not_be_all_committed_wait_for_the_next_run(lake, table, run):
