@@ -1,5 +1,6 @@
 """The page of a report: what it shows, as one HTML text that loads nothing."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,7 @@ from tidemark.report.states import kind_of, with_sign
 from tidemark.report.words import age, amount, moment, took, usd
 
 FOLDER = Path(__file__).parent
+PX_OF_PT = 4 / 3
 GRAPH, GANTT, COSTS = "graph", "gantt", "costs"
 Draw: TypeAlias = Callable[[Mapping[str, str], Mapping[str, Mapping[str, Any]]], Mapping[str, str]]
 
@@ -80,10 +82,17 @@ def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str
     return environment.get_template("page.html.jinja").render(
         report=report,
         content=content,
+        width=width_px(pictures[GRAPH]),
         pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704 (drawn)
         style=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 (ours)
         version=_version(),
     )
+
+
+def width_px(svg: str) -> int:
+    """Return the width of a picture of Graphviz, which tells it in points; 0 if it does not."""
+    found = re.search(r'<svg width="([0-9.]+)pt"', svg)
+    return round(float(found[1]) * PX_OF_PT) if found else 0
 
 
 def _version() -> str:

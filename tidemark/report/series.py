@@ -8,7 +8,7 @@ from tidemark.report.states import BAD, kind_of
 
 MOST_POINTS = 48
 MOST_BARS, MOST_JOBS = 120, 40
-PAUSE_MS = 3_600_000
+PAUSE_MS = 900_000
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def last_period(runs: Sequence[PipelineRun], now_ms: int) -> list[PipelineRun]:
-    """Return the runs of the newest period without a pause of an hour, oldest first.
+    """Return the runs of the newest period without a pause of 15 minutes, oldest first.
 
     At most `MOST_BARS` runs of `MOST_JOBS` jobs.
 

@@ -1,0 +1,137 @@
+"""What the page counts: points of charts, the last period, DPU-hours, USD, boxes of the graph."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.report.charts import gantt
+from tidemark.report.commits import PipelineRun
+from tidemark.report.costs import costs_of, estimated_dpu_seconds
+from tidemark.report.deployed import dpu_seconds_of
+from tidemark.report.dot import graph_of, jobs_of_picture, place_of
+from tidemark.report.jobs import PipelineJob
+from tidemark.report.series import MOST_BARS, last_period, points_of
+from tidemark.report.words import age, took, usd
+
+MINUTE = 60_000
+
+
+def run(start: int, minutes: float = 1, state: str = "SUCCEEDED", job: str = "a") -> PipelineRun:
+    end = start + round(minutes * MINUTE)
+    return PipelineRun(job, f"jr_{start}", state, start, end, rows_read=100, dpu_seconds=120.0)
+
+
+def test_a_few_runs_are_a_point_each_and_many_are_means() -> None:
+    few = points_of([run(0, 1), run(10, 3)])
+    many = points_of([run(0, 1), run(10, 3, "FAILED"), run(20, 2)], most=2)
+
+    assert [(it.runs, it.seconds) for it in few] == [(1, 60.0), (1, 180.0)]
+    assert [(it.runs, it.failed, it.seconds) for it in many] == [(2, 1, 120.0), (1, 0, 120.0)]
+    assert points_of([]) == []
+
+
+def test_what_no_run_told_is_no_number() -> None:
+    (point,) = points_of([PipelineRun("a", "jr_1", "RUNNING", 0)])
+
+    assert (point.seconds, point.rows_read) == (None, None)
+
+
+def test_the_last_period_ends_at_a_pause_and_at_what_is_still_running() -> None:
+    early, late = run(0, 5), run(60 * MINUTE, 5)
+    going = PipelineRun("b", "jr_b", "RUNNING", 0)
+
+    assert last_period([early, late], 100 * MINUTE) == [late]
+    assert last_period([going, late], 100 * MINUTE) == [going, late]
+    assert len(last_period([run(number) for number in range(500)], 10_000)) == MOST_BARS
+
+
+def test_a_killed_run_without_an_end_is_seen_in_the_chart() -> None:
+    killed = PipelineRun("a", "jr_1", "FAILED", 1000)
+    (bar,) = gantt([killed], 5000)["data"]["values"]
+
+    assert bar["end"] > bar["begin"]
+
+
+def test_costs_are_by_month_and_job_and_by_the_prices_of_the_class() -> None:
+    jobs = [PipelineJob("a", worker_type="G.1X"), PipelineJob("b", worker_type="R.1X")]
+    january, february = 1_767_225_600_000, 1_769_904_000_000
+    hour = [
+        PipelineRun("a", "1", "SUCCEEDED", january, january + 1, dpu_seconds=3600),
+        PipelineRun("a", "2", "SUCCEEDED", january, january + 1, dpu_seconds=3600, flex=True),
+        PipelineRun("b", "3", "FAILED", february, february + 1, dpu_seconds=3600),
+        PipelineRun("gone", "4", "SUCCEEDED", february, february + 1, dpu_seconds=0),
+        PipelineRun("a", "5", "RUNNING", february),
+    ]
+
+    found = [(it.month, it.job, it.runs, round(it.usd, 2)) for it in costs_of(jobs, hour)]
+
+    assert found == [
+        ("2026-02", "b", 1, 0.52),
+        ("2026-02", "gone", 1, 0.0),
+        ("2026-01", "a", 2, 0.73),
+    ]
+
+
+def test_glue_6_has_prices_of_its_own() -> None:
+    jobs = [PipelineJob("a", worker_type="G.1X", glue_version="6.0")]
+    runs = [PipelineRun("a", "1", "SUCCEEDED", 0, 1, dpu_seconds=3600)]
+
+    assert round(costs_of(jobs, runs)[0].usd, 3) == 0.308
+
+
+def test_a_run_is_billed_a_minute_at_least_and_what_aws_tells_wins() -> None:
+    job = PipelineJob("a", worker_type="G.1X", dpu=2)
+
+    assert estimated_dpu_seconds(3, 2) == 120
+    assert estimated_dpu_seconds(90, 2) == 180
+    assert dpu_seconds_of(job, {"DPUSeconds": 7.5, "ExecutionTime": 100}) == 7.5
+    assert (
+        dpu_seconds_of(job, {"ExecutionTime": 5, "WorkerType": "G.2X", "NumberOfWorkers": 3}) == 360
+    )
+    assert dpu_seconds_of(job, {"ExecutionTime": 0, "MaxCapacity": 2.0}) == 0  # it never started
+
+
+def test_of_many_jobs_those_that_failed_and_their_neighbours_are_in_the_picture() -> None:
+    jobs = [PipelineJob(f"j{n}", after=(f"j{n - 1}",) if n else ()) for n in range(200)]
+    last = {job.name: run(0, job=job.name) for job in jobs} | {"j150": run(0, 1, "FAILED", "j150")}
+
+    shown = [job.name for job in jobs_of_picture(jobs, last, {"j180"})]
+
+    assert len(shown) == 60
+    assert {"j149", "j150", "j151", "j179", "j180", "j181"} <= set(shown)
+
+
+def test_jobs_without_datasets_are_joined_by_what_they_wait_for() -> None:
+    jobs = [PipelineJob("a", writes=("s3://b/x/",)), PipelineJob("b", after=("a",))]
+
+    assert "j0 -> j1" in graph_of(jobs, {}, [], {}, 0)
+
+
+def test_a_job_that_merges_has_one_arrow_with_two_ends() -> None:
+    target = "s3://b/mart/"
+    graph = graph_of([PipelineJob("a", reads=(target,), writes=(target,))], {}, [], {}, 0)
+
+    assert graph.count("->") == 1
+    assert "[dir=both]" in graph
+
+
+@pytest.mark.parametrize(
+    ("uri", "place"),
+    [
+        ("s3://tidemark-dev-storage-raw/flights/", "raw/flights"),
+        ("s3://bucket/", "s3://bucket/"),
+        ("jdbc:postgresql://host/db#orders", "jdbc:postgresql://host/db#orders"),
+    ],
+)
+def test_a_dataset_is_shown_by_the_end_of_its_address(uri: str, place: str) -> None:
+    assert place_of(uri) == place
+
+
+def test_amounts_are_written_for_people() -> None:
+    assert [age(it * 1000) for it in (-1, 119, 120, 7200, 200_000)] == [
+        *("0 s", "119 s", "2 min", "2 h", "2 days")
+    ]
+    assert [took(it) for it in (None, 2.44, 45, 300, 12_000)] == [
+        *("\N{EN DASH}", "2.4 s", "45 s", "5 min", "3 h 20 min")
+    ]
+    assert [usd(it) for it in (0, 0.0042, 1234.5)] == ["0.00", "0.0042", "1,234.50"]
