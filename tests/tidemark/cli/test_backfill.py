@@ -105,7 +105,6 @@ def test_what_failed_is_told_with_what_runs_the_rest_and_only_that_is_run(port, 
     (tmp_path / "fail-2013-01-03").unlink()
     before = told(tmp_path)
     again = tidemark("backfill", job, *DAYS, "--parts", "3", "--yes", "--only-missing")
-    nothing = tidemark("backfill", job, *DAYS, "--only-missing", "--yes", "--format", "json")
 
     assert failed.exit_code == 1
     assert (
@@ -117,7 +116,6 @@ def test_what_failed_is_told_with_what_runs_the_rest_and_only_that_is_run(port, 
     assert [line.split()[0] for line in told(tmp_path)[len(before) :]] == [
         *("2013-01-03", "2013-01-05"),
     ]
-    assert json.loads(nothing.stdout)["parts"] == []
 
 
 def test_what_runs_now_is_running_and_is_not_run_twice(port, job, tmp_path):
@@ -137,6 +135,28 @@ def test_what_runs_now_is_running_and_is_not_run_twice(port, job, tmp_path):
     assert_one_clear_line(same, 2, f"{run_id} of {job} fills 2013-01-02 to 2013-01-03 now")
     assert_one_clear_line(other, 2, "1 of its runs may go on at once: wait for it")
     assert port.states(job) == ["SUCCEEDED"]
+
+
+def test_ctrl_c_stops_what_was_started_and_says_what_runs_the_rest(
+    port, job, tmp_path, monkeypatch
+):
+    (tmp_path / "wait-2013-01-01").touch()
+
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tidemark.operate.backfill.filling.time.sleep", interrupted)
+    result = tidemark("backfill", job, *DAYS, "--parts", "3", "--only-missing", "--yes")
+    monkeypatch.undo()
+
+    (run,) = port.glue.get_job_runs(JobName=job)["JobRuns"]
+    assert port.ended(job, run["Id"])["JobRunState"] == "STOPPED"
+    assert result.exit_code == 130
+    assert (
+        f"stopped: 0 of 3 job runs done; `tidemark backfill {job} --from 2013-01-01 --to "
+        "2013-01-06 --only-missing --parts 3` runs the rest" in result.stderr
+    )
+    assert told(tmp_path) == []
 
 
 def test_parts_run_at_once_as_far_as_the_job_may(port, tmp_path):
