@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.rewind_request import Request, plan_of, show_plan
+from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan
 from tidemark.cli.synth import APP_HELP
 from tidemark.cli.where import CONTEXT_HELP, DEPLOYED_HELP, Where
 from tidemark.errors import UsageError
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tidemark.operate.rewind.local import Windows
     from watermarks import WatermarkAdmin
 
-LAST = "last"
 TO_HELP = (
     "Where to: a run, the beginning of its id is enough; a moment, 2026-11-20 or 2026-11-20T06:00 "
     "(UTC); or beginning."
@@ -164,11 +163,7 @@ class Here:
             done = finish(self.home, self.store, self.open_table, record, at_ms=_now_ms())
             _tell(done, request, f"rewind {done.rewind_id} is finished")
             return
-        if request.undo != LAST and not str(request.undo).isdecimal():
-            raise UsageError(
-                f"--undo {request.undo}: give a number that `tidemark rewind --list` shows"
-            )
-        number = None if request.undo == LAST else int(str(request.undo))
+        number = number_of(request)
         if not request.yes:
             click.confirm(
                 f"Undo {'the last rewind' if number is None else f'rewind {number}'}?", abort=True

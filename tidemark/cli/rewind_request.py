@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tidemark.operate.rewind.plan import Plan
 
 BEGINNING = "beginning"
+LAST = "last"
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 
 
@@ -71,6 +72,21 @@ class Request:
         if not sys.stdin.isatty():
             raise UsageError("say why, for the record: --why TEXT")
         return str(click.prompt("Why, for the record"))
+
+
+def number_of(request: Request) -> int | None:
+    """Return the number that `--undo` names, None for the last one.
+
+    Raises:
+        UsageError: it is no number.
+    """
+    if request.undo == LAST:
+        return None
+    if not str(request.undo).isdecimal():
+        raise UsageError(
+            f"--undo {request.undo}: give a number that `tidemark rewind --list` shows"
+        )
+    return int(str(request.undo))
 
 
 def target_of(facts: "Facts", jobs: Sequence[str], text: str) -> "Target":

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,21 @@ from tests.fixtures.commands import WriteAssembly
 from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tidemark.local_glue.bookmarks.versions import (
+    commit_bookmark,
+    delete_bookmark,
+    latest_bookmark,
+)
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.deployments import deploy_on_port
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.rewinds.steps import WatermarkStep
+from tidemark.local_glue.store.database import JobRun
 from tidemark.local_glue.watermark_tables import watermark_table
-from watermarks import Watermarks
+from tidemark.operate.rewind.stage_records import StageRecord
+from watermarks import WatermarkAdmin, Watermarks
 
 CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "me",
@@ -360,3 +369,99 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(words, parts):
     result = tidemark(*words, "--deployed", "prod", "--app", "nowhere")
 
     assert_one_clear_line(result, 2, *parts)
+
+
+def have_run(stage: Stage, job: str, *runs: str) -> None:
+    """Record runs of a job that have committed its bookmark, as if they had run there."""
+
+    def record(glue: LocalGlue) -> None:
+        for number, run_id in enumerate(runs):
+            at = 1000 * (number + 1)
+            run = JobRun(run_id, job, None, None, 0, "SUCCEEDED", at, "", "job-bookmark-enable")
+            glue.store.put_job_run(replace(run, completed_at_ms=at + 500))
+            latest = latest_bookmark(glue.store, job)
+            version = latest.version if latest else 0
+            commit_bookmark(glue.store, job, run_id, {"ctx": {"n": number}}, version, at + 400)
+
+    stage.port.engine.ask(record)
+
+
+def bookmark_of(stage: Stage, job: str) -> tuple[str, str]:
+    entry = stage.port.glue.get_job_bookmark(JobName=job)["JobBookmarkEntry"]
+    return entry.get("RunId", ""), json.loads(entry["JobBookmark"])["states"]
+
+
+@pytest.fixture
+def rewindable(stage):
+    """A stage of a job with a watermark and one with a bookmark behind it, each run three times."""
+    names = [f"jr_{job}{n}" for job in "lr" for n in (1, 2, 3)]
+    stage.port.engine.ask(lambda glue: [delete_bookmark(glue.store, j) for j in ("load", "report")])
+    stage.deploy({"load": "", "report": ""}, {"report": ["load"]})
+    arguments = {"--watermark_table": "rewinds-of-prod"}
+    stage.edit(lambda it: it["Properties"].setdefault("DefaultArguments", {}).update(arguments))
+    stage.port.engine.ask(lambda glue: deploy_on_port(glue, stage.app))
+    have_run(stage, "report", *names[3:])
+    with dynamodb_client(stage.port.url, "us-east-1") as client:
+        if "rewinds-of-prod" in client.list_tables()["TableNames"]:
+            client.delete_table(TableName="rewinds-of-prod")
+        create_tables(client, [watermark_table("rewinds-of-prod")])
+        watermarks = WatermarkAdmin("rewinds-of-prod", client)
+        for number, run_id in enumerate(names[:3]):
+            base = watermarks.latest("load")
+            watermarks.advance(job_id="load", run_id=run_id, to={"id": number}, base=base)
+            watermarks.checkpoint("load", run_id, written={"s3://lake/": "overwrite"})
+        yield stage, watermarks
+
+
+def test_jobs_of_a_stage_are_rewound_and_that_is_undone(rewindable):
+    stage, watermarks = rewindable
+    to = ("rewind", "load", "report", "--to", "jr_l1")
+
+    planned = json.loads(stage.ask(*to, "--dry-run", "--format", "json").stdout)
+    refused = stage.ask(*to, "--yes", "--why", "x", "--clear")
+    reset = stage.ask("rewind", "report", "--to", "beginning", "--yes", "--why", "a bad day")
+    done = stage.ask("rewind", "load", "--to", "jr_l1", "--yes", "--why", "a bad day")
+
+    (load, *_) = planned["jobs"]
+    assert (load["job"], load["states"][0]["after"]) == ("load", {"id": "0"})
+    assert_one_clear_line(refused, 1, "--clear deletes files of this machine's lake")
+    assert reset.exit_code == done.exit_code == 0, reset.output + done.output
+    assert watermarks.latest("load").watermarks == {"id": 0}
+    assert bookmark_of(stage, "report") == ("", {})
+    listed = json.loads(stage.ask("rewind", "--list", "--format", "json").stdout)
+    assert [(one["number"], one["state"], one["why"]) for one in listed] == [
+        (2, "done", "a bad day"),
+        (1, "done", "a bad day"),
+    ]
+
+    undone = [stage.ask("rewind", "--undo", number, "--yes") for number in ("2", "1")]
+
+    assert [one.exit_code for one in undone] == [0, 0], undone[0].output + undone[1].output
+    assert watermarks.latest("load").watermarks == {"id": 2}
+    assert bookmark_of(stage, "report") == ("jr_r3", {"ctx": {"n": 2}})
+
+
+def test_a_rewind_of_a_stage_that_was_interrupted_is_finished_or_taken_back(rewindable):
+    stage, watermarks = rewindable
+    step = WatermarkStep("rewinds-of-prod", "load", "", 3, "jr_l3", "jr_l1")
+    runs = (("report", "jr_r3", "jr_r1"),)
+    record = StageRecord(1, "begun", 1, "ada", "a bad day", "jr_l1", runs, (step,))
+    client = watermarks.dynamodb_client
+    client.put_item(TableName="rewinds-of-prod", Item=record.to_item())
+
+    refused = stage.ask("rewind", "load", "--to", "jr_l1", "--yes", "--why", "x")
+    finished = stage.ask("rewind", "--resume")
+
+    assert_one_clear_line_after(refused, 2, "rewind 1 was interrupted and is half done")
+    assert finished.exit_code == 0, finished.output
+    assert watermarks.latest("load").watermarks == {"id": 0}
+    assert bookmark_of(stage, "report") == ("jr_r1", {"ctx": {"n": 0}})
+    assert stage.ask("rewind", "--undo", "--yes").exit_code == 0
+    assert watermarks.latest("load").watermarks == {"id": 2}
+
+    half = replace(record, number=2, watermarks=(replace(step, expected=5),))
+    client.put_item(TableName="rewinds-of-prod", Item=half.to_item())
+    stage.port.glue.reset_job_bookmark(JobName="report", RunId="jr_r1")
+    assert stage.ask("rewind", "--undo", "2", "--yes").exit_code == 0
+    assert bookmark_of(stage, "report") == ("jr_r3", {"ctx": {"n": 2}})
+    assert watermarks.latest("load").watermarks == {"id": 2}

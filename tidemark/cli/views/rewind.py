@@ -1,7 +1,7 @@
 """What `tidemark rewind` prints: a plan in lines that fit 80 columns, and the records."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tidemark.local_glue.rewinds.records import RewindRecord
     from tidemark.operate.rewind.amounts import Reread
     from tidemark.operate.rewind.plan import JobPlan, Plan, StateMove
+    from tidemark.operate.rewind.stage_records import StageRecord
 
 WIDTH = 80
 VERDICTS = {RIGHT: "safe", DOUBLES: "DOUBLES", STALE: "NOT CORRECTED", NOT_KNOWN: "not known"}
@@ -107,19 +108,29 @@ def _wrapped(text: str, mark: str = "") -> list[str]:
 
 def records_listing(records: Sequence["RewindRecord"]) -> Listing:
     """Return the list of `tidemark rewind --list`, newest first."""
-    rows = [
-        (
-            str(one.rewind_id),
-            f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
-            one.state,
-            ", ".join(jobs_of(one)),
-            str(one.document["to"]),
-            f"{one.actor}: {one.why}",
-        )
+    return _listing(
+        (one.rewind_id, one.at_ms, one.state, jobs_of(one), one.document["to"], one.actor, one.why)
         for one in records
+    )
+
+
+def stage_listing(records: Sequence["StageRecord"]) -> Listing:
+    """Return the list of `tidemark rewind --list` of a stage, newest first."""
+    return _listing(
+        (one.number, one.at_ms, one.state, one.jobs, one.to, one.actor, one.why) for one in records
+    )
+
+
+def _listing(rows: Iterable[tuple[int, int, str, list[str], str, str, str]]) -> Listing:
+    cells = [
+        (
+            str(number),
+            f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
+            *(state, ", ".join(jobs), to, f"{actor}: {why}"),
+        )
+        for number, at_ms, state, jobs, to, actor, why in rows
     ]
-    headings = ("number", "at", "state", "jobs", "to", "who and why")
-    return Listing(headings, rows, "Rewinds")
+    return Listing(("number", "at", "state", "jobs", "to", "who and why"), cells, "Rewinds")
 
 
 def jobs_of(record: "RewindRecord") -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from tidemark.assembly.definitions import Deployment
 from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_glue.bookmarks.versions import bookmark_versions
+from tidemark.local_glue.bookmarks.versions import bookmark_versions, latest_bookmark
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.rewinds.carry_out import OpenTable, carry_out, take_back
 from tidemark.local_glue.rewinds.records import BEGUN, DONE, RewindRecord, rewinds
@@ -195,6 +195,7 @@ def undo(
     if record.state == BEGUN:
         return take_back(home, store, open_table, record)
     steps = Steps.from_json(record.document["steps"]).backwards()
+    _check_not_run_since(store, record, steps)
     to = f"before rewind {record.rewind_id}"
     return carry_out(
         *(home, store, open_table, steps),
@@ -204,6 +205,17 @@ def undo(
         to=to,
         undoes=record.rewind_id,
     )
+
+
+def _check_not_run_since(store: Store, record: RewindRecord, steps: Steps) -> None:
+    for step in steps.bookmarks:
+        latest = latest_bookmark(store, step.job)
+        if latest is None or latest.version != step.expected:
+            raise UsageError(
+                f"a run of {step.job} has committed since rewind {record.rewind_id}, or somebody "
+                "has set its bookmark: to undo it would take that back too; nothing was changed: "
+                f"rewind {step.job} again instead"
+            )
 
 
 def _to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRecord:

@@ -1,0 +1,65 @@
+"""A rewind of a deployed stage as it is recorded: one row of a watermark table."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.local_glue.rewinds.steps import Steps, WatermarkStep
+
+RECORDS = "~rewind"  # the job name of the records; no job of Glue is meant
+BEGUN, DONE, UNDONE = "begun", "done", "undone"
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """A rewind of a stage as it is recorded; `runs` are those of bookmarks: job, from, to."""
+
+    number: int
+    state: str
+    at_ms: int
+    actor: str
+    why: str
+    to: str
+    runs: tuple[tuple[str, str, str], ...]
+    watermarks: tuple[WatermarkStep, ...]
+
+    def to_item(self) -> dict[str, Any]:
+        """Return the row of the table."""
+        steps = Steps(watermarks=self.watermarks).to_json()["watermarks"]
+        document = {"to": self.to, "runs": self.runs, "watermarks": steps}
+        return {
+            **key_of(self.number),
+            "wmKind": {"S": "operator"},
+            "wmActor": {"S": self.actor},
+            "wmReason": {"S": self.why},
+            "wmState": {"S": self.state},
+            "wmAtMs": {"N": str(self.at_ms)},
+            "wmDocument": {"S": json.dumps(document)},
+        }
+
+    @property
+    def jobs(self) -> list[str]:
+        """The jobs whose state it moves."""
+        names = [*(job for job, _, _ in self.runs), *(step.job for step in self.watermarks)]
+        return list(dict.fromkeys(names))
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> "StageRecord":
+        """Return what `to_item` wrote."""
+        document = json.loads(item["wmDocument"]["S"])
+        return cls(
+            int(item["runId"]["S"]),
+            item["wmState"]["S"],
+            int(item["wmAtMs"]["N"]),
+            item["wmActor"]["S"],
+            item["wmReason"]["S"],
+            document["to"],
+            tuple((job, from_, to) for job, from_, to in document["runs"]),
+            tuple(WatermarkStep(**one) for one in document["watermarks"]),
+        )
+
+
+def key_of(number: int) -> dict[str, Any]:
+    """Return the key of the row of a record."""
+    return {"jobName": {"S": RECORDS}, "runId": {"S": f"{number:06d}"}}
