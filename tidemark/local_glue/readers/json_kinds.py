@@ -30,6 +30,7 @@ from tidemark.local_glue.frames.choices import Choice, choice_of
 JAVA = "dev.tidemark.json.JsonKinds"
 BROKEN = "!"  # as `JsonKinds.BROKEN` of Java
 MOST_DIGITS = 38  # of a decimal
+MOST_COLLECTED = 10_000  # records of different kinds that this process merges itself
 ATOMIC: dict[str, DataType] = {
     "i": IntegerType(),
     "l": LongType(),
@@ -89,8 +90,13 @@ def kinds_in(frame: DataFrame, text: Column) -> Kinds | None:
     """
     kinds = F.when(is_utf_8(text), kinds_of(text)).otherwise(BROKEN)
     each = frame.select(kinds.alias("kinds"), F.monotonically_increasing_id().alias("place"))
-    first = each.groupBy("kinds").agg(F.min("place").alias("place")).orderBy("place")
-    found: list[Kinds | None] = first.rdd.mapPartitions(_of_partition).collect()
+    first = each.groupBy("kinds").agg(F.min("place").alias("place"))
+    found: list[Kinds | None]
+    few = first.limit(MOST_COLLECTED + 1).collect()
+    if len(few) <= MOST_COLLECTED:
+        found = list(_of_partition(sorted(few, key=lambda row: row.place)))
+    else:  # merged where they are
+        found = first.orderBy("place").rdd.mapPartitions(_of_partition).collect()
     if any(one is None for one in found):
         return None
     return reduce(Kinds.with_all, (one for one in found if one is not None), Kinds())
@@ -108,7 +114,7 @@ def kinds_of(text: Column) -> Column:
 
 
 def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
-    """Yield the kinds of the texts of a partition; called in a worker of Spark."""
+    """Yield the kinds of the texts of a partition, None if one is no JSON."""
     found = Kinds()
     for row in rows:
         if row.kinds == BROKEN:
