@@ -215,10 +215,13 @@ def run(
         print_unserved(console, unserved_tables(load(assembly), read_assembly(assembly).assets))
         sys.exit(run_served(home, served, assembly, workflow, only, begin))
     progress = JobProgress(console)
-    with jvms_of(home, is_isolated=isolated, say=progress.say) as jvms:
+    with (
+        lineage_to(lineage, home, progress.say) as tell,
+        jvms_of(home, is_isolated=isolated, say=progress.say) as jvms,
+    ):
         assembly = assembly_folder(console, app, context)
         print_unserved(console, unserved_tables(load(assembly), read_assembly(assembly).assets))
-        with progress, lineage_to(lineage, home, progress.say) as tell:
+        with progress:
             result = run_workflow(
                 assembly,
                 home,

@@ -109,5 +109,19 @@ def test_settings_that_cannot_be_followed_are_told_and_stop_nothing(text, tmp_pa
     assert capsys.readouterr() == ("", "")
 
 
+def test_without_the_library_an_option_is_refused_and_a_setting_is_told(monkeypatch):
+    monkeypatch.setattr("tidemark.extras.find_spec", lambda _: None)
+    remedy = "`pip install 'tidemark-glue[lineage]'`"
+    told = []
+
+    with pytest.raises(UsageError) as why:
+        destination_of("http://h", pytest.fail)
+    monkeypatch.setenv("OPENLINEAGE_URL", "http://h")
+
+    assert destination_of(None, told.append) is None
+    assert remedy in str(why.value)
+    assert [sentence.endswith(remedy) for sentence in told] == [True]
+
+
 def test_nothing_is_sent_without_settings():
     assert destination_of(None, pytest.fail) is None
