@@ -27,6 +27,7 @@ from .windows.window import OpenWindow, Window
 
 if TYPE_CHECKING:
     from .admin import HistoryEntry, RunRecord, WatermarkAdmin
+    from .nothing_new import end_if_nothing_new
     from .spark import (
         Dialect,
         Subquery,
@@ -50,6 +51,7 @@ else:
         "HistoryEntry": "admin",
         "RunRecord": "admin",
         "WatermarkAdmin": "admin",
+        "end_if_nothing_new": "nothing_new",
     }
 
     def __getattr__(name: str) -> Any:
@@ -80,6 +82,7 @@ __all__ = [
     "WatermarksError",
     "Window",
     "create_table_request",
+    "end_if_nothing_new",
     "latest_by_key",
     "merge_window",
     "newest",

@@ -72,7 +72,7 @@ def attribute(
     noted = _notes.get((job_id, run_id), ({}, {}))
     datasets, modes = [*{**noted[0], **(read or {})}], {**noted[1], **(written or {})}
     room = _ROW_BYTES - len(NAME) - size_of({"M": row})
-    for document in _shorter(datasets, modes, _code()):
+    for document in _shorter(datasets, modes, code_digests()):
         text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
         if len(text.encode("utf-8", errors="replace")) <= room:
             return {NAME: {"S": text}} if document else {}
@@ -115,7 +115,7 @@ def _shorter(
 
 
 @cache
-def _code() -> Mapping[str, str]:
+def code_digests() -> Mapping[str, str]:
     """Return the SHA-256 of the script, and of the zip that this library is in, if it is in one."""
     archive = getattr(globals().get("__loader__"), "archive", "")
     places = {"script": sys.argv[0] if sys.argv else "", "libs": archive}

@@ -167,7 +167,7 @@ def test_a_row_stays_within_one_write_unit_whatever_was_noted(watermarks, job, r
 )
 def test_what_has_no_room_is_left_out_least_important_first(monkeypatch, room, kept):
     code = {"script": "a" * 64, "libs": "b" * 64}
-    monkeypatch.setattr(run_notes, "_code", lambda: code)
+    monkeypatch.setattr(run_notes, "code_digests", lambda: code)
     monkeypatch.setattr(run_notes, "_ROW_BYTES", room + 15)  # beside its name and an empty row
 
     found = attribute("job", "jr_1", {}, {"s" * 90: None}, {"w": "append"})

@@ -10,6 +10,7 @@ a job, if it has several, has a head and rows of its own: it moves, costs and re
     ~COMMITTED##0000…      ~COMMITTED#orders#0000…          committed windows, in blocks
     ~BACKFILL#<id>                                          which parts of a backfill are done
     ~CHECKPOINT#jr_1                                        what a run without watermarks has done
+    ~BEFORE                                                 what the last run found at its start
 
 "~" sorts after every run id, and "~HEAD" after all others, so a reader of the v1 class, which takes
 the greatest `runId`, finds it. Our attributes start with `wm`, except `expiresAt`; any other name

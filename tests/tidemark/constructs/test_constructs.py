@@ -83,6 +83,7 @@ def test_a_job_that_is_skipped_by_its_inputs_names_them_in_the_template(
 
     from tidemark.constructs.dataset import Dataset
     from tidemark.local_glue.workflows.nothing_new import ARGUMENT
+    from watermarks import nothing_new
 
     bucket = s3.Bucket.from_bucket_name(stack, "Lake", "lake")
     raw, curated = Dataset(bucket, "raw/"), Dataset(bucket, "curated/")
@@ -104,6 +105,8 @@ def test_a_job_that_is_skipped_by_its_inputs_names_them_in_the_template(
     }
     assert by_name["second"][ARGUMENT] == "s3://lake/more/,s3://lake/raw/"
     assert ARGUMENT not in by_name["first"]
+    assert f"--{nothing_new.ARGUMENT}" == ARGUMENT
+    assert f"--{nothing_new.TABLE_ARGUMENT}" in by_name["second"]
 
 
 def test_the_policy_of_a_key_of_the_app_is_completed_once(cdk, stack, add_pipeline, enable):

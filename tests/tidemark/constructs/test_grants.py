@@ -206,6 +206,12 @@ def needs(everything: App) -> dict[str, list[Request]]:
         "SparkReadManyRole": [
             *everything.runs("read-many"),
             *reads(theirs, *(f"source-{n:03}/orders" for n in range(90))),
+            *each(["glue:GetJobBookmark", "glue:GetJobRun"], f"{GLUE}job/read-many"),
+            *each(
+                ["dynamodb:GetItem", "dynamodb:PutItem"],
+                table,
+                dynamodb__LeadingKeys=["read-many"],
+            ),
         ],
         "SparkUseEverythingRole": [
             *everything.runs("use-everything"),

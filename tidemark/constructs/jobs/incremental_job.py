@@ -100,7 +100,8 @@ class IncrementalJob(GlueJob):
             bookmark=bookmark is not BookmarkOption.DISABLE,
             watermark=watermark,
         )
-        table = shared.watermarks.reference if watermark and shared.watermarks else None
+        reference = shared.watermarks.reference if shared.watermarks else None
+        table = reference if watermark else None
         prefix = shared.security.prefix_of(name, role_is_given=uses.role is not None)
         self.runtime = runtime
         self.bookmark = bookmark
@@ -127,9 +128,12 @@ class IncrementalJob(GlueJob):
                     temp=uses.temp,
                     watermark_table=table,
                     skipped_by=inputs if skip_if_nothing_new else (),
+                    skip_table=reference if skip_if_nothing_new else None,
                 ),
                 properties=_properties(runtime, options),
-                statements=_own_statements(name, shared, watermark=watermark),
+                statements=_own_statements(
+                    name, shared, watermark=watermark, skips=skip_if_nothing_new
+                ),
                 metadata={"watermark": watermark},
                 metrics=shared.metrics,
                 cluster=Cluster(
@@ -160,13 +164,17 @@ def _properties(runtime: JobRuntime, options: JobOptions) -> dict[str, Any]:
 
 
 def _own_statements(
-    name: str, shared: SharedParts, *, watermark: bool
+    name: str, shared: SharedParts, *, watermark: bool, skips: bool
 ) -> list[permissions.Statement]:
-    """Return the permission to keep the job's watermarks, if any."""
-    watermarks = shared.watermarks if watermark else None
+    """Return the permission to keep the job's watermarks, or what its last run found, if any."""
+    watermarks = shared.watermarks
+    if watermarks is None or not (watermark or skips):
+        return []
+    arn = watermarks.table.table_arn
     return [
-        *(permissions.use_watermarks(watermarks.table.table_arn, name) if watermarks else []),
-        *(permissions.use_key(watermarks.key.key_arn) if watermarks and watermarks.key else []),
+        *(permissions.use_watermarks(arn, name) if watermark else []),
+        *(permissions.ask_for_last_run(shared.stack, arn, name) if skips else []),
+        *(permissions.use_key(watermarks.key.key_arn) if watermarks.key else []),
     ]
 
 

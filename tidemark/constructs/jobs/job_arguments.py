@@ -18,8 +18,8 @@ OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # what argparse takes for one; numb
 # (MAX_ARG_STRLEN), less its end.
 MOST_BYTES = 131_071
 # What Glue reads itself, what names the table that the role may use, and argparse's own.
-SKIP = "--skip_if_nothing_new"
-RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", SKIP, "--help", "--h"}
+SKIP, SKIP_TABLE = "--skip_if_nothing_new", "--nothing_new_table"
+RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", SKIP, SKIP_TABLE, "--help", "--h"}
 
 
 def construct_arguments(
@@ -33,6 +33,7 @@ def construct_arguments(
     temp: Dataset | None,
     watermark_table: str | None,
     skipped_by: Sequence[Dataset] = (),
+    skip_table: str | None = None,
 ) -> dict[str, str]:
     """Return what the construct sets, dashed name to text."""
     return {
@@ -46,6 +47,7 @@ def construct_arguments(
         **({"--TempDir": temp.uri} if temp else {}),
         **({"--watermark_table": watermark_table} if watermark_table else {}),
         **({SKIP: ",".join(data.uri for data in skipped_by)} if skipped_by else {}),
+        **({SKIP_TABLE: skip_table} if skip_table else {}),
     }
 
 

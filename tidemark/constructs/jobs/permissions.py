@@ -78,6 +78,25 @@ def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
     ]
 
 
+def ask_for_last_run(stack: cdk.Stack, table_arn: str, job_name: str) -> list[Statement]:
+    """Return the permission to ask what the last run of one job found, and whether it committed.
+
+    Args:
+        stack: account and region.
+        table_arn: the watermark table.
+        job_name: the partition key of the job's items.
+    """
+    job = stack.format_arn(service="glue", resource="job", resource_name=job_name)
+    return [
+        allow(["glue:GetJobBookmark", "glue:GetJobRun"], [job]),
+        allow(
+            ["dynamodb:GetItem", "dynamodb:PutItem"],
+            [table_arn],
+            {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [job_name]}},
+        ),
+    ]
+
+
 def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
     """Return the permission to write the log groups of a pipeline.
 

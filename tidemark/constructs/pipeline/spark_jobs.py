@@ -65,7 +65,7 @@ class SparkJobs(Workflow):
                 since the last commit: no object of the data that the job reads, no argument, no
                 code. Right for a job that reads nothing beside its declared data, and whose runs
                 without new files change nothing. The local Glue does not even start
-                such a run; AWS does: docs/nothing-new.md.
+                such a run; on AWS one call in the script ends it: docs/nothing-new.md.
             reads: data the job takes as its input, and may list and read.
             writes: data the job may list, read, write and replace. A job that merges into its
                 target names that here only: a target in `reads` too would be its own input.

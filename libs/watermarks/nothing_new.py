@@ -1,0 +1,174 @@
+"""Ends a run in its first lines if it would find nothing new.
+
+    ~BEFORE    wmRunId jr_7, wmInputs sha256:…    what the last run that did not end here found
+
+There is nothing new if inputs, arguments and code are what that run found, and if it SUCCEEDED and
+the bookmark in force is its own, which Glue tells. Any doubt, and any error, is a reason to go on.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from .errors import WatermarksError
+from .run_notes import code_digests
+from .table.client import TableClient
+from .table.names import check_job, check_run_id
+from .table.requests import IS_NOT_OURS, number, put_request
+from .table.schema import EXPIRES_AT, Owner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+ARGUMENT, TABLE_ARGUMENT = "skip_if_nothing_new", "nothing_new_table"
+OFF = "off"
+ROW = "~BEFORE"
+ENABLE = "job-bookmark-enable"
+_HISTORY = timedelta(days=400)
+# Every run has its own.
+_OF_ONE_RUN = {"JOB_NAME", "JOB_ID", "JOB_RUN_ID", "WORKFLOW_NAME", "WORKFLOW_RUN_ID"}
+
+
+def end_if_nothing_new(
+    args: Mapping[str, str],
+    *,
+    dynamodb_client: Any = None,
+    glue_client: Any = None,
+    s3_client: Any = None,
+) -> None:
+    """End the script as SUCCEEDED if its run would find nothing new; otherwise note what it finds.
+
+    Call it before anything else. It lists the data that the job declares, reads one row and writes
+    one, and asks Glue for the bookmark and the last run of the job. A run is ended by `sys.exit`,
+    and a line says so; why another one goes on is a line too.
+
+    Args:
+        args: what `getResolvedOptions` returned, with JOB_NAME, `skip_if_nothing_new` and
+            `nothing_new_table`, which `add_job(..., skip_if_nothing_new=True)` passes.
+        dynamodb_client: of boto3; None makes one, likewise the others.
+        glue_client: of boto3.
+        s3_client: of boto3.
+
+    Raises:
+        ValueError: an argument is missing, or a name is not usable.
+        SystemExit: there is nothing new; its code is 0.
+    """
+    missing = [n for n in ("JOB_NAME", "JOB_RUN_ID", ARGUMENT, TABLE_ARGUMENT) if not args.get(n)]
+    if missing:
+        raise ValueError(
+            f"args has no {missing[0]}: name it in getResolvedOptions; skip_if_nothing_new=True in "
+            f"add_job passes {ARGUMENT} and {TABLE_ARGUMENT}"
+        )
+    check_job(args["JOB_NAME"])
+    check_run_id(args["JOB_RUN_ID"])
+    if args[ARGUMENT] == OFF:
+        reason = f"{ARGUMENT} is {OFF}"
+    elif args.get("job_bookmark_option") != ENABLE:
+        reason = f"the job-bookmark-option is {args.get('job_bookmark_option')}, not {ENABLE}"
+    else:
+        clients = (dynamodb_client, glue_client, s3_client)
+        try:
+            reason = _reason(args, *(_client(*it) for it in zip(_SERVICES, clients, strict=True)))
+        except (BotoCoreError, ClientError, WatermarksError, LookupError, TypeError) as error:
+            reason = f"it cannot be told: {type(error).__name__}: {error}"
+    if reason:
+        print(f"the run goes on: {reason}")  # noqa: T201 (the log of the run)
+        return
+    print(f"nothing new: {args[ARGUMENT]} unchanged since the last commit")  # noqa: T201
+    sys.exit(0)
+
+
+_SERVICES = ("dynamodb", "glue", "s3")
+
+
+def _client(service: str, given: Any) -> Any:
+    if given is not None:
+        return given
+    import boto3  # here: importing boto3 takes a while
+
+    client: Any = boto3.client
+    return client(service)
+
+
+def _reason(args: Mapping[str, str], dynamodb: Any, glue: Any, s3: Any) -> str:
+    """Return why the run goes on, after noting what it finds; empty if there is nothing new."""
+    job, run_id = args["JOB_NAME"], args["JOB_RUN_ID"]
+    table = TableClient(dynamodb, args[TABLE_ARGUMENT], time.sleep, random.random)
+    row = table.row(Owner(job), ROW)
+    uris = [uri.strip() for uri in args[ARGUMENT].split(",") if uri.strip()]
+    found = digest_of(objects_of(s3, uris), sys.argv[1:], code_digests())
+    last = row.text("wmRunId") if row else ""
+    if not row or not last:
+        reason = "what the last run found is not known"
+    elif row.text("wmInputs") != found:
+        reason = "inputs, arguments or code are not those of the last run"
+    else:
+        reason = _unclear(glue, job, last)
+    if reason:
+        now = datetime.now(UTC)
+        item = {
+            **Owner(job).key(ROW),
+            "wmKind": {"S": "before"},
+            "wmAt": {"S": now.isoformat(timespec="microseconds")},
+            "wmRunId": {"S": run_id},
+            "wmInputs": {"S": found},
+            EXPIRES_AT: number(int((now + _HISTORY).timestamp())),
+        }
+        table.put(put_request(table.table, item, IS_NOT_OURS))
+    return reason
+
+
+def _unclear(glue: Any, job: str, last: str) -> str:
+    """Return why it is not clear that a run committed what is in force; empty if it is."""
+    entry = glue.get_job_bookmark(JobName=job)["JobBookmarkEntry"]
+    if entry.get("RunId") != last:
+        return f"the bookmark in force is not the one that {last} committed"
+    state = glue.get_job_run(JobName=job, RunId=last)["JobRun"]["JobRunState"]
+    return "" if state == "SUCCEEDED" else f"the last run, {last}, is {state}"
+
+
+def objects_of(s3: Any, uris: Iterable[str]) -> Iterator[Sequence[object]]:
+    """Yield what tells an object apart from another version of it, for each that a folder has."""
+    for uri in uris:
+        bucket, _, prefix = uri.partition("://")[2].partition("/")
+        pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+        yield (uri,)
+        for page in pages:
+            for one in page.get("Contents", ()):
+                yield one["Key"], one["ETag"], one["Size"], one["LastModified"].isoformat()
+
+
+def digest_of(
+    objects: Iterable[Sequence[object]], argv: Sequence[str], code: Mapping[str, str]
+) -> str:
+    """Return a digest of what a run finds.
+
+    Args:
+        objects: as `objects_of` yields them.
+        argv: what follows the name of the script; what every run has of its own does not count.
+        code: digests by name.
+    """
+    digest = sha256(json.dumps([own_words(argv), dict(code)], sort_keys=True).encode())
+    for one in objects:
+        digest.update(json.dumps(one).encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def own_words(argv: Sequence[str]) -> list[str]:
+    """Return arguments as `name=value`, without those that every run has of its own."""
+    found, words = [], iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name.startswith("--"):
+            value = value if equals else next(words, "")
+        if name.removeprefix("--") not in _OF_ONE_RUN:
+            found.append(f"{name}={value}")
+    return found
