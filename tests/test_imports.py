@@ -75,7 +75,7 @@ ALLOWED = {
     "tidemark/extras.py",
     "tidemark/report/here.py": "tidemark/local_glue",
     "tidemark/report/deployed.py": "botocore tidemark/operate",
-    "tidemark/report/windows.py": "watermarks",
+    "tidemark/report/windows.py": "botocore watermarks",
     "tidemark/report/drawing.py": "tidemark/app.py",
     "tidemark/report/page.py": "jinja2 markupsafe",
     # The edges of a rewind: the state of a home, and watermarks here and on AWS.

@@ -134,6 +134,12 @@ def test_a_run_reads_what_is_new_and_the_next_one_nothing(shop: User) -> None:
     assert "0 rows read, 0 written" in third
 
 
+def test_a_report_of_the_project_is_written(shop: User) -> None:
+    assert "report.html" in shop.types("tidemark report")
+    page = (shop.folder / ".tidemark" / "report.html").read_text(encoding="utf-8")
+    assert "ingest-orders" in page
+
+
 def test_a_job_is_added_and_runs_after_the_first(shop: User) -> None:
     said = shop.types("tidemark new-job orders-by-day --kind publish --after ingest-orders")
     assert "added the job to infra/shop_stack.py" in said

@@ -51,6 +51,20 @@ def test_a_dead_run_of_one_source_is_taken_over_and_cannot_commit(watermarks, jo
         watermarks.commit_window(dead)
 
 
+def test_the_jobs_with_open_windows_are_found_in_one_scan(watermarks, job):
+    request = {"run_id": "jr_1", "cursor": "id", "high": 10}
+    window = watermarks.open_window(job, **request)
+    watermarks.open_window(f"{job}-of-sources", source="orders", **request)
+    run(watermarks, f"{job}-done", "jr_1", 10, "")
+    before = watermarks.jobs_with_open_windows()
+    watermarks.commit_window(window)
+
+    assert {it for it in before if it.startswith(job)} == {job, f"{job}-of-sources"}
+    assert {it for it in watermarks.jobs_with_open_windows() if it.startswith(job)} == {
+        f"{job}-of-sources"
+    }
+
+
 def test_a_rewind_of_one_source_leaves_the_others(watermarks, job):
     for high in (10, 20):
         run(watermarks, job, f"jr_{high}", high, "orders")

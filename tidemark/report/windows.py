@@ -1,40 +1,49 @@
 """The windows that runs have opened and not committed, from the watermark tables of an app."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tidemark.errors import TidemarkError
+from botocore.exceptions import ClientError
+
 from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import OpenWindow
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
+MOST_JOBS = 100  # whose windows are read
+
 
 def windows_of(
-    jobs: Iterable[PipelineJob], dynamodb: Any
+    jobs: Sequence[PipelineJob], dynamodb: Any
 ) -> tuple[tuple[OpenWindow, ...], tuple[str, ...]]:
-    """Return the open windows of jobs, and a sentence for each job whose cannot be read.
+    """Return the open windows of jobs, and a sentence for each table and job that cannot be read.
 
     Args:
         jobs: each keeps watermarks; one whose table is not there has none.
         dynamodb: the client of DynamoDB.
-
-    Raises:
-        TidemarkError: a table cannot be read.
     """
     found: list[OpenWindow] = []
     unknown: list[str] = []
-    missing: set[str] = set()
-    for job in jobs:
-        if job.watermark_table in missing:
-            continue
+    for table in dict.fromkeys(job.watermark_table for job in jobs):
+        names = [job.name for job in jobs if job.watermark_table == table]
         try:
-            found += _windows(WatermarkAdmin(job.watermark_table, dynamodb), job.name)
+            admin = WatermarkAdmin(table, dynamodb)
+            having = admin.jobs_with_open_windows()
         except WatermarkTableError as error:
             if error.reason != "not_found":
-                raise TidemarkError(f"watermarks of {job.name}: {error}") from error
-            missing.add(job.watermark_table)
-        except WatermarksError:
-            unknown.append(f"The watermarks of {job.name} cannot be read.")
+                unknown.append(f"The open windows of the table {table} cannot be read: {error}.")
+            continue
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            unknown.append(f"The open windows of the table {table} cannot be read: {code}.")
+            continue
+        names = [name for name in names if name in having]
+        if len(names) > MOST_JOBS:
+            unknown.append(f"{len(names)} jobs have open windows; those of {MOST_JOBS} are shown.")
+        for name in names[:MOST_JOBS]:
+            try:
+                found += _windows(admin, name)
+            except WatermarksError:
+                unknown.append(f"The watermarks of {name} cannot be read.")
     return tuple(found), tuple(unknown)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from watermarks.table.values import Value
 
 _RACES = 20
+_HAS_WINDOWS = "attribute_type(wmWindows, :map) AND size(wmWindows) > :none"  # of a head, not a run
 _RUNS_NAMED = 10
 
 
@@ -77,6 +78,13 @@ class WatermarkAdmin(Watermarks):
         head = self._client.head(_owner(job_id, source))
         windows = head.map("wmWindows") if head else {}
         return [OpenWindow.from_attribute(windows[cursor]) for cursor in sorted(windows)]
+
+    def jobs_with_open_windows(self) -> set[str]:
+        """Return the jobs for which `open_windows` has some, of the job or of a source of it.
+
+        One scan of the table, eventually consistent: cheaper than asking for many jobs.
+        """
+        return self._client.jobs_where(_HAS_WINDOWS, {":map": {"S": "M"}, ":none": {"N": "0"}})
 
     def watermarks_of(self, job_id: str, run_id: str, *, source: str = "") -> dict[str, Any]:
         """Return the watermarks that a run left, which a rewind to it would bring back.

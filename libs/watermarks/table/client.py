@@ -152,6 +152,17 @@ class TableClient:
         """Return all rows of a job by sort key."""
         return {row.name: row for row in self.rows(owner, "\x01", "\U0010ffff")}
 
+    def jobs_where(self, condition: str, values: Item) -> set[str]:
+        """Return the jobs that have a row which fulfils a condition; reads the whole table once."""
+        with self._translated_errors():
+            pages = self._client.get_paginator("scan").paginate(
+                TableName=self.table.name,
+                FilterExpression=condition,
+                ExpressionAttributeValues=values,
+                ProjectionExpression="jobName",
+            )
+            return {item["jobName"]["S"] for page in pages for item in page["Items"]}
+
     def commit(
         self, change: Change, check_found: Callable[[Latest], None] = lambda _: None
     ) -> Latest:

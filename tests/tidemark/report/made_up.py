@@ -30,6 +30,7 @@ def report() -> Report:
             for state in STATES[1:]
         ),
         job(NASTY, (curated,), f"s3://shop-mart/{NASTY}/"),
+        job("long-" * 51, (curated,), f"s3://shop-mart/{'long' * 200}/"),
     ]
     runs = [
         run
