@@ -44,6 +44,11 @@ def folder(path: str) -> str:
     return re.sub(r"^s3[an]://", "s3://", path).rstrip("/") + "/"
 
 
+def table(name: str) -> str:
+    """Return the dataset of a table of a catalog: `table:database.name`, without the catalog."""
+    return "table:" + ".".join(name.replace("`", "").split(".")[-2:])
+
+
 def database(options: Mapping[str, str], table: object) -> str:
     """Return the dataset of a table behind JDBC: `jdbc:...#table`, without credentials."""
     url = next((value for name, value in options.items() if name.lower() == "url"), "")

@@ -29,6 +29,7 @@ from tests.e2e.recorded_calls import (
 from tests.e2e.simulation import by_folder, grants, is_allowed, policies_of, without
 from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.assembly.template import scope_of
+from tidemark.checkpoints.checkpoint import BookmarkMove
 from tidemark.errors import UsageError
 from tidemark.local_glue.commands import load, region
 from tidemark.local_glue.dynamodb import dynamodb_endpoint
@@ -36,6 +37,8 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.jvms.server import serve_pool
 from tidemark.local_glue.runs.jvms.supply import Jvms
+from tidemark.local_glue.store.checkpoints import checkpoint_of_run
+from tidemark.local_glue.store.database import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
 # The columns of a file, without its root, and Hive's type of what Parquet says of each.
@@ -97,6 +100,33 @@ def rows_of(story: Story, run: int) -> dict[str, tuple[int | None, int | None]]:
         for r in result.job_runs
         if r.job_name in SAMPLE_JOBS
     }
+
+
+def test_each_run_has_recorded_what_it_read_wrote_and_moved(told) -> None:
+    found = {}
+    with Store(told._home.database) as store:
+        for run in told.runs[0][1].job_runs:
+            checkpoint = checkpoint_of_run(store, run.run_id)
+            assert checkpoint is not None, run.job_name
+            assert checkpoint.code.keys() == {"script", "libs"}
+            found[run.job_name] = checkpoint
+
+    (landed,), (raw,) = found["ingest-flights"].read, found["ingest-flights"].written
+    (move,) = found["ingest-flights"].watermarks
+    assert (landed.rows, raw.rows, raw.mode) == (1785, 1785, "window")
+    assert found["ingest-flights"].bookmark is None
+    assert (move.before, move.after_version, len(move.windows)) == (None, 1, 1)
+    weather = found["ingest-weather"]
+    assert weather.bookmark == BookmarkMove("job-bookmark-enable", 0, 1)
+    assert [(one.source, one.rows) for one in weather.read] == [("landing_weather", 3)]
+    assert [(one.mode, one.rows) for one in weather.written] == [("append", 67)]
+    curated = found["curate-flights"]
+    assert [(one.source, one.rows) for one in curated.read] == [
+        *(("raw_flights", 1785), ("raw_weather", 67), ("", 1785), ("", 67)),
+    ]
+    assert curated.read[0].dataset == raw.dataset
+    assert [(one.mode, one.rows) for one in curated.written] == [("overwrite_partitions", 1785)]
+    assert found["publish-delays"].read[0].dataset == curated.written[0].dataset
 
 
 def test_the_first_run_loads_everything_that_landed(told) -> None:

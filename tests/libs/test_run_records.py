@@ -9,7 +9,15 @@ import pytest
 
 from tests.libs.test_known_surface import original_reader
 from watermarks import AmbiguousWatermarkError, WatermarkAdmin, Watermarks, run_notes
-from watermarks.run_notes import attribute, database, folder, note_read, note_written, size_of
+from watermarks.run_notes import (
+    attribute,
+    database,
+    folder,
+    note_read,
+    note_written,
+    size_of,
+    table,
+)
 
 
 def commit(watermarks, job, run_id, high, source=""):
@@ -185,6 +193,7 @@ def test_notes_of_other_runs_are_forgotten_in_the_end(watermarks, job):
 
 
 def test_datasets_are_named_as_the_toolkit_names_them():
+    assert table("lake.`sales`.orders") == "table:sales.orders"
     assert folder("s3a://b/in") == "s3://b/in/"
     assert database({"URL": "jdbc:mysql://u:p@h/d?password=x"}, "t") == "jdbc:mysql://h/d#t"
     assert database({}, object()) == "#query"

@@ -30,7 +30,8 @@ class DatasetRead:
     """A dataset that a run has read.
 
     Attributes:
-        dataset: ``s3://bucket/folder/``, or ``jdbc:...#table``, ``dynamodb:table``.
+        dataset: ``s3://bucket/folder/``, or ``jdbc:...#table``, ``dynamodb:table``, or of a format
+            such as Iceberg ``table:database.table``.
         source: its transformation_ctx, or the name of its watermark; empty without.
         table: ``database.table`` of the Data Catalog, empty without.
         files: how many were chosen; None for what has no files.
@@ -55,7 +56,8 @@ class DatasetWritten:
     """A dataset that a run has written.
 
     Attributes:
-        dataset: ``s3://bucket/folder/``, or ``jdbc:...#table``, ``dynamodb:table``.
+        dataset: ``s3://bucket/folder/``, or ``jdbc:...#table``, ``dynamodb:table``, or of a format
+            such as Iceberg ``table:database.table``.
         mode: ``append`` doubles rows that are written again; ``overwrite`` replaces everything,
             ``overwrite_partitions`` the partitions it writes, ``window`` the folder of its window,
             ``merge`` rows of the same key; ``unknown`` if nobody can tell.

@@ -99,7 +99,7 @@ def merge_window(
         )
     finally:
         spark.catalog.dropTempView(view)
-    run_notes.note_written(window, f"table:{table}", "merge")
+    run_notes.note_written(window, run_notes.table(table), "merge")
 
 
 def check_keys(keys: Sequence[str]) -> None:

@@ -23,12 +23,14 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from tidemark.checkpoints.checkpoint import DatasetRead
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.dynamodb import ENDPOINT_VARIABLE, dynamodb_client, naming_the_table
 from tidemark.local_glue.frames.choices import with_marks
 from tidemark.local_glue.frames.nested import simplify_ddb_json, unnest_ddb_json
 from tidemark.local_glue.frames.records import filled, widened, writer
 from tidemark.local_glue.readers.s3_options import is_true
+from tidemark.local_glue.runs.dataset_notes import note_read
 
 SCANNED, EXPORTED = "dynamodb.input.tableName", "dynamodb.tableArn"
 EXPORT, UNNEST, SIMPLIFY = (
@@ -73,6 +75,7 @@ def read_dynamodb(spark: SparkSession, connection_options: Mapping[str, Any]) ->
     """
     table, is_export = _table(connection_options)
     items = list(_scanned(table))
+    note_read(DatasetRead(f"dynamodb:{table}", rows=len(items)))
     if not is_export:
         return _frame(spark, [{k: _plain(v) for k, v in item.items()} for item in items])
     frame = _frame(spark, [{"Item": _struct(_each(item))} for item in items])

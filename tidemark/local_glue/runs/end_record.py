@@ -1,10 +1,8 @@
 """Completes the checkpoint of a run that has ended: what it wrote, which rows, what it moved."""
 
-import json
-import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
@@ -12,10 +10,10 @@ from tidemark.checkpoints.writes import merged_writes
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.bookmarks.datasets_read import reads_of_run
 from tidemark.local_glue.runs.commit_record import read_facts
+from tidemark.local_glue.runs.dataset_notes import noted_reads, noted_writes
 from tidemark.local_glue.runs.row_counts import RowCounts, read_row_counts
-from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER
-from tidemark.local_glue.runs.spark_datasets import Scan
+from tidemark.local_glue.runs.spark_datasets import DATABASE, Scan
 from tidemark.local_glue.runs.stored_warnings import keep_warnings
 from tidemark.local_glue.runs.watermark_moves import (
     Recorded,
@@ -25,7 +23,6 @@ from tidemark.local_glue.runs.watermark_moves import (
 from tidemark.local_glue.store.checkpoints import checkpoint_of_run, put_checkpoint
 from tidemark.local_glue.store.database import JobRun, Store
 
-WRITTEN_FILE = "tidemark-written.jsonl"
 ON_THEIR_WAY = re.compile(r"#.*tidemark_[0-9a-f]{32}_[0-9]+")
 LIBRARY = b"watermarks"  # what the script of a job that keeps watermarks imports
 
@@ -37,23 +34,18 @@ class Found:
     Attributes:
         counts: what Spark tells; None for a run without Spark.
         facts: ``arguments`` and ``code``; nothing if the script did not end normally.
-        written: what was written without Spark's knowledge.
+        read: what was read without Spark's knowledge.
+        written: what was written without it.
         library: what the library of watermarks has recorded.
         problem: why these could not be read; empty if they could.
     """
 
     counts: RowCounts | None = None
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    written: tuple[DatasetWritten, ...] = ()
+    read: Sequence[DatasetRead] = ()
+    written: Sequence[DatasetWritten] = ()
     library: Recorded = field(default_factory=Recorded)
     problem: str = ""
-
-
-def note_written(written: DatasetWritten) -> None:
-    """Remember, in a job process, what was written that Spark's event log does not name."""
-    if folder := os.environ.get(RUN_FOLDER_VARIABLE):
-        with (Path(folder) / WRITTEN_FILE).open("a", encoding="utf-8") as file:
-            file.write(f"{json.dumps(asdict(written))}\n")
 
 
 def found_at_end(
@@ -76,7 +68,7 @@ def found_at_end(
     found = Found()
     try:
         counts = counts or read_row_counts(folder / EVENTS_FOLDER)
-        found = Found(counts, read_facts(folder), _written(folder / WRITTEN_FILE))
+        found = Found(counts, read_facts(folder), noted_reads(folder), noted_writes(folder))
         if dynamodb is None or not _keeps_watermarks(folder):
             return found
         checkpoint = checkpoint_of_run(store, run.run_id)
@@ -112,7 +104,9 @@ def record_end(store: Store, run: JobRun, found: Found) -> None:
         checkpoint,
         watermarks=found.library.moves,
         read=with_scans(
-            with_others(checkpoint.read, found.library.read), counts.scans, counts.rows_read
+            with_others(checkpoint.read, [*found.read, *found.library.read]),
+            counts.scans,
+            counts.rows_read,
         ),
         written=with_library(
             merged_writes([*counts.writes, *found.written]), found.library.written
@@ -139,22 +133,15 @@ def with_library(
 
     The tables in which the library puts rows on their way are none.
     """
-    modes = {_key(one.dataset): one for one in noted}
+    modes = {one.dataset: one for one in noted}
     found = [
-        replace(one, mode=modes.pop(_key(one.dataset)).mode) if _key(one.dataset) in modes else one
+        replace(one, mode=modes.pop(one.dataset).mode) if one.dataset in modes else one
         for one in writes
         if not ON_THEIR_WAY.search(one.dataset)
     ]
     rows = [one.rows for one in writes if ON_THEIR_WAY.search(one.dataset)]
     is_theirs = len(modes) == 1 and rows
     return (*found, *(replace(one, rows=rows[0] if is_theirs else None) for one in modes.values()))
-
-
-def _key(dataset: str) -> str:
-    """Return a dataset without the catalog of a table, which a script may leave out."""
-    if not dataset.startswith("table:"):
-        return dataset
-    return "table:" + ".".join(dataset.removeprefix("table:").replace("`", "").split(".")[-2:])
 
 
 def with_scans(
@@ -197,16 +184,11 @@ def _datasets(reads: Sequence[DatasetRead]) -> set[str]:
 
 
 def _is_in(dataset: str, folder: str) -> bool:
+    if dataset.startswith(DATABASE):  # Spark does not say which
+        return folder.startswith("jdbc:") and folder.endswith(dataset.removeprefix("jdbc:"))
     return dataset.rstrip("/") == folder.rstrip("/") or dataset.startswith(
         folder if folder.endswith("/") else f"{folder}/"
     )
-
-
-def _written(file: Path) -> tuple[DatasetWritten, ...]:
-    if not file.is_file():
-        return ()
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return tuple(DatasetWritten(**json.loads(line)) for line in lines)
 
 
 def _keeps_watermarks(folder: Path) -> bool:

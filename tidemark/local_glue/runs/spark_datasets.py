@@ -11,6 +11,7 @@ from typing import Any
 
 from tidemark.checkpoints.checkpoint import (
     APPEND,
+    MERGE,
     OVERWRITE,
     PARTITIONS,
     UNKNOWN,
@@ -25,6 +26,7 @@ from tidemark.local_glue.bookmarks.datasets_read import (
     table_folder,
 )
 
+DATABASE = "jdbc:#"  # Spark names the table that it scans, and not its database
 DYNAMIC = "partitionOverwriteMode=dynamic"
 OVERWRITE_CONF = "spark.sql.sources.partitionOverwriteMode"
 FILES_READ, FILES_WRITTEN = "number of files read", "number of written files"
@@ -47,19 +49,17 @@ _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")
 _SAVE = re.compile(
     r"^Arguments: (?P<source>\S+), \[(?P<options>.*)\], (?P<mode>\w+)$", re.MULTILINE
 )
+_JDBC = re.compile(r"Scan JDBCRelation\((?P<table>[^()\s]+)\).*")
 _LOCATION = re.compile(r"\[(?P<path>\w+://.*?)(?:, (?:\w+://|\.\.\.).*)?\]$", re.DOTALL)
 # Writers of tables that are no folder of files, such as those of Iceberg, by the node of the plan.
 _V2_MODES: Mapping[str, WriteMode] = {
     "AppendData": "append",
     "OverwritePartitionsDynamic": "overwrite_partitions",
     "OverwriteByExpression": "overwrite",
-    "AtomicReplaceTableAsSelect": "overwrite",
-    "AtomicCreateTableAsSelect": "overwrite",
-    "CreateTableAsSelect": "overwrite",
-    "ReplaceTableAsSelect": "overwrite",
-    "ReplaceData": "merge",
+    "ReplaceData": "merge",  # by MERGE, UPDATE or DELETE; its rows are those of rewritten files
     "WriteDelta": "merge",
 }
+_MAKES_TABLE = ("AtomicCreateTableAsSelect", "CreateTableAsSelect")  # once: again it fails
 _V2_TABLE = re.compile(r"\w+Write\(table=(?P<table>[^,)]+)")
 
 
@@ -94,9 +94,11 @@ class SparkDatasets:
 
     def __init__(self) -> None:
         """Have seen nothing."""
-        self._conf: dict[str, str] = {}
+        self._settings: dict[str, str] = {}  # of the application
+        self._conf: dict[str, str] = {}  # and of the session, in the last execution
         self._writes: dict[int, _Write] = {}  # by execution
         self._ended: set[int] = set()
+        self._makes_table: set[int] = set()
         self._root: dict[int, int] = {}
         self._execution_of_stage: dict[int, int] = {}
         self._task_rows: dict[int, int] = {}  # by root of executions
@@ -115,8 +117,8 @@ class SparkDatasets:
                 self._ended.add(event.get("executionId", -1))
         elif kind == "SparkListenerDriverAccumUpdates":
             self._driver.update((int(key), int(value)) for key, value in event["accumUpdates"])
-        elif kind == "SparkListenerJobStart":
-            self._start_job(event)
+        else:
+            self._see_other(kind, event)
 
     def see_rows_written(self, stage: int, rows: int) -> None:
         """Take the rows that a task of a stage has written."""
@@ -124,6 +126,12 @@ class SparkDatasets:
         if execution is not None:
             root = self._root.get(execution, execution)
             self._task_rows[root] = self._task_rows.get(root, 0) + rows
+
+    def _see_other(self, kind: str, event: Mapping[str, Any]) -> None:
+        if kind == "SparkListenerEnvironmentUpdate":
+            self._settings = dict(event.get("Spark Properties") or {})
+        elif kind == "SparkListenerJobStart":
+            self._start_job(event)
 
     def _start_job(self, event: Mapping[str, Any]) -> None:
         execution = (event.get("Properties") or {}).get("spark.sql.execution.id")
@@ -134,13 +142,17 @@ class SparkDatasets:
     def _start(self, event: Mapping[str, Any]) -> None:
         execution = event.get("executionId", -1)
         self._root[execution] = event.get("rootExecutionId", execution)
-        self._conf = event.get("modifiedConfigs") or {}
+        self._conf = {**self._settings, **(event.get("modifiedConfigs") or {})}
+        if event["sparkPlanInfo"]["nodeName"] in _MAKES_TABLE:
+            self._makes_table.add(execution)
         self._plan(execution, event["sparkPlanInfo"], event.get("physicalPlanDescription", ""))
 
     def _plan(self, execution: int, plan: Mapping[str, Any], text: str) -> None:
         for node in _nodes(plan):
             write = self._write_of(node, text)
             if write is not None:
+                if execution in self._writes:  # an adaptive plan tells of it again
+                    continue
                 write.metrics = {m["name"]: m["accumulatorId"] for m in node["metrics"]}
                 self._writes[execution] = write
             elif key := _scan_of(node):
@@ -155,17 +167,16 @@ class SparkDatasets:
             is_dynamic = self._conf.get(OVERWRITE_CONF, "").lower() == "dynamic"
             return _files_write(described, is_dynamic)
         if name == "Execute InsertIntoHiveTable" and (match := _HIVE.match(described)):
-            table = ".".join(match["table"].replace("`", "").split(".")[-2:])
+            table = _table(match["table"])
             mode: WriteMode = UNKNOWN if match["overwrite"] == "true" else APPEND
             return _Write(f"table:{table}", mode, table)
         if name == "Execute SaveIntoDataSourceCommand":
             return _save_write(text)
         if name in _V2_MODES:
-            match = _V2_TABLE.search(described)
-            table = match["table"] if match else ""
-            return _Write(
-                f"table:{table}", _V2_MODES[name], ".".join(table.split(".")[-2:]), {}, True
-            )
+            match = _V2_TABLE.search(described) or _V2_TABLE.search(text)
+            table = _table(match["table"]) if match else ""
+            mode = _V2_MODES[name]
+            return _Write(f"table:{table}", mode, table, counts_tasks=mode != MERGE)
         return None
 
     def writes(self) -> tuple[DatasetWritten, ...]:
@@ -173,7 +184,7 @@ class SparkDatasets:
         return merged_writes(
             DatasetWritten(
                 write.dataset,
-                write.mode,
+                UNKNOWN if self._root.get(execution) in self._makes_table else write.mode,
                 write.table,
                 self._rows_of(execution, write),
                 self._driver.get(write.metrics.get(FILES_WRITTEN, -1)),
@@ -215,6 +226,11 @@ def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from _nodes(child)
 
 
+def _table(name: str) -> str:
+    """Return ``database.table``, without the catalog that a script may leave out."""
+    return ".".join(name.replace("`", "").split(".")[-2:])
+
+
 def _files_write(described: str, is_dynamic: bool) -> _Write | None:
     match = _FILES.match(described)
     if match is None:
@@ -251,19 +267,27 @@ def _save_write(text: str) -> _Write | None:
     return None
 
 
+def _scanned_database(name: str) -> str | None:
+    """Return the dataset of a table that is scanned over JDBC; None of a query, or another scan."""
+    match = _JDBC.fullmatch(name)
+    return f"{DATABASE}{match['table'].replace(chr(34), '').replace('`', '')}" if match else None
+
+
 def _scan_of(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
     """Return dataset, table and location of a scan of files or of a table; None of anything else.
 
-    A scan of the database's rows is known by its table only.
+    Of a database the table is known only.
     """
     name = node["nodeName"].strip()
     if name.startswith("BatchScan "):
-        table = name.split()[1]
-        return f"table:{table}", ".".join(table.split(".")[-2:]), ""
+        table = _table(name.split()[1])
+        return f"table:{table}", table, ""
     location = str((node.get("metadata") or {}).get("Location", ""))
+    if dataset := _scanned_database(name):
+        return dataset, "", ""
     match = _LOCATION.search(location)
     if not name.startswith("Scan ") or match is None:
         return None
     words = name.split()
-    table = ".".join(words[2].split(".")[-2:]) if len(words) > 2 and "." in words[2] else ""
+    table = _table(words[2]) if len(words) > 2 and "." in words[2] else ""
     return table_folder(match["path"]), table, location

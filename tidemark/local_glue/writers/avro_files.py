@@ -37,9 +37,12 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from tidemark.checkpoints.checkpoint import APPEND, DatasetWritten
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.bookmarks.datasets_read import dataset_of_path
 from tidemark.local_glue.bookmarks.session import folder_of
 from tidemark.local_glue.readers.partitions import NULL_PARTITION
+from tidemark.local_glue.runs.dataset_notes import note_written
 
 CODECS = {"none": "null", "uncompressed": "null", "deflate": "deflate", "bzip2": "bzip2"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -95,6 +98,7 @@ def write_avro(
         written = rows.rdd.mapPartitionsWithIndex(write).collect()
         for file in map(Path, written):
             file.rename(file.with_name(file.name.removeprefix(".")))
+        note_written(DatasetWritten(dataset_of_path(path), APPEND, files=len(written)))
     finally:
         for left in root.rglob(f".part-*-{run}.avro"):
             with suppress(FileNotFoundError):

@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
+from tidemark.checkpoints.checkpoint import MERGE, DatasetWritten
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.local_glue.dynamodb import ENDPOINT_VARIABLE, dynamodb_client, naming_the_table
 from tidemark.local_glue.frames.choices import schema_of
 from tidemark.local_glue.frames.records import converter
+from tidemark.local_glue.runs.dataset_notes import note_written
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -56,8 +58,11 @@ def write_dynamodb(frame: DataFrame, connection_options: Mapping[str, Any]) -> N
         with naming_the_table(client, name):
             described = client.describe_table(TableName=name)["Table"]
         keys = [key["AttributeName"] for key in described["KeySchema"]]
+        rows = 0
         for batch in _batches(_items(frame), keys):
+            rows += len(batch)
             _put(client, name, batch)
+    note_written(DatasetWritten(f"dynamodb:{name}", MERGE, rows=rows))
 
 
 def _items(frame: DataFrame) -> Iterator[dict[str, Any]]:
@@ -69,7 +74,7 @@ def _items(frame: DataFrame) -> Iterator[dict[str, Any]]:
 
 def _batches(
     items: Iterator[dict[str, Any]], keys: list[str]
-) -> Iterator[Iterable[dict[str, Any]]]:
+) -> Iterator[Collection[dict[str, Any]]]:
     """Yield items to be sent together: of one key only the last one, as DynamoDB wants it."""
     while some := list(islice(items, BATCH)):
         yield {str([item.get(key) for key in keys]): item for item in some}.values()

@@ -13,7 +13,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tidemark.assembly.catalog_tables import CatalogTable
+from tidemark.checkpoints.checkpoint import OVERWRITE, DatasetWritten
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
+from tidemark.local_glue.bookmarks.datasets_read import dataset_of_path
 from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.catalog.partitions import (
     Partition,
@@ -29,6 +31,7 @@ from tidemark.local_glue.readers.s3_options import (
     storage_classes,
     whole_number,
 )
+from tidemark.local_glue.runs.dataset_notes import note_written
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
@@ -64,7 +67,9 @@ def purge_path(uri: str, options: Mapping[str, Any]) -> None:
         UsageError: the path or a value is wrong, or there is no such option.
         UnsupportedError: an option that this machine does not run.
     """
-    _delete([job_home().existing_path(uri)], _purge(options, OPTIONS))
+    purge = _purge(options, OPTIONS)
+    _delete([job_home().existing_path(uri)], purge)
+    _note_emptied(uri, purge)
 
 
 def purge_table_files(
@@ -94,6 +99,7 @@ def purge_table_files(
     purge = _purge(options, TABLE_OPTIONS)
     if not table.partition_keys:
         _delete([home.existing_path(table.location)], purge)
+        _note_emptied(table.location, purge)
         return
     with Store(home.database) as store:
         partitions = partitions_of(store, table, home.existing_path)
@@ -105,6 +111,12 @@ def purge_table_files(
         if registered_partitions(store, table) is not None:
             gone = [one.values for one in empty]
             unregister_partitions(store, table, gone, home.existing_path)
+
+
+def _note_emptied(uri: str, purge: Purge) -> None:
+    """Note that a dataset begins anew: what the run appends then replaces what was there."""
+    if purge.retention_hours == 0 and not purge.is_excluded:
+        note_written(DatasetWritten(dataset_of_path(uri), OVERWRITE, rows=0, files=0))
 
 
 def _chosen(

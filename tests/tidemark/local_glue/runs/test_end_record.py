@@ -82,7 +82,7 @@ def test_an_end_that_is_recorded_again_changes_nothing(store, run):
 
 
 def test_files_that_a_script_broke_do_not_keep_a_run_from_its_end(store, run, tmp_path):
-    (tmp_path / "runs/jr_1/tidemark-written.jsonl").write_text("no json\n", encoding="utf-8")
+    (tmp_path / "runs/jr_1/tidemark-datasets.jsonl").write_text("no json\n", encoding="utf-8")
 
     found = found_at_end(store, run)
     record_end(store, run, found)
@@ -93,10 +93,10 @@ def test_files_that_a_script_broke_do_not_keep_a_run_from_its_end(store, run, tm
 
 
 def test_what_others_than_spark_wrote_is_found(store, run, tmp_path):
-    line = json.dumps({"dataset": "dynamodb:t", "mode": "merge", "rows": 2})
-    (tmp_path / "runs/jr_1/tidemark-written.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    line = json.dumps({"written": {"dataset": "dynamodb:t", "mode": "merge", "rows": 2}})
+    (tmp_path / "runs/jr_1/tidemark-datasets.jsonl").write_text(f"{line}\n", encoding="utf-8")
 
-    assert found_at_end(store, run).written == (DatasetWritten("dynamodb:t", "merge", rows=2),)
+    assert found_at_end(store, run).written == [DatasetWritten("dynamodb:t", "merge", rows=2)]
 
 
 def test_a_run_that_was_never_started_has_nothing(store, run):
@@ -161,17 +161,17 @@ def test_code_is_that_of_the_script_and_of_the_zips(tmp_path):
 def test_the_library_says_how_it_wrote_and_spark_how_much():
     staged = "jdbc:postgresql://h/d#tidemark_0123456789abcdef0123456789abcdef_1"
     writes = (
-        DatasetWritten("table:lake.d.t", "overwrite", "d.t", 4, 1),
+        DatasetWritten("table:d.t", "overwrite", "d.t", 4, 1),
         DatasetWritten(staged, "append", "", 6),
         WRITTEN,
     )
     noted = (
-        DatasetWritten("table:d.`t`", "merge"),
+        DatasetWritten("table:d.t", "merge"),
         DatasetWritten("jdbc:postgresql://h/d#sales.t", "merge"),
     )
 
     assert with_library(writes, noted) == (
-        DatasetWritten("table:lake.d.t", "merge", "d.t", 4, 1),
+        DatasetWritten("table:d.t", "merge", "d.t", 4, 1),
         WRITTEN,
         DatasetWritten("jdbc:postgresql://h/d#sales.t", "merge", rows=6),
     )
@@ -184,3 +184,16 @@ def test_a_scan_of_the_whole_folder_is_none_of_the_source_that_reads_new_files()
     found = with_scans((read,), scans, 159)
 
     assert found == (replace(read, rows=60), DatasetRead("s3://b/in/", files=20, rows=99))
+
+
+def test_a_scan_of_a_database_is_of_the_source_with_its_table():
+    reads = (DatasetRead("jdbc:derby:x#sales.t", "a"), DatasetRead("s3://b/", "b", rows=1))
+    scans = [Scan("jdbc:#sales.t", "", 7, None), Scan("jdbc:#u", "", 2, None)]
+
+    found = with_scans(reads, scans, 10)
+
+    assert [(read.dataset, read.rows) for read in found] == [
+        ("jdbc:derby:x#sales.t", 7),
+        ("s3://b/", 1),
+        ("jdbc:#u", 2),
+    ]

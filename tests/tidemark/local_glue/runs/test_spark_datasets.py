@@ -106,8 +106,36 @@ def test_a_write_to_a_table_of_iceberg_has_the_name_of_the_table():
     described = "AppendData org.Lambda$1, IcebergWrite(table=lake.d.t, format=PARQUET)"
 
     assert writes_of(events(described, "AppendData")) == (
-        DatasetWritten("table:lake.d.t", "append", "d.t", 0, 3),
+        DatasetWritten("table:d.t", "append", "d.t", 0, 3),
     )
+
+
+def test_a_merge_has_the_name_of_its_table_in_the_description_and_no_rows():
+    text = "(9) ReplaceData\nArguments: IcebergWrite(table=lake.d.t, format=PARQUET)"
+
+    (found,) = writes_of(events("ReplaceData", "ReplaceData", text))
+
+    assert (found.dataset, found.mode) == ("table:d.t", "merge")
+
+
+def test_a_setting_of_the_job_may_say_that_only_partitions_are_replaced():
+    described = f"{BEGIN} s3://b/o, false, [day#1], Parquet, {BY_DAY}, Overwrite, [id, day]"
+    settings = {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
+    begin = {"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": settings}
+
+    assert writes_of([begin, *events(described)])[0].mode == "overwrite_partitions"
+
+
+def test_a_table_that_is_made_from_a_query_is_not_made_again():
+    made, append = (
+        events("AtomicCreateTableAsSelect c, d.t", "AtomicCreateTableAsSelect"),
+        events("AppendData x, IcebergWrite(table=d.t, format=PARQUET)", "AppendData"),
+    )
+    inner = [{**event, "executionId": 5, "rootExecutionId": 4} for event in append]
+
+    assert [(one.dataset, one.mode) for one in writes_of([*made, *inner])] == [
+        ("table:d.t", "unknown")
+    ]
 
 
 @pytest.mark.spark

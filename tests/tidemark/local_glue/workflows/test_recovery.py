@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
+from tidemark.local_glue.runs.dataset_notes import NOTES_FILE
 from tidemark.local_glue.runs.jvms.record import JvmRecord, write_record
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS
+from tidemark.local_glue.store.checkpoints import put_checkpoint, stored_checkpoints
 from tidemark.local_glue.store.database import JobRun, Store
 from tidemark.local_glue.workflows.recovery import recover_interrupted_runs
 
@@ -82,6 +85,27 @@ def test_runs_of_a_killed_command_are_failed_and_their_processes_ended(home, sto
 def marked(pid, run_id):
     environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     return f"{RUN_ID_VARIABLE}={run_id}".encode() in environment
+
+
+def test_a_killed_run_that_had_committed_gets_what_it_wrote_and_another_no_checkpoint(home, store):
+    for run_id in ("jr_committed", "jr_not"):
+        folder = home.runs / run_id
+        folder.mkdir()
+        (folder / NOTES_FILE).write_text(
+            '{"written": {"dataset": "dynamodb:t", "mode": "merge"}}\n', encoding="utf-8"
+        )
+        store.put_job_run(
+            JobRun(run_id, "a", None, None, 0, "RUNNING", 1, f"{folder}/stderr.log", "on")
+        )
+    put_checkpoint(store, Checkpoint("a", "jr_committed", 1))
+
+    recover_interrupted_runs(store, NO_JVMS)
+    recover_interrupted_runs(store, NO_JVMS)
+
+    (found,) = stored_checkpoints(store)
+    assert found == Checkpoint(
+        "a", "jr_committed", 1, written=(DatasetWritten("dynamodb:t", "merge"),)
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere its owner ends it")
