@@ -85,7 +85,7 @@ class _Write:
     dataset: str
     mode: WriteMode
     table: str = ""
-    metrics: Mapping[str, int] = field(default_factory=dict)
+    metrics: dict[str, list[int]] = field(default_factory=dict)  # accumulators by name
     counts_tasks: bool = False
 
 
@@ -151,10 +151,9 @@ class SparkDatasets:
         for node in _nodes(plan):
             write = self._write_of(node, text)
             if write is not None:
-                if execution in self._writes:  # an adaptive plan tells of it again
-                    continue
-                write.metrics = {m["name"]: m["accumulatorId"] for m in node["metrics"]}
-                self._writes[execution] = write
+                known = self._writes.setdefault(execution, write)
+                for metric in node["metrics"]:  # an adaptive plan may tell of it with others
+                    known.metrics.setdefault(metric["name"], []).append(metric["accumulatorId"])
             elif key := _scan_of(node):
                 metrics = {m["name"]: m["accumulatorId"] for m in node["metrics"]}
                 if ROWS in metrics:
@@ -187,7 +186,7 @@ class SparkDatasets:
                 UNKNOWN if self._root.get(execution) in self._makes_table else write.mode,
                 write.table,
                 self._rows_of(execution, write),
-                self._driver.get(write.metrics.get(FILES_WRITTEN, -1)),
+                self._counted(write, FILES_WRITTEN),
             )
             for execution, write in sorted(self._writes.items())
             if execution in self._ended
@@ -196,7 +195,11 @@ class SparkDatasets:
     def _rows_of(self, execution: int, write: _Write) -> int | None:
         if write.counts_tasks:
             return self._task_rows.get(self._root.get(execution, execution), 0)
-        return self._driver.get(write.metrics.get(ROWS, -1))
+        return self._counted(write, ROWS)
+
+    def _counted(self, write: _Write, name: str) -> int | None:
+        found = [one for one in write.metrics.get(name, ()) if one in self._driver]
+        return self._driver[found[-1]] if found else None
 
     def scans(self, updates: Mapping[int, int]) -> list[Scan]:
         """Return what was scanned, in the order of the first scan.

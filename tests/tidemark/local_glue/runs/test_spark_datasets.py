@@ -126,6 +126,27 @@ def test_a_setting_of_the_job_may_say_that_only_partitions_are_replaced():
     assert writes_of([begin, *events(described)])[0].mode == "overwrite_partitions"
 
 
+def test_an_adaptive_plan_may_count_a_write_by_other_metrics():
+    described = f"{BEGIN} s3://b/o, false, Parquet, [path=s3://b/o], Append, [id]"
+    begin, _, end = events(described)
+    metric = {"name": "number of output rows", "accumulatorId": 7}
+    plan = {**begin["sparkPlanInfo"], "metrics": [metric]}
+    update = {
+        "Event": "org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate",
+        "executionId": 4,
+        "sparkPlanInfo": plan,
+    }
+    counted = {
+        "Event": "org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates",
+        "executionId": 4,
+        "accumUpdates": [[7, 40]],
+    }
+
+    assert writes_of([begin, update, counted, end]) == (
+        DatasetWritten("s3://b/o/", "append", rows=40),
+    )
+
+
 def test_a_table_that_is_made_from_a_query_is_not_made_again():
     made, append = (
         events("AtomicCreateTableAsSelect c, d.t", "AtomicCreateTableAsSelect"),
