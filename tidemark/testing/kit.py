@@ -18,7 +18,7 @@ from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.job_runs import Machine
 from tidemark.local_glue.runs.jvms.supply import Jvms, jvms_of
-from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.store.database import TEMPORARY, Store
 from tidemark.local_glue.watermark_tables import watermark_table
 from tidemark.testing.kills import Kill
 from tidemark.testing.run import GlueRun
@@ -45,6 +45,7 @@ class Kit:
         """
         self.folder = folder
         self.home = Home.open(folder / "home")
+        (self.home.root / TEMPORARY).touch()
         self._empty = folder / "empty.sqlite"
         Store(self._empty).close()
         self._stack = ExitStack()

@@ -24,7 +24,7 @@ from tidemark.local_glue.port.workflows.flow_rows import (
     snapshot_of_flow,
 )
 from tidemark.local_glue.store import sqlite_files
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.local_glue.store.database import TEMPORARY, JobRun, Store
 from tidemark.local_glue.store.store_errors import check_database
 
 RUN = JobRun(
@@ -51,7 +51,7 @@ import sys
 from pathlib import Path
 from tidemark.errors import BookmarkVersionMismatchError
 from tidemark.local_glue.bookmarks.versions import commit_bookmark
-from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.store.database import TEMPORARY, Store
 
 with Store(Path(sys.argv[1])) as store:
     print("ready", flush=True)
@@ -405,7 +405,7 @@ import os, subprocess, sys
 from dataclasses import replace
 from pathlib import Path
 from tidemark.errors import DiskFullError
-from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.store.database import TEMPORARY, Store
 from tests.tidemark.local_glue.store.test_store import RUN
 
 disk = Path(sys.argv[1])
@@ -450,3 +450,14 @@ def test_state_that_is_gone_where_jobs_ran_is_not_begun_anew(tmp_path, is_empty)
         Store(tmp_path / "glue.sqlite")
     with pytest.raises(DamagedDatabaseError, match="read everything again"):
         Store(tmp_path / "glue.sqlite")
+
+
+@pytest.mark.parametrize(("is_temporary", "level"), [(False, 2), (True, 0)])
+def test_only_a_home_of_tests_does_not_wait_for_the_disk(tmp_path, is_temporary, level) -> None:
+    if is_temporary:
+        (tmp_path / TEMPORARY).touch()
+
+    with Store(tmp_path / "glue.sqlite") as store:
+        ((found,),) = store.query("PRAGMA synchronous")
+
+    assert found == level

@@ -38,7 +38,9 @@ def worker(_: int) -> str:
     import from_a_library
 
     shown = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_DIRS"}
-    return json.dumps([dict(sorted(shown.items())), str(Path.cwd()), sys.path, from_a_library.ME])
+    # Spark's own archives are on the path of the workers of a cold JVM only.
+    path = [entry for entry in sys.path if not entry.startswith(os.environ["SPARK_HOME"])]
+    return json.dumps([dict(sorted(shown.items())), str(Path.cwd()), path, from_a_library.ME])
 
 
 jvm = sc._jvm
