@@ -397,6 +397,7 @@ def test_without_any_one_of_its_grants_a_job_could_not_do_what_it_does(calls, ro
     assert idle == []
 
 
+@pytest.mark.nightly
 def test_after_an_operator_rewound_the_jobs_that_load_the_mart_is_the_same(
     told, monkeypatch
 ) -> None:
