@@ -43,6 +43,11 @@ class PipelineRun:
     is_filling: bool = False
 
     @property
+    def has_read_nothing(self) -> bool:
+        """Whether it succeeded, and read and wrote no row."""
+        return self.state == SUCCEEDED and self.rows_read == self.rows_written == 0
+
+    @property
     def seconds(self) -> float | None:
         """How long it took; None while it goes on, or if its end is not known."""
         return None if self.ended_at_ms is None else (self.ended_at_ms - self.started_at_ms) / 1000
@@ -80,7 +85,9 @@ def commits_of(
         if checkpoint is None and (run.state != SUCCEEDED or run.ended_at_ms is None):
             continue
         commit = (
-            Commit(run.started_at_ms, run.ended_at_ms or run.started_at_ms)
+            Commit(
+                run.started_at_ms, run.ended_at_ms or run.started_at_ms, not run.has_read_nothing
+            )
             if checkpoint is None
             else _commit(checkpoint, run.started_at_ms)
         )

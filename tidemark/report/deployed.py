@@ -1,7 +1,9 @@
 """What a deployed stage tells of the runs of its jobs, through boto3."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -20,6 +22,7 @@ from tidemark.report.model import Report, with_datasets
 from tidemark.report.windows import windows_of
 
 MS_PER_S = 1000
+AT_ONCE = 8  # jobs that AWS is asked about
 
 
 def report_of_stage(glue: Glue, jobs: Sequence[PipelineJob], limit: int, now_ms: int) -> Report:
@@ -81,14 +84,17 @@ def _checkpoints(
     return tuple(found), tuple(unknown)
 
 
-def runs_of_stage(glue: Glue, jobs: Iterable[PipelineJob], limit: int) -> list[PipelineRun]:
+def runs_of_stage(glue: Glue, jobs: Sequence[PipelineJob], limit: int) -> list[PipelineRun]:
     """Return the newest runs of each job, oldest first; a job that is not deployed has none."""
-    found: list[PipelineRun] = []
-    for number, job in enumerate(jobs):
-        if not number:
-            glue.check_stage(JOB, job.name)
-        found += [_run(job, member) for member in islice(_members(glue, job.name, limit), limit)]
+    for job in jobs[:1]:
+        glue.check_stage(JOB, job.name)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = [run for runs in pool.map(partial(_runs, glue, limit), jobs) for run in runs]
     return sorted(found, key=lambda run: run.started_at_ms)
+
+
+def _runs(glue: Glue, limit: int, job: PipelineJob) -> list[PipelineRun]:
+    return [_run(job, member) for member in islice(_members(glue, job.name, limit), limit)]
 
 
 def _members(glue: Glue, job: str, limit: int) -> Iterator[Mapping[str, Any]]:

@@ -16,7 +16,7 @@ MOST_WITH_DATASETS = 40
 MOST_LETTERS = 36  # of a name in a box
 HEAD = """digraph pipeline {
 rankdir=LR; bgcolor=transparent; nodesep=0.18; ranksep=0.38; pad=0.05
-node [shape=box, style=rounded, fontname=Arial, fontsize=9.5, margin="0.13,0.08", height=0.32]
+node [shape=box, style=rounded, fontname=Arial, fontsize=9.5, margin="0.16,0.08", height=0.32]
 edge [arrowsize=0.5]
 """
 

@@ -95,6 +95,14 @@ def test_a_checkpoint_that_read_nothing_is_a_commit_that_changed_nothing() -> No
     assert found.changed_at_ms == 31
 
 
+def test_a_run_without_rows_is_a_commit_that_changed_nothing() -> None:
+    nothing = replace(run("publish", 60), rows_read=0, rows_written=0)
+
+    found = fresh(*GOOD, nothing)
+
+    assert found.changed_at_ms == 31
+
+
 def test_a_run_that_failed_after_its_commit_counts() -> None:
     failed = run("publish", 60, state="FAILED")
     committed = Checkpoint("publish", failed.run_id, 61)
