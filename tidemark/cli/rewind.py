@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from watermarks import WatermarkAdmin
 
 TO_HELP = (
-    "Where to: a run, the beginning of its id is enough; a moment, 2026-11-20 or 2026-11-20T06:00 "
-    "(UTC); or beginning."
+    "Where to: a run, the beginning of its id is enough; previous, the run before the last one; a "
+    "moment, 2026-11-20 or 2026-11-20T06:00 (UTC); or beginning."
 )
 UNDO_HELP = "Make everything as it was before a rewind: the last one, or that of this number."
 
 
 @click.command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
-@click.option("--to", metavar="RUN|DATE|beginning", help=TO_HELP)
+@click.option("--to", metavar="RUN|previous|DATE|beginning", help=TO_HELP)
 @click.option("--with-downstream", is_flag=True, help="Take all jobs behind them back too.")
 @click.option("--clear", is_flag=True, help="Delete what rewound jobs have appended since.")
 @click.option("--accept-changes", is_flag=True, help="Although jobs were added or removed since.")

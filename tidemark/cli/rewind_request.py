@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tidemark.operate.rewind.plan import Plan
 
 BEGINNING = "beginning"
+PREVIOUS = "previous"
 LAST = "last"
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 
@@ -54,8 +55,8 @@ class Request:
             return
         if not self.jobs or not self.to:
             raise UsageError(
-                "say which jobs and where to: tidemark rewind JOB --to RUN, a date, or beginning; "
-                "`tidemark runs JOB` lists the runs"
+                "say which jobs and where to: tidemark rewind JOB --to RUN, previous, a date or "
+                "beginning; `tidemark runs JOB` lists the runs"
             )
         if self.output == "json" and not (self.dry_run or self.yes):
             raise UsageError("--format json does not ask: give --dry-run or --yes too")
@@ -95,11 +96,13 @@ def target_of(facts: "Facts", jobs: Sequence[str], text: str) -> "Target":
     Raises:
         UsageError: it is no run that is known, no date, and not the beginning.
     """
-    from tidemark.operate.rewind.cut import Target
+    from tidemark.operate.rewind.cut import Target, previous
     from tidemark.operate.rewind.refusals import resolve_run
 
     if text == BEGINNING:
         return Target(text)
+    if text == PREVIOUS:
+        return previous(facts, jobs)
     if DATE.fullmatch(text):
         try:
             moment = datetime.fromisoformat(text)

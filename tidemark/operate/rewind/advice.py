@@ -67,10 +67,11 @@ def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
     return [
         f"{plan.job}: run {run.run_id} {run.state}: what it wrote before that is not known"
         for run in facts.runs
-        if run.job == plan.job and run.state in ENDED_BADLY and run.started_at_ms >= since
+        if run.job == plan.job and run.state in ENDED_BADLY and run.started_at_ms > since
     ][:1]
 
 
 def _since(facts: Facts, plan: JobPlan) -> int | None:
-    runs = [facts.run(run_id) for state in plan.states for run_id in state.undone]
-    return min((run.started_at_ms for run in runs if run), default=None)
+    """Return when the position was committed that a job goes back to; None if it stays."""
+    ends = {move.run_id: move.at_ms for track in facts.tracks_of(plan.job) for move in track.moves}
+    return min((ends.get(state.to_run, 0) for state in plan.states), default=None)

@@ -50,6 +50,14 @@ class Cut:
         return self.track.latest.run_id != (self.to.run_id if self.to else "")
 
 
+def previous(facts: Facts, jobs: Sequence[str]) -> Target:
+    """Return the target that undoes the last commit of the first of some jobs."""
+    lines = [line for track in facts.tracks_of(jobs[0]) if (line := track.in_force())]
+    last = max(lines, key=lambda line: line[0].at_ms, default=[])
+    run_id = next((move.run_id for move in last if move.run_id != last[0].run_id), "")
+    return Target(run_id or "the beginning", run_id)
+
+
 def cuts(
     facts: Facts, datasets: Datasets, jobs: Sequence[str], following: Sequence[str], to: Target
 ) -> list[Cut]:

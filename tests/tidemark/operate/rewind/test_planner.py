@@ -215,3 +215,40 @@ def test_jobs_of_several_pipelines_are_refused(facts):
 
     with pytest.raises(UsageError, match="are of several pipelines, one, two"):
         plan_rewind(replace(facts, starts=starts), ["ingest", "publish"], Target("beginning"))
+
+
+def test_jobs_behind_go_back_to_before_a_dead_run_too_for_it_may_have_written(facts):
+    ingest, publish = facts.tracks
+    meanwhile = Move(2, "commit", "jr_px", 160)
+    moves = [*publish.moves[:2], meanwhile, publish.moves[2]]
+    dead = KnownRun("jr_dead", "ingest", 150, "FAILED", 155)
+    facts = replace(
+        facts,
+        tracks=[ingest, replace(publish, moves=moves)],
+        runs=[*facts.runs, dead],
+        checkpoints=[*facts.checkpoints, checkpoint("publish", "jr_px", 160, RAW, MART, "append")],
+    )
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True)
+
+    assert [one.to_run for one in plan.states] == ["jr_i1", "jr_p1"]
+    assert any("jr_dead FAILED" in text for text in plan.unknown)
+
+
+def test_a_job_behind_that_has_not_run_since_reads_all_of_it_as_new(facts):
+    appends = [
+        checkpoint("publish", one.run_id, one.committed_at_ms, RAW, MART, "append")
+        if one.job_name == "publish"
+        else one
+        for one in facts.checkpoints
+        if one.run_id not in ("jr_p2", "jr_p3")
+    ]
+    ingest, publish = facts.tracks
+    facts = replace(
+        facts, checkpoints=appends, tracks=[ingest, replace(publish, moves=publish.moves[2:])]
+    )
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"), clears=True)
+
+    (effect,) = of(plan, "publish").effects
+    assert (effect.verdict, effect.why) == ("right", "has read nothing of what is undone")
