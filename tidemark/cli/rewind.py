@@ -109,12 +109,12 @@ class Here:
         deployment = load(self.app or Path("cdk.out"))
         tracks: list[Track] = []
         windows: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-        for table, jobs in tables_of(deployment).items():
+        checkpoints = stored_checkpoints(self.store)
+        for table, jobs in tables_of(deployment, checkpoints).items():
             with self.open_table(table) as admin:
                 found, items = tracks_of_table(admin, jobs)
             tracks += found
             windows |= items
-        checkpoints = stored_checkpoints(self.store)
         now_ms = time.time_ns() // 1_000_000
         facts = facts_of_home(self.home, self.store, deployment, checkpoints, tracks, now_ms)
         return facts, windows

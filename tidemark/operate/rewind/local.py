@@ -22,14 +22,17 @@ Windows: TypeAlias = Mapping[tuple[str, str, str], Mapping[str, Any]]
 """Open windows as they are stored, by table, job and source."""
 
 
-def tables_of(deployment: Deployment) -> dict[str, list[str]]:
-    """Return the jobs that keep watermarks, by the table that they are given."""
-    found: dict[str, list[str]] = {}
+def tables_of(deployment: Deployment, checkpoints: Iterable[Checkpoint]) -> dict[str, list[str]]:
+    """Return the jobs that keep watermarks, by table: of their argument, or as they have run."""
+    found: dict[str, dict[str, None]] = {}
     for name, job in deployment.jobs.items():
         arguments = {**job.default_arguments, **job.non_overridable_arguments}
         if table := arguments.get(ARGUMENT):
-            found.setdefault(table, []).append(name)
-    return found
+            found.setdefault(table, {})[name] = None
+    for one in checkpoints:
+        for move in one.watermarks if one.job_name in deployment.jobs else ():
+            found.setdefault(move.table, {})[one.job_name] = None
+    return {table: list(jobs) for table, jobs in found.items()}
 
 
 def facts_of_home(
