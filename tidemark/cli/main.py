@@ -18,6 +18,7 @@ from tidemark.cli.catalog import catalog
 from tidemark.cli.event import event
 from tidemark.cli.grants import grants
 from tidemark.cli.init import init
+from tidemark.cli.lineage import lineage
 from tidemark.cli.local import local
 from tidemark.cli.new_job import new_job
 from tidemark.cli.report import report
@@ -113,6 +114,7 @@ main.add_command(event)
 main.add_command(explain)
 main.add_command(grants)
 main.add_command(init)
+main.add_command(lineage)
 main.add_command(local)
 main.add_command(report)
 main.add_command(snapshot)

@@ -29,6 +29,8 @@ class Run:
         message: why it failed; empty if it did not.
         trigger: what started it; empty if a client did.
         log_group: begins the names of its log groups.
+        workflow_name: the workflow that it is part of; empty if it is of none.
+        workflow_run_id: likewise, ``wr_...``.
         detail: what Glue tells of the state, such as ``nothing new``, which it tells here only.
     """
 
@@ -41,6 +43,8 @@ class Run:
     trigger: str = ""
     log_group: str = ""
     detail: str = ""
+    workflow_name: str = ""
+    workflow_run_id: str = ""
 
     @property
     def is_final(self) -> bool:
@@ -57,6 +61,7 @@ def run_of(member: Mapping[str, Any]) -> Run:
     """Return a run from a JobRun of an answer."""
     ended_at = member.get("CompletedOn")
     state = str(member["JobRunState"])
+    arguments = member.get("Arguments", {})
     return Run(
         run_id=member["Id"],
         job=member["JobName"],
@@ -67,6 +72,8 @@ def run_of(member: Mapping[str, Any]) -> Run:
         trigger=member.get("TriggerName", ""),
         log_group=member.get("LogGroupName", ""),
         detail=member.get("StateDetail", ""),
+        workflow_name=arguments.get("--WORKFLOW_NAME", ""),
+        workflow_run_id=arguments.get("--WORKFLOW_RUN_ID", ""),
     )
 
 
