@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -180,12 +179,8 @@ class Progress:
         self._console = RunConsole(stderr=self._is_json)
         self._done: list[Range] = []
 
-    @property
-    def tell(self) -> "Callable[[Run, Range], None]":
-        """What is to be told of each run that starts or ends."""
-        return self._tell
-
-    def _tell(self, run: "Run", part: "Range") -> None:
+    def tell(self, run: "Run", part: "Range") -> None:
+        """Print that the run of a part has begun, or how it ended."""
         from tidemark.cli.views.backfill import run_line
 
         if run.state == "SUCCEEDED":

@@ -170,6 +170,8 @@ def _ahead(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded]) ->
     heads = [it.high for it in moving if it.high is not None]
     if heads:
         yield Range(max(heads), END)
+    elif facts.job.watermark_table and not facts.watermarks:  # rewound to the beginning, or new
+        yield Range(-END, END)
 
 
 def _filled(facts: Facts) -> list[tuple[Unit, Loaded]]:

@@ -150,6 +150,8 @@ def test_what_the_next_run_reads_is_told():
     assert ahead(facts, 5, landed) == ".x.x."
     assert ahead(replace(facts, bookmark=None), 5, landed) == "xx.x."
     assert ahead(Facts(WATERMARK, watermarks=HEAD), 7) == ".....xx"
+    filled = [filling("jr_1", "2013-01-02", "2013-01-03")]
+    assert ahead(Facts(WATERMARK, filled), 3) == "x.x"
 
 
 def test_days_up_to_the_watermark_are_done_and_the_day_it_lies_in():
