@@ -32,7 +32,7 @@ class FreshDataset:
 
 @dataclass(frozen=True)
 class JobRow:
-    """A job with its last run and what its runs were like; `seconds` and `rows` on average."""
+    """A job with its last run, and how many of its runs there are and have failed."""
 
     job: PipelineJob
     state: str
@@ -44,7 +44,7 @@ class JobRow:
 
 @dataclass(frozen=True)
 class Card:
-    """A job whose runs have charts; `runs_of_point` is how many runs one point stands for."""
+    """A job whose runs have charts; `runs_of_point` is how many runs a point stands for at most."""
 
     name: str
     anchor: str

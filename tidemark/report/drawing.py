@@ -1,6 +1,7 @@
 """Draws graphs and charts by Graphviz and Vega, which run on Node."""
 
 import json
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,15 +17,12 @@ TIMEOUT_S = 300
 SHOWN = 400  # of what Node says of a failure
 
 
-def draw(
-    graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]], node: str | None = None
-) -> dict[str, str]:
+def draw(graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Return pictures as SVG by name.
 
     Args:
         graphs: in the language of Graphviz.
         charts: in that of Vega-Lite, with their data in them.
-        node: the program of Node; None takes that of the Python packages, or of the PATH.
 
     Raises:
         InputError: there is no Node, or it is too old.
@@ -36,7 +34,7 @@ def draw(
     folder = find_packages()
     try:
         done = subprocess.run(  # noqa: S603 (our own program)
-            [find_node(node), str(PROGRAM), str(folder)],
+            [find_node(os.environ.get("JSII_NODE")), str(PROGRAM), str(folder)],
             input=json.dumps({"graphs": dict(graphs), "charts": dict(charts)}),
             capture_output=True,
             text=True,
