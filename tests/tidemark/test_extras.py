@@ -24,6 +24,7 @@ sys.exit(main())
     ("module", "words", "missing", "extra"),
     [
         ("tidemark.cli.main", ["submit", "job.py"], "pyspark", "local"),
+        ("tidemark.cli.main", ["report"], "jinja2", "report"),
         ("app", [], "aws_cdk", "cdk"),
     ],
 )

@@ -49,13 +49,9 @@ def report(
     The page is one file, which loads nothing. It shows what is recorded, and changes nothing:
     warnings on it still count as not yet seen.
     """
-    from tidemark.assembly.cloud_assembly import read_assembly
     from tidemark.extras import require
-    from tidemark.local_glue.commands import region
     from tidemark.local_glue.home import Home
     from tidemark.report.drawing import draw
-    from tidemark.report.here import report_here
-    from tidemark.report.jobs import read_jobs
     from tidemark.report.page import page_of
 
     require("jinja2")
@@ -64,25 +60,44 @@ def report(
     where = Where(deployed, app if deployed is not None else None, context)
     file = (output or Home.from_environment().root / "report.html").absolute()
     check_writable(file)
-    now_ms = time.time_ns() // 1_000_000
-    if where.stage is None:
-        jobs = read_jobs(read_assembly(app or Path("cdk.out")), region())
-        found = report_here(Home.from_environment(), jobs, limit, now_ms)
-        if any(job.has_ranges for job in jobs) and found.runs:
-            with glue_of(where) as glue:
-                found = with_gaps(found, glue, where)
-    else:
-        from tidemark.report.deployed import report_of_stage
-
-        assembly = assembly_of_stage(where)
-        with glue_of_stage(where, assembly) as glue:
-            jobs = read_jobs(assembly, glue.glue.meta.region_name)
-            found = with_gaps(report_of_stage(glue, jobs, limit, now_ms), glue, where)
-    page = page_of(found, draw)
-    file.write_text(page, encoding="utf-8", errors="backslashreplace")
+    found = of_this_machine(app, limit) if deployed is None else of_stage(where, limit)
+    file.write_text(page_of(found, draw), encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")
     if opens and not webbrowser.open(file.as_uri()):
         click.echo("no browser could be opened: open the file in one", err=True)
+
+
+def of_this_machine(app: Path | None, limit: int) -> "Report":
+    """Return what the home has recorded of the jobs of an app."""
+    from tidemark.assembly.cloud_assembly import read_assembly
+    from tidemark.local_glue.commands import region
+    from tidemark.local_glue.home import Home
+    from tidemark.report.here import report_here
+    from tidemark.report.jobs import read_jobs
+
+    jobs = read_jobs(read_assembly(app or Path("cdk.out")), region())
+    found = report_here(Home.from_environment(), jobs, limit, now_ms())
+    if not found.runs or not any(job.has_ranges for job in jobs):
+        return found
+    where = Where(None)
+    with glue_of(where) as glue:
+        return with_gaps(found, glue, where)
+
+
+def of_stage(where: Where, limit: int) -> "Report":
+    """Return what AWS knows of the jobs of a stage."""
+    from tidemark.report.deployed import report_of_stage
+    from tidemark.report.jobs import read_jobs
+
+    assembly = assembly_of_stage(where)
+    with glue_of_stage(where, assembly) as glue:
+        jobs = read_jobs(assembly, glue.glue.meta.region_name)
+        return with_gaps(report_of_stage(glue, jobs, limit, now_ms()), glue, where)
+
+
+def now_ms() -> int:
+    """Return the time, in epoch milliseconds."""
+    return time.time_ns() // 1_000_000
 
 
 def with_gaps(report: "Report", glue: "Glue", where: Where) -> "Report":
