@@ -66,8 +66,8 @@ def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
         return []
     return [
         f"{plan.job}: run {run.run_id} {run.state}: what it wrote before that is not known"
-        for run in facts.runs
-        if run.job == plan.job and run.state in ENDED_BADLY and run.started_at_ms > since
+        for run in facts.runs_of(plan.job)
+        if run.state in ENDED_BADLY and run.started_at_ms > since
     ][:1]
 
 

@@ -184,7 +184,7 @@ def first_start(facts: Facts, cut: Cut) -> int | None:
         return None
     starts = [facts.started_at_ms(move) for move in cut.undone]
     since = cut.to.at_ms if cut.to else 0
-    runs = [run.started_at_ms for run in facts.runs if run.job == cut.track.job]
+    runs = [run.started_at_ms for run in facts.runs_of(cut.track.job)]
     return min([*starts, *(start for start in runs if start > since)])
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from tidemark.checkpoints.checkpoint import Checkpoint
@@ -157,16 +158,38 @@ class Facts:
 
     def checkpoints_of(self, job: str) -> list[Checkpoint]:
         """Return what the runs of a job did, in the order of their commits."""
-        return [one for one in self.checkpoints if one.job_name == job]
+        return self._checkpoints_by_job.get(job, [])
 
     def run(self, run_id: str) -> KnownRun | None:
         """Return a run that is known."""
-        return next((one for one in self.runs if one.run_id == run_id), None)
+        return self._runs_by_id.get(run_id)
 
     def started_at_ms(self, move: Move) -> int:
         """Return when the run of a commit began, or committed if that is not known."""
         run = self.run(move.run_id)
         return min(run.started_at_ms, move.at_ms) if run else move.at_ms
+
+    def runs_of(self, job: str) -> list[KnownRun]:
+        """Return the runs of a job, in the order of their starts."""
+        return self._runs_by_job.get(job, [])
+
+    @cached_property
+    def _runs_by_job(self) -> dict[str, list[KnownRun]]:
+        found: dict[str, list[KnownRun]] = {}
+        for one in self.runs:
+            found.setdefault(one.job, []).append(one)
+        return found
+
+    @cached_property
+    def _runs_by_id(self) -> dict[str, KnownRun]:
+        return {one.run_id: one for one in self.runs}
+
+    @cached_property
+    def _checkpoints_by_job(self) -> dict[str, list[Checkpoint]]:
+        found: dict[str, list[Checkpoint]] = {}
+        for one in self.checkpoints:
+            found.setdefault(one.job_name, []).append(one)
+        return found
 
     def workflow_of(self, job: str) -> str:
         """Return the workflow whose trigger starts a job; empty for none."""

@@ -113,17 +113,15 @@ def _move(cut: Cut) -> StateMove:
 
 
 def _clears(facts: Facts, found: Sequence[Cut]) -> list[Clear]:
-    clears: dict[tuple[str, str], Clear] = {}
+    runs: dict[tuple[str, str, str], dict[str, None]] = {}
     for cut in found:
         undone = {move.run_id for move in cut.undone}
         for one in facts.checkpoints_of(cut.track.job):
             for written in one.written if one.run_id in undone else ():
                 if written.mode in ADDING:
-                    key = (cut.track.job, written.dataset)
-                    runs = clears[key].runs if key in clears else ()
-                    runs = tuple(dict.fromkeys((*runs, one.run_id)))
-                    clears[key] = Clear(*key, written.mode, runs)
-    return list(clears.values())
+                    key = (cut.track.job, written.dataset, written.mode)
+                    runs.setdefault(key, {})[one.run_id] = None
+    return [Clear(*key, tuple(ids)) for key, ids in runs.items()]
 
 
 def _sees(facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]], job: str) -> str:

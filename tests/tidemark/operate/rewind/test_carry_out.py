@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+from contextlib import nullcontext
 
 import pytest
 
@@ -111,6 +113,28 @@ def test_what_was_interrupted_is_taken_back(world, step):
     assert world.state() == before
     assert [one.state for one in rewinds(world.store)] == ["given up"]
     refuse_half_rewound(world.home)
+
+
+@pytest.mark.parametrize("step", STEPS[1:-1])
+def test_a_killed_process_leaves_what_can_be_finished_or_taken_back(world, step):
+    before = world.state()
+    child = os.fork()
+    if child == 0:
+        with Store(world.home.database) as world.store:
+            world.carry_out(
+                *planned(world),
+                before=lambda name: os._exit(9) if name.partition(" ")[0] == step else None,
+            )
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    with pytest.raises(TidemarkError) if step != "mark" else nullcontext():
+        refuse_half_rewound(world.home)
+
+    undo(world.home, world.store, world.open_table, None, **who(world))
+
+    assert world.state() == before
+    refuse_half_rewound(world.home)
+    assert world.carry_out(*planned(world)).state == "done"
 
 
 @pytest.mark.parametrize("step", ["watermarks", "file", "given"])
