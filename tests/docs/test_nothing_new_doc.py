@@ -23,6 +23,7 @@ DECLARATION, SCRIPT = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
 @pytest.mark.synth
+@pytest.mark.nightly  # the keyword itself is tested with the constructs
 def test_the_job_of_the_page_is_skipped_by_the_data_that_it_reads(cdk, tmp_path):
     world = World(tmp_path)
     (tmp_path / "glue_jobs").mkdir()

@@ -25,12 +25,10 @@ from tidemark.operate.job_runs import Run
 WRITTEN = DatasetWritten("s3://mart/delays/", "append", rows=3)
 
 
-@pytest.fixture
-def served(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
     """Return a served home in which one job has succeeded and one has failed."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
-    home = Home.open(tmp_path / "home")
+    home = Home.open(tmp_path_factory.mktemp("lineage") / "home")
     with serving(home) as (url, engine):
         port = Port(home, url, engine)
         good, bad = port.job("good", ""), port.job("bad", "raise ValueError('odd')")
@@ -40,6 +38,14 @@ def served(tmp_path, monkeypatch):
         with Store(home.database) as store:
             put_checkpoint(store, Checkpoint(good, run_id, 1, written=(WRITTEN,)))
         yield port, run_id
+
+
+@pytest.fixture
+def served(recorded, tmp_path, monkeypatch):
+    """Make the served home that of the commands of a test."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TIDEMARK_HOME", str(recorded[0].home.root))
+    return recorded
 
 
 def call(*words: str):

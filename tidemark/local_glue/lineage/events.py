@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+from urllib.parse import quote
 
 import attr
 from openlineage.client.event_v2 import (
@@ -183,7 +184,7 @@ def _job_facets(facts: RunFacts) -> dict[str, JobFacet]:
     if facts.script:
         facets["sourceCodeLocation"] = source_code_location_job.SourceCodeLocationJobFacet(
             type=facts.script.partition(":")[0],
-            url=facts.script,
+            url=quote(facts.script, safe=":/"),
             version=facts.code.get("script"),
         )
     return facets

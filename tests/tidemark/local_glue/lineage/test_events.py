@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema.exceptions import ValidationError
 from openlineage.client.serde import Serde
@@ -148,6 +148,12 @@ def test_a_dataset_that_two_sources_read_is_one_input_and_two_ranges():
     assert len(event["run"]["facets"]["tidemark_bookmarkRange"]["sources"]) == 2
 
 
+def test_the_place_of_a_script_is_a_uri_whatever_its_name():
+    event = document(replace(RUN, script="s3://assets/a b/jöb.py"))
+
+    assert event["job"]["facets"]["sourceCodeLocation"]["url"] == "s3://assets/a%20b/j%C3%B6b.py"
+
+
 def test_a_namespace_of_the_users_own_is_that_of_jobs_and_parents(monkeypatch):
     monkeypatch.setenv("OPENLINEAGE_NAMESPACE", "prod")
 
@@ -170,6 +176,7 @@ COUNTS = st.none() | st.integers(0, 2**40)
 POSITIONS = st.none() | st.fixed_dictionaries({"kind": st.just("keys")}, optional={"values": NAMES})
 
 
+@settings(max_examples=30)
 @given(
     st.lists(
         st.builds(DatasetRead, NAMES, NAMES, NAMES, COUNTS, COUNTS, COUNTS, POSITIONS, POSITIONS),
