@@ -17,6 +17,7 @@ from typing import Any
 
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_glue.home import OBJECTS_FILE, TABLES_FILE, Home
+from tidemark.local_glue.rewinds.records import refuse_half_rewound
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.store.restored import FACTS_FILE, READY, UNPACKED, finish_restore
 from tidemark.local_glue.store.sqlite_files import (
@@ -69,9 +70,10 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
     Raises:
         UsageError: the file exists, lies in the home or its folder does not exist; the data hold
             what could not be restored; or another command holds the home.
-        TidemarkError: a database is damaged, or there is no room.
+        TidemarkError: a database is damaged, there is no room, or a rewind is half done.
     """
     _check_new(file, home.root)
+    refuse_half_rewound(home)
     wanted = STATE + (DATA if with_lake else ())
     unfinished = file.with_name(f"{file.name}.unfinished")
     with home.exclusive(), tempfile.TemporaryDirectory(dir=file.absolute().parent) as folder:

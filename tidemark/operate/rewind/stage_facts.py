@@ -1,6 +1,7 @@
 """What Glue tells of the jobs of a deployed stage, as the facts of a plan."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tidemark.checkpoints.checkpoint import Checkpoint
@@ -40,12 +41,28 @@ def facts_of_stage(
         jobs=jobs,
         starts=_starts(glue),
         tracks=[*tracks, *watermark_tracks],
-        checkpoints=sorted(checkpoints, key=lambda one: one.committed_at_ms),
+        checkpoints=[
+            _with_positions(one) if one.job_name in {track.job for track in tracks} else one
+            for one in sorted(checkpoints, key=lambda one: one.committed_at_ms)
+        ],
         runs=sorted(runs, key=lambda one: one.started_at_ms),
         now_ms=now_ms,
         in_flight=[run for run in runs if run.ended_at_ms is None],
         schedules=["a schedule or an event of the stage may start runs: none is paused"],
         can_clear=False,
+    )
+
+
+def _with_positions(one: Checkpoint) -> Checkpoint:
+    """Return a checkpoint of a job with a bookmark: it reads by that what no watermark keeps."""
+    if one.watermarks:
+        return one
+    return replace(
+        one,
+        read=tuple(
+            replace(r, after={"kind": "files" if r.dataset.startswith("s3") else "keys"})
+            for r in one.read
+        ),
     )
 
 

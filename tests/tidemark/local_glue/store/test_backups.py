@@ -7,9 +7,12 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
+from tidemark.local_glue.rewinds.records import MARK, begin
 from tidemark.local_glue.store.backups import back_up, restore
+from tidemark.local_glue.store.database import Store
 
 OBJECT = {"Bucket": "lake", "Key": "orders/1.json"}
 
@@ -44,3 +47,13 @@ def test_what_s3_keeps_of_objects_goes_with_them(tmp_path: Path, with_lake: bool
     restore(home, tmp_path / "backup.tar.gz")
     assert first != second
     assert told_of_the_object(home) == (first if with_lake else second)
+
+
+def test_no_backup_is_made_of_a_home_that_is_half_rewound(tmp_path: Path) -> None:
+    home = Home.open(tmp_path / "home")
+    with Store(home.database) as store, store.transaction():
+        begin(store, 1, "ada", "a bad day", {"to": "jr_1", "steps": {}})
+    (home.root / MARK).touch()
+
+    with pytest.raises(TidemarkError, match="rewind 1 was interrupted and is half done"):
+        back_up(home, tmp_path / "backup.tar.gz", with_lake=False)

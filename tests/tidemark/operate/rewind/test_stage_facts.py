@@ -1,0 +1,52 @@
+"""The bookmark of a deployed job as a track: made of Glue's one entry and its runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.operate.rewind.facts import KnownRun
+from tidemark.operate.rewind.stage_facts import bookmark_track
+
+
+def run(number, state="SUCCEEDED"):
+    return KnownRun(f"jr_{number}", "load", number * 100, state, number * 100 + 50)
+
+
+RUNS = [run(4), run(3, "FAILED"), run(2), run(1)]
+
+
+def brief(track):
+    return [(move.kind, move.run_id) for move in track.moves]
+
+
+def test_the_runs_that_succeeded_are_its_commits():
+    track = bookmark_track("load", {"Version": 3, "Run": 3, "RunId": "jr_4"}, RUNS)
+
+    assert brief(track) == [("commit", "jr_4"), ("commit", "jr_2"), ("commit", "jr_1")]
+    assert track.latest.version == 3
+    assert track.moves[-1].version == 1
+
+
+def test_another_run_in_force_is_a_rewind_to_it():
+    track = bookmark_track("load", {"Version": 4, "Run": 2, "RunId": "jr_2"}, RUNS)
+
+    assert brief(track)[0] == ("rewind", "jr_2")
+    assert [move.run_id for move in track.in_force()] == ["jr_2", "jr_1"]
+
+
+@pytest.mark.parametrize("runs", [RUNS, []])
+def test_no_run_in_force_is_the_beginning(runs):
+    track = bookmark_track("load", {"Version": 5, "Run": 0}, runs)
+
+    assert brief(track)[0] == ("reset", "")
+    assert track.in_force() == []
+
+
+def test_runs_that_glue_keeps_no_more_are_a_horizon():
+    track = bookmark_track("load", {"Version": 90, "Run": 90, "RunId": "jr_4"}, RUNS)
+
+    assert track.moves[-1].version > 1
+
+
+def test_a_job_without_a_bookmark_has_no_track():
+    assert bookmark_track("load", None, RUNS) is None
