@@ -155,8 +155,11 @@ def test_while_one_is_half_done_nothing_else_is_rewound(app, home):
     (where.root / MARK).touch()
 
     refused = rewind(app, "load-ü", "--to", "l1", "--dry-run")
+    (app / "script.py").write_text("print(1)", encoding="utf-8")
+    run = tidemark("submit", str(app / "script.py"))
     resumed = rewind(app, "--resume")
 
     assert_one_clear_line(refused, 2, "rewind 1 was interrupted and is half done", "--resume")
+    assert_one_clear_line(run, 1, "rewind 1 was interrupted and is half done")
     assert resumed.exit_code == 0, resumed.output
     assert not (where.root / MARK).exists()

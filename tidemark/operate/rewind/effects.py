@@ -4,7 +4,7 @@ Each target gets a verdict. It is worked out over the datasets, from writer to r
 becomes worse: jobs may read each other in a circle.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -108,7 +108,10 @@ def _effect(
     changed = [(flow, effect) for flow in datasets.into(job) if (effect := _of(found, flow))]
     again = [flow.read for flow, effect in changed if effect.is_written]
     sees_all = is_rewound or job in settings.new_to
-    if is_rewound:
+    if (is_rewound or again) and _holds_one_run(target, datasets.read[job]):
+        why = "all of it is what one run has read: rows of other runs are gone, as they always were"
+        own = Effect(target.dataset, target.mode, NOT_KNOWN, why)
+    elif is_rewound:
         own = _rewound(target, settings.clears)
     elif job in settings.new_to:
         why = "has read nothing of what is undone"
@@ -128,6 +131,11 @@ def _effect(
         return own
     flow, effect = max(wrong, key=lambda one: _ORDER.index(_passed_on(target, one[1])))
     return Effect(target.dataset, target.mode, verdict, _inherited(flow, effect), own.is_written)
+
+
+def _holds_one_run(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool:
+    """Return whether a job replaces everything by the new rows that a run has read."""
+    return target.mode == OVERWRITE and bool(reads) and all(map(is_tracked, reads))
 
 
 def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:

@@ -252,3 +252,17 @@ def test_a_job_behind_that_has_not_run_since_reads_all_of_it_as_new(facts):
 
     (effect,) = of(plan, "publish").effects
     assert (effect.verdict, effect.why) == ("right", "has read nothing of what is undone")
+
+
+@pytest.mark.parametrize(("position", "verdict"), [(FILES, "unknown"), (None, "right")])
+def test_a_target_that_holds_what_one_run_has_read_is_not_called_safe(facts, position, verdict):
+    replaced = [
+        checkpoint("publish", one.run_id, one.committed_at_ms, RAW, MART, "overwrite", position)
+        if one.job_name == "publish"
+        else one
+        for one in facts.checkpoints
+    ]
+
+    plan = plan_rewind(replace(facts, checkpoints=replaced), ["publish"], to("jr_p1"))
+
+    assert [effect.verdict for effect in of(plan, "publish").effects] == [verdict]
