@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from tidemark.local_glue.machine.processes import is_running
 from tidemark.local_glue.store.store_errors import check_database
 
 if TYPE_CHECKING:
+    import boto3
     from mypy_boto3_dynamodb import DynamoDBClient
 
 ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
@@ -170,6 +172,22 @@ def _command_of(pid: int) -> str:
     return answer.stdout
 
 
+_local = threading.local()  # what makes clients is not for several threads at once
+
+
+def _clients() -> "boto3.Session":
+    """Return what makes clients, and keeps what it has read of the service's model."""
+    import boto3
+    import botocore.session
+
+    if not hasattr(_local, "session"):
+        # Neither a profile of the caller, which may not exist, nor a proxy has a say here.
+        own = botocore.session.Session({"profile": (None, None, None, None)})
+        _local.session = boto3.Session(botocore_session=own)
+    found: boto3.Session = _local.session
+    return found
+
+
 @contextmanager
 def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     """Yield a boto3 client for the endpoint, with credentials that are valid nowhere else.
@@ -178,18 +196,12 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
         UsageError: the endpoint is no URL.
         TidemarkError: it does not answer, or refuses a request made in the block.
     """
-    import boto3
-    import botocore.session
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError, ClientError
 
-    # Neither a profile of the caller, which may not exist, nor a proxy has a say on this machine.
-    session = boto3.Session(
-        botocore_session=botocore.session.Session({"profile": (None, None, None, None)})
-    )
     try:
         is_here = urlsplit(endpoint).hostname in LOOPBACK
-        client = session.client(
+        client = _clients().client(
             "dynamodb",
             endpoint_url=endpoint,
             region_name=region,
