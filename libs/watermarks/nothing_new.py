@@ -33,6 +33,7 @@ OFF = "off"
 ROW = "~BEFORE"
 ENABLE = "job-bookmark-enable"
 _HISTORY = timedelta(days=400)
+_NO_BOOKMARK = "EntityNotFoundException"
 # Every run has its own.
 _OF_ONE_RUN = {"JOB_NAME", "JOB_ID", "JOB_RUN_ID", "WORKFLOW_NAME", "WORKFLOW_RUN_ID"}
 
@@ -128,7 +129,12 @@ def _reason(args: Mapping[str, str], dynamodb: Any, glue: Any, s3: Any) -> str:
 
 def _unclear(glue: Any, job: str, last: str) -> str:
     """Return why it is not clear that a run committed what is in force; empty if it is."""
-    entry = glue.get_job_bookmark(JobName=job)["JobBookmarkEntry"]
+    try:
+        entry = glue.get_job_bookmark(JobName=job)["JobBookmarkEntry"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] != _NO_BOOKMARK:
+            raise
+        return "no run has committed a bookmark"
     if entry.get("RunId") != last:
         return f"the bookmark in force is not the one that {last} committed"
     state = glue.get_job_run(JobName=job, RunId=last)["JobRun"]["JobRunState"]

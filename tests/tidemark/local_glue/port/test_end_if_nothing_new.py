@@ -125,6 +125,16 @@ def test_a_run_that_committed_nothing_does_not_count(script):
     assert script.run().startswith("the bookmark in force is not the one that jr_")
 
 
+def test_a_job_that_never_committed_goes_on_and_notes_what_it_finds(
+    port, dynamodb, capsys, monkeypatch
+):
+    script = Script(port, dynamodb, f"job-{next(NUMBERS)}", capsys, monkeypatch)
+    script.run(commits=False, state="FAILED")
+
+    assert script.run() == "no run has committed a bookmark"
+    assert script.run() == "ended"
+
+
 def test_a_run_that_failed_after_its_commit_does_not_count(script):
     script.put("flights/b", "2")
     script.run(state="FAILED")
