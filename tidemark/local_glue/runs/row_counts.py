@@ -12,7 +12,6 @@ from tidemark.local_glue.runs.spark_datasets import Scan, SparkDatasets
 
 ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
 ROW_OF_A_SOURCE = "row of a source"  # the column that marks rows of a reader
-KINDS_OF_JSON = "/local_glue/readers/json_kinds.py:"  # whose queries look at the schema only
 SCAN_ROWS_METRIC = "number of output rows"
 
 
@@ -64,7 +63,9 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     updates: dict[int, int] = {}
     rows_written = 0
     datasets = SparkDatasets()
-    for event in _of_script(events):
+    for event in events:
+        if "sparkPlanInfo" in event and _is_header_read(event):
+            continue
         datasets.see(event)
         if "sparkPlanInfo" in event:
             scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"]))
@@ -84,31 +85,13 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     )
 
 
-def _of_script(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the events without the plans of queries that only look at a schema."""
-    looks = set()
-    for event in events:
-        if "sparkPlanInfo" in event:
-            execution = event.get("executionId")
-            if _is_header_read(event):
-                looks.add(execution)
-                continue
-            # An adaptive plan tells of an execution again, without what it is described by.
-            if execution is not None and execution in looks:
-                continue
-        yield event
-
-
 def _is_header_read(event: Mapping[str, Any]) -> bool:
-    """Tell a query for the header of CSV files, or the kinds of JSON, from a query of the script.
+    """Tell Spark's own query for the header of a CSV file from a query of the script.
 
-    Spark's scans text while the script is only at ``csv`` or ``load``; a write to CSV, which is
+    It scans text while the script is only at ``csv`` or ``load``; a write to CSV, which is
     described alike, has a command at its root.
     """
-    described = event.get("description", "")
-    if KINDS_OF_JSON in described:
-        return True
-    is_at_reader = described.startswith(("csv at ", "load at "))
+    is_at_reader = event.get("description", "").startswith(("csv at ", "load at "))
     return is_at_reader and not event["sparkPlanInfo"]["nodeName"].startswith("Execute ")
 
 

@@ -86,12 +86,3 @@ def test_applications_of_one_run_are_added(tmp_path):
 def test_without_a_log_there_are_no_counts(tmp_path):
     assert read_row_counts(tmp_path) is None
     assert read_row_counts(tmp_path / "missing") is None
-
-
-def test_a_look_at_the_kinds_of_json_reads_no_rows():
-    description = "collect at /site-packages/tidemark/local_glue/readers/json_kinds.py:95"
-    look = {**started(plan("Scan json ", 2)), "description": description, "executionId": 0}
-    update = {"Event": "Update", "sparkPlanInfo": look["sparkPlanInfo"], "executionId": 0}
-    read = {**started(plan("Scan json ", 3)), "executionId": 1}
-
-    assert count_rows([look, update, read, task(_2=5, _3=5)]) == RowCounts(5, 0)
