@@ -203,7 +203,9 @@ def _merges_new_only(
 
     Then merging by key makes one of them. A job that replaces partitions may read them whole.
     """
-    if sees_all or effect.verdict != DOUBLES or target.mode != MERGE:
+    if sees_all or not effect.is_written:  # what is not written again stays uncorrected
+        return False
+    if effect.verdict != DOUBLES or target.mode != MERGE:
         return False
     reads = [one.read for one in datasets.into(flow.reader) if one.writer == flow.writer]
     return all(is_tracked(read) and how_read(read) == "files" for read in reads)
