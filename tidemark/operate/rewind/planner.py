@@ -47,7 +47,7 @@ def plan_rewind(
     new_to = _new_to(facts, found, left)
     seen = effects(datasets, again, [*names, *left], new_to=new_to, clears=clears)
     cleared = _clears(facts, found) if clears else []
-    rewritten = _rewritten(datasets, seen)
+    rewritten = _rewritten(facts, datasets, seen)
     plans = []
     for job in facts.jobs:
         own = [cut for cut in found if cut.track.job == job]
@@ -69,10 +69,10 @@ def plan_rewind(
 
 
 def _rewritten(
-    datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
+    facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
 ) -> dict[tuple[str, str], str]:
     """Return why it is not known how much of a dataset a job finds, by dataset and reader."""
-    found: dict[tuple[str, str], str] = {}
+    found = _after_uncommitted(facts, datasets)
     for flow in datasets.flows:
         key = (flow.read.dataset, flow.reader)
         if flow.written.mode in REPLACING:
@@ -83,6 +83,18 @@ def _rewritten(
             key = (flow.read.dataset, flow.reader)
             found[key] = f"{flow.writer} writes there again before: as many as that makes"
     return found
+
+
+def _after_uncommitted(facts: Facts, datasets: Datasets) -> dict[tuple[str, str], str]:
+    """Return why it is not known what jobs find that follow one which has run and not committed."""
+    return {
+        (read.dataset, reader): f"{job} has never committed: what it has left is not known"
+        for start in facts.starts
+        for job in start.after
+        if facts.runs_of(job) and not facts.checkpoints_of(job)
+        for reader in start.jobs
+        for read in datasets.read.get(reader, ())
+    }
 
 
 def _new_to(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> list[str]:
