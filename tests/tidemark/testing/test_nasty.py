@@ -13,8 +13,11 @@ OWN_CATALOG = {"enable_glue_datacatalog": False}  # else databases are to be the
 
 
 @pytest.fixture
-def plain(lake, glue_job, tmp_path):
+def plain(lake, glue_job, tmp_path, glue_kit):
     """Return a function that runs the plain script and returns what it saw."""
+    if glue_kit.engine.is_running:  # what other tests have cached is there for every run
+        for rdd in glue_kit.engine.session.sparkContext._jsc.getPersistentRDDs().values():
+            rdd.unpersist()
     script = tmp_path / "plain.py"
     script.write_text(PLAIN, encoding="utf-8")
     lake.put("landing/in/1.json", [{"id": 1}, {"id": 2}])

@@ -12,7 +12,8 @@ DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]+",
 MOST_BYTES = 2_048  # of a description
 MOST_RUNS = 4_000
 OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")
-RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", "--help", "--h"}
+OF_SKIPPED_RUNS = {"--skip_if_nothing_new", "--nothing_new_table"}
+RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", *OF_SKIPPED_RUNS, "--help", "--h"}
 
 
 def is_description(text: object) -> bool:
