@@ -23,6 +23,7 @@ from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import naming_the_file
 
 MOST_BYTES = 1 << 28  # of a file that is read as one text
+SMALL_BYTES = 1 << 18  # of all files, of which a shuffle takes longer than what it saves
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,9 @@ def documents(
 
 
 def _kinds(texts: DataFrame, files: Sequence[str]) -> Kinds | None:
+    size = sum(folder_of(file).stat().st_size for file in files)
     with naming_the_file(files, "json"):
-        return kinds_in(texts, F.col(f"`{LINE}`"))
+        return kinds_in(texts, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
 
 
 def declared_documents(found: Documents, json: Format, path: str) -> Documents:

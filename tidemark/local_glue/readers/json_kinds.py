@@ -83,18 +83,23 @@ class Kinds:
         return self
 
 
-def kinds_in(frame: DataFrame, text: Column) -> Kinds | None:
+def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds | None:
     """Return the kinds of all records in a column of texts; None if one is no JSON, or no UTF-8.
 
     Fields are in the order in which they first come up.
+
+    Args:
+        frame: the texts.
+        text: which column they are.
+        is_small: whether this process may look at what each record has, without a shuffle.
     """
     kinds = F.when(is_utf_8(text), kinds_of(text)).otherwise(BROKEN)
     each = frame.select(kinds.alias("kinds"), F.monotonically_increasing_id().alias("place"))
-    first = each.groupBy("kinds").agg(F.min("place").alias("place"))
+    first = each if is_small else each.groupBy("kinds").agg(F.min("place").alias("place"))
     found: list[Kinds | None]
     # Not a query of the data frame: its scan would count as rows that the job has read.
-    few = first.limit(MOST_COLLECTED + 1).rdd.collect()
-    if len(few) <= MOST_COLLECTED:
+    few = (first if is_small else first.limit(MOST_COLLECTED + 1)).rdd.collect()
+    if is_small or len(few) <= MOST_COLLECTED:
         found = list(_of_partition(sorted(few, key=lambda row: row.place)))
     else:  # merged where they are
         found = first.orderBy("place").rdd.mapPartitions(_of_partition).collect()

@@ -11,7 +11,7 @@ import pytest
 
 from tidemark.assembly.catalog_tables import table_of_request
 from tidemark.local_glue.catalog.tables import put_tables
-from tidemark.local_glue.readers import json_kinds
+from tidemark.local_glue.readers import json_dynamic, json_kinds
 from tidemark.local_glue.store.database import Store
 
 pytestmark = pytest.mark.spark
@@ -45,9 +45,11 @@ def test_records_of_very_many_kinds_have_the_fields_of_few(read, s3, shown, monk
     s3.put("a.json", '{"b": 1}\n{"a": "x", "b": "y"}\n{"c": true}\n')
 
     few = shown(read())
+    monkeypatch.setattr(json_dynamic, "SMALL_BYTES", 0)
+    grouped = shown(read())
     monkeypatch.setattr(json_kinds, "MOST_COLLECTED", 2)
 
-    assert shown(read()) == few
+    assert shown(read()) == grouped == few
     assert few == "|-- b: choice\n|    |-- int\n|    |-- string\n|-- a: string\n|-- c: boolean"
 
 

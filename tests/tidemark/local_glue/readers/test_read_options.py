@@ -224,7 +224,7 @@ def test_many_files_are_read_without_a_listing_job(read, s3, logged):
     events = logged(lambda: read("json").collect())
 
     assert "Listing leaf files" not in events
-    assert events.count('"Event":"SparkListenerJobStart"') == 3  # inference, collect
+    assert events.count('"Event":"SparkListenerJobStart"') == 2  # inference, collect
 
 
 @pytest.mark.parametrize("paths", [None, [], 1], ids=["missing", "empty", "number"])
