@@ -116,9 +116,9 @@ class JvmState:
         for queue, kept in zip(self._queues, self._listeners, strict=True):
             added = self._jvm.java.util.ArrayList(queue.listeners())
             added.removeAll(kept)
-            for listener in added:
+            for place in range(added.size()):  # the end of an iterator of Java is an exception
                 with contextlib.suppress(Exception):  # it has gone by itself
-                    bus.removeListener(listener)
+                    bus.removeListener(added.get(place))
 
 
 def _field(instance: Any, name: str) -> Any:
