@@ -116,7 +116,12 @@ def finish(
             for step in steps.bookmarks:
                 restore_version(store, step.job, step.expected, step.version, at_ms)
             end(store, record.rewind_id, DONE)
-    except (WatermarkConflictError, BookmarkVersionMismatchError, FileNotFoundError) as error:
+    except (
+        WatermarkConflictError,
+        BookmarkVersionMismatchError,
+        FileNotFoundError,
+        FileExistsError,
+    ) as error:
         take_back(home, store, open_table, record)
         raise UsageError(
             f"something has moved since the rewind was planned ({error}); everything is as it was: "
@@ -151,7 +156,7 @@ def take_back(
             _rewind_back(admin, list(group), record)
     for to, from_ in back.files:
         before(f"file back {from_}")
-        if (home.root / to).exists():
+        if (home.root / to).exists() and not (home.root / from_).exists():  # it was moved
             _move(home, to, from_)
     before("given up")
     with store.transaction():
@@ -189,9 +194,12 @@ def _move(home: Home, from_: str, to: str) -> None:
 
     Raises:
         FileNotFoundError: it is at neither place.
+        FileExistsError: another one has taken its place.
     """
     source, target = home.root / from_, home.root / to
-    if not source.exists() and target.exists():
+    if target.exists():
+        if source.exists():  # a crash leaves it at one place: this is another file
+            raise FileExistsError(f"{to} is there already, and {from_} would replace it")
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     source.rename(target)

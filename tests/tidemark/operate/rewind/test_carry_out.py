@@ -210,6 +210,24 @@ def test_a_rewind_is_not_undone_over_what_has_run_since(world):
     assert world.state() == before
 
 
+def test_an_undo_replaces_no_file_that_came_in_the_meantime(world):
+    record = world.carry_out(*planned(world))
+    cleared, place = (
+        world.home.root / part for part in record.document["steps"]["files"][-1][::-1]
+    )
+    kept = cleared.read_bytes()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("another", encoding="utf-8")
+    before = world.state()
+
+    with pytest.raises(UsageError, match="would replace it"):
+        undo(world.home, world.store, world.open_table, None, **who(world))
+
+    assert (place.read_text(encoding="utf-8"), cleared.read_bytes()) == ("another", kept)
+    assert world.state() == before
+    assert open_rewind(world.store) is None
+
+
 def test_open_windows_come_back_with_the_undo(world):
     name = world.jobs[1].name
     world.admin.open_window(job_id=name, run_id="jr_dead", cursor="id", high=77)
