@@ -23,7 +23,7 @@ pytest_plugins = (
     "tests.fixtures.synthesis",
     "tidemark.testing.plugin",
 )
-MOST_JVMS = 3  # at once: as many as test processes
+MOST_JVMS = 2  # at once: as many as test processes
 JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
 # What the CDK knows of CloudFormation's rules costs two seconds a synthesis: tests/infra asks once.
 os.environ.setdefault("CDK_VALIDATION", "false")

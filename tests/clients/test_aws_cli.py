@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from tests.tidemark.local_glue.port.conftest import wait_until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.clients
 SHELL = {"Name": "pythonshell", "PythonVersion": "3.9"}

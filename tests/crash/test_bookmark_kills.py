@@ -9,12 +9,12 @@ import os
 import runpy
 import shutil
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
 from tidemark.assembly.cloud_assembly import FileAsset
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.checkpoints.checkpoint import BookmarkMove
@@ -38,7 +38,6 @@ pytestmark = pytest.mark.stress
 FOLDER = Path(__file__).parent
 MATRIX = FOLDER.parents[1] / "docs" / "crash-matrix.md"
 TITLE = "\n## Bookmarks\n"
-BOUND_S = 120
 HEADER = """\
 A job with a bookmark was killed with SIGKILL at each step, another file landed, and it ran again.
 The bookmark is the old version or the new one, never between; the next run reads what it says.
@@ -69,10 +68,7 @@ def run_until(machine: Machine, job: JobDefinition, at: str, log: Path, monkeypa
     with Store(machine.home.database) as store:
         store.put_job_run(run)
     process = start_job_run(machine, job, {}, run)
-    deadline = time.monotonic() + BOUND_S
-    while (finished := poll_job_run(process)) is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    finished = wait_until(lambda: poll_job_run(process))
     with Store(machine.home.database) as store:
         store.put_job_run(finished)
     return finished

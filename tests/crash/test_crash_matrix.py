@@ -22,6 +22,7 @@ import boto3
 import pytest
 
 from sample.landing import flight_objects
+from tests.waiting import wait_until
 from tidemark.assembly.cloud_assembly import FileAsset
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.local_glue.deployment.publish import publish
@@ -44,7 +45,6 @@ SCRIPT = PROJECT / "glue_jobs" / "ingest_flights.py"
 MATRIX = PROJECT / "docs" / "crash-matrix.md"
 TABLE = "glue-watermarks"
 REGION = "us-east-1"
-BOUND_S = 120
 FIRST, SECOND = date(2013, 1, 1), date(2013, 1, 2)
 HEADER = """# Crash matrix
 
@@ -117,10 +117,7 @@ def run_and_die(machine: Machine, job: JobDefinition, at: str, monkeypatch, fold
     monkeypatch.setenv("CRASH_LOG", str(log))
     run = plan_job_run(machine, job, {}, new_run_id(), 0)
     process = start_job_run(machine, job, {}, run)
-    deadline = time.monotonic() + BOUND_S
-    while (finished := poll_job_run(process)) is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    finished = wait_until(lambda: poll_job_run(process))
     machine.jvms.want(1)  # for the next test: that of this run was killed with it
     return finished, log.read_text(encoding="utf-8").splitlines()
 

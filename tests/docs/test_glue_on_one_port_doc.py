@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.projects import PROJECT
-from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tests.tidemark.local_glue.port.conftest import Port
+from tests.waiting import wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 

@@ -8,19 +8,18 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import BOUND_S, wait_until
 from tidemark.local_glue.runs.jvms.pool_file import POOL_VARIABLE
 from tidemark.local_glue.runs.jvms.record import read_record
 from tidemark.local_glue.store.database import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 PROJECT = Path(__file__).parents[2]
-PATIENCE_S = 600
 SCRIPT = """
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
@@ -60,7 +59,7 @@ def up(folder) -> Iterator[subprocess.Popen[str]]:
 
 def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        shlex.split(line), cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S
+        shlex.split(line), cwd=folder, capture_output=True, text=True, timeout=BOUND_S
     )
 
 
@@ -83,7 +82,7 @@ def test_a_command_borrows_a_warm_jvm_of_another_until_that_ends(folder, up) -> 
     assert f"process {up.pid} keeps JVMs" in second.stderr
 
     up.send_signal(signal.SIGINT)
-    assert up.wait(PATIENCE_S) == 0
+    assert up.wait(BOUND_S) == 0
     assert not (home / "jvm-pool.json").exists()
     assert not (home / "jvms").exists()
     assert jvms_below(home) == []
@@ -98,10 +97,7 @@ def jvms_below(home: Path) -> list[str]:
 def test_a_killed_pool_is_not_in_the_way_of_the_next_command(folder, up) -> None:
     up.kill()
     up.wait()
-    deadline = time.monotonic() + PATIENCE_S
-    while jvms_below(folder / ".tidemark"):
-        assert time.monotonic() < deadline, "a JVM outlived the process that owned it"
-        time.sleep(0.05)
+    wait_until(lambda: not jvms_below(folder / ".tidemark"))
 
     submitted = run(guide()[1], folder)
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -14,12 +13,12 @@ import pytest
 from sample.land import land_delivery_locally
 from sample.landing import plan_delivery
 from sample.recompute import compare
+from tests.waiting import BOUND_S, wait_until
 from tidemark.local_glue.commands import deploy
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.store.database import JobRun, Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
-BOUND_S = 600  # a machine may be busy; a good run waits no longer
 Found = TypeVar("Found")
 
 
@@ -32,14 +31,6 @@ def job_is_running(home: Home, job_name: str) -> Callable[[], JobRun | None]:
         return run if run and run.state == "RUNNING" else None
 
     return look
-
-
-def wait_for(look: Callable[[], Found | None]) -> Found:
-    deadline = time.monotonic() + BOUND_S
-    while (found := look()) is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
 
 
 def processes_of(run: JobRun) -> list[int]:
@@ -75,8 +66,8 @@ def test_after_kills_of_a_job_and_of_the_command_the_mart_equals_a_recomputation
 
     # A job is killed while it runs: its dependents do not start.
     command = start(home, assembly)
-    run = wait_for(job_is_running(home, "curate-flights"))
-    python = wait_for(lambda: processes_of(run) or None)[0]  # it is recorded before it is started
+    run = wait_until(job_is_running(home, "curate-flights"))
+    python = wait_until(lambda: processes_of(run) or None)[0]  # it is recorded before it is started
     os.kill(python, signal.SIGKILL)
     output, _ = command.communicate(timeout=BOUND_S)
     assert command.returncode == 1
@@ -87,7 +78,7 @@ def test_after_kills_of_a_job_and_of_the_command_the_mart_equals_a_recomputation
     # The command itself is killed while both ingest jobs run: they end with it.
     land_delivery_locally(plan_delivery("3", None, "1"), deployment, home)
     command = start(home, assembly)
-    runs = [wait_for(job_is_running(home, f"ingest-{name}")) for name in ("flights", "weather")]
+    runs = [wait_until(job_is_running(home, f"ingest-{name}")) for name in ("flights", "weather")]
     command.kill()
     command.communicate(timeout=BOUND_S)
 

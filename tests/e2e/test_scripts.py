@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidemark.cli.processes import BOUND_S, started
+from tests.tidemark.cli.processes import started
+from tests.waiting import BOUND_S
 
 pytestmark = [pytest.mark.spark, pytest.mark.stress]
 
@@ -98,6 +99,7 @@ SALES = (
 )
 
 
+@pytest.mark.nightly
 def test_nodes_of_studio_with_a_custom_transform_and_sql(submit, land, home):
     land("landing/sales/a.csv", *SALES)
     (home / "lake" / "lake").mkdir()
@@ -116,6 +118,7 @@ def test_nodes_of_studio_with_a_custom_transform_and_sql(submit, land, home):
     assert "format_options['inferSchema'] of the format csv: Glue does not know it" in shown
 
 
+@pytest.mark.nightly
 def test_three_frames_joined_and_made_flat(submit, land, home):
     phones = [{"kind": "fax", "number": "1"}, {"kind": "tel", "number": "2"}]
     land(

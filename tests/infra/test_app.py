@@ -47,8 +47,8 @@ def prod(run_app):
 
 
 @pytest.mark.synth
-def test_the_app_writes_the_same_bytes_twice(prod, run_app):
-    first, second = prod.folder, run_app(stage="prod").folder
+def test_the_app_writes_the_same_bytes_twice(prod, synth):
+    first, second = prod.folder, synth(stage="prod").folder
 
     assert files(first) == files(second)
     assert filecmp.cmpfiles(first, second, files(first), shallow=False)[1:] == ([], [])

@@ -7,10 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-
-BOUND_S = 120  # a machine may be busy; a good run waits no longer than it has to
+from collections.abc import Iterator
 
 
 @contextlib.contextmanager
@@ -37,10 +34,3 @@ def read_until(process: subprocess.Popen[bytes], wanted: bytes) -> bytes:
         assert part, found.decode(errors="replace") + process.stderr.read().decode()
         found += part
     return found
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + BOUND_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)

@@ -3,16 +3,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.main import main
 
 PROJECT = Path(__file__).parents[3]
-BOUND_S = 30
 
 
 def tidemark(*arguments: str) -> Result:
@@ -125,10 +124,7 @@ def test_a_run_killed_with_its_job_is_closed_by_the_next_run(home, write_assembl
     app = write_assembly({"first": script})
     command = [sys.executable, "-m", "tidemark", "run", "--app", str(app)]
     run = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + BOUND_S
-    while not mark.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(mark.exists)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     (home / "lake" / "assets" / "first.py").write_text("print('quick now')", encoding="utf-8")
@@ -160,10 +156,7 @@ def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly) -> No
             signal.SIGINT, signal.SIG_DFL
         ),  # a background CI ignores it
     )
-    deadline = time.monotonic() + BOUND_S
-    while not mark.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(mark.exists)
     run.send_signal(signal.SIGINT)
     output, errors = run.communicate(timeout=BOUND_S)
 

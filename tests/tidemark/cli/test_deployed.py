@@ -17,7 +17,8 @@ from click.testing import Result
 from tests.fixtures.commands import WriteAssembly
 from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tests.tidemark.local_glue.port.conftest import Port
+from tests.waiting import BOUND_S, wait_until
 from tidemark.local_glue.bookmarks.versions import (
     commit_bookmark,
     delete_bookmark,
@@ -243,10 +244,10 @@ def test_ctrl_c_of_a_run_stops_it_and_of_logs_does_not(stage, tmp_path):
         with started("logs", "load", "--follow", *options) as logs:
             read_until(logs, b"begun")
             logs.send_signal(signal.SIGINT)
-            _, said = logs.communicate(timeout=30)
+            _, said = logs.communicate(timeout=BOUND_S)
         assert stage.port.states("load") == ["RUNNING"]
         run.send_signal(signal.SIGINT)
-        _, stopped = run.communicate(timeout=30)
+        _, stopped = run.communicate(timeout=BOUND_S)
     wait_until(lambda: stage.port.states("load") == ["STOPPED"])
 
     assert (logs.returncode, run.returncode) == (130, 130)

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.commands import WriteAssembly
-from tests.tidemark.cli.processes import read_until, started, wait_until
+from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tests.tidemark.local_glue.port.conftest import Port
+from tests.waiting import BOUND_S, wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.port.served import find_port
@@ -85,7 +86,7 @@ def test_a_run_that_goes_on_is_asked_and_stopped_from_elsewhere(
         states = [it["state"] for it in json.loads(tidemark("runs", "--format", "json").stdout)]
         second = tidemark("run", "--app", str(app))
         stopped = tidemark("stop")
-        said, _ = run.communicate(timeout=60)
+        said, _ = run.communicate(timeout=BOUND_S)
 
     assert states == ["RUNNING"]
     assert_one_clear_line(second, 2, f"process {run.pid} is using")

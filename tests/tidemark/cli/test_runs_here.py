@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tests.tidemark.local_glue.port.conftest import Port
+from tests.waiting import wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.store.database import Store

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidemark.cli.processes import BOUND_S, read_until, started, wait_until
+from tests.tidemark.cli.processes import read_until, started
+from tests.waiting import BOUND_S, wait_until
 from tidemark.errors import UsageError
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.submit import read_submission

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.tidemark.cli.processes import BOUND_S, read_until, started, wait_until
+from tests.tidemark.cli.processes import read_until, started
+from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.main import main
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.runs.stored_warnings import keep_warnings, show_unseen, unseen_warnings

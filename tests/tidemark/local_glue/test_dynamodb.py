@@ -7,11 +7,11 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
 from tidemark.assembly.definitions import TableDefinition
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue import dynamodb
@@ -196,10 +196,7 @@ def test_engine_dies_when_its_command_is_killed_and_the_next_one_cleans_up(home)
         command.kill()
         command.wait()
 
-    deadline = time.monotonic() + 20
-    while is_alive(engine):
-        assert time.monotonic() < deadline, "the engine outlived its command"
-        time.sleep(0.01)
+    wait_until(lambda: not is_alive(engine))
     left_over = home.dynamodb / f"{command.pid}-{engine}.pid"
     assert left_over.exists()
     with connected(home) as connection:

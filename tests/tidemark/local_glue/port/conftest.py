@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from tests.waiting import wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.serving import serving
@@ -69,13 +69,6 @@ class Port:
     def states(self, name: str) -> list[str]:
         """Return the states of the runs of a job, the newest first."""
         return [run["JobRunState"] for run in self.glue.get_job_runs(JobName=name)["JobRuns"]]
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")

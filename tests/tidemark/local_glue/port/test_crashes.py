@@ -13,6 +13,7 @@ import pytest
 from tests.tidemark.local_glue.port.conftest import Port
 from tests.tidemark.local_glue.port.test_restart import SERVE
 from tests.tidemark.local_glue.port.workflows.test_triggers import watch
+from tests.waiting import BOUND_S
 from tidemark.local_glue.home import Home
 
 AFTER = {"j2": ["j0"], "j3": ["j0"], "j4": ["j1", "j2"], "j5": ["j3", "j4"]}
@@ -65,7 +66,7 @@ def test_each_job_succeeds_once_and_no_run_starts_twice_however_often_it_is_kill
     try:
         define(port, log)
         run_id = port.glue.start_workflow_run(Name="w")["RunId"]
-        kills, deadline = 0, time.monotonic() + 120
+        kills, deadline = 0, time.monotonic() + BOUND_S
         while True:
             time.sleep(chance.uniform(0.05, 1.0))
             run = port.glue.get_workflow_run(Name="w", RunId=run_id)["Run"]

@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tests.tidemark.local_glue.port.conftest import Port
+from tests.waiting import wait_until
 from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import Options, serving

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.tidemark.local_glue.port.conftest import Port
+from tests.waiting import BOUND_S
 from tidemark.cli.main import main
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.deployments import deploy_on_port
@@ -42,7 +43,7 @@ def test_jobs_of_an_app_run_on_the_port_and_one_that_left_it_is_gone(up, write_a
     job = port.glue.get_job(JobName="one")["Job"]
     run = port.ended("one", port.start("one"))
     server.send_signal(signal.SIGINT)
-    rest, _ = server.communicate(timeout=30)
+    rest, _ = server.communicate(timeout=BOUND_S)
 
     assert job["Command"] == {"Name": "glueetl", "ScriptLocation": "s3://assets/one.py"}
     assert run["JobRunState"] == "SUCCEEDED"

@@ -158,7 +158,7 @@ def test_jars_stand_beside_those_of_conf_in_the_place_that_the_order_wants(home)
 
 @pytest.mark.spark
 @pytest.mark.rule("Arguments", source="ARG")
-@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize("is_first", [pytest.param(False, marks=pytest.mark.nightly), True])
 def test_extra_jars_are_behind_those_of_spark_unless_they_are_to_be_first(home, is_first):
     put_script(home, WHERE)
     put(home, "x", "")

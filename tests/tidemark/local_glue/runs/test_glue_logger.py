@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from tests.waiting import BOUND_S
+
 SCRIPT = """
 import logging, warnings
 warnings.simplefilter("error")
@@ -23,7 +25,7 @@ logging.warning("said")
 
 def test_the_logger_writes_to_stderr_and_leaves_python_s_logging():
     run = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=BOUND_S
     )
 
     *logged, own = run.stderr.splitlines()

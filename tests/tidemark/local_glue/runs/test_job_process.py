@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
@@ -82,11 +82,7 @@ def machine_of(home):
 
 
 def finish(running):
-    deadline = time.monotonic() + 120
-    while (run := poll_job_run(running)) is None:
-        assert time.monotonic() < deadline, "the job did not end"
-        time.sleep(0.01)
-    return run
+    return wait_until(lambda: poll_job_run(running))
 
 
 def run_job(home, definition, run_id="jr_1"):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tests.tidemark.local_glue.port.conftest import Port
+from tests.waiting import wait_until
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.local_glue.bookmarks.files import Limits
 from tidemark.local_glue.bookmarks.session import files_to_read, start_session

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
 from tidemark.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
 from tidemark.local_glue.runs.dataset_notes import NOTES_FILE
@@ -31,13 +31,6 @@ def home(tmp_path):
 def store(home):
     with Store(home.database) as store:
         yield store
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
 
 
 def workflow_statuses(store):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.tidemark.local_glue.port.conftest import wait_until
+from tests.waiting import wait_until
 
 OUTPUT, ERROR = "/aws-glue/python-jobs/output", "/aws-glue/python-jobs/error"
 LINES = """

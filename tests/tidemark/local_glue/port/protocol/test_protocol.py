@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.waiting import BOUND_S
 from tidemark.local_glue.port.http.routes import service_of, why_refused
 from tidemark.local_glue.port.http.services import OPERATIONS
 from tidemark.local_glue.port.protocol.constraints import faults_of
@@ -17,7 +18,7 @@ from tidemark.local_glue.port.protocol.models import find_operation
 
 
 def post(port, body, target="AWSGlue.GetJob", **headers):
-    connection = http.client.HTTPConnection(urlsplit(port.url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(port.url).netloc, timeout=BOUND_S)
     sent = {"X-Amz-Target": target, "Content-Type": "application/x-amz-json-1.1", **headers}
     connection.request("POST", "/", body, sent)
     answer = connection.getresponse()

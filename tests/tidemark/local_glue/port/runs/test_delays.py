@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tests.tidemark.local_glue.port.conftest import Port
+from tests.waiting import wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.eventbridge.documents import Origin, run_status
 from tidemark.local_glue.port.http.serving import Options, serving

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidemark.local_glue.port.conftest import wait_until
+from tests.waiting import wait_until
 from tidemark.local_glue.bookmarks.versions import commit_bookmark
 
 SLEEP = "import time; print('asleep', flush=True); time.sleep(60)"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.waiting import BOUND_S
 from tidemark.local_glue.port.s3.bodies import store_body
 from tidemark.local_glue.port.s3.errors import S3Error
 
@@ -57,7 +58,7 @@ def test_a_client_that_waits_to_be_told_to_go_on_is_told(port, bucket):
         f"PUT /{bucket}/a HTTP/1.1\r\nHost: {host}:{number}\r\nTransfer-Encoding: chunked\r\n"
         "Expect: 100-continue\r\n\r\n"
     )
-    with socket.create_connection((host, int(number)), timeout=30) as connection:
+    with socket.create_connection((host, int(number)), timeout=BOUND_S) as connection:
         connection.sendall(head.encode())
         told = connection.recv(100)
         connection.sendall(b"1\r\nx\r\n0\r\n\r\n")

@@ -8,8 +8,9 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tests.tidemark.local_glue.port.conftest import Port
 from tests.tidemark.local_glue.port.workflows.test_triggers import settle
+from tests.waiting import wait_until
 from tidemark.cli.main import main
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import Options, serving

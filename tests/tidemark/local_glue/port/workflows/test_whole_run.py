@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import sqlite3
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from tests.waiting import wait_until
 from tidemark.assembly.definitions import (
     Action,
     Condition,
@@ -152,13 +152,6 @@ def is_alive(pid):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
         return stat.rpartition(")")[2].split()[0] not in "ZX"
     return False
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
 
 
 def test_success_fires_the_next_jobs_until_the_end_of_the_chain(home, workflow):

@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-from tests.tidemark.local_glue.port.conftest import Port, wait_until
+from tests.tidemark.local_glue.port.conftest import Port
 from tests.tidemark.local_glue.port.test_restart import PIDS, SERVE
 from tests.tidemark.local_glue.port.workflows.test_triggers import FAIL, watch
+from tests.waiting import wait_until
 from tidemark.local_glue.commands import open_machine
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import wait_until
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.local_glue.bookmarks.versions import latest_bookmark
 from tidemark.local_glue.home import Home
@@ -26,7 +26,6 @@ from tidemark.local_glue.runs.jvms.supply import Jvms
 from tidemark.local_glue.store.database import JobRun, Store
 
 PLAIN = Path(__file__).with_name("plain_job.py").read_text(encoding="utf-8")
-BOUND_S = 300
 _names = itertools.count(1)
 # What a JVM says once in its life: a warm one has said it before the run.
 ONCE = re.compile(
@@ -99,11 +98,7 @@ class Bench:
         return self.finish(self.start(jvms, script, name, **changes))
 
     def finish(self, process: JobProcess) -> Seen:
-        deadline = time.monotonic() + BOUND_S
-        while (run := poll_job_run(process)) is None:
-            assert time.monotonic() < deadline, "the run did not end"
-            time.sleep(0.02)
-        return self.seen(run)
+        return self.seen(wait_until(lambda: poll_job_run(process)))
 
     def seen(self, run: JobRun) -> Seen:
         with Store(self.home.database) as store:

@@ -8,13 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from multiprocessing.connection import Client
 from pathlib import Path
 
 import pytest
 
 from tests.tidemark.local_glue.runs.jvms.runs import Bench
+from tests.waiting import wait_until
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.machine.processes import is_running
 from tidemark.local_glue.runs.jvms import pool
@@ -24,7 +24,6 @@ from tidemark.local_glue.runs.jvms.server import serve_pool
 from tidemark.local_glue.runs.jvms.supply import Jvms, jvms_of
 
 pytestmark = pytest.mark.spark
-BOUND_S = 300
 COUNT = """
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
@@ -63,14 +62,6 @@ def one_jvm(tmp_path_factory):
     with serve_pool(tmp_path_factory.mktemp("pool"), find_java_home(), 1) as (pool, file):
         pool.want(1)
         yield Jvms(file, pool=pool)
-
-
-def wait_until(what):
-    deadline = time.monotonic() + BOUND_S
-    while not (found := what()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return found
 
 
 def started(bench, jvms):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from textwrap import dedent
 
 import pytest
 
 from tests.tidemark.local_glue.runs.jvms.runs import Bench, differences
+from tests.waiting import wait_until
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.job_runs import stop_job_run
 from tidemark.local_glue.runs.jvms.server import serve_pool
@@ -194,10 +194,7 @@ ENDLESS = START + dedent("""
 
 def started(bench, process):
     out = bench.home.runs / process.run.run_id / "stdout.log"
-    deadline = time.monotonic() + 300
-    while "ready" not in out.read_text(encoding="utf-8"):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: "ready" in out.read_text(encoding="utf-8"))
 
 
 @pytest.mark.nightly

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.tidemark.local_glue.runs.jvms.runs import Bench
+from tests.waiting import wait_until
 from tidemark.local_glue.runs.job_runs import stop_job_run
 from tidemark.local_glue.runs.jvms.pool_file import POOL_VARIABLE
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
@@ -25,7 +26,7 @@ pytestmark = [
     pytest.mark.stress,
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
 ]
-BUDGET_S, MOST_STEPS, BOUND_S = 20, 14, 300
+BUDGET_S, MOST_STEPS = 20, 14
 WORK = """
 import sys
 from pyspark.sql import SparkSession, functions as F
@@ -113,13 +114,6 @@ class Sequence:
 
 
 STEPS = [name for name in vars(Sequence) if not name.startswith("_") and name != "printed"]
-
-
-def wait_until(what):
-    deadline = time.monotonic() + BOUND_S
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def jvms_in(folder):
