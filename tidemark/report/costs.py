@@ -14,9 +14,9 @@ from tidemark.report.jobs import PipelineJob
 
 HOUR_S = 3600
 LEAST_BILLED_S = 60
+# Of us-east-1.
 USD_PER_DPU_HOUR: Mapping[str, float] = {"standard": 0.44, "flexible": 0.29, "memory": 0.52}
 FACTOR_OF_GLUE_6 = 0.7  # 0.308 of 0.44, and likewise the others
-REGION_OF_PRICES = "us-east-1"
 
 
 @dataclass(frozen=True)

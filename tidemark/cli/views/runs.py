@@ -17,7 +17,6 @@ SINCE = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[mhd])")
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 Counts: TypeAlias = Mapping[str, tuple[int | None, int | None]]
 """Rows read and rows written by run id; None for what is not known."""
-STARTED = ("RUNNING", "STOPPING")
 
 
 def moment(at: datetime) -> str:

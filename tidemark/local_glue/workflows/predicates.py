@@ -4,7 +4,7 @@ Only SUCCEEDED, STOPPED, FAILED and TIMEOUT can be watched.
 Source: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from tidemark.assembly.definitions import TriggerDefinition
 
@@ -21,19 +21,6 @@ def is_satisfied(trigger: TriggerDefinition, final_states: Mapping[str, str]) ->
         return False
     met = [final_states.get(c.job_name) == c.state for c in trigger.conditions]
     return any(met) if trigger.logical == "ANY" else all(met)
-
-
-def triggers_to_fire(
-    triggers: Iterable[TriggerDefinition],
-    final_states: Mapping[str, str],
-    already_fired: Iterable[str],
-) -> list[TriggerDefinition]:
-    """Return the triggers that fire now, each at most once within one workflow run.
-
-    AWS does not say how long a satisfied condition is remembered; one workflow run is our choice.
-    """
-    fired = set(already_fired)
-    return [t for t in triggers if t.name not in fired and is_satisfied(t, final_states)]
 
 
 def unmet_conditions(trigger: TriggerDefinition, final_states: Mapping[str, str]) -> list[str]:

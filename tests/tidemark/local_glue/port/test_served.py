@@ -14,7 +14,7 @@ from tidemark.cli.main import main
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import PORT_FILE, Home
 from tidemark.local_glue.port.entities import Kind, list_entities
-from tidemark.local_glue.port.http.serving import served_or_joined, serving
+from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.port.served import ServedPort, ask, deploy, find_port
 
 
@@ -32,8 +32,6 @@ def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_as
         )
         found = find_port(own_home)
         mode = (own_home.root / PORT_FILE).stat().st_mode & 0o777
-        with served_or_joined(own_home) as joined:
-            pass
         text = deploy(found, assembly)
         defined = jobs()
         write_assembly({"one": "", "two": ""})
@@ -42,7 +40,7 @@ def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_as
         refused = CliRunner().invoke(main, [*words, "--on-event", "true"])
         assert (second.exit_code, jobs()) == (0, ["one", "two"])
 
-    assert (found.url, found.pid, mode, joined) == (url, os.getpid(), 0o600, found)
+    assert (found.url, found.pid, mode) == (url, os.getpid(), 0o600)
     assert (defined, "1 jobs" in text) == (["one"], True)
     assert f"export AWS_ENDPOINT_URL={url}" in second.stdout
     assert "nothing listens on port 1" in second.stdout
@@ -51,15 +49,9 @@ def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_as
     assert not (own_home.root / PORT_FILE).exists()
 
 
-def test_a_home_without_a_port_gets_one_for_as_long_as_it_is_used(own_home):
-    with served_or_joined(own_home) as port:
-        assert find_port(own_home) == port
-
-    assert find_port(own_home) is None
-
-
 def test_what_only_the_home_may_ask_is_refused_without_its_secret(own_home):
-    with served_or_joined(own_home) as port:
+    with serving(own_home):
+        port = find_port(own_home)
         for secret in ("", "ä", "0" * 64):
             with pytest.raises(UsageError, match="secret"):
                 deploy(ServedPort(port.url, port.pid, secret), own_home.root)
@@ -95,6 +87,6 @@ def test_a_command_without_a_port_that_holds_the_home_is_named(own_home):
     with (
         own_home.exclusive(),
         pytest.raises(UsageError, match=str(os.getpid())),
-        served_or_joined(own_home),
+        serving(own_home),
     ):
         pass

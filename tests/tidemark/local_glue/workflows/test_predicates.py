@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.assembly.definitions import Action, Condition, TriggerDefinition
-from tidemark.local_glue.workflows.predicates import (
-    is_satisfied,
-    triggers_to_fire,
-    unmet_conditions,
-)
+from tidemark.local_glue.workflows.predicates import is_satisfied, unmet_conditions
 
 BOTH = (Condition("one", "SUCCEEDED"), Condition("two", "SUCCEEDED"))
 
@@ -65,24 +61,7 @@ def test_each_watchable_state_is_matched_exactly(state):
 def test_trigger_that_never_fires_by_itself(changes):
     states = {"one": "SUCCEEDED", "two": "SUCCEEDED"}
 
-    assert triggers_to_fire([trigger(**changes)], states, []) == []
-
-
-@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="at most once")
-def test_trigger_fires_once_within_a_workflow_run():
-    states = {"one": "SUCCEEDED", "two": "SUCCEEDED"}
-
-    assert triggers_to_fire([trigger()], states, []) == [trigger()]
-    assert triggers_to_fire([trigger()], states, ["t"]) == []
-
-
-@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="the order of the template")
-def test_triggers_that_fire_together_keep_the_order_of_the_template():
-    first, second = trigger(name="b"), trigger(name="a")
-
-    fired = triggers_to_fire([first, second], {"one": "SUCCEEDED", "two": "SUCCEEDED"}, [])
-
-    assert fired == [first, second]
+    assert not is_satisfied(trigger(**changes), states)
 
 
 def test_unmet_conditions_are_told_with_what_is_and_what_should_be():

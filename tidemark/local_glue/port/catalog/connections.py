@@ -63,13 +63,6 @@ def get_connections(glue: LocalGlue, request: Request) -> Answer:
     return {"ConnectionList": [_member(one, hides=hides) for one in one_page], "NextToken": token}
 
 
-def _is_wanted(connection: CatalogConnection, wanted: Request) -> bool:
-    definition = connection.definition
-    criteria = set(wanted.get("MatchCriteria", []))
-    is_of_type = wanted.get("ConnectionType") in (None, definition.get("ConnectionType"))
-    return is_of_type and criteria <= set(definition.get("MatchCriteria", []))
-
-
 def update_connection(glue: LocalGlue, request: Request) -> Answer:
     """Replace a connection."""
     check_catalog(glue, request)

@@ -32,7 +32,6 @@ from tidemark.local_glue.port.protocol.service_errors import (
 )
 from tidemark.local_glue.port.protocol.shapes import as_shape
 
-LONGEST_EXPRESSION = 2048
 OF_SEARCH = ("Name", "DatabaseName", "Description", "Owner")
 
 

@@ -4,11 +4,10 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from tidemark.errors import UsageError
 from tidemark.extras import require
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import dynamodb_endpoint
@@ -24,7 +23,7 @@ from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, liste
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.recovery import go_on
 from tidemark.local_glue.port.runs.runner import Runner
-from tidemark.local_glue.port.served import ServedPort, announced, find_port
+from tidemark.local_glue.port.served import ServedPort, announced
 from tidemark.local_glue.port.workflows.flows import Flows
 from tidemark.local_glue.port.workflows.schedules import Schedules
 from tidemark.local_glue.runs.job_runs import Machine, now_ms
@@ -92,28 +91,6 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
                 yield listener.url, engine
             finally:
                 listener.close()
-
-
-@contextmanager
-def served_or_joined(home: Home, options: Options = Options()) -> Iterator[ServedPort]:
-    """Yield the port of a home: one that serves it already, else one while the block takes.
-
-    Raises:
-        UsageError: a command without a port holds the home, the port is in use, or there is no
-            Java.
-    """
-    with ExitStack() as stack:
-        found = find_port(home)
-        if found is None:
-            try:
-                stack.enter_context(serving(home, options))
-            except UsageError:
-                if find_port(home) is None:  # another command was not faster
-                    raise
-            found = find_port(home)
-        if found is None:
-            raise UsageError(f"the port of {home.root} was closed just now; try again")
-        yield found
 
 
 @contextmanager

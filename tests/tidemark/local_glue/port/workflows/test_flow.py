@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,6 +86,26 @@ def test_each_trigger_fires_exactly_when_its_predicate_says_and_never_twice(grap
 
     assert len(fired) == len(set(fired))
     assert set(fired) == set(progress.fired) == expected(triggers, outcomes, jobs[0])
+
+
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="at most once")
+def test_a_trigger_fires_once_within_a_workflow_run():
+    flow = Flow("wr_1", "flow", 0)
+    then = when("then", ["b"], ("a", "SUCCEEDED"))
+
+    progress, first = after_end(flow, Progress(), [then], "a", Ended("SUCCEEDED", "jr_1"))
+    _, again = after_end(flow, progress, [then], "a", Ended("SUCCEEDED", "jr_2"))
+
+    assert (first, again) == ([then], [])
+
+
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="the order of the template")
+def test_triggers_that_fire_together_keep_the_order_of_the_template():
+    both = [when(name, ["c"], ("a", "SUCCEEDED")) for name in ("z", "b")]
+
+    _, fired = after_end(Flow("wr_1", "flow", 0), Progress(), both, "a", Ended("SUCCEEDED", "jr_1"))
+
+    assert fired == both
 
 
 def test_a_flow_that_is_being_stopped_fires_nothing_and_ends_stopped():
