@@ -14,7 +14,6 @@ from tidemark.report.jobs import PipelineJob
 
 HOUR_S = 3600
 LEAST_BILLED_S = 60
-# Of us-east-1.
 USD_PER_DPU_HOUR: Mapping[str, float] = {"standard": 0.44, "flexible": 0.29, "memory": 0.52}
 FACTOR_OF_GLUE_6 = 0.7  # 0.308 of 0.44, and likewise the others
 
