@@ -61,14 +61,27 @@ def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
 
 
 def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
-    since = _since(facts, plan)
-    if since is None or not any(effect.mode in ADDING for effect in plan.effects):
+    if not any(effect.mode in ADDING for effect in plan.effects):
         return []
-    return [
-        f"{plan.job}: run {run.run_id} {run.state}: what it wrote before that is not known"
-        for run in facts.runs_of(plan.job)
-        if run.state in ENDED_BADLY and run.started_at_ms > since
-    ][:1]
+    why = half_written(facts, plan.job, _since(facts, plan))
+    is_said = any(effect.why == why for effect in plan.effects)
+    return [f"{plan.job}: {why}"] if why and not is_said else []
+
+
+def half_written(facts: Facts, job: str, since_ms: int | None) -> str:
+    """Return which run has failed since and may have left rows; empty for none.
+
+    Args:
+        facts: what is known.
+        job: whose runs.
+        since_ms: when the position was committed that it goes back to; None if it stays.
+    """
+    failed = (
+        f"run {run.run_id} {run.state}: what it wrote before that is not known"
+        for run in facts.runs_of(job)
+        if since_ms is not None and run.state in ENDED_BADLY and run.started_at_ms > since_ms
+    )
+    return next(failed, "")
 
 
 def _since(facts: Facts, plan: JobPlan) -> int | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.checkpoints.filling import is_filling
 from tidemark.operate.rewind.facts import Facts
 
 
@@ -61,7 +62,12 @@ def _place(dataset: str) -> str:
 
 
 def datasets_of(jobs: Sequence[str], checkpoints: Sequence[Checkpoint]) -> Datasets:
-    """Return what jobs read and write; the newest checkpoint that names a dataset counts."""
+    """Return what jobs read and write; the newest checkpoint that names a dataset counts.
+
+    A run that fills a range may read and write in other ways than the incremental runs that follow
+    a rewind: it counts only for a job that has no other.
+    """
+    checkpoints = _of_next_runs(checkpoints)
     by_watermark = {one.job_name for one in checkpoints if one.watermarks}
     read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}
     written: dict[str, dict[str, DatasetWritten]] = {job: {} for job in jobs}
@@ -87,6 +93,15 @@ def datasets_of(jobs: Sequence[str], checkpoints: Sequence[Checkpoint]) -> Datas
         {job: list(found.values()) for job, found in written.items()},
         flows,
     )
+
+
+def _of_next_runs(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
+    incremental = {one.job_name for one in checkpoints if not is_filling(one.arguments)}
+    return [
+        one
+        for one in checkpoints
+        if one.job_name not in incremental or not is_filling(one.arguments)
+    ]
 
 
 def _with_positions(one: Checkpoint, *, is_by_watermark: bool) -> list[DatasetRead]:

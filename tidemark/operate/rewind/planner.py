@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tidemark.operate.rewind.advice import advice_on, what_is_unknown
+from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
 from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
 from tidemark.operate.rewind.datasets import Datasets, behind, datasets_of
@@ -45,7 +45,10 @@ def plan_rewind(
     left = [job for job in following if job not in names]
     again = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
     new_to = _new_to(facts, found, left)
-    seen = effects(datasets, again, [*names, *left], new_to=new_to, clears=clears)
+    halves = _half_written(facts, found)
+    seen = effects(
+        *(datasets, again, [*names, *left]), new_to=new_to, clears=clears, half_written=halves
+    )
     cleared = _clears(facts, found) if clears else []
     rewritten = _rewritten(facts, datasets, seen)
     plans = []
@@ -66,6 +69,15 @@ def plan_rewind(
         tuple(what_is_unknown(facts, plans)),
         tuple(facts.schedules),
     )
+
+
+def _half_written(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
+    """Return by rewound job which run has failed since and may have left rows."""
+    since: dict[str, int] = {}
+    for cut in found:
+        at_ms = cut.to.at_ms if cut.to else 0
+        since[cut.track.job] = min(since.get(cut.track.job, at_ms), at_ms)
+    return {job: half_written(facts, job, at_ms) for job, at_ms in since.items()}
 
 
 def _rewritten(
