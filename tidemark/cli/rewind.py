@@ -4,7 +4,7 @@ import getpass
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,10 +75,12 @@ def rewind(
     with _opened(app) as here:
         if request.lists:
             here.show_records(request)
-        elif request.undo is not None or request.resume:
-            here.go_back_or_on(request)
-        else:
-            here.rewind(request)
+            return
+        with _half_done_is_told(here.store):
+            if request.undo is not None or request.resume:
+                here.go_back_or_on(request)
+            else:
+                here.rewind(request)
 
 
 @dataclass
@@ -122,10 +124,10 @@ class Here:
     def rewind(self, request: Request) -> None:
         """Show the plan, ask, and carry it out."""
         from tidemark.local_glue.rewinds.carry_out import carry_out
-        from tidemark.local_glue.rewinds.records import check_none_is_open
+        from tidemark.local_glue.rewinds.records import refuse_unfinished
         from tidemark.operate.rewind.local import steps_of
 
-        check_none_is_open(self.store)
+        refuse_unfinished(self.home, self.store)
         facts, windows = self.facts()
         plan = plan_of(facts, request)
         steps = steps_of(self.home, facts, plan, windows)
@@ -197,6 +199,22 @@ def _tell(record: "RewindRecord", request: Request, text: str) -> None:
     click.echo(
         json.dumps(records_json([record])[0], indent=2) if request.output == "json" else text
     )
+
+
+@contextmanager
+def _half_done_is_told(store: "Store") -> Iterator[None]:
+    """Say before the error of whatever interrupts a rewind that it is half done."""
+    from tidemark.local_glue.rewinds.records import open_rewind, unfinished_text
+
+    try:
+        yield
+    except UsageError:
+        raise  # nothing was changed
+    except BaseException:
+        with suppress(Exception):  # the state database may be what cannot be read
+            if (found := open_rewind(store)) is not None:
+                click.echo(unfinished_text(found.rewind_id), err=True)
+        raise
 
 
 def _now_ms() -> int:

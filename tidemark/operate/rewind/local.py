@@ -1,6 +1,7 @@
 """The edge of this machine: reads the facts of a home, and carries a plan out there."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.assembly.definitions import Deployment
@@ -164,7 +165,25 @@ def _files(home: Home, dataset: str) -> list[FileSeen]:
 
 
 def _paths(home: Home, uris: Iterable[str]) -> list[str]:
-    return [home.local_path(uri).relative_to(home.root).as_posix() for uri in uris]
+    paths = [home.local_path(uri) for uri in uris]
+    check_same_disk(home, paths)
+    return [path.relative_to(home.root).as_posix() for path in paths]
+
+
+def check_same_disk(home: Home, paths: Iterable[Path]) -> None:
+    """Refuse files that cannot be moved into the home in one step.
+
+    Raises:
+        UsageError: one is on another disk.
+    """
+    disk = home.root.stat().st_dev
+    for path in paths:
+        if path.stat().st_dev != disk:
+            raise UsageError(
+                f"--clear: {path} is on another disk than {home.root}, to which it cannot be moved "
+                "in one step; nothing was changed: leave out --clear, and delete the partitions "
+                "that are written again yourself"
+            )
 
 
 def check_no_run(home: Home, store: Store) -> None:
