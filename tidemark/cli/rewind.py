@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan
+from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan, with_declared
 from tidemark.cli.synth import APP_HELP
 from tidemark.cli.where import CONTEXT_HELP, DEPLOYED_HELP, Where
 from tidemark.errors import UsageError
@@ -103,12 +103,14 @@ class Here:
 
     def facts(self) -> tuple["Facts", "Windows"]:
         """Return what is known, and the open windows."""
+        from tidemark.assembly.cloud_assembly import read_assembly
         from tidemark.local_glue.commands import load
         from tidemark.local_glue.store.checkpoints import stored_checkpoints
         from tidemark.operate.rewind.local import facts_of_home, tables_of
         from tidemark.operate.rewind.watermark_tracks import tracks_of_table
 
-        deployment = load(self.app or Path("cdk.out"))
+        folder = self.app or Path("cdk.out")
+        deployment = load(folder)
         tracks: list[Track] = []
         windows: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         checkpoints = stored_checkpoints(self.store)
@@ -119,7 +121,7 @@ class Here:
             windows |= items
         now_ms = time.time_ns() // 1_000_000
         facts = facts_of_home(self.home, self.store, deployment, checkpoints, tracks, now_ms)
-        return facts, windows
+        return with_declared(facts, read_assembly(folder)), windows
 
     def rewind(self, request: Request) -> None:
         """Show the plan, ask, and carry it out."""

@@ -52,7 +52,9 @@ def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
                 found.append(f"{plan.job}: {effect.dataset}: {effect.why}")
         found += _half_written(facts, plan)
         if not facts.checkpoints_of(plan.job):
-            found.append(f"{plan.job}: no checkpoint says what it reads and writes")
+            is_declared = bool(facts.declared_reads.get(plan.job))
+            instead = ", the template does" if is_declared else ""
+            found.append(f"{plan.job}: no checkpoint says what it reads and writes{instead}")
     if any(plan.is_rewound for plan in plans):
         found.append(
             "whether files were replaced at the source since: only their last version is read"

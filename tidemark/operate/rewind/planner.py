@@ -35,7 +35,7 @@ def plan_rewind(
         UsageError: it cannot be; nothing is changed.
     """
     check_request(facts, jobs, to)
-    datasets = datasets_of(facts.jobs, facts.checkpoints)
+    datasets = datasets_of(facts)
     following = behind(facts, datasets, jobs)
     movable = [job for job in following if facts.tracks_of(job)] if with_downstream else []
     found = [cut for cut in cuts(facts, datasets, jobs, movable, to) if cut.is_change]
@@ -57,10 +57,14 @@ def plan_rewind(
         if own:
             states = tuple(_move(cut) for cut in own)
             reads = tuple(rereads(facts, own, rewritten))
-            plans.append(JobPlan(job, True, states, reads, effects=tuple(seen[job])))
+            targets = tuple(seen[job])
+            plans.append(JobPlan(job, True, states, reads, effects=targets, is_known=bool(targets)))
         elif job in left and names:
             sees = _sees(facts, datasets, seen, job)
-            plans.append(JobPlan(job, False, sees=sees, effects=tuple(seen[job])))
+            is_known = bool(seen[job] or facts.checkpoints_of(job))
+            plans.append(
+                JobPlan(job, False, sees=sees, effects=tuple(seen[job]), is_known=is_known)
+            )
     return Plan(
         to.text,
         tuple(plans),
@@ -156,7 +160,7 @@ def _sees(facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
             e.is_written and e.dataset == flow.written.dataset for e in seen.get(flow.writer, [])
         )
     ]
-    if not facts.checkpoints_of(job):
+    if not facts.checkpoints_of(job) and not datasets.read[job]:
         return "it has no checkpoint: what it reads is not known"
     if not reads:
         return "only a trigger puts it behind: it reads none of what is written again"

@@ -175,6 +175,40 @@ def test_what_a_run_has_left_that_failed_is_not_cleared_so_the_target_is_not_saf
     assert plan_rewind(facts, ["ingest"], Target("then", at_ms=315), clears=True).is_right
 
 
+def test_without_checkpoints_the_declared_data_say_what_lies_behind_and_goes_along(facts):
+    """On AWS a job with a bookmark records nothing by itself; another pipeline has no trigger."""
+    facts = replace(
+        facts,
+        starts=[Start("begin", ("ingest",), (), "w"), Start("other", ("publish",), (), "v")],
+        checkpoints=[],
+        declared_reads={"ingest": [LANDING], "publish": [RAW]},
+        declared_writes={"ingest": [RAW], "publish": [MART]},
+    )
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
+    along = plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True)
+
+    assert "sees the files that are written again" in of(plan, "publish").sees
+    assert [(one.job, one.to_run) for one in along.states] == [
+        ("ingest", "jr_i1"),
+        ("publish", "jr_p1"),
+    ]
+    for one in (plan, along):
+        verdicts = [effect.verdict for job in one.jobs for effect in job.effects]
+        assert verdicts == ["unknown", "unknown"]
+        assert not one.is_right
+        assert "publish: no checkpoint says what it reads and writes, the template does" in (
+            one.unknown
+        )
+
+
+def test_where_nothing_says_what_a_job_writes_the_plan_is_not_right(facts):
+    plan = plan_rewind(replace(facts, checkpoints=[]), ["ingest"], to("jr_i1"))
+
+    assert not any(job.effects for job in plan.jobs)
+    assert not plan.is_right
+
+
 def test_a_reader_by_keys_does_not_see_what_is_corrected_before_it(facts):
     by_keys = [
         checkpoint(one.job_name, one.run_id, one.committed_at_ms, RAW, MART, "merge", KEYS)
