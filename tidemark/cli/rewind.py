@@ -157,7 +157,8 @@ class Here:
         """Undo a rewind, or finish one that was interrupted."""
         from tidemark.local_glue.rewinds.carry_out import finish
         from tidemark.local_glue.rewinds.records import open_rewind
-        from tidemark.operate.rewind.local import check_no_run, undo
+        from tidemark.operate.rewind.local import check_no_run
+        from tidemark.operate.rewind.undoing import undo
 
         check_no_run(self.home, self.store)
         if request.resume:

@@ -92,6 +92,7 @@ def test_a_rewind_is_recorded_and_undone(app, home):
 
     assert undone.exit_code == 0, undone.output
     assert versions(home) == [(4, "jr_l2"), (4, "jr_r2")]
+    assert "done, undone by 2" in rewind(app, "--list").stdout
     again = rewind(app, "load-ü", "--to", "jr_l2", "--yes", "--why", "x")
     assert "Nothing to rewind" in again.stdout
 

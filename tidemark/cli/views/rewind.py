@@ -109,8 +109,13 @@ def _wrapped(text: str, mark: str = "") -> list[str]:
 
 def records_listing(records: Sequence["RewindRecord"]) -> Listing:
     """Return the list of `tidemark rewind --list`, newest first."""
+    by = {one.undoes: one.rewind_id for one in records if one.state == "done"}
     return _listing(
-        (one.rewind_id, one.at_ms, one.state, jobs_of(one), one.document["to"], one.actor, one.why)
+        (
+            *(one.rewind_id, one.at_ms),
+            f"{one.state}, undone by {by[one.rewind_id]}" if one.rewind_id in by else one.state,
+            *(jobs_of(one), one.document["to"], one.actor, one.why),
+        )
         for one in records
     )
 

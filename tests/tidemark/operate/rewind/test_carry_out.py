@@ -22,8 +22,9 @@ from tidemark.local_glue.rewinds.records import (
 )
 from tidemark.local_glue.store.database import Store
 from tidemark.operate.rewind.cut import Target
-from tidemark.operate.rewind.local import check_same_disk, undo
+from tidemark.operate.rewind.local import check_same_disk
 from tidemark.operate.rewind.planner import plan_rewind
+from tidemark.operate.rewind.undoing import undo
 
 NUMBER = itertools.count(1)
 STEPS = ["record", "mark", "files", "file", "watermarks", "bookmarks", "unmark"]
@@ -260,6 +261,34 @@ def test_an_undo_of_what_is_not_there_is_refused(world, number, said):
 def test_an_undo_without_any_rewind_says_so(world):
     with pytest.raises(UsageError, match="nothing was rewound here"):
         undo(world.home, world.store, world.open_table, None, **who(world))
+
+
+def test_rewinds_are_undone_one_after_the_other_and_in_no_other_order(world):
+    states = [world.state()]
+    world.carry_out(*planned(world))
+    states.append(world.state())
+    facts = world.facts()
+    beginning = plan_rewind(
+        facts, [world.jobs[0].name], Target("beginning"), with_downstream=True, clears=True
+    )
+    world.carry_out(facts, beginning)
+    states.append(world.state())
+
+    def undone(number):
+        undo(world.home, world.store, world.open_table, number, **who(world))
+        return world.state()
+
+    with pytest.raises(UsageError, match="--undo 2` first"):
+        undone(1)
+    assert world.state() == states[2]
+    assert undone(None) == states[1]
+    assert undone(3) == states[2]  # the undoing is undone: everything is rewound again
+    with pytest.raises(UsageError, match="rewind 4 has moved"):
+        undone(1)
+    assert undone(4) == states[1]
+    assert undone(None) == states[0]
+    with pytest.raises(UsageError, match="not undone already"):
+        undone(None)
 
 
 def test_two_commands_do_not_carry_out_and_take_back_at_once(world):
