@@ -128,10 +128,11 @@ class Here:
         from tidemark.local_glue.rewinds.carry_out import carry_out
         from tidemark.local_glue.rewinds.records import refuse_unfinished
         from tidemark.operate.rewind.local import steps_of
+        from tidemark.operate.rewind.sources_now import with_sources_as_they_are
 
         refuse_unfinished(self.home, self.store)
         facts, windows = self.facts()
-        plan = plan_of(facts, request)
+        plan = with_sources_as_they_are(self.home, self.store, plan_of(facts, request))
         steps = steps_of(self.home, facts, plan, windows)
         if request.dry_run or request.output == "table":
             show_plan(plan, request, [path for path, _ in steps.files])
