@@ -71,7 +71,7 @@ def effects(
     *,
     new_to: Collection[str] = (),
     clears: bool,
-    half_written: Mapping[str, str] = MappingProxyType({}),
+    staying: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, list[Effect]]:
     """Return what becomes of the targets of the rewound jobs and of those behind them, by job.
 
@@ -81,10 +81,10 @@ def effects(
         following: the jobs behind them whose state stays.
         new_to: those of them that have read nothing of what is undone.
         clears: whether what rewound jobs have appended is deleted first.
-        half_written: by job, why rows may stay in its targets that a run has left which failed.
+        staying: by job, why rows may stay in its targets although they are cleared.
     """
     jobs = list(dict.fromkeys([*rewound, *following]))
-    settings = _Settings(datasets, frozenset(rewound), frozenset(new_to), clears, half_written)
+    settings = _Settings(datasets, frozenset(rewound), frozenset(new_to), clears, staying)
     found: dict[str, list[Effect]] = {
         job: [Effect(w.dataset, w.mode, RIGHT, "", is_written=False) for w in datasets.written[job]]
         for job in jobs
@@ -106,7 +106,7 @@ class _Settings:
     rewound: frozenset[str]
     new_to: frozenset[str]
     clears: bool
-    half_written: Mapping[str, str]
+    staying: Mapping[str, str]
 
 
 def _effect(
@@ -125,7 +125,7 @@ def _effect(
     elif (is_rewound or again) and _reads_itself(target, datasets.read[job]):
         own = Effect(target.dataset, target.mode, NOT_KNOWN, READS_ITSELF)
     elif is_rewound:
-        own = _rewound(target, settings.clears, settings.half_written.get(job, ""))
+        own = _rewound(target, settings.clears, settings.staying.get(job, ""))
     elif again:
         own = _behind(target, again)
     else:
@@ -164,14 +164,14 @@ def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
     return None
 
 
-def _rewound(target: DatasetWritten, clears: bool, half_written: str) -> Effect:
+def _rewound(target: DatasetWritten, clears: bool, staying: str) -> Effect:
     if target.mode in REPLACING:
         return Effect(target.dataset, target.mode, RIGHT, REPLACING[target.mode])
     if target.mode == UNKNOWN:
         why = "nobody recorded how it is written: if it appends, rows are there twice"
         return Effect(target.dataset, target.mode, NOT_KNOWN, why)
-    if clears and half_written:
-        return Effect(target.dataset, target.mode, NOT_KNOWN, half_written)
+    if clears and staying:
+        return Effect(target.dataset, target.mode, NOT_KNOWN, staying)
     if clears:
         why = "what the undone runs wrote is deleted first"
         return Effect(target.dataset, target.mode, RIGHT, why)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from tidemark.checkpoints.filling import is_filling
 from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
 from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
@@ -45,9 +46,9 @@ def plan_rewind(
     left = [job for job in following if job not in names]
     again = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
     new_to = _new_to(facts, found, left)
-    halves = _half_written(facts, found)
+    staying = _staying(facts, found)
     seen = effects(
-        *(datasets, again, [*names, *left]), new_to=new_to, clears=clears, half_written=halves
+        *(datasets, again, [*names, *left]), new_to=new_to, clears=clears, staying=staying
     )
     cleared = _clears(facts, found) if clears else []
     rewritten = _rewritten(facts, datasets, seen)
@@ -75,13 +76,26 @@ def plan_rewind(
     )
 
 
-def _half_written(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
-    """Return by rewound job which run has failed since and may have left rows."""
+def _staying(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
+    """Return by rewound job what may stay in its targets although they are cleared."""
     since: dict[str, int] = {}
     for cut in found:
         at_ms = cut.to.at_ms if cut.to else 0
         since[cut.track.job] = min(since.get(cut.track.job, at_ms), at_ms)
-    return {job: half_written(facts, job, at_ms) for job, at_ms in since.items()}
+    return {
+        job: half_written(facts, job, at_ms) or _filled(facts, job) for job, at_ms in since.items()
+    }
+
+
+def _filled(facts: Facts, job: str) -> str:
+    """Return which run of a backfill has loaded rows that no rewind deletes; empty for none."""
+    found = (
+        f"what run {one.run_id} of a backfill has loaded stays: rows of it that are read again are "
+        "there twice"
+        for one in reversed(facts.checkpoints_of(job))
+        if is_filling(one.arguments) and one.written
+    )
+    return next(found, "")
 
 
 def _rewritten(

@@ -134,9 +134,12 @@ def test_a_backfill_does_not_say_how_the_next_runs_write(facts):
     facts = replace(facts, checkpoints=[*facts.checkpoints, filled])
 
     plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
+    cleared = plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True, clears=True)
 
     assert [effect.verdict for effect in of(plan, "ingest").effects] == ["doubles"]
     assert not plan.is_right
+    (effect,) = of(cleared, "ingest").effects
+    assert (effect.verdict, "run jr_i9 of a backfill" in effect.why) == ("unknown", True)
 
 
 @pytest.mark.parametrize("mode", ["overwrite", "overwrite_partitions"])
