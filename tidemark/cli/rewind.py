@@ -13,7 +13,6 @@ import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan, with_declared
-from tidemark.cli.synth import APP_HELP
 from tidemark.cli.where import CONTEXT_HELP, DEPLOYED_HELP, Where
 from tidemark.errors import UsageError
 
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
 TO_HELP = (
     "Where to: a run, the beginning of its id is enough; previous, the run before the last one; a "
     "moment, 2026-11-20 or 2026-11-20T06:00 (UTC); or beginning."
+)
+APP_HELP = (
+    "Cloud assembly to use instead of cdk.out, which the last run left here, or with --deployed "
+    "instead of synthesizing the app."
 )
 UNDO_HELP = "Make everything as it was before a rewind: the last one, or that of this number."
 
