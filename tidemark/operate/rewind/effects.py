@@ -35,7 +35,7 @@ REPLACING = {
 ADDING = (APPEND, WINDOW)
 READS_ITSELF = (
     "it reads there what it has written: right if a row that comes again replaces the one of its "
-    "key, wrong if it is added to what is there"
+    "key; if it is added to what is there, delete the target and rewind the job to the beginning"
 )
 
 
