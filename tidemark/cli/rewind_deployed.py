@@ -78,17 +78,14 @@ def _rewind(
 
 def _go_back_or_on(rewinds: "StageRewinds", request: Request) -> None:
     if request.resume:
-        found = next((one for one in rewinds.records() if one.state == "begun"), None)
-        if found is None:
-            raise UsageError("no rewind was interrupted: there is nothing to finish")
-        done = rewinds.finish(found) or found
+        done = rewinds.resume(_now_ms())
         _tell(done, request, f"rewind {done.number} is finished")
         return
     number = number_of(request)
     if not request.yes:
         which = "the last rewind" if request.undo == LAST else f"rewind {number}"
         click.confirm(f"Undo {which}?", abort=True)
-    undone = rewinds.undo(number)
+    undone = rewinds.undo(number, _now_ms())
     _tell(undone, request, f"rewind {undone.number} is undone")
 
 
