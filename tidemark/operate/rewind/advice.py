@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from tidemark.checkpoints.checkpoint import WINDOW
+from tidemark.checkpoints.checkpoint import WINDOW, DatasetWritten
+from tidemark.operate.names import listed
+from tidemark.operate.rewind.datasets import meets
 from tidemark.operate.rewind.effects import ADDING, DOUBLES, NOT_KNOWN, STALE, Effect
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import JobPlan
@@ -55,11 +57,26 @@ def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
             is_declared = bool(facts.declared_reads.get(plan.job))
             instead = ", the template does" if is_declared else ""
             found.append(f"{plan.job}: no checkpoint says what it reads and writes{instead}")
+    found += _readers_elsewhere(facts, plans)
     if any(plan.is_rewound for plan in plans):
         found.append(
             "whether files were replaced at the source since: only their last version is read"
         )
     return list(dict.fromkeys(found))
+
+
+def _readers_elsewhere(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
+    """Return who reads what is written again and is no job of the app."""
+    again = [DatasetWritten(e.dataset) for plan in plans for e in plan.effects if e.is_written]
+    readers = dict.fromkeys(
+        f"{one.job_name} ({facts.others[one.job_name]})"
+        for one in facts.checkpoints
+        if one.job_name in facts.others
+        and any(meets(written, read) for read in one.read for written in again)
+    )
+    if not readers:
+        return []
+    return [f"what becomes of others that read what is written again: {listed(readers)}"]
 
 
 def _half_written(facts: Facts, plan: JobPlan) -> list[str]:

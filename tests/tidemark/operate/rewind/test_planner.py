@@ -212,6 +212,18 @@ def test_where_nothing_says_what_a_job_writes_the_plan_is_not_right(facts):
     assert not plan.is_right
 
 
+def test_a_reader_in_another_app_is_named_although_it_is_not_planned(facts):
+    other = checkpoint("theirs", "jr_t1", 150, RAW, "s3://theirs/", "append")
+    facts = replace(facts, checkpoints=[*facts.checkpoints, other], others={"theirs": "stack x"})
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
+    unread = plan_rewind(facts, ["publish"], to("jr_p1"))
+
+    assert [one.job for one in plan.jobs] == ["ingest", "publish"]
+    assert sum("theirs (stack x)" in text for text in plan.unknown) == 1
+    assert not any("theirs" in text for text in unread.unknown)
+
+
 def test_a_reader_by_keys_does_not_see_what_is_corrected_before_it(facts):
     by_keys = [
         checkpoint(one.job_name, one.run_id, one.committed_at_ms, RAW, MART, "merge", KEYS)
