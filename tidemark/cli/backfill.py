@@ -143,6 +143,11 @@ def _asked_of_gaps(
         unit, asked = parse_range(begin, end, today)
         _check_unit(job, known.unit, unit)
         return unit, asked
+    if extent is None and is_declared:
+        raise UsageError(
+            f"nothing of {job} is loaded now, so nothing says where its days or numbers begin: "
+            "give both --from and --to"
+        )
     if known.unit is None or extent is None:
         raise UsageError(
             f"{job} has no days or numbers: it has no watermark of them, has read no source in "

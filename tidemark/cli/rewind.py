@@ -4,7 +4,7 @@ import getpass
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan
-from tidemark.cli.synth import APP_HELP
+from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan, with_declared
 from tidemark.cli.where import CONTEXT_HELP, DEPLOYED_HELP, Where
 from tidemark.errors import UsageError
 
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
 TO_HELP = (
     "Where to: a run, the beginning of its id is enough; previous, the run before the last one; a "
     "moment, 2026-11-20 or 2026-11-20T06:00 (UTC); or beginning."
+)
+APP_HELP = (
+    "Cloud assembly to use instead of cdk.out, which the last run left here, or with --deployed "
+    "instead of synthesizing the app."
 )
 UNDO_HELP = "Make everything as it was before a rewind: the last one, or that of this number."
 
@@ -75,10 +78,12 @@ def rewind(
     with _opened(app) as here:
         if request.lists:
             here.show_records(request)
-        elif request.undo is not None or request.resume:
-            here.go_back_or_on(request)
-        else:
-            here.rewind(request)
+            return
+        with _half_done_is_told(here.store):
+            if request.undo is not None or request.resume:
+                here.go_back_or_on(request)
+            else:
+                here.rewind(request)
 
 
 @dataclass
@@ -101,12 +106,14 @@ class Here:
 
     def facts(self) -> tuple["Facts", "Windows"]:
         """Return what is known, and the open windows."""
+        from tidemark.assembly.cloud_assembly import read_assembly
         from tidemark.local_glue.commands import load
         from tidemark.local_glue.store.checkpoints import stored_checkpoints
         from tidemark.operate.rewind.local import facts_of_home, tables_of
         from tidemark.operate.rewind.watermark_tracks import tracks_of_table
 
-        deployment = load(self.app or Path("cdk.out"))
+        folder = self.app or Path("cdk.out")
+        deployment = load(folder)
         tracks: list[Track] = []
         windows: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         checkpoints = stored_checkpoints(self.store)
@@ -117,17 +124,18 @@ class Here:
             windows |= items
         now_ms = time.time_ns() // 1_000_000
         facts = facts_of_home(self.home, self.store, deployment, checkpoints, tracks, now_ms)
-        return facts, windows
+        return with_declared(facts, read_assembly(folder)), windows
 
     def rewind(self, request: Request) -> None:
         """Show the plan, ask, and carry it out."""
         from tidemark.local_glue.rewinds.carry_out import carry_out
-        from tidemark.local_glue.rewinds.records import check_none_is_open
+        from tidemark.local_glue.rewinds.records import refuse_unfinished
         from tidemark.operate.rewind.local import steps_of
+        from tidemark.operate.rewind.sources_now import with_sources_as_they_are
 
-        check_none_is_open(self.store)
+        refuse_unfinished(self.home, self.store)
         facts, windows = self.facts()
-        plan = plan_of(facts, request)
+        plan = with_sources_as_they_are(self.home, self.store, plan_of(facts, request))
         steps = steps_of(self.home, facts, plan, windows)
         if request.dry_run or request.output == "table":
             show_plan(plan, request, [path for path, _ in steps.files])
@@ -153,7 +161,8 @@ class Here:
         """Undo a rewind, or finish one that was interrupted."""
         from tidemark.local_glue.rewinds.carry_out import finish
         from tidemark.local_glue.rewinds.records import open_rewind
-        from tidemark.operate.rewind.local import check_no_run, undo
+        from tidemark.operate.rewind.local import check_no_run
+        from tidemark.operate.rewind.undoing import undo
 
         check_no_run(self.home, self.store)
         if request.resume:
@@ -197,6 +206,22 @@ def _tell(record: "RewindRecord", request: Request, text: str) -> None:
     click.echo(
         json.dumps(records_json([record])[0], indent=2) if request.output == "json" else text
     )
+
+
+@contextmanager
+def _half_done_is_told(store: "Store") -> Iterator[None]:
+    """Say before the error of whatever interrupts a rewind that it is half done."""
+    from tidemark.local_glue.rewinds.records import open_rewind, unfinished_text
+
+    try:
+        yield
+    except UsageError:
+        raise  # nothing was changed
+    except BaseException:
+        with suppress(Exception):  # the state database may be what cannot be read
+            if (found := open_rewind(store)) is not None:
+                click.echo(unfinished_text(found.rewind_id), err=True)
+        raise
 
 
 def _now_ms() -> int:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import console_for_tables
-from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan
-from tidemark.cli.where import Where, glue_of_stage
+from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan, with_declared
+from tidemark.cli.where import Where, assembly_of_stage, glue_of_stage
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tidemark.assembly.cloud_assembly import Assembly
     from tidemark.operate.clients import Glue
     from tidemark.operate.rewind.deployed import StageRewinds
     from tidemark.operate.rewind.facts import Facts, Track
@@ -36,14 +37,15 @@ def rewind_deployed(request: Request, where: Where) -> None:
             "--clear deletes files of this machine's lake, from where they can come back; of a "
             "stage delete the partitions that the plan names yourself, and leave out --clear"
         )
-    with glue_of_stage(where) as glue, _translated(glue):
+    assembly = assembly_of_stage(where)
+    with glue_of_stage(where, assembly) as glue, _translated(glue):
         rewinds, tables = _rewinds(glue)
         if request.lists:
             _show(rewinds.records(), request)
         elif request.undo is not None or request.resume:
             _go_back_or_on(rewinds, request)
         else:
-            _rewind(glue, rewinds, tables, request, where)
+            _rewind(glue, rewinds, tables, request, where, assembly)
 
 
 def _rewind(
@@ -52,10 +54,11 @@ def _rewind(
     tables: Mapping[str, list[str]],
     request: Request,
     where: Where,
+    assembly: "Assembly",
 ) -> None:
     rewinds.check_none_is_open()
     facts, windows = _facts(glue, rewinds, tables)
-    plan = plan_of(facts, request)
+    plan = plan_of(with_declared(facts, assembly), request)
     if request.dry_run or request.output == "table":
         show_plan(plan, request, [])
     if request.dry_run or not plan.states:
@@ -75,17 +78,14 @@ def _rewind(
 
 def _go_back_or_on(rewinds: "StageRewinds", request: Request) -> None:
     if request.resume:
-        found = next((one for one in rewinds.records() if one.state == "begun"), None)
-        if found is None:
-            raise UsageError("no rewind was interrupted: there is nothing to finish")
-        done = rewinds.finish(found) or found
+        done = rewinds.resume(_now_ms())
         _tell(done, request, f"rewind {done.number} is finished")
         return
     number = number_of(request)
     if not request.yes:
         which = "the last rewind" if request.undo == LAST else f"rewind {number}"
         click.confirm(f"Undo {which}?", abort=True)
-    undone = rewinds.undo(number)
+    undone = rewinds.undo(number, _now_ms())
     _tell(undone, request, f"rewind {undone.number} is undone")
 
 

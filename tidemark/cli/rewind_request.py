@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from tidemark.cli.bookmark import console_for_tables
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
+    from tidemark.assembly.cloud_assembly import Assembly
     from tidemark.operate.rewind.cut import Target
     from tidemark.operate.rewind.facts import Facts
     from tidemark.operate.rewind.plan import Plan
@@ -113,6 +114,19 @@ def target_of(facts: "Facts", jobs: Sequence[str], text: str) -> "Target":
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return Target(f"{moment:%Y-%m-%d %H:%M:%S%z}", at_ms=int(moment.timestamp() * 1000))
     return Target(text, resolve_run(facts, jobs, text))
+
+
+def with_declared(facts: "Facts", assembly: "Assembly") -> "Facts":
+    """Return facts with what the template says of the data that jobs read and write."""
+    from tidemark.local_glue.commands import region
+    from tidemark.report.jobs import read_jobs
+
+    jobs = read_jobs(assembly, region())
+    return replace(
+        facts,
+        declared_reads={job.name: job.reads for job in jobs},
+        declared_writes={job.name: job.writes for job in jobs},
+    )
 
 
 def plan_of(facts: "Facts", request: Request) -> "Plan":

@@ -27,9 +27,11 @@ NEW_BUCKET_NAME = re.compile(r"(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 TABLES_FILE = "tables.db"
 OBJECTS_FILE = "objects.sqlite"  # what S3 keeps of objects beside their bytes
 MARKER = "tidemark-home"
+REWIND_LOCK = "rewind-lock"
 JVMS_FOLDER = "jvms"  # of commands that run now
 JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another
 PORT_FILE = "port.json"  # by which commands find the port that serves the home
+IN_USE = (MARKER, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE)  # maybe: a reset keeps them
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
@@ -208,13 +210,31 @@ class Home:
         Raises:
             UsageError: another process holds it; the message names its process id.
         """
-        with (self.root / "lock").open("a+", encoding="utf-8") as lock:
+        text = "is using {root}; wait for it, stop it, or set TIDEMARK_HOME to another folder"
+        with self._locked("lock", text):
+            yield
+
+    @contextmanager
+    def alone_to_rewind(self) -> Iterator[None]:
+        """Let no other process carry a rewind out meanwhile, finish it or take it back.
+
+        Raises:
+            UsageError: another process does; the message names its process id.
+        """
+        text = (
+            "carries out a rewind of {root} now; nothing was changed: wait for it, then look at "
+            "`tidemark rewind --list`"
+        )
+        with self._locked(REWIND_LOCK, text):
+            yield
+
+    @contextmanager
+    def _locked(self, name: str, text: str) -> Iterator[None]:
+        with (self.root / name).open("a+", encoding="utf-8") as lock:
             if not _lock(lock):
                 lock.seek(0)
-                raise UsageError(
-                    f"process {lock.read().strip() or 'unknown'} is using {self.root}; "
-                    "wait for it, stop it, or set TIDEMARK_HOME to another folder"
-                )
+                holder = lock.read().strip() or "unknown"
+                raise UsageError(f"process {holder} {text.format(root=self.root)}")
             with contextlib.suppress(OSError):  # on a full disk no one learns who holds it
                 os.ftruncate(lock.fileno(), 0)
                 os.pwrite(lock.fileno(), str(os.getpid()).encode(), 0)
@@ -242,7 +262,7 @@ class Home:
         """Delete everything in the home: data, bookmarks, watermarks, runs and logs."""
         with self.exclusive():
             for entry in self.root.iterdir():
-                if entry.name in (MARKER, "lock", JVMS_FOLDER, JVM_POOL_FILE):  # in use, maybe
+                if entry.name in IN_USE:
                     continue
                 delete_entry(entry)
         self._claim()
@@ -255,7 +275,7 @@ def _real_folder(folder: Path) -> Path:
 
 
 def _lock(lock: TextIO) -> bool:
-    """Take the lock; return False if another process keeps it."""
+    """Take the lock of a file; return False if another process keeps it."""
     deadline = time.monotonic() + LOCK_PATIENCE_S
     while True:
         try:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -448,6 +449,12 @@ def test_a_rewind_of_a_stage_that_was_interrupted_is_finished_or_taken_back(rewi
     runs = (("report", "jr_r3", "jr_r1"),)
     record = StageRecord(1, "begun", 1, "ada", "a bad day", "jr_l1", runs, (step,))
     client = watermarks.dynamodb_client
+    just_now = replace(record, at_ms=time.time_ns() // 1_000_000)
+    client.put_item(TableName="rewinds-of-prod", Item=just_now.to_item())
+    for words in (["--resume"], ["--undo", "1", "--yes"]):
+        other = stage.ask("rewind", *words)
+        assert_one_clear_line_after(other, 2, "s ago by ada, and may be carried out now")
+    assert bookmark_of(stage, "report") == ("jr_r3", {"ctx": {"n": 2}})
     client.put_item(TableName="rewinds-of-prod", Item=record.to_item())
 
     refused = stage.ask("rewind", "load", "--to", "jr_l1", "--yes", "--why", "x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWrit
 from tidemark.cli.main import main
 from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.rewinds.records import MARK, begin
+from tidemark.local_glue.rewinds.records import CLEARED, MARK, begin
 from tidemark.local_glue.store.checkpoints import put_checkpoint
 from tidemark.local_glue.store.database import JobRun, Store
 
@@ -91,6 +92,7 @@ def test_a_rewind_is_recorded_and_undone(app, home):
 
     assert undone.exit_code == 0, undone.output
     assert versions(home) == [(4, "jr_l2"), (4, "jr_r2")]
+    assert "done, undone by 2" in rewind(app, "--list").stdout
     again = rewind(app, "load-ü", "--to", "jr_l2", "--yes", "--why", "x")
     assert "Nothing to rewind" in again.stdout
 
@@ -145,6 +147,26 @@ def test_runs_in_flight_refuse_it(app, home):
 
     assert_one_clear_line(result, 2, "runs go on: report jr_now")
     assert left_over.exit_code == 0, left_over.output
+
+
+def test_whatever_interrupts_a_rewind_it_says_what_finishes_it_and_what_takes_it_back(app, home):
+    where = Home.open(home)
+    written = where.lake / "raw" / "part.parquet"
+    written.parent.mkdir()
+    written.write_text("rows", encoding="utf-8")
+    os.utime(written, (2.05, 2.05))  # while the run was at work
+    (where.root / CLEARED).write_text("a file where a folder has to be", encoding="utf-8")
+    before = versions(home)
+
+    result = rewind(app, "load-ü", "--to", "l1", "--clear", "--yes", "--why", "x")
+
+    assert result.exit_code == 1
+    half_done, error = result.stderr.splitlines()
+    assert "rewind 1 was interrupted and is half done; `tidemark rewind --resume`" in half_done
+    assert error.startswith("error: cannot use")
+    assert rewind(app, "--undo", "--yes").exit_code == 0
+    assert versions(home) == before
+    assert written.exists()
 
 
 def test_while_one_is_half_done_nothing_else_is_rewound(app, home):

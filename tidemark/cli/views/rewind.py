@@ -84,11 +84,12 @@ def _read_text(read: "Reread") -> str:
     amounts = [_count(read.files, "file")] if read.files is not None else []
     amounts += [_count(read.rows, "row")] if read.rows is not None else []
     name = f" ({read.source})" if read.source and read.dataset else ""
+    why = f": {read.why}" if read.why else ""
+    if not amounts:
+        what = f"{read.dataset}{name}" if read.dataset else f"what its {read.source} had passed"
+        return f"reads again {what}, how much is not known{why}"
     about = "reads again" if not read.why else "reads again about"
-    amount = ", ".join(amounts) or "what is not known"
-    return f"{about} {amount} of {read.dataset or read.source}{name}" + (
-        f": {read.why}" if read.why else ""
-    )
+    return f"{about} {', '.join(amounts)} of {read.dataset or read.source}{name}{why}"
 
 
 def _count(number: int, what: str) -> str:
@@ -108,8 +109,13 @@ def _wrapped(text: str, mark: str = "") -> list[str]:
 
 def records_listing(records: Sequence["RewindRecord"]) -> Listing:
     """Return the list of `tidemark rewind --list`, newest first."""
+    by = {one.undoes: one.rewind_id for one in records if one.state == "done"}
     return _listing(
-        (one.rewind_id, one.at_ms, one.state, jobs_of(one), one.document["to"], one.actor, one.why)
+        (
+            *(one.rewind_id, one.at_ms),
+            f"{one.state}, undone by {by[one.rewind_id]}" if one.rewind_id in by else one.state,
+            *(jobs_of(one), one.document["to"], one.actor, one.why),
+        )
         for one in records
     )
 

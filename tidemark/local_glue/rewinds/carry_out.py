@@ -28,6 +28,7 @@ from tidemark.local_glue.rewinds.records import (
     MARK,
     RewindRecord,
     begin,
+    check_still_open,
     end,
 )
 from tidemark.local_glue.rewinds.steps import Steps, WatermarkStep
@@ -74,15 +75,16 @@ def carry_out(
         UsageError: a job has moved on since it was planned, or another rewind is half done.
     """
     before("record")
-    with store.transaction():
-        _check_bookmarks(store, steps)
-        document = {"to": to, "steps": steps.to_json()}
-        record = begin(store, at_ms, actor, why, document, undoes)
-        filed = _filed(steps, record.rewind_id)
-        if filed != steps:
-            record = replace(record, document={"to": to, "steps": filed.to_json()})
-            _put_document(store, record)
-    return finish(home, store, open_table, record, at_ms=at_ms, before=before)
+    with home.alone_to_rewind():
+        with store.transaction():
+            _check_bookmarks(store, steps)
+            document = {"to": to, "steps": steps.to_json()}
+            record = begin(store, at_ms, actor, why, document, undoes)
+            filed = _filed(steps, record.rewind_id)
+            if filed != steps:
+                record = replace(record, document={"to": to, "steps": filed.to_json()})
+                _put_document(store, record)
+        return _finish(home, store, open_table, record, at_ms, before)
 
 
 def finish(
@@ -97,8 +99,22 @@ def finish(
     """Do what is left of a rewind that was begun; return its record.
 
     Raises:
-        UsageError: a job has moved on; everything is as it was before the rewind.
+        UsageError: a job has moved on, and everything is as it was before the rewind; or another
+            process is at it, or has ended it meanwhile.
     """
+    with home.alone_to_rewind():
+        check_still_open(store, record)
+        return _finish(home, store, open_table, record, at_ms, before)
+
+
+def _finish(
+    home: Home,
+    store: Store,
+    open_table: OpenTable,
+    record: RewindRecord,
+    at_ms: int,
+    before: Callable[[str], None],
+) -> RewindRecord:
     steps = Steps.from_json(record.document["steps"])
     try:
         before("mark")
@@ -122,7 +138,7 @@ def finish(
         FileNotFoundError,
         FileExistsError,
     ) as error:
-        take_back(home, store, open_table, record)
+        _take_back(home, store, open_table, record, no_step)
         raise UsageError(
             f"something has moved since the rewind was planned ({error}); everything is as it was: "
             "plan it again"
@@ -144,8 +160,21 @@ def take_back(
     May be repeated, as each of its steps may.
 
     Raises:
-        UsageError: a job has moved its watermarks since.
+        UsageError: a job has moved its watermarks since; or another process is at it, or has ended
+            it meanwhile.
     """
+    with home.alone_to_rewind():
+        check_still_open(store, record)
+        return _take_back(home, store, open_table, record, before)
+
+
+def _take_back(
+    home: Home,
+    store: Store,
+    open_table: OpenTable,
+    record: RewindRecord,
+    before: Callable[[str], None],
+) -> RewindRecord:
     steps = Steps.from_json(record.document["steps"])
     back = steps.backwards()
     for table, group in groupby(

@@ -91,6 +91,20 @@ def check_none_is_open(store: Store) -> None:
         raise UsageError(unfinished_text(found.rewind_id))
 
 
+def check_still_open(store: Store, record: RewindRecord) -> None:
+    """Refuse to go on with a rewind that another process has ended since it was looked up.
+
+    Raises:
+        UsageError: it has.
+    """
+    state = next((one.state for one in rewinds(store) if one.rewind_id == record.rewind_id), "gone")
+    if state != BEGUN:
+        raise UsageError(
+            f"rewind {record.rewind_id} is {state} by now: another command has ended it; nothing "
+            "was changed: look at `tidemark rewind --list`"
+        )
+
+
 def unfinished_text(rewind_id: int) -> str:
     """Return what to say of a rewind that is half done."""
     return (
@@ -107,7 +121,17 @@ def refuse_half_rewound(home: Home) -> None:
     """
     if not (home.root / MARK).exists():
         return
-    with Store(home.database) as store:
+    with home.alone_to_rewind(), Store(home.database) as store:
         found = open_rewind(store)
     if found is not None:
         raise TidemarkError(unfinished_text(found.rewind_id))
+
+
+def refuse_unfinished(home: Home, store: Store) -> None:
+    """Refuse to plan a rewind while another one is carried out, or is half done.
+
+    Raises:
+        UsageError: one is.
+    """
+    with home.alone_to_rewind():
+        check_none_is_open(store)

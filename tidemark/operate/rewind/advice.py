@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from tidemark.checkpoints.checkpoint import WINDOW
+from tidemark.checkpoints.checkpoint import WINDOW, DatasetWritten
+from tidemark.operate.names import listed
+from tidemark.operate.rewind.datasets import meets
 from tidemark.operate.rewind.effects import ADDING, DOUBLES, NOT_KNOWN, STALE, Effect
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import JobPlan
@@ -52,7 +54,10 @@ def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
                 found.append(f"{plan.job}: {effect.dataset}: {effect.why}")
         found += _half_written(facts, plan)
         if not facts.checkpoints_of(plan.job):
-            found.append(f"{plan.job}: no checkpoint says what it reads and writes")
+            is_declared = bool(facts.declared_reads.get(plan.job))
+            instead = ", the template does" if is_declared else ""
+            found.append(f"{plan.job}: no checkpoint says what it reads and writes{instead}")
+    found += _readers_elsewhere(facts, plans)
     if any(plan.is_rewound for plan in plans):
         found.append(
             "whether files were replaced at the source since: only their last version is read"
@@ -60,15 +65,42 @@ def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
-    since = _since(facts, plan)
-    if since is None or not any(effect.mode in ADDING for effect in plan.effects):
+def _readers_elsewhere(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
+    """Return who reads what is written again and is no job of the app."""
+    again = [DatasetWritten(e.dataset) for plan in plans for e in plan.effects if e.is_written]
+    readers = dict.fromkeys(
+        f"{one.job_name} ({facts.others[one.job_name]})"
+        for one in facts.checkpoints
+        if one.job_name in facts.others
+        and any(meets(written, read) for read in one.read for written in again)
+    )
+    if not readers:
         return []
-    return [
-        f"{plan.job}: run {run.run_id} {run.state}: what it wrote before that is not known"
-        for run in facts.runs_of(plan.job)
-        if run.state in ENDED_BADLY and run.started_at_ms > since
-    ][:1]
+    return [f"what becomes of others that read what is written again: {listed(readers)}"]
+
+
+def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
+    if not any(effect.mode in ADDING for effect in plan.effects):
+        return []
+    why = half_written(facts, plan.job, _since(facts, plan))
+    is_said = any(effect.why == why for effect in plan.effects)
+    return [f"{plan.job}: {why}"] if why and not is_said else []
+
+
+def half_written(facts: Facts, job: str, since_ms: int | None) -> str:
+    """Return which run has failed since and may have left rows; empty for none.
+
+    Args:
+        facts: what is known.
+        job: whose runs.
+        since_ms: when the position was committed that it goes back to; None if it stays.
+    """
+    failed = (
+        f"run {run.run_id} {run.state}: what it wrote before that is not known"
+        for run in facts.runs_of(job)
+        if since_ms is not None and run.state in ENDED_BADLY and run.started_at_ms > since_ms
+    )
+    return next(failed, "")
 
 
 def _since(facts: Facts, plan: JobPlan) -> int | None:

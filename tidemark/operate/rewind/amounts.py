@@ -19,6 +19,7 @@ class Reread:
         files: how many; None if not known, or for what has no files.
         rows: how many; None if not known.
         why: why the numbers are not those of the next run; empty if they are.
+        bytes: of the files; None if not known, or for what has no files.
     """
 
     dataset: str
@@ -26,6 +27,7 @@ class Reread:
     files: int | None
     rows: int | None
     why: str = ""
+    bytes: int | None = None
 
 
 def rereads(
@@ -84,10 +86,17 @@ def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRe
 
 def _added(sum_: Reread | None, read: DatasetRead, why: str) -> Reread:
     if sum_ is None:
-        sum_ = Reread(read.dataset, read.source, 0, 0, why)
-    files = None if sum_.files is None or read.files is None else sum_.files + read.files
-    rows = None if sum_.rows is None or read.rows is None else sum_.rows + read.rows
-    return Reread(read.dataset, read.source, files, rows, why)
+        sum_ = Reread(read.dataset, read.source, 0, 0, why, 0)
+    return Reread(
+        *(read.dataset, read.source),
+        *(_sum(sum_.files, read.files), _sum(sum_.rows, read.rows)),
+        why,
+        _sum(sum_.bytes, read.bytes),
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def _rewritten(one: Reread, why: str) -> Reread:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, Position
+from tidemark.checkpoints.filling import is_filling
 from tidemark.operate.rewind.facts import Facts
 
 
@@ -60,8 +61,14 @@ def _place(dataset: str) -> str:
     return dataset if dataset.endswith("/") or "." in name else f"{dataset}/"
 
 
-def datasets_of(jobs: Sequence[str], checkpoints: Sequence[Checkpoint]) -> Datasets:
-    """Return what jobs read and write; the newest checkpoint that names a dataset counts."""
+def datasets_of(facts: Facts) -> Datasets:
+    """Return what jobs read and write; the newest checkpoint that names a dataset counts.
+
+    A run that fills a range may read and write in other ways than the incremental runs that follow
+    a rewind: it counts only for a job that has no other. Where no checkpoint says what a job reads,
+    or writes, what the template declares counts.
+    """
+    jobs, checkpoints = facts.jobs, _of_next_runs(facts.checkpoints)
     by_watermark = {one.job_name for one in checkpoints if one.watermarks}
     read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}
     written: dict[str, dict[str, DatasetWritten]] = {job: {} for job in jobs}
@@ -73,6 +80,10 @@ def datasets_of(jobs: Sequence[str], checkpoints: Sequence[Checkpoint]) -> Datas
                 is_less = kept is not None and is_tracked(kept) and not is_tracked(r)
                 of_job[r.dataset, r.source] = kept if kept and is_less else r
             written[one.job_name] |= {w.dataset: w for w in one.written}
+    for job in jobs:
+        read[job] = read[job] or {(r.dataset, ""): r for r in _declared_reads(facts, job)}
+        writes = facts.declared_writes.get(job, ())
+        written[job] = written[job] or {uri: DatasetWritten(uri) for uri in writes}
     flows = [
         Flow(writer, reader, w, r)
         for writer in jobs
@@ -87,6 +98,24 @@ def datasets_of(jobs: Sequence[str], checkpoints: Sequence[Checkpoint]) -> Datas
         {job: list(found.values()) for job, found in written.items()},
         flows,
     )
+
+
+def _declared_reads(facts: Facts, job: str) -> list[DatasetRead]:
+    """Return what the template says a job reads; one with a bookmark is taken to read by that."""
+    tracks = facts.tracks_of(job)
+    position: Position | None = {"kind": "keys", "values": {}} if tracks else None
+    if any(track.is_bookmark for track in tracks):
+        position = {"kind": "files"}
+    return [DatasetRead(uri, after=position) for uri in facts.declared_reads.get(job, ())]
+
+
+def _of_next_runs(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
+    incremental = {one.job_name for one in checkpoints if not is_filling(one.arguments)}
+    return [
+        one
+        for one in checkpoints
+        if one.job_name not in incremental or not is_filling(one.arguments)
+    ]
 
 
 def _with_positions(one: Checkpoint, *, is_by_watermark: bool) -> list[DatasetRead]:

@@ -31,6 +31,8 @@ from tidemark.operate.rewind.stage_records import (
 from watermarks import WatermarkAdmin
 from watermarks.admin import Rewind
 
+AT_WORK_S = 60  # how long a rewind that is begun counts as being carried out
+
 
 @dataclass(frozen=True)
 class StageRewinds:
@@ -135,11 +137,23 @@ class StageRewinds:
         self._rewind(record, record.watermarks, "rewind")
         return self._ended(record, DONE)
 
-    def undo(self, number: int | None) -> StageRecord:
+    def resume(self, now_ms: int) -> StageRecord:
+        """Finish the rewind that was interrupted.
+
+        Raises:
+            UsageError: there is none, or it has begun just now.
+        """
+        found = next((one for one in self.records() if one.state == BEGUN), None)
+        if found is None:
+            raise UsageError("no rewind was interrupted: there is nothing to finish")
+        _check_left_alone(found, now_ms)
+        return self.finish(found) or found
+
+    def undo(self, number: int | None, now_ms: int) -> StageRecord:
         """Take a rewind back; the last one that is not undone, if none is named.
 
         Raises:
-            UsageError: there is none, or a job has committed since.
+            UsageError: there is none, it has begun just now, or a job has committed since.
         """
         records = self.records()
         open_ones = [one for one in records if one.state != UNDONE]
@@ -147,6 +161,7 @@ class StageRewinds:
         if found is None:
             which = "rewind" if number is None else f"rewind {number}"
             raise UsageError(f"there is no {which} of this stage that is not undone already")
+        _check_left_alone(found, now_ms)
         self._check_no_runs(found)
         for job, from_, to in found.runs:
             entry = entry_of(self.glue, job) or {}
@@ -206,6 +221,21 @@ class StageRewinds:
             ExpressionAttributeValues={":state": {"S": state}},
         )
         return replace(record, state=state)
+
+
+def _check_left_alone(record: StageRecord, now_ms: int) -> None:
+    """Refuse to finish or take back what somebody may still carry out: AWS has no lock for it.
+
+    Raises:
+        UsageError: it has begun just now.
+    """
+    age_s = (now_ms - record.at_ms) // 1000
+    if record.state == BEGUN and 0 <= age_s < AT_WORK_S:
+        raise UsageError(
+            f"rewind {record.number} was begun {age_s} s ago by {record.actor}, and may be carried "
+            f"out now; nothing was changed: look at `tidemark rewind --list`, and if it is still "
+            f"begun ask again in {AT_WORK_S - age_s} s"
+        )
 
 
 def _reason(record: StageRecord, what: str) -> str:

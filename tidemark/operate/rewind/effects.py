@@ -6,6 +6,7 @@ becomes worse: jobs may read each other in a circle.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from tidemark.checkpoints.checkpoint import (
@@ -18,7 +19,7 @@ from tidemark.checkpoints.checkpoint import (
     DatasetRead,
     DatasetWritten,
 )
-from tidemark.operate.rewind.datasets import Datasets, Flow, is_tracked
+from tidemark.operate.rewind.datasets import Datasets, Flow, is_tracked, meets
 
 Verdict: TypeAlias = Literal["right", "unknown", "stale", "doubles"]
 RIGHT: Verdict = "right"
@@ -32,6 +33,10 @@ REPLACING = {
     MERGE: "rows of the same key are merged",
 }
 ADDING = (APPEND, WINDOW)
+READS_ITSELF = (
+    "it reads there what it has written: right if a row that comes again replaces the one of its "
+    "key; if it is added to what is there, delete the target and rewind the job to the beginning"
+)
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ def effects(
     *,
     new_to: Collection[str] = (),
     clears: bool,
+    staying: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, list[Effect]]:
     """Return what becomes of the targets of the rewound jobs and of those behind them, by job.
 
@@ -75,9 +81,10 @@ def effects(
         following: the jobs behind them whose state stays.
         new_to: those of them that have read nothing of what is undone.
         clears: whether what rewound jobs have appended is deleted first.
+        staying: by job, why rows may stay in its targets although they are cleared.
     """
     jobs = list(dict.fromkeys([*rewound, *following]))
-    settings = _Settings(datasets, frozenset(rewound), frozenset(new_to), clears)
+    settings = _Settings(datasets, frozenset(rewound), frozenset(new_to), clears, staying)
     found: dict[str, list[Effect]] = {
         job: [Effect(w.dataset, w.mode, RIGHT, "", is_written=False) for w in datasets.written[job]]
         for job in jobs
@@ -99,6 +106,7 @@ class _Settings:
     rewound: frozenset[str]
     new_to: frozenset[str]
     clears: bool
+    staying: Mapping[str, str]
 
 
 def _effect(
@@ -111,11 +119,13 @@ def _effect(
     if (is_rewound or again) and _holds_one_run(target, datasets.read[job]):
         why = "all of it is what one run has read: rows of other runs are gone, as they always were"
         own = Effect(target.dataset, target.mode, NOT_KNOWN, why)
-    elif is_rewound:
-        own = _rewound(target, settings.clears)
     elif job in settings.new_to:
         why = "has read nothing of what is undone"
         own = Effect(target.dataset, target.mode, RIGHT, why, is_written=bool(again))
+    elif (is_rewound or again) and _reads_itself(target, datasets.read[job]):
+        own = Effect(target.dataset, target.mode, NOT_KNOWN, READS_ITSELF)
+    elif is_rewound:
+        own = _rewound(target, settings.clears, settings.staying.get(job, ""))
     elif again:
         own = _behind(target, again)
     else:
@@ -138,6 +148,12 @@ def _holds_one_run(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool
     return target.mode == OVERWRITE and bool(reads) and all(map(is_tracked, reads))
 
 
+def _reads_itself(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool:
+    """Return whether a job makes a target of what it has written there before, and of new rows."""
+    replaces = target.mode in (OVERWRITE, PARTITIONS)
+    return replaces and any(meets(target, read) for read in reads)
+
+
 def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
     """Return what becomes of the dataset of a flow, if that is anything."""
     for effect in found.get(flow.writer, ()):
@@ -148,12 +164,14 @@ def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
     return None
 
 
-def _rewound(target: DatasetWritten, clears: bool) -> Effect:
+def _rewound(target: DatasetWritten, clears: bool, staying: str) -> Effect:
     if target.mode in REPLACING:
         return Effect(target.dataset, target.mode, RIGHT, REPLACING[target.mode])
     if target.mode == UNKNOWN:
         why = "nobody recorded how it is written: if it appends, rows are there twice"
         return Effect(target.dataset, target.mode, NOT_KNOWN, why)
+    if clears and staying:
+        return Effect(target.dataset, target.mode, NOT_KNOWN, staying)
     if clears:
         why = "what the undone runs wrote is deleted first"
         return Effect(target.dataset, target.mode, RIGHT, why)

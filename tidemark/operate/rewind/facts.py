@@ -138,6 +138,9 @@ class Facts:
         keeps_since_ms: what is older is not kept; 0 for everything.
         others: jobs that are known here and not of the template, with where they are from.
         can_clear: whether what was written can be deleted and brought back.
+        declared_reads: the URIs that the template says a job reads, by job: what counts where no
+            checkpoint says it.
+        declared_writes: likewise.
     """
 
     jobs: Sequence[str]
@@ -151,6 +154,8 @@ class Facts:
     keeps_since_ms: int = 0
     others: Mapping[str, str] = field(default_factory=dict)
     can_clear: bool = True
+    declared_reads: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    declared_writes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def tracks_of(self, job: str) -> list[Track]:
         """Return the states of a job."""

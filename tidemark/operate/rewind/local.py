@@ -1,15 +1,14 @@
-"""The edge of this machine: reads the facts of a home, and carries a plan out there."""
+"""The edge of this machine: reads the facts of a home, and makes steps of a plan."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.assembly.definitions import Deployment
 from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_glue.bookmarks.versions import bookmark_versions, latest_bookmark
+from tidemark.local_glue.bookmarks.versions import bookmark_versions
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.rewinds.carry_out import OpenTable, carry_out, take_back
-from tidemark.local_glue.rewinds.records import BEGUN, DONE, RewindRecord, rewinds
 from tidemark.local_glue.rewinds.steps import BookmarkStep, Steps, WatermarkStep
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
 from tidemark.local_glue.watermark_tables import ARGUMENT
@@ -164,7 +163,25 @@ def _files(home: Home, dataset: str) -> list[FileSeen]:
 
 
 def _paths(home: Home, uris: Iterable[str]) -> list[str]:
-    return [home.local_path(uri).relative_to(home.root).as_posix() for uri in uris]
+    paths = [home.local_path(uri) for uri in uris]
+    check_same_disk(home, paths)
+    return [path.relative_to(home.root).as_posix() for path in paths]
+
+
+def check_same_disk(home: Home, paths: Iterable[Path]) -> None:
+    """Refuse files that cannot be moved into the home in one step.
+
+    Raises:
+        UsageError: one is on another disk.
+    """
+    disk = home.root.stat().st_dev
+    for path in paths:
+        if path.stat().st_dev != disk:
+            raise UsageError(
+                f"--clear: {path} is on another disk than {home.root}, to which it cannot be moved "
+                "in one step; nothing was changed: leave out --clear, and delete the partitions "
+                "that are written again yourself"
+            )
 
 
 def check_no_run(home: Home, store: Store) -> None:
@@ -175,73 +192,3 @@ def check_no_run(home: Home, store: Store) -> None:
     """
     runs = store.unfinished_job_runs() if home.is_held() else []
     check_none_in_flight([_known(run) for run in runs])
-
-
-def undo(
-    home: Home,
-    store: Store,
-    open_table: OpenTable,
-    rewind_id: int | None,
-    *,
-    actor: str,
-    why: str,
-    at_ms: int,
-) -> RewindRecord:
-    """Take a rewind back, the last one if none is named; return the record of what was done.
-
-    One that was interrupted is given up; one that was carried out is undone by a record of its own.
-
-    Raises:
-        UsageError: there is none, it is undone already, or a job has moved on since.
-    """
-    record = _to_undo(rewinds(store), rewind_id)
-    if record.state == BEGUN:
-        return take_back(home, store, open_table, record)
-    steps = Steps.from_json(record.document["steps"]).backwards()
-    _check_not_run_since(store, record, steps)
-    to = f"before rewind {record.rewind_id}"
-    return carry_out(
-        *(home, store, open_table, steps),
-        actor=actor,
-        why=why,
-        at_ms=at_ms,
-        to=to,
-        undoes=record.rewind_id,
-    )
-
-
-def _check_not_run_since(store: Store, record: RewindRecord, steps: Steps) -> None:
-    for step in steps.bookmarks:
-        latest = latest_bookmark(store, step.job)
-        if latest is None or latest.version != step.expected:
-            raise UsageError(
-                f"a run of {step.job} has committed since rewind {record.rewind_id}, or somebody "
-                "has set its bookmark: to undo it would take that back too; nothing was changed: "
-                f"rewind {step.job} again instead"
-            )
-
-
-def _to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRecord:
-    undone = {one.undoes for one in records if one.state == DONE}
-    if rewind_id is None:
-        found = next(
-            (
-                one
-                for one in records
-                if one.state == BEGUN
-                or (one.state == DONE and one.undoes is None and one.rewind_id not in undone)
-            ),
-            None,
-        )
-        if found is None:
-            raise UsageError("nothing was rewound here that is not undone already")
-        return found
-    found = next((one for one in records if one.rewind_id == rewind_id), None)
-    if found is None:
-        ids = ", ".join(str(one.rewind_id) for one in records[:10]) or "none"
-        raise UsageError(f"there is no rewind {rewind_id}; there are {ids}")
-    if rewind_id in undone:
-        raise UsageError(f"rewind {rewind_id} is undone already")
-    if found.state not in (BEGUN, DONE):
-        raise UsageError(f"rewind {rewind_id} was {found.state}: there is nothing to undo")
-    return found

@@ -60,6 +60,7 @@ class JobPlan:
         reads_again: how much; for one whose state stays, nothing is listed.
         sees: for one whose state stays: whether its next run sees what is written again.
         effects: what becomes of its targets.
+        is_known: whether anything says which targets it has.
     """
 
     job: str
@@ -68,6 +69,7 @@ class JobPlan:
     reads_again: tuple[Reread, ...] = ()
     sees: str = ""
     effects: tuple[Effect, ...] = ()
+    is_known: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ class Plan:
     @property
     def is_right(self) -> bool:
         """Whether every target is as if computed anew once the jobs have run."""
-        return all(effect.verdict == RIGHT for job in self.jobs for effect in job.effects)
+        verdicts = [effect.verdict for job in self.jobs for effect in job.effects]
+        return all(job.is_known for job in self.jobs) and set(verdicts) <= {RIGHT}
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain JSON values."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from tidemark.operate.rewind.advice import advice_on, what_is_unknown
+from tidemark.checkpoints.filling import is_filling
+from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
 from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
 from tidemark.operate.rewind.datasets import Datasets, behind, datasets_of
@@ -35,7 +36,7 @@ def plan_rewind(
         UsageError: it cannot be; nothing is changed.
     """
     check_request(facts, jobs, to)
-    datasets = datasets_of(facts.jobs, facts.checkpoints)
+    datasets = datasets_of(facts)
     following = behind(facts, datasets, jobs)
     movable = [job for job in following if facts.tracks_of(job)] if with_downstream else []
     found = [cut for cut in cuts(facts, datasets, jobs, movable, to) if cut.is_change]
@@ -45,7 +46,10 @@ def plan_rewind(
     left = [job for job in following if job not in names]
     again = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
     new_to = _new_to(facts, found, left)
-    seen = effects(datasets, again, [*names, *left], new_to=new_to, clears=clears)
+    staying = _staying(facts, found)
+    seen = effects(
+        *(datasets, again, [*names, *left]), new_to=new_to, clears=clears, staying=staying
+    )
     cleared = _clears(facts, found) if clears else []
     rewritten = _rewritten(facts, datasets, seen)
     plans = []
@@ -54,10 +58,14 @@ def plan_rewind(
         if own:
             states = tuple(_move(cut) for cut in own)
             reads = tuple(rereads(facts, own, rewritten))
-            plans.append(JobPlan(job, True, states, reads, effects=tuple(seen[job])))
+            targets = tuple(seen[job])
+            plans.append(JobPlan(job, True, states, reads, effects=targets, is_known=bool(targets)))
         elif job in left and names:
             sees = _sees(facts, datasets, seen, job)
-            plans.append(JobPlan(job, False, sees=sees, effects=tuple(seen[job])))
+            is_known = bool(seen[job] or facts.checkpoints_of(job))
+            plans.append(
+                JobPlan(job, False, sees=sees, effects=tuple(seen[job]), is_known=is_known)
+            )
     return Plan(
         to.text,
         tuple(plans),
@@ -66,6 +74,28 @@ def plan_rewind(
         tuple(what_is_unknown(facts, plans)),
         tuple(facts.schedules),
     )
+
+
+def _staying(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
+    """Return by rewound job what may stay in its targets although they are cleared."""
+    since: dict[str, int] = {}
+    for cut in found:
+        at_ms = cut.to.at_ms if cut.to else 0
+        since[cut.track.job] = min(since.get(cut.track.job, at_ms), at_ms)
+    return {
+        job: half_written(facts, job, at_ms) or _filled(facts, job) for job, at_ms in since.items()
+    }
+
+
+def _filled(facts: Facts, job: str) -> str:
+    """Return which run of a backfill has loaded rows that no rewind deletes; empty for none."""
+    found = (
+        f"what run {one.run_id} of a backfill has loaded stays: rows of it that are read again are "
+        "there twice"
+        for one in reversed(facts.checkpoints_of(job))
+        if is_filling(one.arguments) and one.written
+    )
+    return next(found, "")
 
 
 def _rewritten(
@@ -144,7 +174,7 @@ def _sees(facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
             e.is_written and e.dataset == flow.written.dataset for e in seen.get(flow.writer, [])
         )
     ]
-    if not facts.checkpoints_of(job):
+    if not facts.checkpoints_of(job) and not datasets.read[job]:
         return "it has no checkpoint: what it reads is not known"
     if not reads:
         return "only a trigger puts it behind: it reads none of what is written again"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
@@ -16,12 +17,14 @@ from tidemark.local_glue.rewinds.records import (
     check_none_is_open,
     open_rewind,
     refuse_half_rewound,
+    refuse_unfinished,
     rewinds,
 )
 from tidemark.local_glue.store.database import Store
 from tidemark.operate.rewind.cut import Target
-from tidemark.operate.rewind.local import undo
+from tidemark.operate.rewind.local import check_same_disk
 from tidemark.operate.rewind.planner import plan_rewind
+from tidemark.operate.rewind.undoing import undo
 
 NUMBER = itertools.count(1)
 STEPS = ["record", "mark", "files", "file", "watermarks", "bookmarks", "unmark"]
@@ -258,3 +261,84 @@ def test_an_undo_of_what_is_not_there_is_refused(world, number, said):
 def test_an_undo_without_any_rewind_says_so(world):
     with pytest.raises(UsageError, match="nothing was rewound here"):
         undo(world.home, world.store, world.open_table, None, **who(world))
+
+
+def test_rewinds_are_undone_one_after_the_other_and_in_no_other_order(world):
+    states = [world.state()]
+    world.carry_out(*planned(world))
+    states.append(world.state())
+    facts = world.facts()
+    beginning = plan_rewind(
+        facts, [world.jobs[0].name], Target("beginning"), with_downstream=True, clears=True
+    )
+    world.carry_out(facts, beginning)
+    states.append(world.state())
+
+    def undone(number):
+        undo(world.home, world.store, world.open_table, number, **who(world))
+        return world.state()
+
+    with pytest.raises(UsageError, match="--undo 2` first"):
+        undone(1)
+    assert world.state() == states[2]
+    assert undone(None) == states[1]
+    assert undone(3) == states[2]  # the undoing is undone: everything is rewound again
+    with pytest.raises(UsageError, match="rewind 4 has moved"):
+        undone(1)
+    assert undone(4) == states[1]
+    assert undone(None) == states[0]
+    with pytest.raises(UsageError, match="not undone already"):
+        undone(None)
+
+
+def test_two_commands_do_not_carry_out_and_take_back_at_once(world):
+    before, told = world.state(), []
+
+    def others(name):
+        if name != "bookmarks":
+            return
+        record = open_rewind(world.store)
+        for command in (
+            lambda: finish(*opened, record, at_ms=world.tick()),
+            lambda: undo(*opened, None, **who(world)),
+            lambda: refuse_unfinished(world.home, world.store),
+            lambda: refuse_half_rewound(world.home),
+        ):
+            with pytest.raises(UsageError, match=f"process {os.getpid()} carries out") as error:
+                command()
+            told.append(str(error.value))
+
+    opened = (world.home, world.store, world.open_table)
+    world.carry_out(*planned(world), before=others)
+
+    assert len(told) == 4
+    assert [one.state for one in rewinds(world.store)] == ["done"]
+    undo(*opened, None, **who(world))
+    assert world.state() == before
+
+
+def test_a_rewind_that_another_command_has_ended_meanwhile_is_left_alone(world):
+    record = interrupted(world, "bookmarks")
+    opened = (world.home, world.store, world.open_table)
+    finish(*opened, record, at_ms=world.tick())
+    after = world.state()
+
+    for command in (
+        lambda: finish(*opened, record, at_ms=world.tick()),
+        lambda: take_back(*opened, record),
+    ):
+        with pytest.raises(UsageError, match="is done by now"):
+            command()
+
+    assert world.state() == after
+    assert [one.state for one in rewinds(world.store)] == ["done"]
+
+
+def test_what_is_on_another_disk_is_refused_before_anything_is_moved(world):
+    elsewhere = Path("/proc/version")
+    if not elsewhere.exists():
+        pytest.skip("this system has no other disk to try it on")
+
+    check_same_disk(world.home, [world.home.database])
+    with pytest.raises(UsageError, match="/proc/version is on another disk"):
+        check_same_disk(world.home, [elsewhere])

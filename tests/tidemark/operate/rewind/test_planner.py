@@ -125,6 +125,105 @@ def test_what_a_rewind_has_undone_is_not_counted_again(facts):
     assert "rewound since that run" in of(plan, "ingest").reads_again[0].why
 
 
+def test_a_backfill_does_not_say_how_the_next_runs_write(facts):
+    """The job of docs/backfill.md replaces days when it fills a range, and else appends."""
+    filled = replace(
+        checkpoint("ingest", "jr_i9", 400, f"{LANDING}day=1/", RAW, "overwrite_partitions", None),
+        arguments={"--backfill_from": "2026-01-01", "--backfill_to": "2026-01-02"},
+    )
+    facts = replace(facts, checkpoints=[*facts.checkpoints, filled])
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
+    cleared = plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True, clears=True)
+
+    assert [effect.verdict for effect in of(plan, "ingest").effects] == ["doubles"]
+    assert not plan.is_right
+    (effect,) = of(cleared, "ingest").effects
+    assert (effect.verdict, "run jr_i9 of a backfill" in effect.why) == ("unknown", True)
+
+
+@pytest.mark.parametrize("mode", ["overwrite", "overwrite_partitions"])
+def test_a_job_that_reads_its_own_target_is_not_said_to_be_safe(facts, mode):
+    """One that adds new rows to its totals counts them twice; one that merges by key does not."""
+    checkpoints = [
+        replace(one, read=(*one.read, DatasetRead(MART)), written=(DatasetWritten(MART, mode),))
+        if one.job_name == "publish"
+        else one
+        for one in facts.checkpoints
+    ]
+    facts = replace(facts, checkpoints=checkpoints)
+
+    rewound = plan_rewind(facts, ["publish"], to("jr_p1"))
+    behind = plan_rewind(facts, ["ingest"], to("jr_i1"), clears=True)
+
+    for plan in (rewound, behind):
+        (effect,) = of(plan, "publish").effects
+        assert effect.verdict == "unknown"
+        assert "reads there what it has written" in effect.why
+        assert not plan.is_right
+
+
+@pytest.mark.parametrize("state", ["FAILED", "TIMEOUT", "STOPPED", "ERROR"])
+def test_what_a_run_has_left_that_failed_is_not_cleared_so_the_target_is_not_safe(facts, state):
+    dead = KnownRun("jr_dead", "ingest", 250, state, 260)
+    facts = replace(facts, runs=[*facts.runs, dead])
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True, clears=True)
+    later = plan_rewind(facts, ["ingest"], to("jr_i2"), with_downstream=True, clears=True)
+
+    assert [effect.verdict for effect in of(plan, "ingest").effects] == ["unknown"]
+    assert sum("jr_dead" in text for text in plan.unknown) == 1
+    assert not plan.is_right
+    assert not later.is_right
+    assert plan_rewind(facts, ["ingest"], Target("then", at_ms=315), clears=True).is_right
+
+
+def test_without_checkpoints_the_declared_data_say_what_lies_behind_and_goes_along(facts):
+    """On AWS a job with a bookmark records nothing by itself; another pipeline has no trigger."""
+    facts = replace(
+        facts,
+        starts=[Start("begin", ("ingest",), (), "w"), Start("other", ("publish",), (), "v")],
+        checkpoints=[],
+        declared_reads={"ingest": [LANDING], "publish": [RAW]},
+        declared_writes={"ingest": [RAW], "publish": [MART]},
+    )
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
+    along = plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True)
+
+    assert "sees the files that are written again" in of(plan, "publish").sees
+    assert [(one.job, one.to_run) for one in along.states] == [
+        ("ingest", "jr_i1"),
+        ("publish", "jr_p1"),
+    ]
+    for one in (plan, along):
+        verdicts = [effect.verdict for job in one.jobs for effect in job.effects]
+        assert verdicts == ["unknown", "unknown"]
+        assert not one.is_right
+        assert "publish: no checkpoint says what it reads and writes, the template does" in (
+            one.unknown
+        )
+
+
+def test_where_nothing_says_what_a_job_writes_the_plan_is_not_right(facts):
+    plan = plan_rewind(replace(facts, checkpoints=[]), ["ingest"], to("jr_i1"))
+
+    assert not any(job.effects for job in plan.jobs)
+    assert not plan.is_right
+
+
+def test_a_reader_in_another_app_is_named_although_it_is_not_planned(facts):
+    other = checkpoint("theirs", "jr_t1", 150, RAW, "s3://theirs/", "append")
+    facts = replace(facts, checkpoints=[*facts.checkpoints, other], others={"theirs": "stack x"})
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
+    unread = plan_rewind(facts, ["publish"], to("jr_p1"))
+
+    assert [one.job for one in plan.jobs] == ["ingest", "publish"]
+    assert sum("theirs (stack x)" in text for text in plan.unknown) == 1
+    assert not any("theirs" in text for text in unread.unknown)
+
+
 def test_a_reader_by_keys_does_not_see_what_is_corrected_before_it(facts):
     by_keys = [
         checkpoint(one.job_name, one.run_id, one.committed_at_ms, RAW, MART, "merge", KEYS)

@@ -16,8 +16,8 @@ from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.store.database import Store
 from tidemark.operate.rewind.cut import Target
-from tidemark.operate.rewind.local import undo
 from tidemark.operate.rewind.planner import plan_rewind
+from tidemark.operate.rewind.undoing import undo
 
 NUMBER = itertools.count(1)
 KINDS = [

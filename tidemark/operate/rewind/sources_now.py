@@ -1,0 +1,109 @@
+"""Looks at the files of this machine that a rewind reads again: are they as they were read?
+
+Checkpoints say how many files the undone runs have read. Since then some may have been deleted,
+replaced, or have come with an older time, which no run has read. What lies there decides.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tidemark.checkpoints.checkpoint import MERGE
+from tidemark.errors import EntityNotFoundError
+from tidemark.local_glue.bookmarks.explain import sources_of_run
+from tidemark.local_glue.bookmarks.files import SourceState
+from tidemark.local_glue.bookmarks.sources import S3Source, list_source
+from tidemark.local_glue.bookmarks.versions import bookmark_of_version
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.store.database import Store
+from tidemark.operate.rewind.amounts import Reread
+from tidemark.operate.rewind.effects import NOT_KNOWN, RIGHT
+from tidemark.operate.rewind.facts import BOOKMARK
+from tidemark.operate.rewind.plan import JobPlan, Plan, StateMove
+
+
+@dataclass(frozen=True)
+class Found:
+    """What lies at a source of what the undone runs have read: files, and their size."""
+
+    files: int
+    bytes: int
+
+
+def with_sources_as_they_are(home: Home, store: Store, plan: Plan) -> Plan:
+    """Return a plan that says where files are not as the undone runs have read them."""
+    jobs = tuple(_checked(home, store, job) for job in plan.jobs)
+    new = [
+        f"{after.job}: {effect.dataset}: {effect.why}"
+        for before, after in zip(plan.jobs, jobs, strict=True)
+        for effect in after.effects
+        if effect not in before.effects
+    ]
+    return replace(plan, jobs=jobs, unknown=(*new, *plan.unknown))
+
+
+def _checked(home: Home, store: Store, job: JobPlan) -> JobPlan:
+    moves = [state for state in job.states if state.kind == BOOKMARK and state.undone]
+    found = {ctx: one for move in moves for ctx, one in _found(home, store, move)}
+    return amended(job, found)
+
+
+def amended(job: JobPlan, found: Mapping[str, Found]) -> JobPlan:
+    """Return the plan of a job by what was found of its sources, by transformation_ctx.
+
+    Rows of files that are gone do not come back: what is deleted or replaced loses them.
+    """
+    reads = tuple(_read(one, found.get(one.source)) for one in job.reads_again)
+    less = [
+        f"{now.files} of the {one.files} files of {one.dataset} that were read are there unchanged"
+        for one in job.reads_again
+        if not one.why and (now := found.get(one.source)) and now.files < (one.files or 0)
+    ]
+    if not less:
+        return replace(job, reads_again=reads)
+    why = f"{less[0]}: rows of one that was deleted do not come back"
+    effects = tuple(
+        replace(one, verdict=NOT_KNOWN, why=why)
+        if one.verdict == RIGHT and one.is_written and one.mode != MERGE
+        else one
+        for one in job.effects
+    )
+    return replace(job, reads_again=reads, effects=effects)
+
+
+def _read(one: Reread, now: Found | None) -> Reread:
+    if now is None or one.why or (now.files, now.bytes) == (one.files, one.bytes):
+        return one
+    there = f"{now.files} file{'' if now.files == 1 else 's'}, {now.bytes:,} bytes, are there now"
+    return replace(one, why=f"files were deleted, replaced or came late since: {there}")
+
+
+def _found(home: Home, store: Store, move: StateMove) -> Iterator[tuple[str, Found]]:
+    """Yield by context what lies there of what the undone runs have read of files."""
+    sources = _sources(store, move.job, move.undone[-1])
+    lower, upper = (_states(store, move.job, at) for at in (move.to_version, move.from_version))
+    for ctx, source in sources.items():
+        if source.push_down_predicate or source.table or ctx not in upper:
+            continue  # which partitions it lists only a run knows
+        before = SourceState.from_json(lower[ctx]) if ctx in lower else None
+        after = SourceState.from_json(upper[ctx])
+        try:
+            files = list_source(source, home.existing_path).files
+        except EntityNotFoundError:  # the bucket is gone
+            files = []
+        read = [file for file in files if after.has_read(file)]
+        again = [file for file in read if before is None or not before.has_read(file)]
+        yield ctx, Found(len(again), sum(file.size for file in again))
+
+
+def _sources(store: Store, job: str, run_id: str) -> dict[str, S3Source]:
+    try:
+        opened = [one for one in sources_of_run(store, job, run_id) if one.is_of_files]
+    except EntityNotFoundError:  # it has opened none
+        return {}
+    return {one.ctx: S3Source.from_json(one.source) for one in opened if one.is_bookmarked}
+
+
+def _states(store: Store, job: str, version: int) -> Mapping[str, Any]:
+    bookmark = bookmark_of_version(store, job, version)
+    return bookmark.states if bookmark else {}

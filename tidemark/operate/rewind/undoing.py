@@ -1,0 +1,139 @@
+"""Takes a rewind of this machine back, also one after which others were carried out and undone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.bookmarks.versions import latest_bookmark
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.rewinds.carry_out import OpenTable, carry_out, take_back
+from tidemark.local_glue.rewinds.records import BEGUN, DONE, RewindRecord, rewinds
+from tidemark.local_glue.rewinds.steps import BookmarkStep, Steps, WatermarkStep
+from tidemark.local_glue.store.database import Store
+
+State: TypeAlias = tuple[str, ...]
+"""What a step moves: a bookmark by its job; a watermark by its job, table and source."""
+
+
+def undo(
+    home: Home,
+    store: Store,
+    open_table: OpenTable,
+    rewind_id: int | None,
+    *,
+    actor: str,
+    why: str,
+    at_ms: int,
+) -> RewindRecord:
+    """Take a rewind back, the last one if none is named; return the record of what was done.
+
+    One that was interrupted is given up; one that was carried out is undone by a record of its own.
+
+    Raises:
+        UsageError: there is none, it is undone already, or a job has moved on since.
+    """
+    records = rewinds(store)
+    record = _to_undo(records, rewind_id)
+    if record.state == BEGUN:
+        return take_back(home, store, open_table, record)
+    steps = _as_of_now(Steps.from_json(record.document["steps"]).backwards(), record, records)
+    _check_not_run_since(store, record, steps)
+    to = f"before rewind {record.rewind_id}"
+    return carry_out(
+        *(home, store, open_table, steps),
+        actor=actor,
+        why=why,
+        at_ms=at_ms,
+        to=to,
+        undoes=record.rewind_id,
+    )
+
+
+def _as_of_now(steps: Steps, record: RewindRecord, records: Sequence[RewindRecord]) -> Steps:
+    """Return the steps with the versions that hold now; later rewinds and their undoing count up.
+
+    Raises:
+        UsageError: a later rewind has moved one of the states, and is not undone.
+    """
+    later = [one for one in reversed(records) if one.rewind_id > record.rewind_id]
+    return replace(
+        steps,
+        bookmarks=tuple(
+            replace(step, expected=_version_now(step, record, later)) for step in steps.bookmarks
+        ),
+        watermarks=tuple(
+            replace(step, expected=_version_now(step, record, later)) for step in steps.watermarks
+        ),
+    )
+
+
+def _version_now(
+    step: BookmarkStep | WatermarkStep, record: RewindRecord, later: Sequence[RewindRecord]
+) -> int:
+    version, in_force = step.expected, list[int]()
+    for one in later:
+        if one.state != DONE or (_key(step), version) not in set(_moved(one)):
+            continue
+        version += 1
+        if in_force and one.undoes == in_force[-1]:
+            in_force.pop()
+        else:
+            in_force.append(one.rewind_id)
+    if in_force:
+        raise UsageError(
+            f"rewind {in_force[-1]} has moved {step.job} since rewind {record.rewind_id}: to undo "
+            "that would take both back; nothing was changed: `tidemark rewind --undo "
+            f"{in_force[-1]}` first"
+        )
+    return version
+
+
+def _moved(record: RewindRecord) -> Iterator[tuple[State, int]]:
+    """Yield what a rewind has moved, and from which version."""
+    steps = Steps.from_json(record.document["steps"])
+    yield from ((_key(step), step.expected) for step in steps.bookmarks)
+    yield from ((_key(step), step.expected) for step in steps.watermarks)
+
+
+def _key(step: BookmarkStep | WatermarkStep) -> State:
+    if isinstance(step, WatermarkStep):
+        return (step.job, step.table, step.source)
+    return (step.job,)
+
+
+def _check_not_run_since(store: Store, record: RewindRecord, steps: Steps) -> None:
+    for step in steps.bookmarks:
+        latest = latest_bookmark(store, step.job)
+        if latest is None or latest.version != step.expected:
+            raise UsageError(
+                f"a run of {step.job} has committed since rewind {record.rewind_id}, or somebody "
+                "has set its bookmark: to undo it would take that back too; nothing was changed: "
+                f"rewind {step.job} again instead"
+            )
+
+
+def _to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRecord:
+    undone = {one.undoes for one in records if one.state == DONE}
+    if rewind_id is None:
+        found = next(
+            (
+                one
+                for one in records
+                if one.state == BEGUN
+                or (one.state == DONE and one.undoes is None and one.rewind_id not in undone)
+            ),
+            None,
+        )
+        if found is None:
+            raise UsageError("nothing was rewound here that is not undone already")
+        return found
+    found = next((one for one in records if one.rewind_id == rewind_id), None)
+    if found is None:
+        ids = ", ".join(str(one.rewind_id) for one in records[:10]) or "none"
+        raise UsageError(f"there is no rewind {rewind_id}; there are {ids}")
+    if rewind_id in undone:
+        raise UsageError(f"rewind {rewind_id} is undone already")
+    if found.state not in (BEGUN, DONE):
+        raise UsageError(f"rewind {rewind_id} was {found.state}: there is nothing to undo")
+    return found
