@@ -23,10 +23,12 @@ from tidemark.local_glue.catalog.partitions import (
     registered_partitions,
 )
 from tidemark.local_glue.catalog.tables import put_tables, table_or_none
+from tidemark.local_glue.frames.choices import Choice
 from tidemark.local_glue.metastore.storage import STORED_AS
 from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE, RunWarning, note
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.writers.formats import WriteFormat
+from tidemark.local_glue.writers.text_values import type_of_choice
 
 CLOCK_TICK_NS = 20_000_000  # times of files are those of the last tick of the kernel
 UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"
@@ -182,10 +184,15 @@ def updated_table(old: CatalogTable, new: CatalogTable, behavior: str) -> Catalo
 
 
 def hive_type(kind: DataType) -> str:
-    """Return a type as the Data Catalog writes it; what never had a value is text."""
+    """Return a type as the Data Catalog writes it; what never had a value is text.
+
+    A choice is only in text files, which hold its values.
+    """
     match kind:
         case NullType():
             return "string"
+        case Choice():
+            return hive_type(type_of_choice(kind))
         case ArrayType():
             return f"array<{hive_type(kind.elementType)}>"
         case MapType():
