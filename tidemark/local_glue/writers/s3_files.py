@@ -12,17 +12,17 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructFiel
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.frames.choices import has_choices, schema_of
-from tidemark.local_glue.readers.s3_options import is_true
-from tidemark.local_glue.runs.run_warnings import RunWarning, note
-from tidemark.local_glue.writers.avro_files import write_avro
-from tidemark.local_glue.writers.formats import WriteFormat, write_format
-from tidemark.local_glue.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
-from tidemark.local_glue.writers.text_values import (
+from tidemark.local_glue.frames.text_values import (
     NO_SEPARATOR,
     json_lines,
     unquoted_lines,
     with_plain_choices,
 )
+from tidemark.local_glue.readers.s3_options import is_true
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
+from tidemark.local_glue.writers.avro_files import write_avro
+from tidemark.local_glue.writers.formats import WriteFormat, write_format
+from tidemark.local_glue.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
 
 KNOWN = ("path", "partitionKeys", "compression", "enableUpdateCatalog", "updateBehavior")
 NOT_RUN = {"transactionId", "callDeleteObjectsOnCancel"}  # of governed tables, which AWS ended

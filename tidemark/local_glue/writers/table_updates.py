@@ -24,11 +24,11 @@ from tidemark.local_glue.catalog.partitions import (
 )
 from tidemark.local_glue.catalog.tables import put_tables, table_or_none
 from tidemark.local_glue.frames.choices import Choice
+from tidemark.local_glue.frames.text_values import type_of_choice
 from tidemark.local_glue.metastore.storage import STORED_AS
 from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE, RunWarning, note
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.writers.formats import WriteFormat
-from tidemark.local_glue.writers.text_values import type_of_choice
 
 CLOCK_TICK_NS = 20_000_000  # times of files are those of the last tick of the kernel
 UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"

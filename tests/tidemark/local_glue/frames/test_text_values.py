@@ -48,17 +48,6 @@ def json_frame(glue_context, s3):
     return json_frame
 
 
-@pytest.fixture
-def rows_of(spark, glue_context):
-    """Return a maker of frames from a schema in words and tuples."""
-    from awsglue.dynamicframe import DynamicFrame
-
-    def rows_of(schema, *rows):
-        return DynamicFrame.fromDF(spark.createDataFrame(rows, schema), glue_context, "rows")
-
-    return rows_of
-
-
 MIXED = (
     {"id": 1, "seen": 1655296571764, "n": {"x": 1, "y": [1, "a", None, {"q": 1.5}]}},
     {"id": 2, "seen": 0, "n": {"x": 'say "hi"\n', "y": []}},
@@ -140,3 +129,22 @@ def test_a_line_break_in_csv_without_quotes_is_refused(written, rows_of):
 
     with pytest.raises(Exception, match="a value of the column 'note' has a line break"):
         written(frame, "csv", {"quoteChar": -1})
+
+
+def test_spigot_writes_the_values_of_choices_too(json_frame, s3):
+    json_frame(*MIXED).spigot(s3.uri)
+
+    (part,) = (name for name in s3.names() if "part-" in name)
+    lines = (s3.folder / part).read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == list(MIXED)
+
+
+def test_parquet_in_folders_has_structs_that_are_choices_no_more(written, json_frame, spark, s3):
+    frame = json_frame({"id": 1, "p": "a", "v": {"x": 1}}, {"id": 2, "p": "b", "v": {"x": "s"}})
+    frame.toDF().write.partitionBy("p").parquet(s3.uri)
+
+    (_, v, _) = spark.read.parquet(s3.uri).schema
+    assert (v.metadata, v.dataType.simpleString()) == (
+        {},
+        "struct<x:struct<int:int,string:string>>",
+    )

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as sql
+from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
     ByteType,
@@ -62,7 +62,7 @@ def unquoted_lines(frame: DataFrame, keys: Iterable[str], separator: str) -> Dat
     columns = [name for name in frame.columns if name not in folders]
     types = {one.name: one.dataType for one in frame.schema}
     texts = [_csv_text(name, types[name]) for name in columns]
-    line = sql.concat_ws(separator, *texts).alias(separator.join(columns))
+    line = F.concat_ws(separator, *texts).alias(separator.join(columns))
     return frame.select(line, *map(quoted, folders))
 
 
@@ -80,7 +80,7 @@ def _scalar(value: Value) -> Value:
     if not isinstance(kind, Choice) or any(_is_nested(one.dataType) for one in kind):
         return value
     texts = [value.column.getField(one.name).cast("string") for one in kind]
-    return Value(value.name, sql.coalesce(*texts), StringType())
+    return Value(value.name, F.coalesce(*texts), StringType())
 
 
 def _is_nested(kind: DataType) -> bool:
@@ -88,60 +88,58 @@ def _is_nested(kind: DataType) -> bool:
 
 
 def _csv_text(name: str, kind: DataType) -> Column:
-    column = sql.col(quoted(name))
+    column = F.col(quoted(name))
     is_time = isinstance(kind, TimestampType | TimestampNTZType)
-    text = sql.date_format(column, CSV_TIME) if is_time else column.cast("string")
+    text = F.date_format(column, CSV_TIME) if is_time else column.cast("string")
     broken = UsageError(
         f"quoteChar -1 quotes nothing, and a value of the column {name!r} has a line break, which "
         "would make two rows of one: replace it, or write with a quoteChar"
     )
-    failed = sql.raise_error(f"UsageError: {broken}").cast("string")
-    return sql.when(text.rlike(r"[\r\n]"), failed).otherwise(sql.coalesce(text, sql.lit("")))
+    failed = F.raise_error(f"UsageError: {broken}").cast("string")
+    return F.when(text.rlike(r"[\r\n]"), failed).otherwise(F.coalesce(text, F.lit("")))
 
 
 def _json_text(column: Column, kind: DataType) -> Column:
     """Return a value as JSON, null where there is none."""
     match kind:
         case Choice():
-            return sql.coalesce(*[_json_text(column.getField(f.name), f.dataType) for f in kind])
+            return F.coalesce(*[_json_text(column.getField(f.name), f.dataType) for f in kind])
         case StructType():
             fields = [Value(f.name, column.getField(f.name), f.dataType) for f in kind]
-            return sql.when(column.isNotNull(), _json_struct(fields))
+            return F.when(column.isNotNull(), _json_struct(fields))
         case ArrayType():
             inner = kind.elementType
-            texts = sql.transform(column, lambda v: _or_null(_json_text(v, inner)))
-            return sql.concat(sql.lit("["), sql.array_join(texts, ","), sql.lit("]"))
+            texts = F.transform(column, lambda v: _or_null(_json_text(v, inner)))
+            return F.concat(F.lit("["), F.array_join(texts, ","), F.lit("]"))
         case MapType():
             inner = kind.valueType
 
             def entry(one: Column) -> Column:
                 key = _json_leaf(one.getField("key"))
-                return sql.concat(
-                    key, sql.lit(":"), _or_null(_json_text(one.getField("value"), inner))
-                )
+                return F.concat(key, F.lit(":"), _or_null(_json_text(one.getField("value"), inner)))
 
-            texts = sql.transform(sql.map_entries(column), entry)
-            return sql.concat(sql.lit("{"), sql.array_join(texts, ","), sql.lit("}"))
-    return sql.when(column.isNotNull(), _json_leaf(column))
+            texts = F.transform(F.map_entries(column), entry)
+            return F.concat(F.lit("{"), F.array_join(texts, ","), F.lit("}"))
+    return F.when(column.isNotNull(), _json_leaf(column))
 
 
 def _json_struct(fields: Iterable[Value]) -> Column:
     """Return the fields that have a value as an object, as Spark does."""
     texts = [
-        sql.concat(
-            sql.lit(f"{json.dumps(one.name, ensure_ascii=False)}:"),
+        F.concat(
+            F.lit(f"{json.dumps(one.name, ensure_ascii=False)}:"),
             _json_text(one.column, one.kind),
         )
         for one in fields
     ]
-    return sql.concat(sql.lit("{"), sql.concat_ws(",", *texts), sql.lit("}"))
+    return F.concat(F.lit("{"), F.concat_ws(",", *texts), F.lit("}"))
 
 
 def _json_leaf(column: Column) -> Column:
     """Return a simple value as Spark writes it in JSON, without the object around it."""
-    text = sql.to_json(sql.struct(column.alias("v")))
-    return text.substr(sql.lit(len('{"v":') + 1), sql.length(text) - len('{"v":}'))
+    text = F.to_json(F.struct(column.alias("v")))
+    return text.substr(F.lit(len('{"v":') + 1), F.length(text) - len('{"v":}'))
 
 
 def _or_null(text: Column) -> Column:
-    return sql.coalesce(text, sql.lit("null"))
+    return F.coalesce(text, F.lit("null"))
