@@ -112,6 +112,12 @@ def _sources() -> Iterator[str]:
         "the whole file where no line of it is a record, or with `multiLine`. Files without any "
         "record at all fail the run, and so do broken files of the other formats and DataFrames."
     )
+    yield (
+        "\nJSON and CSV of a DynamicFrame have the value of a choice itself, as records have it on "
+        "AWS; the other formats, and every DataFrame, have a struct of its types. The table of "
+        "such a sink declares the widest of numbers, and else string. CSV with the `quoteChar` -1 "
+        "has no quotes: a value with a line break fails the write, since it would be two rows."
+    )
     yield f"\n{same}. Databases by JDBC, with the driver's jar: {_words(sorted(DRIVERS))}.\n"
 
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tidemark.local_glue.crawl.layout import Kind, common_type
+from tidemark.local_glue.crawl.hive_types import common_type, struct_of
+from tidemark.local_glue.crawl.layout import Kind
 
 BYTES = 1024 * 1024  # of a file that a classifier looks at
 DELIMITERS = (",", "|", "\t", ";", "\x01")
@@ -57,7 +58,8 @@ def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
     rows = [row for row in (rows if is_whole else rows[:-1]) if row]
     names, has_header = _header(rows)
     data = rows[1:] if has_header else rows
-    types = [_type_of_texts(column) for column in zip(*_squared(data, len(names)), strict=True)]
+    columns_of_texts = zip(*_squared(data, len(names)), strict=True)
+    types = [_type_of_texts(one) if any(map(str.strip, one)) else "" for one in columns_of_texts]
     parameters = {
         "areColumnsQuoted": "true" if '"' in text else "false",
         "columnsOrdered": "true",
@@ -65,7 +67,7 @@ def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
         **({"skip.header.line.count": "1"} if has_header else {}),
     }
     lower = [name.strip().lower() for name in names]
-    columns = zip(lower, types or ["string"] * len(names), strict=True)
+    columns = zip(lower, types or [""] * len(names), strict=True)
     return Kind("csv", tuple(columns), tuple(parameters.items()), (("field.delim", delimiter),))
 
 
@@ -117,9 +119,8 @@ def json_kind(head: bytes, *, is_whole: bool) -> Kind | None:
             for name, value in record.items() if isinstance(record, dict) else ():
                 kind = json_type(value)
                 lower = name.lower()
-                columns[lower] = kind if lower not in columns else _merged(columns[lower], kind)
-    named = {name: kind or "string" for name, kind in columns.items()}
-    return Kind("json", tuple(named.items()), (), (("paths", ",".join(sorted(named))),))
+                columns[lower] = common_type(columns.get(lower, ""), kind)
+    return Kind("json", tuple(columns.items()), (), (("paths", ",".join(sorted(columns))),))
 
 
 def _records(text: str, *, is_whole: bool) -> list[Any]:
@@ -148,41 +149,10 @@ def json_type(value: Any) -> str:
         case float():
             return "double"
         case dict():
-            fields = (f"{name}:{json_type(one) or 'string'}" for name, one in value.items())
-            return f"struct<{','.join(fields)}>"
+            return struct_of({name: json_type(one) for name, one in value.items()})
         case list():
             kinds = ""
             for one in value:
-                kinds = _merged(kinds, json_type(one))
-            return f"array<{kinds or 'string'}>"
+                kinds = common_type(kinds, json_type(one))
+            return f"array<{kinds}>"
     return "string"
-
-
-def _merged(one: str, other: str) -> str:
-    if not one or not other:
-        return one or other
-    return _struct(one, other) or common_type(one, other)
-
-
-def _struct(one: str, other: str) -> str:
-    """Return a struct with the fields of two; empty if they are no structs."""
-    if not (one.startswith("struct<") and other.startswith("struct<")):
-        return ""
-    fields: dict[str, str] = {}
-    for name, kind in (*_fields(one), *_fields(other)):
-        fields[name] = _merged(fields.get(name, ""), kind)
-    return f"struct<{','.join(f'{name}:{kind}' for name, kind in fields.items())}>"
-
-
-def _fields(struct: str) -> list[tuple[str, str]]:
-    """Return names and types of the fields of a struct, which may be nested."""
-    found, depth, begin = [], 0, 0
-    inside = f"{struct[len('struct<') : -1]},"
-    for place, letter in enumerate(inside):
-        depth += (letter == "<") - (letter == ">")
-        if letter == "," and not depth:
-            name, _, kind = inside[begin:place].partition(":")
-            begin = place + 1
-            if name:
-                found.append((name, kind))
-    return found

@@ -19,11 +19,11 @@ from tidemark.local_glue.catalog.partitions import (
 )
 from tidemark.local_glue.catalog.tables import catalog_tables, put_tables
 from tidemark.local_glue.crawl.classify import BYTES, csv_kind, format_of, json_kind
+from tidemark.local_glue.crawl.hive_types import common_type, known_type
 from tidemark.local_glue.crawl.layout import (
     FoundTable,
     Kind,
     Leaf,
-    common_type,
     found_tables,
     table_name,
 )
@@ -168,7 +168,7 @@ def _definition(
     serde, inputs, outputs = STORED_AS[kind.format]
     columns = dict(found.columns)
     if old:
-        columns = {**{name: columns.get(name, of) for name, of in old.columns}, **columns}
+        columns = {**{name: columns.get(name) or of for name, of in old.columns}, **columns}
     before = old.definition if old else {}
     return {
         **before,
@@ -183,7 +183,9 @@ def _definition(
             **dict(kind.parameters),
         },
         "StorageDescriptor": {
-            "Columns": [{"Name": name.lower(), "Type": of} for name, of in columns.items()],
+            "Columns": [
+                {"Name": name.lower(), "Type": known_type(of)} for name, of in columns.items()
+            ],
             "Location": location,
             "InputFormat": inputs,
             "OutputFormat": outputs,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from tidemark.errors import UsageError
+from tidemark.local_glue.crawl.hive_types import common_type
 
 SIMILAR = 0.7  # the share of columns that schemas of one table have in common
 LONGEST_NAME = 128
@@ -22,7 +23,7 @@ class Kind:
 
     Attributes:
         format: its classification.
-        columns: names and Hive types, in order.
+        columns: names and Hive types, in order; a type is empty where all values are null.
         parameters: of its table, beside the classification.
         serde_parameters: of its SerDe.
     """
@@ -123,16 +124,6 @@ def are_similar(one: Kind, other: Kind) -> bool:
     names, others = {name for name, _ in one.columns}, {name for name, _ in other.columns}
     most = max(len(names), len(others), 1)
     return one.format == other.format and len(names & others) / most >= SIMILAR
-
-
-def common_type(one: str, other: str) -> str:
-    """Return a type that holds the values of both; text, if no number does."""
-    if one == other:
-        return one
-    numbers = ("int", "bigint", "double")
-    if one in numbers and other in numbers:
-        return max(one, other, key=numbers.index)
-    return "string"
 
 
 def table_name(prefix: str, folder: str, location: str, taken: Container[str]) -> str:

@@ -104,12 +104,13 @@ def unmarked(frame: DataFrame) -> DataFrame:
 def as_struct(value: Value) -> Value:
     """Return a value with structs in the place of choices.
 
-    The cast, to what it is, leaves the mark behind: an alias cannot take metadata away.
+    An alias cannot take the mark away, and Spark simplifies a cast to what the value is: a
+    condition leaves it behind, also in the files of a write by partitions.
     """
     if not _metadata(value.kind):
         return value
     kind = plain_type(value.kind)
-    return Value(value.name, value.column.cast(kind), kind)
+    return Value(value.name, F.when(value.column.isNotNull(), value.column.cast(kind)), kind)
 
 
 def with_marks(schema: StructType) -> StructType:

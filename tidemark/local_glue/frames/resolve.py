@@ -172,8 +172,11 @@ def _glue_word(word: str) -> str:
 
 
 def _make_cols(value: Value) -> Sequence[Value]:
+    """Return a column for each type; of an element, which has no name, a struct of them."""
     if not isinstance(value.kind, Choice):
         return [value]
+    if not value.name:
+        return _make_struct(value)
     return [
         Value(f"{value.name}_{one.name}", value.column.getField(one.name), one.dataType)
         for one in value.kind

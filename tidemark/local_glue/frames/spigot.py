@@ -9,7 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.frames.choices import unmarked
+from tidemark.local_glue.frames.choices import has_choices
+from tidemark.local_glue.frames.text_values import json_lines
 
 ALL_OPTIONS = {"topk", "prob"}
 
@@ -27,7 +28,7 @@ def write_sample(frame: DataFrame, path: str, options: Mapping[str, Any]) -> Non
     """
     if unknown := sorted(set(options) - ALL_OPTIONS):
         raise UsageError(f"the options {unknown} of spigot are not known; allowed: topk, prob")
-    sample = unmarked(frame)
+    sample = json_lines(frame, ()) if has_choices(frame) else frame
     try:
         if "prob" in options:
             sample = sample.sample(withReplacement=False, fraction=float(options["prob"]))
@@ -36,4 +37,5 @@ def write_sample(frame: DataFrame, path: str, options: Mapping[str, Any]) -> Non
     except ValueError as error:
         raise UsageError(f"the options of spigot are {dict(options)}: {error}") from error
     if sample.columns:
-        sample.coalesce(1).write.mode("append").json(path)
+        kind = "text" if has_choices(frame) else "json"
+        sample.coalesce(1).write.mode("append").save(path, format=kind)

@@ -24,9 +24,18 @@ from tidemark.local_glue.frames.choices import (
 from tidemark.local_glue.frames.fields import edited, value_at
 from tidemark.local_glue.frames.functions import no_failures
 from tidemark.local_glue.frames.paths import find_path, parse_path
+from tidemark.local_glue.readers.csv_heads import first_fields
+from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.glue_schema import spark_schema
-from tidemark.local_glue.readers.json_choices import has_choice
-from tidemark.local_glue.readers.json_kinds import kinds_in, schema_of_records
+from tidemark.local_glue.readers.json_choices import has_choice, member_of
+from tidemark.local_glue.readers.json_kinds import (
+    BROKEN,
+    Kinds,
+    kinds_in,
+    kinds_of,
+    schema_of_records,
+)
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 OPTIONS = {"json": {"withSchema"}, "csv": {"withSchema", "separator", "escaper", "quoteChar"}}
 BOX, BAD = "box of tidemark", "bad text of tidemark"
@@ -47,12 +56,13 @@ def unbox(
 
     Raises:
         UsageError: the field is not there, or is no text, or the schema is none.
-        UnsupportedError: a format or an option that this machine does not run.
+        UnsupportedError: a format that this machine does not run; an option that Glue does not know
+            is ignored, as by Glue, and warned of.
     """
     if format not in OPTIONS:
         raise UnsupportedError(f"unbox of {format!r} is not supported; allowed are json and csv")
-    if unknown := sorted(set(options) - OPTIONS[format]):
-        raise UnsupportedError(f"the options {unknown} of unbox are not supported for {format}")
+    for unknown in sorted(set(options) - OPTIONS[format]):
+        note(RunWarning.OPTION_IGNORED, f"the option {unknown!r} of unbox from {format}")
     if not frame.columns:
         return frame, lambda: no_failures(frame)
     found = find_path(schema_of(frame), parse_path(path))
@@ -106,36 +116,38 @@ def _inferred(source: DataFrame, text: Column, format: str, options: Mapping[str
     """Return the type of all texts; one pass over them."""
     texts = source.select(text.alias("text")).filter("text IS NOT NULL")
     if format == "csv":
-        parts = F.split("text", f"[{_separator(options)}]")
-        count = texts.agg(F.max(F.size(parts))).collect()[0][0] or 1
+        csv = Format("csv", options)
+        counts = texts.rdd.map(lambda row: len(first_fields(row.text, csv)))
+        count = counts.fold(1, max)
         return StructType([StructField(f"col{n}", StringType()) for n in range(count)])
-    boxed = F.concat(F.lit(f'{{"{BOX}":'), F.col("text"), F.lit("}"))
+    boxed = _boxed(F.col("text"))
     kinds = kinds_in(texts, boxed)
-    schema = StructType([]) if kinds is None else schema_of_records(kinds)
-    if kinds is None or has_choice(schema):  # a text is no JSON, or values differ in type
-        lines = texts.select(boxed).rdd.map(lambda row: row[0])
-        schema = source.sparkSession.read.option("mode", "DROPMALFORMED").json(lines).schema
+    if kinds is None:  # a text is no JSON
+        kinds = kinds_in(texts.filter(kinds_of(boxed) != BROKEN), boxed) or Kinds()
+    schema = schema_of_records(kinds)
     return schema[BOX].dataType if BOX in schema.names else StringType()
 
 
-def _separator(options: Mapping[str, Any]) -> str:
-    separator = str(options.get("separator", ","))
-    return f"\\{separator}" if separator in "\\]^-" else separator
+def _boxed(text: Column) -> Column:
+    """Return an object of JSON whose one value is the text."""
+    return F.concat(F.lit(f'{{"{BOX}":'), text, F.lit("}"))
 
 
 def _parsed(text: Column, kind: DataType, format: str, options: Mapping[str, Any]) -> Column:
     """Return a struct of what a text holds and of the text itself where that is nothing."""
     if format == "json":
+        boxed = _boxed(text)
+        if has_choice(kind):
+            is_bad = kinds_of(boxed) == BROKEN
+            value = member_of(F.when(is_bad, "{}").otherwise(boxed), BOX, kind)
+            return F.when(
+                text.isNotNull(), F.struct(value.alias(BOX), F.when(is_bad, text).alias(BAD))
+            )
         shape = StructType([StructField(BOX, kind), StructField(BAD, StringType())])
-        boxed = F.concat(F.lit(f'{{"{BOX}":'), text, F.lit("}"))
         found = F.from_json(boxed, shape, {"columnNameOfCorruptRecord": BAD})
         bad = F.when(found[BAD].isNotNull(), text)
         return F.when(text.isNotNull(), F.struct(found[BOX].alias(BOX), bad.alias(BAD)))
-    given = {"sep": str(options.get("separator", ","))}
-    if "quoteChar" in options:
-        given["quote"] = str(options["quoteChar"])
-    if options.get("escaper"):
-        given["escape"] = str(options["escaper"])
+    given = csv_options(Format("csv", options))
     if not isinstance(kind, StructType):
         raise UsageError(f"the option withSchema of unbox is {kind.simpleString()}, not a struct")
     fields = [f"{quoted(one.name)} {one.dataType.simpleString()}" for one in kind]

@@ -30,7 +30,7 @@ from tidemark.local_glue.catalog.tables import (
     table_or_none,
 )
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.metastore.json_names import spelled, spelled_names
+from tidemark.local_glue.metastore.json_names import Names, spelled, spelled_names
 from tidemark.local_glue.metastore.spark_tables import (
     PROVIDER,
     ROWS,
@@ -59,7 +59,7 @@ class Answers:
         self._home = home
         self._database = database
         self._warned = set[str]()
-        self._names: dict[str, Mapping[str, str]] = {}
+        self._names: dict[str, Names] = {}
         self._of_thread = threading.local()  # a connection to SQLite is of one thread
         self._operations: dict[str, Callable[[Store, Request], Any]] = {
             "databases": lambda store, _: [one.name for one in catalog_databases(store)],
@@ -115,7 +115,7 @@ class Answers:
             _warn(table)
         return found
 
-    def _names_in(self, location: str) -> Mapping[str, str]:
+    def _names_in(self, location: str) -> Names:
         """Return how the JSON below a place spells its names; asked once there are some."""
         if not self._names.get(location):
             self._names[location] = spelled_names(self._folder_of(location))

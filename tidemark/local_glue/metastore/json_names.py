@@ -10,23 +10,55 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.local_glue.bookmarks.listing import is_hidden
+from tidemark.local_glue.crawl.hive_types import fields_of, inside_of, is_a, struct_of
 
 BYTES = 64 * 1024  # of a file that are looked at
 
 
-def spelled_names(folder: Path) -> dict[str, str]:
-    """Return how names are spelled in the first file of a folder, by themselves in lower case."""
-    names = dict[str, str]()
+Names = dict[tuple[str, ...], str]
+"""How a name is spelled, by its path in lower case; elements of a list are no step."""
+
+
+def spelled_names(folder: Path) -> Names:
+    """Return how names are spelled in the first file of a folder, at every depth."""
+    names: Names = {}
     for record in _first_records(folder):
-        for name in record:
-            names.setdefault(name.lower(), name)
+        _see(record, (), names)
     return names
 
 
-def spelled(definition: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a table as Spark takes it, its columns spelled as in its files."""
-    columns = [[names.get(name.lower(), name), *rest] for name, *rest in definition["columns"]]
+def _see(value: Any, path: tuple[str, ...], names: Names) -> None:
+    if isinstance(value, list):
+        for one in value:
+            _see(one, path, names)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            here = (*path, name.lower())
+            names.setdefault(here, name)
+            _see(one, here, names)
+
+
+def spelled(definition: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """Return a table as Spark takes it, its columns and their fields spelled as in its files."""
+    columns = [
+        [names.get((name.lower(),), name), _spelled_type(kind, (name.lower(),), names), *rest]
+        for name, kind, *rest in definition["columns"]
+    ]
     return {**definition, "columns": columns}
+
+
+def _spelled_type(kind: str, path: tuple[str, ...], names: Names) -> str:
+    if is_a(kind, "array"):
+        return f"array<{_spelled_type(inside_of(kind), path, names)}>"
+    if not is_a(kind, "struct"):
+        return kind
+    fields = dict[str, str]()
+    for name, one in fields_of(kind):
+        here = (*path, name.strip("`").lower())
+        quote = name[:1] if name.startswith("`") else ""
+        found = names.get(here, name.strip("`"))
+        fields[f"{quote}{found}{quote}"] = _spelled_type(one, here, names)
+    return struct_of(fields)
 
 
 def _first_records(folder: Path) -> Iterator[Mapping[str, Any]]:

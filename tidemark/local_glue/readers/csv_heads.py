@@ -2,6 +2,7 @@
 
 import csv
 import io
+from codecs import getincrementaldecoder
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
@@ -45,7 +46,10 @@ def _head(file: str) -> str:
         raise unreadable(file, "csv", error) from error
     if b"\0" in head:
         raise unreadable(file, "csv", "it holds NUL bytes and is not text")
-    return head.decode("utf-8", "replace")
+    try:
+        return getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
+    except UnicodeDecodeError as error:
+        raise unreadable(file, "csv", f"it is not UTF-8, which Glue reads: {error}") from error
 
 
 def first_fields(text: str, csv_format: Format) -> list[str]:

@@ -99,6 +99,13 @@ def with_choices(frame: DataFrame, schema: StructType, folders: Sequence[str]) -
     return built(frame, [*values, *[Value(names[n], columns[n], kinds[n]) for n in others]])
 
 
+def member_of(document: Column, name: str, kind: DataType) -> Column:
+    """Return what an object of JSON, as text, has at a key, with its choices."""
+    raw = StructType([StructField(name, raw_type(kind))])
+    found = F.from_json(marked(document), raw).getField(name)
+    return _value(_numbered(found, kind), kind, name)
+
+
 def _numbered(column: Column, kind: DataType) -> Column:
     return column.cast(numbered(raw_type(kind)))
 

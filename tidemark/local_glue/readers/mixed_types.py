@@ -15,7 +15,7 @@ from tidemark.local_glue.readers.read_errors import UNCHANGED
 SHOWN = 200  # characters of a value
 _NAMES = {"bigint": "long", "smallint": "short", "tinyint": "byte"}  # Spark's -> Glue's
 REMEDY = (
-    "the local Glue does so for a DynamicFrame of CSV only: declare the column as string in the "
+    "the local Glue does so for a DynamicFrame of CSV or JSON: declare the column as string in the "
     "table and convert it in the script, or repair the value, and run again: "
     f"{UNCHANGED}"
 )

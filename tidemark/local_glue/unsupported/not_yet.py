@@ -66,10 +66,7 @@ NOT_YET: dict[str, dict[str, str]] = {
 }
 
 # Visual transforms of Glue Studio: a script imports one by name and calls it as a method.
-STUDIO = (
-    *("gs_autobalance_processing", "gs_intersect", "gs_lookup", "gs_parse_json"),
-    *("gs_regex_extractor", "gs_sequence", "gs_unpivot"),
-)
+STUDIO = ("gs_intersect", "gs_lookup", "gs_unpivot")
 NOT_YET |= {name: {"": name} for name in STUDIO}
 PAGE = "docs/awsglue-coverage.md"
 WITH_SPARK = "convert with toDF() and use Spark"
@@ -82,12 +79,8 @@ INSTEAD = {
     "getSampleStreamingDynamicFrame": _STREAM,
     **dict.fromkeys(("start_transaction", "commit_transaction", "cancel_transaction"), _GOVERNED),
     **dict.fromkeys(("register", "convert_resolve_option", "makeOptions"), _JVM),
-    "gs_autobalance_processing": "use gs_repartition, or repartition()",
     "gs_intersect": "convert with toDF() and use intersect() or intersectAll()",
     "gs_lookup": "read the table with from_catalog and join it, with how='left'",
-    "gs_parse_json": "use unbox(path, 'json'), or from_json of Spark",
-    "gs_regex_extractor": "convert with toDF() and use regexp_extract() for each new column",
-    "gs_sequence": "convert with toDF() and use row_number() over a window, plus the first number",
     "gs_unpivot": "convert with toDF() and use unpivot(ids, values, name, value)",
     "_glue_scala_context": "it is an object of Glue's JVM, which only Glue has",
     "_jdf": (

@@ -87,13 +87,18 @@ def _check_compression(name: str, compression: object) -> None:
 
 
 def _csv(options: dict[str, str]) -> dict[str, str]:
-    """Return the options as Glue writes CSV: with a header, a quote doubled, -1 quotes nothing."""
+    """Return the options as Glue writes CSV: with a header, a quote doubled, -1 quotes nothing.
+
+    Blanks around a value are part of it, and empty text is two quotes, which no value is not.
+    """
     separator = options.get("sep", ",").replace("\\t", "\t")
     if len(separator) != 1:
         raise UsageError(f"format_options['separator'] is {separator!r}; it must be one character")
     quote = options.get("quote", '"')
     quote = "" if quote == "-1" else quote
-    return {"header": "true", **options, "sep": separator, "quote": quote, "escape": quote}
+    blanks = dict.fromkeys(("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"), "false")
+    given = {"header": "true", **options, "sep": separator, "quote": quote, "escape": quote}
+    return {**given, **blanks, "emptyValue": quote * 2}
 
 
 def _text(value: object) -> str:

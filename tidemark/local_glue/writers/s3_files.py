@@ -11,6 +11,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_glue.frames.choices import has_choices, schema_of
+from tidemark.local_glue.frames.text_values import (
+    NO_SEPARATOR,
+    json_lines,
+    unquoted_lines,
+    with_plain_choices,
+)
 from tidemark.local_glue.readers.s3_options import is_true
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.writers.avro_files import write_avro
@@ -108,7 +115,7 @@ def write_s3(
     keys = _columns_of(frame, sink.partition_keys)
     update = None
     if sink.updates_catalog and table is not None:
-        update = TableUpdate.of(table, replace(sink, partition_keys=keys), how, frame.schema)
+        update = TableUpdate.of(table, replace(sink, partition_keys=keys), how, schema_of(frame))
     write_files(frame, sink.path, how, keys)
     if update is not None:
         update.store()
@@ -119,16 +126,23 @@ def write_files(
 ) -> None:
     """Append rows to a folder; the keys are columns of the frame."""
     if how.name == "csv":
+        frame = with_plain_choices(frame) if has_choices(frame) else frame
         _check_flat(frame)
     if how.name in WITHOUT_NULL_TYPE:
         _check_types(frame, how.name)
     if how.name == "avro":
         write_avro(frame, path, partition_keys, how.options)
         return
-    writer = frame.write.mode("append").options(**how.options)
+    format_name, options = how.name, dict(how.options)
+    if how.name == "json" and has_choices(frame):
+        frame, format_name = json_lines(frame, partition_keys), "text"
+    if how.name == "csv" and not options["quote"]:
+        frame = unquoted_lines(frame, partition_keys, options["sep"])
+        options["sep"] = NO_SEPARATOR
+    writer = frame.write.mode("append").options(**options)
     if partition_keys:
         writer = writer.partitionBy(*partition_keys)
-    writer.save(path, format=how.name)
+    writer.save(path, format=format_name)
 
 
 def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from tidemark.local_glue.writers.jdbc import (
 from tidemark.local_glue.writers.s3_files import write_s3
 
 DYNAMODB = "dynamodb"
+TEXT_FORMATS = ("csv", "json")
 
 
 @dataclass
@@ -62,7 +63,10 @@ class Sink:
     @property
     def takes_choices(self) -> bool:
         """Return whether a choice is written as its value, not as a struct of its types."""
-        return self.connection_type == DYNAMODB
+        if self.connection_type == DYNAMODB:
+            return True
+        named = FILE_CONNECTIONS.get(self.connection_type) or self.format
+        return self.connection_type in FILE_CONNECTIONS and str(named).lower() in TEXT_FORMATS
 
     def set_table(self, database: str, name: str, catalog_id: str) -> None:
         """Name the table that ``enableUpdateCatalog`` makes or updates.

@@ -23,6 +23,8 @@ from tidemark.local_glue.catalog.partitions import (
     registered_partitions,
 )
 from tidemark.local_glue.catalog.tables import put_tables, table_or_none
+from tidemark.local_glue.frames.choices import Choice
+from tidemark.local_glue.frames.text_values import type_of_choice
 from tidemark.local_glue.metastore.storage import STORED_AS
 from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE, RunWarning, note
 from tidemark.local_glue.store.database import Store
@@ -182,10 +184,15 @@ def updated_table(old: CatalogTable, new: CatalogTable, behavior: str) -> Catalo
 
 
 def hive_type(kind: DataType) -> str:
-    """Return a type as the Data Catalog writes it; what never had a value is text."""
+    """Return a type as the Data Catalog writes it; what never had a value is text.
+
+    A choice is only in text files, which hold its values.
+    """
     match kind:
         case NullType():
             return "string"
+        case Choice():
+            return hive_type(type_of_choice(kind))
         case ArrayType():
             return f"array<{hive_type(kind.elementType)}>"
         case MapType():

@@ -63,11 +63,11 @@ def test_csv_has_a_header_if_its_first_row_differs_from_the_others(
         ),
         (
             '{"a": {"b": 1, "c": [1, 2.5]}}\n{"a": {"b": "x", "d": {"e": null}}}',
-            [("a", "struct<b:string,c:array<double>,d:struct<e:string>>")],
+            [("a", "struct<b:string,c:array<double>,d:struct<e:>>")],
         ),
         ('{\n "a": 1\n}\n{\n "a": "x"\n}', [("a", "string")]),
         ('[{"a": 1}, {"b": "x"}]', [("array", "array<struct<a:int,b:string>>")]),
-        ('{"a": null}', [("a", "string")]),
+        ('{"a": null}', [("a", "")]),
     ],
     ids=["rows", "nested", "many lines", "list", "null"],
 )

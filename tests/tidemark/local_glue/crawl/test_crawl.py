@@ -62,6 +62,19 @@ def test_folder_with_two_kinds_of_data_is_two_tables_with_their_partitions(lake)
     )
 
 
+def test_files_tell_together_what_a_column_holds(lake):
+    put(lake, "income/2018/a.json", '{"value": 30.5, "of": {"a": 1}}')
+    put(lake, "income/2019/a.json", '{"value": null, "of": {"b": null}}')
+    put(lake, "income/2020/a.json", '{"value": 28, "of": {"b": "x"}}')
+    put(lake, "prices/2024/a.csv", "id,price\n1,\n")
+    put(lake, "prices/2025/a.csv", "id,price\n1,2\n")
+
+    income, prices = (one.table for one in crawl(lake, "s3://raw/", "lake", ""))
+
+    assert income.columns == [("value", "double"), ("of", "struct<a:int,b:string>")]
+    assert prices.columns == [("id", "bigint"), ("price", "bigint")]
+
+
 def test_next_crawl_adds_columns_and_partitions_and_keeps_the_rest(lake):
     put(lake, "orders/day=1/a.json", '{"id": 1, "b": 1, "c": 1}\n')
     crawl(lake, "s3://raw/orders", "lake")

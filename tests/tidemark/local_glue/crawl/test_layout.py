@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import UsageError
+from tidemark.local_glue.crawl.hive_types import common_type, known_type
 from tidemark.local_glue.crawl.layout import (
     Kind,
     Leaf,
     are_similar,
-    common_type,
     found_tables,
     table_name,
 )
@@ -74,11 +74,21 @@ def test_column_has_a_type_that_holds_the_values_of_every_partition():
         ("bigint", "int", "bigint"),
         ("bigint", "double", "double"),
         ("int", "string", "string"),
+        ("", "double", "double"),
         ("struct<a:int>", "int", "string"),
+        ("struct<a:int,b:>", "struct<b:array<>,c:string>", "struct<a:int,b:array<>,c:string>"),
+        ("array<struct<x:int>>", "array<struct<x:double>>", "array<struct<x:double>>"),
     ],
 )
 def test_common_type(one, other, both):
     assert common_type(one, other) == both
+
+
+def test_what_is_null_everywhere_is_text():
+    assert known_type("struct<a:,b:array<struct<c:>>>") == (
+        "struct<a:string,b:array<struct<c:string>>>"
+    )
+    assert (known_type(""), known_type("int")) == ("string", "int")
 
 
 def test_seven_of_ten_columns_in_common_make_schemas_similar():

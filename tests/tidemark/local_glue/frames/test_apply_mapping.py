@@ -191,13 +191,12 @@ def test_what_has_parts_becomes_json_as_text(rows_of):
     assert mapped.toDF().collect() == [('{"x":1}', "[2]")]
 
 
-def test_applyMapping_takes_its_mappings_after_another_argument(rows_of):  # noqa: N802
-    """As AWS's library has it."""
-    frame = rows_of("a int", (1,))
+def test_applyMapping_takes_its_mappings_also_after_a_frame(rows_of):  # noqa: N802
+    """As AWS's library has it, for scripts of an older one."""
+    frame, mappings = rows_of("a int", (1,)), [("a", "int", "b", "int")]
 
-    mapped = frame.applyMapping(None, [("a", "int", "b", "int")])
-
-    assert mapped.toDF().collect() == [(1,)]
+    assert frame.applyMapping(mappings).toDF().collect() == [(1,)]
+    assert frame.applyMapping(frame, mappings).toDF().collect() == [(1,)]
 
 
 def test_of_no_columns_nothing_is_mapped_and_nothing_is_warned_of(glue_context, warned):

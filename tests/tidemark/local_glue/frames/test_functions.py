@@ -43,6 +43,30 @@ def test_filter_leaves_out_records_with_a_key_value_or_type_error(rows_of, warne
     assert ("FILTER_LEFT_OUT", "KeyError: 'zip'") in others
 
 
+@pytest.mark.rule(
+    "Frames",
+    source="INFER",
+    choice="a field without a value is not in a record, by name it is None",
+)
+def test_records_lack_the_fields_that_their_source_lacks(rows_of):
+    frame = rows_of(
+        "id int, s struct<a: int, b: int>, t string", (1, (5, None), "x"), (2, None, None)
+    )
+
+    kept = frame.filter(lambda record: "t" not in record)
+    mapped = frame.map(
+        lambda r: {
+            "id": r["id"],
+            "t": r.get("t", "none"),
+            "b": "s" in r and "b" in r["s"],
+            "n": r["t"],
+        }
+    )
+
+    assert [row.id for row in kept.toDF().collect()] == [2]
+    assert mapped.toDF().collect() == [(1, "x", False, "x"), (2, "none", False, None)]
+
+
 @pytest.mark.rule("Frames", source="LIB")
 def test_any_other_error_of_a_filter_makes_an_error_record(rows_of):
     failing = rows_of(PROVIDERS, *ROWS).filter(lambda record: 1 / (record["Zip"] - 35957) or True)

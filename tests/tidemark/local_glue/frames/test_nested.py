@@ -133,18 +133,56 @@ def test_unbox_makes_a_record_of_text(rows_of, printed):
     assert printed(unboxed) == (
         "|-- id: int\n"
         "|-- a: struct\n"
-        "|    |-- Array: array\n"
-        "|    |    |-- element: string\n"
         "|    |-- Street: string\n"
-        "|    |-- Zip.Code: string"
+        "|    |-- Zip.Code: string\n"
+        "|    |-- Array: array\n"
+        "|    |    |-- element: string"
     )
     assert unboxed.toDF().collect() == [
-        (1, (["1108 ROSS", "DOTHAN"], "1108 ROSS", "36301")),
+        (1, ("1108 ROSS", "36301", ["1108 ROSS", "DOTHAN"])),
         (3, None),
     ]
     (row,) = unboxed.errorsAsDynamicFrame().toDF().collect()
     assert row.error.msg == "the text cannot be unboxed: {bad"
     assert row.error.dynamicRecord == (2, "{bad")
+
+
+@pytest.mark.rule("Frames", source="TYPES")
+def test_unbox_makes_a_choice_where_texts_differ_in_type(rows_of, printed):
+    texts = ('{"a": 1, "b": [1]}', '{"a": "1"}', "[5]", "{bad", '"t"', None, "7")
+    frame = rows_of("id int, j string", *enumerate(texts))
+
+    unboxed = frame.unbox("j", "json")
+
+    assert printed(unboxed.select_fields(["j"])) == (
+        "|-- j: choice\n"
+        "|    |-- array\n"
+        "|    |    |-- element: int\n"
+        "|    |-- int\n"
+        "|    |-- string\n"
+        "|    |-- struct\n"
+        "|    |    |-- a: choice\n"
+        "|    |    |    |-- int\n"
+        "|    |    |    |-- string\n"
+        "|    |    |-- b: array\n"
+        "|    |    |    |-- element: int"
+    )
+    rows = unboxed.map(lambda record: {"v": repr(record["j"])}).toDF().collect()
+    assert [row.v for row in rows] == [
+        *("{'a': 1, 'b': [1]}", "{'a': '1', 'b': None}", "[5]", "'t'", "None", "7")
+    ]
+    assert [row.error.msg for row in unboxed.errorsAsDynamicFrame().toDF().collect()] == [
+        "the text cannot be unboxed: {bad"
+    ]
+
+
+def test_unbox_reads_quoted_csv_and_ignores_what_glue_does_not_know(rows_of, warned):
+    frame = rows_of("c string", ("x,1",), ('"a, ""b""",2',), (None,))
+
+    unboxed = frame.unbox("c", "csv", withheader=True)
+
+    assert unboxed.toDF().collect() == [(("x", "1"),), (('a, "b"', "2"),), (None,)]
+    assert warned() == [("OPTION_IGNORED", "the option 'withheader' of unbox from csv")]
 
 
 def test_unbox_takes_a_schema_and_reads_csv(rows_of):

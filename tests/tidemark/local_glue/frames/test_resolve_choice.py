@@ -130,6 +130,18 @@ def test_the_elements_of_an_array_are_resolved(rows_of, path):
     assert [row.list for row in cast.toDF().orderBy("id").collect()] == [[1, 2], [3, None]]
 
 
+@pytest.mark.rule("Frames", source="SILENT", choice="a struct, which keeps every value")
+@pytest.mark.parametrize("how", [{"choice": "make_cols"}, {"specs": [("list[]", "make_cols")]}])
+def test_make_cols_of_the_elements_of_an_array_makes_structs(rows_of, how):
+    numbers = rows_of("id int, list array<bigint>", (1, [1]))
+    frame = numbers.union(rows_of("id int, list array<string>", (2, ["x"])))
+
+    cols = frame.resolveChoice(**how)
+
+    rows = cols.toDF().orderBy("id").collect()
+    assert [row.list for row in rows] == [[Row(long=1, string=None)], [Row(long=None, string="x")]]
+
+
 def test_a_cast_of_a_column_of_one_type_converts_it(rows_of):
     frame = rows_of("a string", ("1",), ("x",))
 

@@ -11,7 +11,7 @@ from tidemark.local_glue.frames.studio import bare, names_in, spark_pattern
 
 ALL = (
     *("array_to_cols", "concat", "explode", "flatten", "format_timestamp", "null_rows", "pivot"),
-    *("repartition", "split", "to_timestamp", "uuid"),
+    *("parse_json", "regex_extract", "repartition", "sequence_id", "split", "to_timestamp", "uuid"),
 )
 
 
@@ -122,6 +122,56 @@ def test_null_rows_pivots_identifiers_and_partitions(studio, rows_of):
     assert sales.gs_repartition(numPartitionsStr="3").getNumPartitions() == 3
     with pytest.raises(UsageError, match="'mode'; allowed are avg"):
         sales.gs_pivot("amount", "mode", ["country"])
+
+
+@pytest.mark.spark
+def test_regex_extract_takes_groups_or_the_whole_match(studio, rows_of):
+    days = rows_of("`a day` string", ("2024-05-06T10",), ("2024-05-06",), ("?",), (None,))
+    groups = r"(\d{4})-(\d{2})-(\d{2})(?:T(\d+))?"
+
+    parts = days.gs_regex_extract(colName="`a day`", regex=groups, newCols="year, ,day,hour")
+    whole = days.gs_regex_extract("`a day`", "^[^-]*", "`a day`")
+
+    assert parts.toDF().drop("a day").collect() == [
+        ("2024", "06", "10"),
+        ("2024", "06", ""),
+        ("", "", ""),
+        (None, None, None),
+    ]
+    assert [row[0] for row in whole.toDF().collect()] == ["2024", "2024", "?", None]
+    with pytest.raises(UsageError, match=r"2 columns \['a', 'b'\] .* has 1 groups"):
+        days.gs_regex_extract("`a day`", "(.)", "a,b")
+
+
+@pytest.mark.spark
+def test_identifiers_are_of_one_row_each(studio, rows_of):
+    frame = rows_of("a int", (1,), (2,), (3,)).repartition(2)
+
+    of_run = [row.id for row in frame.gs_sequence_id().toDF().collect()]
+    first, second = (frame.gs_sequence_id(colName="n", unique=True).toDF() for _ in range(2))
+
+    assert len(set(of_run)) == 3
+    assert dict(first.dtypes)["n"] == "decimal(38,0)"
+    assert len({row.n for row in [*first.collect(), *second.collect()]}) == 6
+
+
+@pytest.mark.spark
+def test_parse_json_makes_structs_or_arrays(studio, rows_of):
+    frame = rows_of(
+        "j string, l string", ('{"a":1,"b":{"c":"x"}}', "[1,2]"), ("bad", None), ("", "")
+    )
+
+    parsed = frame.gs_parse_json(colName="j")
+    beside = frame.gs_parse_json(colName="l", schema="ARRAY<INT>", newColName="m").toDF()
+
+    assert [row.j for row in parsed.toDF().collect()] == [(1, ("x",)), None, None]
+    assert [(row.l, row.m) for row in beside.collect()] == [
+        ("[1,2]", [1, 2]),
+        (None, None),
+        ("", None),
+    ]
+    with pytest.raises(UsageError, match="no value of the column l is an object of JSON"):
+        frame.gs_parse_json("l")
 
 
 @pytest.mark.spark

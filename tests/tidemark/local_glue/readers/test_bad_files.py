@@ -106,6 +106,19 @@ def test_a_binary_file_is_no_csv(spark, run, s3):
         run("csv")
 
 
+@pytest.mark.rule("Bad input", source="INFER", choice="the first 64 KiB of each file are looked at")
+def test_csv_that_is_not_utf_8_is_named(run, versions, s3):
+    s3.put("good.csv", "name\nJosé\n")
+    s3.put("bad.csv", "").write_bytes("name\nJosé\n".encode("latin-1"))
+
+    with pytest.raises(
+        Exception, match=r"bad\.csv as csv: it is not UTF-8.* can't decode byte 0xe9"
+    ):
+        run("csv")
+
+    assert versions() == 0
+
+
 @pytest.mark.parametrize("many", [200, 1], ids=["few", "many"])
 def test_json_that_is_not_utf_8_is_named_however_many_files_there_are(
     run, versions, s3, monkeypatch, many

@@ -405,8 +405,9 @@ class DynamicFrame:
         return DynamicFrameCollection(frames, self.glue_ctx)
 
     def applyMapping(self, *args: Any, **kwargs: Any) -> "DynamicFrame":
-        """Return what `apply_mapping` does; the first argument has no effect, as on AWS."""
-        return self.apply_mapping(*args[1:], **kwargs)
+        """Return what `apply_mapping` does; a frame as first argument has no effect, as on AWS."""
+        given = args[1:] if args and isinstance(args[0], DynamicFrame) else args
+        return self.apply_mapping(*given, **kwargs)
 
     def apply_mapping(
         self,
