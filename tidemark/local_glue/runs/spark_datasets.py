@@ -27,6 +27,7 @@ from tidemark.local_glue.bookmarks.datasets_read import (
 )
 
 DATABASE = "jdbc:#"  # Spark names the table that it scans, and not its database
+A_QUERY = f"{DATABASE}query"  # and of a query neither
 DYNAMIC = "partitionOverwriteMode=dynamic"
 OVERWRITE_CONF = "spark.sql.sources.partitionOverwriteMode"
 FILES_READ, FILES_WRITTEN = "number of files read", "number of written files"
@@ -49,7 +50,7 @@ _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")
 _SAVE = re.compile(
     r"^Arguments: (?P<source>\S+), \[(?P<options>.*)\], (?P<mode>\w+)$", re.MULTILINE
 )
-_JDBC = re.compile(r"Scan JDBCRelation\((?P<table>[^()\s]+)\).*")
+_JDBC = re.compile(r"Scan JDBCRelation\((?:(?P<table>[^()\s]+)\))?.*", re.DOTALL)
 _LOCATION = re.compile(r"\[(?P<path>\w+://.*?)(?:, (?:\w+://|\.\.\.).*)?\]$", re.DOTALL)
 # Writers of tables that are no folder of files, such as those of Iceberg, by the node of the plan.
 _V2_MODES: Mapping[str, WriteMode] = {
@@ -271,9 +272,12 @@ def _save_write(text: str) -> _Write | None:
 
 
 def _scanned_database(name: str) -> str | None:
-    """Return the dataset of a table that is scanned over JDBC; None of a query, or another scan."""
+    """Return the dataset of a table or a query that is scanned over JDBC; None of another scan."""
     match = _JDBC.fullmatch(name)
-    return f"{DATABASE}{match['table'].replace(chr(34), '').replace('`', '')}" if match else None
+    if match is None:
+        return None
+    table = match["table"]
+    return f"{DATABASE}{table.replace(chr(34), '').replace('`', '')}" if table else A_QUERY
 
 
 def _scan_of(node: Mapping[str, Any]) -> tuple[str, str, str] | None:

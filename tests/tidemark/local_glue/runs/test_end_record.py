@@ -197,3 +197,12 @@ def test_a_scan_of_a_database_is_of_the_source_with_its_table():
         ("s3://b/", 1),
         ("jdbc:#u", 2),
     ]
+
+
+def test_a_query_is_that_of_the_source_that_reads_a_database_or_else_a_read_of_its_own():
+    file = DatasetRead("s3://b/in/", "a", files=0, rows=0)
+    table = DatasetRead("jdbc:postgresql://h/d#sales.t", "b")
+    scans = [Scan("jdbc:#query", "", 7, None)]
+
+    assert with_scans((file,), scans, 7) == (file, DatasetRead("jdbc:#query"))
+    assert with_scans((file, table), scans, 7) == (file, table)

@@ -172,11 +172,17 @@ def test_spark_tells_of_what_scripts_write_and_scan(spark, s3, logged, tmp_path)
         by_day = frame.write.mode("overwrite").partitionBy("day")
         by_day.option("partitionOverwriteMode", "dynamic").parquet(f"{s3.uri}days")
         frame.write.format("jdbc").options(dbtable="t", **options).mode("append").save()
+        for what in ({"dbtable": "t"}, {"query": "select * from t"}):
+            spark.read.format("jdbc").options(**options, **what).load().collect()
 
     (tmp_path / "log").write_text(logged(act), encoding="utf-8")
     counts = read_row_counts(tmp_path)
 
-    assert counts.scans == (Scan(f"{s3.uri}in/", "", 2, 1),)
+    assert counts.scans == (
+        Scan(f"{s3.uri}in/", "", 2, 1),
+        Scan("jdbc:#t", "", 2, None),
+        Scan("jdbc:#query", "", 2, None),
+    )
     files, days, table = counts.writes
     assert files.dataset == f"{s3.uri}out/"
     assert (files.mode, files.rows) == ("append", 2)
