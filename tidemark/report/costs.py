@@ -62,14 +62,18 @@ def usd_of(job: PipelineJob | None, dpu_seconds: float, *, flex: bool) -> float:
     return dpu_seconds / HOUR_S * price_of(job, flex=flex)
 
 
+def month_of(run: PipelineRun) -> str:
+    """Return the month of a run, by its start."""
+    return f"{datetime.fromtimestamp(run.started_at_ms / 1000, UTC):%Y-%m}"
+
+
 def costs_of(jobs: Iterable[PipelineJob], runs: Iterable[PipelineRun]) -> list[Cost]:
     """Return what the runs that have ended cost, the newest month first, then by USD."""
     known = {job.name: job for job in jobs}
     grouped: dict[tuple[str, str], list[PipelineRun]] = {}
     for run in runs:
         if run.dpu_seconds is not None:
-            month = f"{datetime.fromtimestamp(run.started_at_ms / 1000, UTC):%Y-%m}"
-            grouped.setdefault((month, run.job), []).append(run)
+            grouped.setdefault((month_of(run), run.job), []).append(run)
     found = [_cost(month, known.get(job), job, of) for (month, job), of in grouped.items()]
     by_usd = sorted(found, key=lambda cost: (-cost.usd, cost.job))
     return sorted(by_usd, key=lambda cost: cost.month, reverse=True)
