@@ -15,6 +15,7 @@ from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.where import Where, glue_of_stage, where_options
 from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
+from tidemark.operate.run_ids import PREFIX, ids_meant
 
 if TYPE_CHECKING:
     from tidemark.cli.views.run_details import RunDetails
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tidemark.operate.clients import Glue
     from tidemark.operate.job_runs import Run
 
-PREFIX = "jr_"
 MOST_NAMED = 5
 NEAR, MOST_COMPARED = 0.3, 500
 LOG_LINES, LOG_BYTES = 10, 65_536
@@ -200,9 +200,8 @@ def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, 
         UsageError: it means none, or several.
     """
     digits = text.removeprefix(PREFIX)
-    found = [one for one in known if one[0] == text] or [
-        one for one in known if digits and one[0].removeprefix(PREFIX).startswith(digits)
-    ]
+    meant = ids_meant(text, (one[0] for one in known))
+    found = [one for one in known if one[0] in meant]
     if len(found) == 1:
         return found[0]
     if found:

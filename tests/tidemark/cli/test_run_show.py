@@ -149,6 +149,9 @@ def test_the_run_of_a_home_is_shown(home: Path) -> None:
     assert (found["dpu_seconds"], found["is_estimate"]) == (120, True)  # a minute is the least
     assert "  on AWS about 120 DPU-seconds, 0.0097 USD, an estimate\n" in text
     assert "  not skipped: its code has changed\n" in text
+    with Store(home / "glue.sqlite") as store, store.transaction():
+        store.query("UPDATE checkpoint SET document = '{'")
+    assert_one_clear_line(tidemark("run", "show", ID), 1, f"checkpoint of the run {ID} cannot be")
 
 
 def test_what_cannot_be_shown_is_one_line(home: Path) -> None:
