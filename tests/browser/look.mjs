@@ -10,6 +10,7 @@ import puppeteer from "puppeteer-core";
 const [file, pictures] = process.argv.slice(2);
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const WIDTHS = [360, 800, 1440];
+const A4 = 718; // pixels between margins of 1 cm
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 const browser = await puppeteer.launch({
@@ -28,9 +29,9 @@ const looks = [];
 for (const width of WIDTHS) {
   for (const scheme of ["light", "dark"]) looks.push(await look(width, scheme));
 }
-const pdf = await printed();
+const { pdf, lost } = await printed();
 await browser.close();
-process.stdout.write(JSON.stringify({ looks, pdf }));
+process.stdout.write(JSON.stringify({ looks, pdf, lost }));
 
 async function opened(width, scheme) {
   const page = await browser.newPage();
@@ -98,8 +99,15 @@ async function tabbed(page, most) {
 }
 
 async function printed() {
-  const { page } = await opened(800, "light");
+  const { page } = await opened(A4, "light");
+  await page.emulateMediaFeatures([]);
+  await page.emulateMediaType("print");
+  await page.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));
+  const lost = await page.evaluate(() =>
+    [...document.body.querySelectorAll("*")]
+      .filter((it) => it.getBoundingClientRect().right > innerWidth + 0.5 && !it.closest(".skip, .unseen"))
+      .map((it) => it.outerHTML.slice(0, 120)));
   const pdf = await page.pdf({ format: "A4" });
   await page.close();
-  return pdf.length;
+  return { pdf: pdf.length, lost };
 }

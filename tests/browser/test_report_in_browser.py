@@ -77,8 +77,9 @@ def test_dark_is_dark(seen) -> None:
     assert grounds["800 light"] != grounds["800 dark"]
 
 
-def test_it_prints(seen) -> None:
+def test_it_prints_and_nothing_is_beside_the_paper(seen) -> None:
     assert seen["pdf"] > 10_000
+    assert seen["lost"] == []
 
 
 def test_the_picture_of_the_readme_is_small(tmp_path) -> None:

@@ -32,7 +32,10 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
     on AWS has read and written is told as far as the library `watermarks` has recorded it there.
     """
     from tidemark.cli.views.runs import since_of
+    from tidemark.local_glue.home import Home
     from tidemark.local_glue.lineage.destination import destination_of
+    from tidemark.local_glue.lineage.recorded import facts_of_ended
+    from tidemark.operate.checkpoints import checkpoints_of_stage
     from tidemark.operate.job_runs import runs_of_job
     from tidemark.operate.names import JOB
 
@@ -46,7 +49,10 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
             glue.check_stage(JOB, name)
         runs = [run for name in names for run in runs_of_job(glue, name, begin, None)]
         ended = sorted((run for run in runs if run.ended_at), key=lambda run: run.started_at)
-        facts = facts_of_runs(glue, ended, _checkpoints(where, glue, names))
+        if where.stage is not None:
+            facts = facts_of_runs(glue, ended, checkpoints_of_stage(glue, names))
+        else:
+            facts = facts_of_ended(Home.from_environment(), [run.run_id for run in ended])
     from tidemark.local_glue.lineage.events import event_of
     from tidemark.local_glue.lineage.recorded import as_it_started
 
@@ -63,26 +69,13 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
     click.echo(f"sent events of {len(facts)} runs to {destination.shown}")
 
 
-def _checkpoints(where: Where, glue: "Glue", jobs: Sequence[str]) -> "list[Checkpoint]":
-    if where.stage is not None:
-        from tidemark.operate.checkpoints import checkpoints_of_stage
-
-        return checkpoints_of_stage(glue, jobs)
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.store.checkpoints import stored_checkpoints
-    from tidemark.local_glue.store.database import Store
-
-    with Store(Home.from_environment().database) as store:
-        return stored_checkpoints(store)
-
-
 def facts_of_runs(
     glue: "Glue", runs: "Sequence[Run]", checkpoints: "Sequence[Checkpoint]"
 ) -> "list[RunFacts]":
-    """Return what events tell of runs that have ended.
+    """Return what events tell of runs of a stage that have ended.
 
     Args:
-        glue: which has the jobs.
+        glue: of the stage.
         runs: in this order.
         checkpoints: those that there are; a run may have none.
     """

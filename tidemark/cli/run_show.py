@@ -2,12 +2,12 @@
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,7 @@ from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.where import Where, glue_of_stage, where_options
 from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
+from tidemark.operate.run_ids import PREFIX, ids_meant
 
 if TYPE_CHECKING:
     from tidemark.cli.views.run_details import RunDetails
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tidemark.operate.clients import Glue
     from tidemark.operate.job_runs import Run
 
-PREFIX = "jr_"
 MOST_NAMED = 5
 NEAR, MOST_COMPARED = 0.3, 500
 LOG_LINES, LOG_BYTES = 10, 65_536
@@ -67,6 +67,8 @@ def refuse_options(ctx: click.Context) -> None:
 
 def _here(text: str) -> "RunDetails":
     from tidemark.cli.views.run_details import RunDetails
+    from tidemark.local_glue.port.entities import Kind, find_entity
+    from tidemark.local_glue.runs.skip import REASON_FILE
     from tidemark.local_glue.store.checkpoints import checkpoint_of_run
     from tidemark.local_glue.store.database import FINAL_STATES, Store
     from tidemark.local_glue.workflows.recovery import KILLED
@@ -82,6 +84,9 @@ def _here(text: str) -> "RunDetails":
             "SELECT text FROM run_warning WHERE run_id = ? ORDER BY rowid", (run.run_id,)
         )
         checkpoint = checkpoint_of_run(store, run.run_id)
+        entity = find_entity(store, Kind.JOB, run.job_name)
+    folder = Path(run.log_path).parent
+    reason = folder / REASON_FILE
     return RunDetails(
         run=_run_of(run),
         checkpoint=checkpoint,
@@ -90,9 +95,25 @@ def _here(text: str) -> "RunDetails":
         rows_read=run.rows_read,
         rows_written=run.rows_written,
         jvm=run.jvm or "",
+        **(_estimate(run, entity.definition) if entity else {}),
+        not_skipped=reason.read_text(encoding="utf-8") if reason.is_file() else "",
         warnings=tuple(row["text"] for row in rows),
-        lines=tuple(_last_lines(Path(run.log_path).parent)),
+        lines=tuple(_last_lines(folder)),
     )
+
+
+def _estimate(run: "JobRun", definition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run of this machine would have cost on AWS; nothing while it goes on."""
+    from tidemark.report.costs import estimated_dpu_seconds, usd_of
+    from tidemark.report.jobs import job_of
+
+    if run.completed_at_ms is None:
+        return {}
+    job = job_of(run.job_name, definition)
+    seconds = (run.completed_at_ms - run.started_at_ms) / 1000
+    dpu_seconds = estimated_dpu_seconds(seconds, job.dpu)
+    price = usd_of(job, dpu_seconds, flex=job.is_flex)
+    return {"dpu_seconds": dpu_seconds, "usd": price, "is_estimate": True}
 
 
 def _run_of(run: "JobRun") -> "Run":
@@ -148,19 +169,23 @@ def _on_aws(where: Where, text: str) -> "RunDetails":
             run=run,
             checkpoint=checkpoint_of_stage(glue, job, run_id),
             where=glue.where,
-            dpu_seconds=_dpu_seconds(glue, job, run_id),
+            is_deployed=True,
+            **(_bill(glue, job, run_id) if run.is_final else {}),
             lines=tuple(line.text for line in lines[-LOG_LINES:]),
         )
 
 
-def _dpu_seconds(glue: "Glue", job: str, run_id: str) -> float | None:
-    """Return what a run is charged for: as Glue says, or by its time and capacity."""
-    found = glue.glue.get_job_run(JobName=job, RunId=run_id)["JobRun"]
-    if "DPUSeconds" in found:
-        return float(found["DPUSeconds"])
-    if "MaxCapacity" in found and found.get("ExecutionTime"):
-        return float(found["MaxCapacity"]) * float(found["ExecutionTime"])
-    return None
+def _bill(glue: "Glue", name: str, run_id: str) -> dict[str, Any]:
+    """Return what AWS charges for a run that has ended, as the report tells it."""
+    from tidemark.report.costs import usd_of
+    from tidemark.report.deployed import dpu_seconds_of
+    from tidemark.report.jobs import job_of
+
+    found = glue.glue.get_job_run(JobName=name, RunId=run_id)["JobRun"]
+    job = job_of(name, glue.glue.get_job(JobName=name)["Job"])
+    dpu_seconds = dpu_seconds_of(job, found)
+    price = usd_of(job, dpu_seconds, flex=found.get("ExecutionClass") == "FLEX")
+    return {"dpu_seconds": dpu_seconds, "usd": price}
 
 
 def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, str]:
@@ -175,9 +200,8 @@ def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, 
         UsageError: it means none, or several.
     """
     digits = text.removeprefix(PREFIX)
-    found = [one for one in known if one[0] == text] or [
-        one for one in known if digits and one[0].removeprefix(PREFIX).startswith(digits)
-    ]
+    meant = ids_meant(text, (one[0] for one in known))
+    found = [one for one in known if one[0] in meant]
     if len(found) == 1:
         return found[0]
     if found:

@@ -36,7 +36,7 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 @_format
 def runs(job: str | None, since: str | None, limit: int, where: Where, output: str) -> None:
     """Show the job runs of JOB, or of every job, newest first."""
-    from tidemark.cli.views.runs import run_json, runs_listing, since_of
+    from tidemark.cli.views.runs import moment, run_json, runs_listing, since_of
     from tidemark.operate.job_runs import newest_runs
     from tidemark.operate.names import JOB
 
@@ -54,8 +54,9 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
         console = console_for_tables()
         console.print(runs_listing(found, counts, console.width), soft_wrap=True)
     else:
-        whose = job or "no job"
-        click.echo(f"{whose} has {'no run' if job else 'a run'} in {place}")
+        whose = f"{job} has no run" if job else "no job has a run"
+        when = f" that started since {moment(begin)}" if begin else ""
+        click.echo(f"{whose} in {place}{when}")
 
 
 def rows_here(run_ids: Iterable[str]) -> "Counts":

@@ -9,6 +9,7 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.names import JOB
+from tidemark.operate.run_ids import ids_meant
 
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 GONE_ON = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
@@ -131,9 +132,8 @@ def find_run(glue: Glue, job: str, begin: str | None) -> Run:
         raise UsageError(f"the job {job} has not run in {glue.where}")
     if begin is None:
         return runs[0]
-    found = [run for run in runs if run.run_id == begin] or [
-        run for run in runs if run.run_id.startswith(begin)
-    ]
+    meant = ids_meant(begin, (run.run_id for run in runs))
+    found = [run for run in runs if run.run_id in meant]
     if len(found) == 1:
         return found[0]
     if found:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from tidemark.report.commits import PipelineRun
 from tidemark.report.costs import Cost
 from tidemark.report.series import Point
-from tidemark.report.states import ACTIVE, BAD, NONE, OK, STOPPED, kind_of
+from tidemark.report.states import ACTIVE, BAD, NONE, OK, SIGNS, STOPPED, kind_of
 
 Chart: TypeAlias = Mapping[str, Any]
 COLOURS = {kind: f"var(--{kind})" for kind in (OK, BAD, STOPPED, ACTIVE, NONE)}
@@ -53,6 +53,7 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
             "begin": run.started_at_ms,
             "end": max(end, run.started_at_ms + least_ms),
             "kind": kind_of(run.state),
+            "sign": SIGNS[kind_of(run.state)],
         }
         for run, end in zip(runs, ends, strict=True)
     ]
@@ -62,15 +63,7 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
         "width": GANTT_WIDTH,
         "height": {"step": BAR + 10},
         "data": {"values": values},
-        "mark": {"type": "bar", "height": BAR, "cornerRadius": 3},
         "encoding": {
-            "x": {
-                "field": "begin",
-                "type": "temporal",
-                "scale": {"type": "utc", "nice": False},
-                "axis": {"tickCount": 6, "grid": True, "format": _times(end_ms - begin_ms)},
-            },
-            "x2": {"field": "end"},
             "y": {
                 "field": "job",
                 "type": "nominal",
@@ -79,6 +72,29 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
             },
             "color": _by_kind(),
         },
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": BAR, "cornerRadius": 3},
+                "encoding": {"x": _moment("begin", end_ms - begin_ms), "x2": {"field": "end"}},
+            },
+            {  # a colour alone tells some people nothing
+                "transform": [{"filter": f"datum.kind != '{OK}'"}],
+                "mark": {"type": "text", "align": "left", "dx": 4, "fontSize": 12},
+                "encoding": {
+                    "x": _moment("end", end_ms - begin_ms),
+                    "text": {"field": "sign", "type": "nominal"},
+                },
+            },
+        ],
+    }
+
+
+def _moment(field: str, span_ms: int) -> Chart:
+    return {
+        "field": field,
+        "type": "temporal",
+        "scale": {"type": "utc", "nice": False},
+        "axis": {"tickCount": 6, "grid": True, "format": _times(span_ms)},
     }
 
 

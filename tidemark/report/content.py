@@ -1,10 +1,10 @@
 """What the page of a report says, worked out from the report; pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
-from tidemark.report.costs import Cost, costs_of
+from tidemark.report.costs import Cost, costs_of, month_of
 from tidemark.report.freshness import Freshness, freshness_of
 from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import Report, with_datasets, with_rows
@@ -56,10 +56,17 @@ class Card:
 
 @dataclass(frozen=True)
 class Month:
-    """What the jobs cost in one month, the dearest first."""
+    """What the jobs cost in one month, the dearest first.
+
+    Attributes:
+        month: `2026-01`.
+        costs: by job.
+        is_cut: whether it had, or may have had, runs that are not counted.
+    """
 
     month: str
     costs: tuple[Cost, ...]
+    is_cut: bool = False
 
     @property
     def usd(self) -> float:
@@ -75,6 +82,11 @@ class Month:
     def is_estimate(self) -> bool:
         """Whether a part of it ran on this machine."""
         return any(cost.is_estimate for cost in self.costs)
+
+    @property
+    def sign(self) -> str:
+        """What stands before the sum: that it is at least so much, or about."""
+        return "≥ " if self.is_cut else "≈ " if self.is_estimate else ""
 
 
 @dataclass(frozen=True)
@@ -113,6 +125,11 @@ class Content:
         return sum(kind_of(row.state) == OK for row in self.rows)
 
     @property
+    def late(self) -> int:
+        """How many published datasets are a day old or more."""
+        return sum(it.is_late for it in self.fresh)
+
+    @property
     def oldest(self) -> FreshDataset | None:
         """The published dataset that is oldest; None if there is none."""
         return self.fresh[0] if self.fresh else None
@@ -144,7 +161,7 @@ def content_of(report: Report) -> Content:
         cards=shown,
         period=tuple(last_period(runs, report.made_at_ms)),
         recent=tuple(reversed(runs[-MOST_ROWS:])),
-        months=_months(costs_of(jobs, runs)),
+        months=_months(costs_of(jobs, runs), _cut_month(by_job.values(), report.limit)),
         all_runs=len(runs),
     )
 
@@ -190,8 +207,14 @@ def _cards(
     return tuple(cards)
 
 
-def _months(costs: Sequence[Cost]) -> tuple[Month, ...]:
+def _cut_month(by_job: Iterable[Sequence[PipelineRun]], limit: int) -> str:
+    """Return the newest month of which runs may not be counted; empty if there is none."""
+    firsts = [month_of(runs[0]) for runs in by_job if len(runs) >= limit]
+    return max(firsts, default="")
+
+
+def _months(costs: Sequence[Cost], cut: str) -> tuple[Month, ...]:
     months: dict[str, list[Cost]] = {}
     for cost in costs:
         months.setdefault(cost.month, []).append(cost)
-    return tuple(Month(month, tuple(found)) for month, found in months.items())
+    return tuple(Month(month, tuple(found), month <= cut) for month, found in months.items())

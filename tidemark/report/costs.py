@@ -56,26 +56,34 @@ def price_of(job: PipelineJob | None, *, flex: bool) -> float:
     return USD_PER_DPU_HOUR[kind] * (FACTOR_OF_GLUE_6 if is_six else 1)
 
 
+def usd_of(job: PipelineJob | None, dpu_seconds: float, *, flex: bool) -> float:
+    """Return what so many DPU-seconds of a job cost."""
+    return dpu_seconds / HOUR_S * price_of(job, flex=flex)
+
+
+def month_of(run: PipelineRun) -> str:
+    """Return the month of a run, by its start."""
+    return f"{datetime.fromtimestamp(run.started_at_ms / 1000, UTC):%Y-%m}"
+
+
 def costs_of(jobs: Iterable[PipelineJob], runs: Iterable[PipelineRun]) -> list[Cost]:
     """Return what the runs that have ended cost, the newest month first, then by USD."""
     known = {job.name: job for job in jobs}
     grouped: dict[tuple[str, str], list[PipelineRun]] = {}
     for run in runs:
         if run.dpu_seconds is not None:
-            month = f"{datetime.fromtimestamp(run.started_at_ms / 1000, UTC):%Y-%m}"
-            grouped.setdefault((month, run.job), []).append(run)
+            grouped.setdefault((month_of(run), run.job), []).append(run)
     found = [_cost(month, known.get(job), job, of) for (month, job), of in grouped.items()]
     by_usd = sorted(found, key=lambda cost: (-cost.usd, cost.job))
     return sorted(by_usd, key=lambda cost: cost.month, reverse=True)
 
 
 def _cost(month: str, job: PipelineJob | None, name: str, runs: list[PipelineRun]) -> Cost:
-    hours = [((run.dpu_seconds or 0) / HOUR_S, run) for run in runs]
     return Cost(
         month=month,
         job=name,
         runs=len(runs),
-        dpu_hours=sum(hour for hour, _ in hours),
-        usd=sum(hour * price_of(job, flex=run.flex) for hour, run in hours),
+        dpu_hours=sum((run.dpu_seconds or 0) / HOUR_S for run in runs),
+        usd=sum(usd_of(job, run.dpu_seconds or 0, flex=run.flex) for run in runs),
         is_estimate=any(run.is_estimate for run in runs),
     )

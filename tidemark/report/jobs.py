@@ -79,7 +79,7 @@ def read_jobs(assembly: Assembly, region: str) -> tuple[PipelineJob, ...]:
             for id_, kind, name, properties in stack_resources(stack, scope):
                 if kind == JOB:
                     metadata = resources[id_].get("Metadata", {}).get(METADATA, {})
-                    jobs[name] = _job(name, properties, scope.resolve(metadata))
+                    jobs[name] = job_of(name, properties, scope.resolve(metadata))
                 elif kind == TRIGGER:
                     triggers.append(properties)
         after = _after(triggers)
@@ -99,7 +99,17 @@ def read_jobs(assembly: Assembly, region: str) -> tuple[PipelineJob, ...]:
     )
 
 
-def _job(name: str, properties: Mapping[str, Any], known: Mapping[str, Any]) -> PipelineJob:
+def job_of(
+    name: str, properties: Mapping[str, Any], known: Mapping[str, Any] | None = None
+) -> PipelineJob:
+    """Return a job.
+
+    Args:
+        name: of the job.
+        properties: as a template, or Glue, states them.
+        known: its datasets, from the metadata of a template.
+    """
+    known = known or {}
     kind = properties.get("Command", {}).get("Name", SPARK)
     worker_type = str(properties.get("WorkerType", ""))
     writes = known.get("writes", [])

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
+WHOLE = 100  # from which on a mean is told without digits behind
 
 
 def age(ms: float) -> str:
@@ -36,9 +37,12 @@ def moment(at_ms: int | None) -> str:
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M}"
 
 
-def amount(number: int | None) -> str:
-    """Return a number with its thousands; a dash for none."""
-    return "\N{EN DASH}" if number is None else f"{number:,}"
+def amount(number: float | None) -> str:
+    """Return a number with its thousands, a small mean with one digit behind; a dash for none."""
+    if number is None:
+        return "\N{EN DASH}"
+    is_whole = number == round(number) or number >= WHOLE
+    return f"{number:,.0f}" if is_whole else f"{number:,.1f}"
 
 
 def usd(value: float) -> str:

@@ -10,9 +10,13 @@ from click.testing import CliRunner
 
 from tests.tidemark.local_glue.lineage.event_schema import VALIDATOR
 from tests.tidemark.local_glue.port.conftest import Port
+from tidemark.assembly.catalog_databases import CatalogDatabase
+from tidemark.assembly.catalog_tables import CatalogTable
 from tidemark.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.cli.lineage import facts_of_runs
 from tidemark.cli.main import main
+from tidemark.local_glue.catalog.databases import put_databases
+from tidemark.local_glue.catalog.tables import put_tables
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.lineage.events import event_of
 from tidemark.local_glue.lineage.names import run_uuid
@@ -37,6 +41,9 @@ def recorded(tmp_path_factory):
         port.ended(bad, port.start(bad))
         with Store(home.database) as store:
             put_checkpoint(store, Checkpoint(good, run_id, 1, written=(WRITTEN,)))
+            put_databases(store, [CatalogDatabase("mart", {"Name": "mart"})])
+            location = {"StorageDescriptor": {"Location": "s3://mart/delays"}}
+            put_tables(store, [CatalogTable("mart", "delays", {"Name": "delays", **location})])
         yield port, run_id
 
 
@@ -67,7 +74,9 @@ def test_events_of_runs_that_have_ended_are_sent_with_what_is_recorded(served, t
         *(("bad", "START"), ("bad", "FAIL")),
     ]
     assert events[1]["run"]["runId"] == run_uuid(run_id)
-    assert events[1]["outputs"][0]["name"] == "delays"
+    (output,) = events[1]["outputs"]
+    assert output["name"] == "delays"
+    assert output["facets"]["symlinks"]["identifiers"][0]["name"] == "table/mart/delays"
     assert "odd" in events[3]["run"]["facets"]["errorMessage"]["message"]
 
 

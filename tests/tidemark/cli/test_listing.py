@@ -194,3 +194,9 @@ def test_a_retry_is_whole_for_its_first_attempt_begins_alike():
     retry = f"{IDS[0]}_attempt_1"
 
     assert short_ids([retry]) == {retry: retry}
+
+
+def test_a_number_of_seconds_is_not_broken() -> None:
+    listing = Listing(("job", "state"), [("load", "SUCCEEDED 58.7 s cold")])
+
+    assert shown([listing], 20).splitlines()[1:] == ["load  SUCCEEDED", "      58.7 s cold"]

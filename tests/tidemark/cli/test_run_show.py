@@ -23,6 +23,7 @@ from tidemark.cli.views.run_details import RunDetails, details_parts
 from tidemark.cli.views.runs import runs_listing
 from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.entities import Entity, Kind, put_entity
 from tidemark.local_glue.runs.stored_warnings import keep_warnings
 from tidemark.local_glue.store.checkpoints import put_checkpoint
 from tidemark.local_glue.store.database import JobRun, Store
@@ -89,8 +90,11 @@ def test_a_run_without_a_checkpoint_says_why(state, text):
     run = Run(ID, "load", state, NOW, message="no rows")
 
     found = shown(RunDetails(run, None, "here", dpu_seconds=1234.0))
+    deployed = shown(RunDetails(run, None, "there", is_deployed=True))
 
     assert f"No checkpoint: {text}" in " ".join(found.split())
+    assert f"No checkpoint: {text}" in " ".join(deployed.split())
+    assert ("Watermarks.checkpoint" in deployed) == (state == "FAILED")
     assert "1,234 DPU-seconds" in found
     assert "no rows" in found
 
@@ -122,12 +126,17 @@ def test_the_run_of_a_home_is_shown(home: Path) -> None:
     folder.mkdir(parents=True)
     lines = "".join(f"line {number}\n" for number in range(50))
     (folder / "stdout.log").write_text(lines, encoding="utf-8")
+    (folder / "tidemark-not-skipped.txt").write_text("its code has changed", encoding="utf-8")
     log = str(folder / "stderr.log")
     record = JobRun(ID, "load", "wr_1", None, 0, "SUCCEEDED", MS, log, "x", MS + 2000, None, 7, 5)
     with Store(home / "glue.sqlite") as store:
         store.put_job_run(record)
         put_checkpoint(store, CHECKPOINT)
         keep_warnings(store, ID, ["look here"])
+        command = {"Name": "glueetl", "ScriptLocation": "s3://b/x.py"}
+        capacity = {"WorkerType": "G.1X", "NumberOfWorkers": 2, "ExecutionClass": "FLEX"}
+        definition = {"Command": command, "GlueVersion": "5.0", **capacity}
+        put_entity(store, Entity(Kind.JOB, "load", definition, {}, MS, MS))
 
     found = json.loads(tidemark("run", "show", "0123", "--format", "json").stdout)
     text = tidemark("run", "show", ID).stdout
@@ -137,6 +146,12 @@ def test_the_run_of_a_home_is_shown(home: Path) -> None:
     assert found["warnings"] == ["look here"]
     assert found["log"] == [f"line {number}" for number in range(40, 50)]
     assert "  line 49\n" in text
+    assert (found["dpu_seconds"], found["is_estimate"]) == (120, True)  # a minute is the least
+    assert "  on AWS about 120 DPU-seconds, 0.0097 USD, an estimate\n" in text
+    assert "  not skipped: its code has changed\n" in text
+    with Store(home / "glue.sqlite") as store, store.transaction():
+        store.query("UPDATE checkpoint SET document = '{'")
+    assert_one_clear_line(tidemark("run", "show", ID), 1, f"checkpoint of the run {ID} cannot be")
 
 
 def test_what_cannot_be_shown_is_one_line(home: Path) -> None:

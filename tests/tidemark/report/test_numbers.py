@@ -11,7 +11,7 @@ from tidemark.report.deployed import dpu_seconds_of
 from tidemark.report.dot import graph_of, jobs_of_picture, place_of
 from tidemark.report.jobs import PipelineJob
 from tidemark.report.series import MOST_BARS, last_period, points_of
-from tidemark.report.words import age, took, usd
+from tidemark.report.words import age, amount, took, usd
 
 MINUTE = 60_000
 
@@ -133,5 +133,8 @@ def test_amounts_are_written_for_people() -> None:
     ]
     assert [took(it) for it in (None, 2.44, 45, 300, 12_000)] == [
         *("\N{EN DASH}", "2.4 s", "45 s", "5 min", "3 h 20 min")
+    ]
+    assert [amount(it) for it in (None, 3.0, 2.25, 1234.5, 7)] == [
+        *("\N{EN DASH}", "3", "2.2", "1,234", "7")
     ]
     assert [usd(it) for it in (0, 0.0042, 1234.5)] == ["0.00", "0.0042", "1,234.50"]

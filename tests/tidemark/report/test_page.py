@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.tidemark.report.made_up import NASTY, NOW_MS, STATES, report, shop
+from tests.tidemark.report.made_up import HOUR_MS, NASTY, NOW_MS, STATES, report, shop
 from tidemark.report.content import content_of
 from tidemark.report.drawing import draw
 from tidemark.report.jobs import PipelineJob
@@ -100,6 +100,31 @@ def test_pictures_are_named_and_have_a_table() -> None:
 def test_costs_of_this_machine_are_marked_as_estimates() -> None:
     assert "≈" in page()
     assert "An estimate" in page()
+
+
+def test_a_month_of_which_runs_may_be_left_out_costs_at_least_so_much() -> None:
+    whole, cut = shop(5, 60), replace(shop(5, 60), limit=59)
+    months = content_of(cut).months
+
+    assert [(month.month, month.is_cut) for month in months] == [
+        *(("2026-01", False), ("2025-12", True))
+    ]
+    assert not any(month.is_cut for month in content_of(whole).months)
+    assert ("≥" in page_of(cut, blank), "≥" in page_of(whole, blank)) == (True, False)
+    assert [month.sign for month in months] == ["≈ ", "≥ "]
+
+
+def test_all_is_well_only_where_no_published_data_is_old() -> None:
+    stock = shop().jobs[1]
+    runs = [run for run in shop().runs if run.job == stock.name]
+    old, new = (
+        page_of(Report("here", at_ms, (stock,), tuple(runs)), blank)
+        for at_ms in (NOW_MS + 5 * 24 * HOUR_MS, max(it.ended_at_ms or 0 for it in runs))
+    )
+
+    assert ("All is well" in new, "Old data" in new) == (True, False)
+    assert ("All is well" in old, "Old data" in old) == (False, True)
+    assert "1 of 1 published datasets is a day old or more" in old
 
 
 def test_where_nothing_ran_the_page_says_so() -> None:

@@ -9,8 +9,11 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tidemark.operate.run_ids import RETRY
+
 GAP = 2
 SHORTEST_ID = len("jr_") + 8
+WORD = re.compile(r"[0-9.,]+ s\b|\S+")  # a number of seconds is one
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,15 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     return {id_: _short(id_, known - {id_}) for id_ in known}
 
 
+def short_ids_of_attempts(ids: Iterable[str]) -> dict[str, str]:
+    """Return the same, and of a retry the beginning with its end, which `ids_meant` knows."""
+    parts = {id_: id_.partition(RETRY) for id_ in ids}
+    short = short_ids(first for first, _, _ in parts.values())
+    return {id_: f"{short[first]}{mark}{end}" for id_, (first, mark, end) in parts.items()}
+
+
 def _short(id_: str, others: set[str]) -> str:
-    lengths = range(SHORTEST_ID, len(id_)) if "_attempt_" not in id_ else ()
+    lengths = range(SHORTEST_ID, len(id_)) if RETRY not in id_ else ()
     for length in lengths:
         if not any(other.startswith(id_[:length]) for other in others):
             return id_[:length]
@@ -128,13 +138,13 @@ def _unbroken(text: Text) -> Text:
 
 
 def _widest_word(text: Text) -> int:
-    return max(map(cell_len, text.plain.split()), default=0)
+    return max(map(cell_len, WORD.findall(text.plain)), default=0)
 
 
 def _folded(text: Text, room: int) -> list[Text]:
     """Return the lines of a text, broken at spaces only; none if it is empty."""
     lines, begin, end = [], 0, 0
-    for word in re.finditer(r"\S+", text.plain):
+    for word in WORD.finditer(text.plain):
         if end > begin and cell_len(text.plain[begin : word.end()]) > room:
             lines.append(text[begin:end])
             begin = word.start()

@@ -13,6 +13,7 @@ from tidemark.cli.progress import state_text
 from tidemark.cli.views.listing import Listing, Sentence
 from tidemark.cli.views.runs import count_text, moment, run_json, took
 from tidemark.operate.job_runs import Run
+from tidemark.report.words import usd
 
 SHORT_DIGEST = 12
 MODES = {"overwrite_partitions": "overwrite partitions"}
@@ -30,9 +31,13 @@ class RunDetails:
         rows_read: of all sources; None if it is not known.
         rows_written: likewise.
         jvm: warm or cold, and why; empty on AWS.
-        dpu_seconds: what AWS charges for; None here.
+        dpu_seconds: what AWS charges for, or would have; None if that is not known.
         warnings: in the order in which they were noted.
         lines: the last ones of its log.
+        usd: for its DPU-seconds, at the prices of the report.
+        is_estimate: whether these are those of a run of this machine.
+        is_deployed: whether it is of a stage on AWS.
+        not_skipped: why it was started, although its job is skipped if nothing is new; empty else.
     """
 
     run: Run
@@ -45,6 +50,10 @@ class RunDetails:
     dpu_seconds: float | None = None
     warnings: Sequence[str] = ()
     lines: Sequence[str] = ()
+    usd: float | None = None
+    is_estimate: bool = False
+    is_deployed: bool = False
+    not_skipped: str = ""
 
 
 def details_json(details: RunDetails) -> dict[str, Any]:
@@ -56,6 +65,9 @@ def details_json(details: RunDetails) -> dict[str, Any]:
         "rows_written": details.rows_written,
         "jvm": details.jvm or None,
         "dpu_seconds": details.dpu_seconds,
+        "usd": details.usd,
+        "is_estimate": details.is_estimate,
+        "not_skipped": details.not_skipped or None,
         "checkpoint": details.checkpoint.to_json() if details.checkpoint else None,
         "warnings": list(details.warnings),
         "log": list(details.lines),
@@ -68,12 +80,15 @@ def details_parts(details: RunDetails) -> Iterator[Sentence | Listing]:
     yield Sentence(Text.assemble((run.job, "bold"), " ", state_text(run.state)))
     yield Sentence(f"  {run.run_id}")
     yield Sentence(f"  {_started(details)}")
-    yield Sentence(f"  {_cost(details)}")
+    yield Sentence(f"  {_work(details)}")
+    if details.dpu_seconds is not None:
+        yield Sentence(f"  {_cost(details)}")
+    if details.not_skipped:
+        yield Sentence(f"  not skipped: {details.not_skipped}")
     if run.message:
         yield Sentence(f"  {run.message}")
     if checkpoint is None:
-        why = "it has not ended" if not run.is_final else "it has committed nothing"
-        yield Sentence(f"\nNo checkpoint: {why}, or ran before checkpoints were recorded.")
+        yield Sentence(f"\nNo checkpoint: {_why_no_checkpoint(details)}.")
     else:
         yield from _moved(checkpoint)
         yield from _datasets(checkpoint)
@@ -96,10 +111,26 @@ def _started(details: RunDetails) -> str:
     return text
 
 
+def _why_no_checkpoint(details: RunDetails) -> str:
+    if not details.run.is_final:
+        return "it has not ended"
+    if details.is_deployed:
+        return (
+            "it has committed nothing, or its script records none on AWS: a job without watermarks "
+            "calls Watermarks.checkpoint"
+        )
+    return "it has committed nothing, or ran before checkpoints were recorded"
+
+
 def _cost(details: RunDetails) -> str:
+    found = f"{details.dpu_seconds:,.0f} DPU-seconds"
+    if details.usd is not None:
+        found += f", {usd(details.usd)} USD"
+    return f"on AWS about {found}, an estimate" if details.is_estimate else found
+
+
+def _work(details: RunDetails) -> str:
     found = [f"took {took(details.run)}" if details.run.ended_at else "goes on"]
-    if details.dpu_seconds is not None:
-        found.append(f"{details.dpu_seconds:,.0f} DPU-seconds")
     if details.jvm:
         found.append(f"JVM {details.jvm}")
     if details.rows_read is not None:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from rich.text import Text
 
 from tidemark.cli.progress import state_text
-from tidemark.cli.views.listing import GAP, Listing, short_ids
+from tidemark.cli.views.listing import GAP, Listing, short_ids_of_attempts
 from tidemark.errors import UsageError
 from tidemark.operate.job_runs import Run
 from tidemark.operate.workflow_runs import WorkflowRun
@@ -61,7 +61,7 @@ def runs_listing(runs: Sequence[Run], counts: Counts | None = None, room: int = 
         counts: of the runs; None where no one counts.
         room: how wide the console is.
     """
-    short = short_ids(run.run_id for run in runs)
+    short = short_ids_of_attempts(run.run_id for run in runs)
     rows: list[tuple[str | Text, ...]] = [
         (run.job, moment(run.started_at), _state(run), took(run), short[run.run_id]) for run in runs
     ]

@@ -1,6 +1,6 @@
 """Reads what is recorded of a job run of this machine, for its event."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -25,25 +25,40 @@ def facts_of(home: Home, run: JobRun) -> RunFacts:
         TidemarkError: the state of the home cannot be read.
     """
     with Store(home.database) as store:
-        entity = find_entity(store, Kind.JOB, run.job_name)
-        flow = find_flow(store, run.workflow_run_id) if run.workflow_run_id else None
-        command = entity.definition["Command"] if entity else {}
-        facts = RunFacts(
-            run.job_name,
-            run.run_id,
-            run.state,
-            run.started_at_ms,
-            region(),
-            ACCOUNT_ID,
-            ended_at_ms=run.completed_at_ms,
-            error_message=run.error_message,
-            is_spark=command.get("Name") != SHELL,
-            script=command.get("ScriptLocation", ""),
-            workflow_name=flow.workflow_name if flow else None,
-            workflow_run_id=run.workflow_run_id,
-            nominal_start_ms=flow.started_at_ms if flow else None,
-        )
-        return facts if run.completed_at_ms is None else _with_data(store, facts)
+        return _facts(store, run)
+
+
+def facts_of_ended(home: Home, run_ids: Iterable[str]) -> list[RunFacts]:
+    """Return what is recorded of runs that have ended, in this order: what `facts_of` told then.
+
+    Raises:
+        TidemarkError: the state of the home cannot be read.
+    """
+    with Store(home.database) as store:
+        runs = [run for run_id in run_ids if (run := store.job_run(run_id))]
+        return [_facts(store, run) for run in runs]
+
+
+def _facts(store: Store, run: JobRun) -> RunFacts:
+    entity = find_entity(store, Kind.JOB, run.job_name)
+    flow = find_flow(store, run.workflow_run_id) if run.workflow_run_id else None
+    command = entity.definition["Command"] if entity else {}
+    facts = RunFacts(
+        run.job_name,
+        run.run_id,
+        run.state,
+        run.started_at_ms,
+        region(),
+        ACCOUNT_ID,
+        ended_at_ms=run.completed_at_ms,
+        error_message=run.error_message,
+        is_spark=command.get("Name") != SHELL,
+        script=command.get("ScriptLocation", ""),
+        workflow_name=flow.workflow_name if flow else None,
+        workflow_run_id=run.workflow_run_id,
+        nominal_start_ms=flow.started_at_ms if flow else None,
+    )
+    return facts if run.completed_at_ms is None else _with_data(store, facts)
 
 
 def as_it_started(facts: RunFacts) -> RunFacts:
@@ -53,6 +68,7 @@ def as_it_started(facts: RunFacts) -> RunFacts:
         state="RUNNING",
         ended_at_ms=None,
         error_message=None,
+        code={},
         read=(),
         written=(),
         bookmark=None,

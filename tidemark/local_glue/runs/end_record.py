@@ -13,7 +13,7 @@ from tidemark.local_glue.runs.commit_record import read_facts
 from tidemark.local_glue.runs.dataset_notes import noted_reads, noted_writes
 from tidemark.local_glue.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER
-from tidemark.local_glue.runs.spark_datasets import DATABASE, Scan
+from tidemark.local_glue.runs.spark_datasets import A_QUERY, DATABASE, MORE, Scan
 from tidemark.local_glue.runs.stored_warnings import keep_warnings
 from tidemark.local_glue.runs.watermark_moves import (
     Recorded,
@@ -149,7 +149,8 @@ def with_scans(
 ) -> tuple[DatasetRead, ...]:
     """Return what the sources of a run have read with its rows, and what else Spark has scanned.
 
-    A source reads files one by one: a scan of its whole folder is none of it.
+    A source reads files one by one: a scan of its whole folder is none of it. A query is that of a
+    source that reads a database, if there is one.
 
     Args:
         reads: of its sources.
@@ -159,14 +160,23 @@ def with_scans(
     rows: dict[str, int] = {}
     others: list[DatasetRead] = []
     names = sorted({read.dataset for read in reads}, key=len, reverse=True)
+    knows_database = any(read.dataset.startswith("jdbc:") for read in reads)
     for scan in scans:
+        if scan.dataset == A_QUERY:  # several queries may be behind it: no rows
+            others += [] if knows_database else [DatasetRead(A_QUERY)]
+            continue
         name = next((name for name in names if _is_in(scan.dataset, name)), None)
-        if name is not None and (scan.dataset != name or not name.endswith("/")):
+        is_of_source = name is not None and (scan.dataset != name or not name.endswith("/"))
+        if name is not None and is_of_source:
             rows[name] = rows.get(name, 0) + (scan.rows or 0)
         else:
             others.append(
                 DatasetRead(scan.dataset, table=scan.table, files=scan.files, rows=scan.rows)
             )
+        for place in scan.others:
+            is_known = any(_is_in(place, one) for one in (*names, *_datasets(others)))
+            if not is_known and not (place == MORE and name is not None):
+                others.append(DatasetRead(place))
     if len(reads) == 1 and not scans and reads[0].files != 0:
         rows[reads[0].dataset] = rows_read
     shared = {one.dataset for n, one in enumerate(reads) if one.dataset in _datasets(reads[:n])}

@@ -67,18 +67,23 @@ def digest_of_folder(folder: Path, uri: str) -> str:
                 if entry.is_dir():
                     folders.append(entry.path)
                     continue
-                stat = entry.stat()
+                it = entry.stat()
                 name = os.path.relpath(entry.path, folder)
-                lines.append(f"{name}\0{stat.st_mtime_ns}\0{stat.st_size}\0{stat.st_ino}")
+                facts = (it.st_mtime_ns, it.st_ctime_ns, it.st_size, it.st_ino)
+                lines.append("\0".join((name, *map(str, facts))))
     text = "\n".join(sorted(lines))
     return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()
 
 
 def write_inputs(folder: Path, inputs: Inputs) -> None:
     """Keep in the folder of a run what it has found."""
-    with contextlib.suppress(OSError):  # without, the next run is not skipped
-        document = {"format": FORMAT, **asdict(inputs)}
-        (folder / INPUTS_FILE).write_text(json.dumps(document), encoding="utf-8")
+    write_text(folder / INPUTS_FILE, json.dumps({"format": FORMAT, **asdict(inputs)}))
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a file beside the log of a run, if it can be: without, the next one is not skipped."""
+    with contextlib.suppress(OSError):
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def read_inputs(folder: Path) -> Inputs | None:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from tidemark.assembly.definitions import SPARK, JobDefinition
 from tidemark.checkpoints.checkpoint import BookmarkMove, Checkpoint, DatasetRead
-from tidemark.errors import TidemarkError
+from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.local_glue.bookmarks.explain import OpenedSource, sources_of_run
 from tidemark.local_glue.bookmarks.sources import Edges, S3Source, read_s3_source
 from tidemark.local_glue.bookmarks.versions import COMMIT, Bookmark, latest_bookmark
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.runs.arguments import merge_arguments
 from tidemark.local_glue.runs.commit_record import open_arguments
-from tidemark.local_glue.runs.inputs import inputs_of, read_inputs, write_inputs
+from tidemark.local_glue.runs.inputs import inputs_of, read_inputs, write_inputs, write_text
 from tidemark.local_glue.runs.job_runs import JobProcess, Machine, now_ms, start_job_run
 from tidemark.local_glue.store.checkpoints import checkpoint_of_run
 from tidemark.local_glue.store.database import JobRun, Store
@@ -24,7 +24,8 @@ from tidemark.local_glue.workflows.nothing_new import (
     reason_to_run,
 )
 
-SKIPPED_FILE = "tidemark-nothing-new"  # in the folder of a run that was not started
+# In the folder of a run: that it was not started; or why it was, although its job asks to skip it.
+SKIPPED_FILE, REASON_FILE = "tidemark-nothing-new", "tidemark-not-skipped.txt"
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,10 @@ def start_or_skip(
     if found.inputs is not None and not found.reason:
         return _skipped(run, found.inputs, found.bookmark)
     process = start_job_run(machine, job, arguments, run)
+    folder = Path(run.log_path).parent
+    write_text(folder / REASON_FILE, found.reason)
     if found.inputs is not None:
-        write_inputs(Path(run.log_path).parent, found.inputs)
+        write_inputs(folder, found.inputs)
     return process
 
 
@@ -101,9 +104,8 @@ def last_run_of(store: Store, home: Home, run: JobRun, bookmark: Bookmark | None
     Raises:
         TidemarkError: the state or the lake cannot be read.
     """
-    rows = store.query(
-        "SELECT run_id, state FROM job_run WHERE job_name = ? AND run_id != ? "
-        "ORDER BY started_at_ms DESC, rowid DESC",
+    rows = store.query(  # by rowid, the order of starts: clocks are set back
+        "SELECT run_id, state FROM job_run WHERE job_name = ? AND run_id != ? ORDER BY rowid DESC",
         (run.job_name, run.run_id),
     )
     started = ((home.runs / row["run_id"], row["state"]) for row in rows)
@@ -125,10 +127,14 @@ def doubts_about(store: Store, home: Home, bookmark: Bookmark) -> list[str]:
     """Return why a run might find something new in the sources that the last one has opened.
 
     Raises:
-        TidemarkError: that run has opened no source, or the lake cannot be read.
+        TidemarkError: the lake cannot be read.
     """
     doubts = []
-    for opened in sources_of_run(store, bookmark.job_name, bookmark.run_id):
+    try:
+        sources = sources_of_run(store, bookmark.job_name, bookmark.run_id)
+    except EntityNotFoundError:  # it has read by Spark alone, in full
+        return []
+    for opened in sources:
         if reason := _unclear(opened):
             doubts.append(reason)
         elif opened.is_bookmarked:

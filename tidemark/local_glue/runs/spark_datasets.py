@@ -27,6 +27,8 @@ from tidemark.local_glue.bookmarks.datasets_read import (
 )
 
 DATABASE = "jdbc:#"  # Spark names the table that it scans, and not its database
+A_QUERY = f"{DATABASE}query"  # and of a query neither
+MORE = "s3:#more"  # of many paths that it scans together, it names the first ones
 DYNAMIC = "partitionOverwriteMode=dynamic"
 OVERWRITE_CONF = "spark.sql.sources.partitionOverwriteMode"
 FILES_READ, FILES_WRITTEN = "number of files read", "number of written files"
@@ -49,8 +51,9 @@ _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")
 _SAVE = re.compile(
     r"^Arguments: (?P<source>\S+), \[(?P<options>.*)\], (?P<mode>\w+)$", re.MULTILINE
 )
-_JDBC = re.compile(r"Scan JDBCRelation\((?P<table>[^()\s]+)\).*")
+_JDBC = re.compile(r"Scan JDBCRelation\((?:(?P<table>[^()\s]+)\))?.*", re.DOTALL)
 _LOCATION = re.compile(r"\[(?P<path>\w+://.*?)(?:, (?:\w+://|\.\.\.).*)?\]$", re.DOTALL)
+_PATHS = re.compile(r", (?=\w+://|\.\.\.)")
 # Writers of tables that are no folder of files, such as those of Iceberg, by the node of the plan.
 _V2_MODES: Mapping[str, WriteMode] = {
     "AppendData": "append",
@@ -72,12 +75,14 @@ class Scan:
         table: ``database.table``, empty without.
         rows: after the filters that were pushed down.
         files: None for what has no files.
+        others: where else this scan has read, which its counts are of too.
     """
 
     dataset: str
     table: str
     rows: int | None
     files: int | None
+    others: tuple[str, ...] = ()
 
 
 @dataclass
@@ -211,15 +216,17 @@ class SparkDatasets:
             updates: the sums of what tasks have added to metrics, by accumulator.
         """
         found: dict[tuple[str, str], list[int]] = {}
-        for (dataset, table, _), metrics in self._scans.items():
+        others: dict[tuple[str, str], dict[str, None]] = {}
+        for (dataset, table, location), metrics in self._scans.items():
+            others.setdefault((dataset, table), {}).update(_others(location, dataset))
             rows = max(updates.get(one, 0) for one in metrics)
             files = max(self._driver.get(one or -1, 0) for one in metrics.values())
             total = found.setdefault((dataset, table), [0, 0])
             total[0] += rows
             total[1] += files
         return [
-            Scan(dataset, table, rows, files if "://" in dataset else None)
-            for (dataset, table), (rows, files) in found.items()
+            Scan(*key, rows, files if "://" in key[0] else None, tuple(others[key]))
+            for key, (rows, files) in found.items()
         ]
 
 
@@ -271,9 +278,20 @@ def _save_write(text: str) -> _Write | None:
 
 
 def _scanned_database(name: str) -> str | None:
-    """Return the dataset of a table that is scanned over JDBC; None of a query, or another scan."""
+    """Return the dataset of a table or a query that is scanned over JDBC; None of another scan."""
     match = _JDBC.fullmatch(name)
-    return f"{DATABASE}{match['table'].replace(chr(34), '').replace('`', '')}" if match else None
+    if match is None:
+        return None
+    table = match["table"]
+    return f"{DATABASE}{table.replace(chr(34), '').replace('`', '')}" if table else A_QUERY
+
+
+def _others(location: str, dataset: str) -> dict[str, None]:
+    """Return the datasets of the paths of a scan, without the one that it is told of."""
+    paths = _PATHS.split(location.partition("[")[2].removesuffix("]"))
+    found = dict.fromkeys(MORE if path == "..." else table_folder(path) for path in paths if path)
+    found.pop(dataset, None)
+    return found
 
 
 def _scan_of(node: Mapping[str, Any]) -> tuple[str, str, str] | None:

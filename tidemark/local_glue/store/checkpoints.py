@@ -3,6 +3,7 @@
 import json
 
 from tidemark.checkpoints.checkpoint import Checkpoint
+from tidemark.errors import DamagedDatabaseError
 from tidemark.local_glue.store.database import Store
 
 
@@ -24,8 +25,8 @@ def put_checkpoint(store: Store, checkpoint: Checkpoint) -> None:
 
 def checkpoint_of_run(store: Store, run_id: str) -> Checkpoint | None:
     """Return the checkpoint of a run, None if it has none."""
-    rows = store.query("SELECT document FROM checkpoint WHERE run_id = ?", (run_id,))
-    return Checkpoint.from_json(json.loads(rows[0]["document"])) if rows else None
+    rows = store.query("SELECT run_id, document FROM checkpoint WHERE run_id = ?", (run_id,))
+    return _read(*rows[0]) if rows else None
 
 
 def stored_checkpoints(
@@ -42,8 +43,19 @@ def stored_checkpoints(
     where = "job_name = ? AND committed_at_ms >= ?" if job_name else "committed_at_ms >= ?"
     values = (job_name,) if job_name else ()
     rows = store.query(
-        f"SELECT document FROM checkpoint WHERE {where} "  # noqa: S608 (fixed texts)
+        f"SELECT run_id, document FROM checkpoint WHERE {where} "  # noqa: S608 (fixed texts)
         "ORDER BY committed_at_ms DESC, rowid DESC LIMIT ?",
         (*values, since_ms or 0, limit),
     )
-    return [Checkpoint.from_json(json.loads(row["document"])) for row in rows]
+    return [_read(*row) for row in rows]
+
+
+def _read(run_id: str, document: str) -> Checkpoint:
+    try:
+        return Checkpoint.from_json(json.loads(document))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DamagedDatabaseError(
+            f"the checkpoint of the run {run_id} cannot be read ({type(error).__name__}: "
+            f"{error}): the state database was changed by something else; restore a backup with "
+            "`tidemark local restore FILE`"
+        ) from error

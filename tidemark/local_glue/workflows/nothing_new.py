@@ -82,6 +82,8 @@ def reason_to_run(option: str, last: LastRun | None, now: Inputs) -> str:
     undeclared = [dataset for dataset in last.read if not _is_in(dataset, now.datasets)]
     if not changed and undeclared:
         return f"it reads {undeclared[0]}, which is not one of its declared inputs"
+    if not changed and not last.read:
+        return "what its last run read is not known"
     return changed or next(iter(last.doubts), "")
 
 

@@ -7,6 +7,7 @@ from tidemark.errors import UsageError
 from tidemark.operate.names import listed
 from tidemark.operate.rewind.cut import Cut, Target
 from tidemark.operate.rewind.facts import Facts, KnownRun
+from tidemark.operate.run_ids import ids_meant
 
 SHOWN = 8
 
@@ -77,10 +78,7 @@ def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
     """
     of_moves = {m.run_id for t in facts.tracks for m in t.moves if m.run_id}
     ids = list(dict.fromkeys([*(run.run_id for run in facts.runs), *sorted(of_moves)]))
-    if text in ids:
-        return text
-    digits = text.removeprefix("jr_")
-    found = [one for one in ids if digits and one.removeprefix("jr_").startswith(digits)]
+    found = ids_meant(text, ids)
     if len(found) == 1:
         return found[0]
     if found:

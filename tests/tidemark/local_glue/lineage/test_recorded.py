@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from openlineage.client.serde import Serde
 
@@ -17,7 +19,7 @@ from tidemark.local_glue.catalog.databases import put_databases
 from tidemark.local_glue.catalog.tables import put_tables
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.lineage.events import event_of
-from tidemark.local_glue.lineage.recorded import facts_of
+from tidemark.local_glue.lineage.recorded import as_it_started, facts_of, facts_of_ended
 from tidemark.local_glue.port.entities import Entity, Kind, put_entity
 from tidemark.local_glue.port.workflows.flow import Flow, Progress
 from tidemark.local_glue.port.workflows.flow_rows import add_flow
@@ -92,6 +94,17 @@ def test_a_run_without_a_checkpoint_has_what_it_opened(recorded):
 
     assert [read.dataset for read in facts.read] == ["s3://raw/flights/"]
     assert facts.written == ()
+
+
+def test_what_is_told_later_is_what_was_told_at_the_time(recorded):
+    home, store = recorded
+    begun = facts_of(home, replace(RUN, state="RUNNING", completed_at_ms=None))
+    put_checkpoint(store, CHECKPOINT)
+
+    (later,) = facts_of_ended(home, ["jr_1"])
+
+    assert later == facts_of(home, RUN)
+    assert as_it_started(later) == begun
 
 
 def test_a_job_that_is_not_defined_any_more_has_an_event_too(recorded):

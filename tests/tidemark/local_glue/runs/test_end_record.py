@@ -197,3 +197,27 @@ def test_a_scan_of_a_database_is_of_the_source_with_its_table():
         ("s3://b/", 1),
         ("jdbc:#u", 2),
     ]
+
+
+def test_a_scan_of_several_places_has_read_each_of_them():
+    read = DatasetRead("s3://b/in/", "a", files=9)
+    of_source = Scan("s3://b/in/1", "", 4, 1, ("s3://b/in/2", "s3:#more"))
+    of_script = Scan("s3://c/", "", 5, 2, ("s3://d/", "s3://b/in/3", "s3:#more"))
+
+    found = with_scans((read,), [of_source, of_script], 9)
+
+    assert found == (
+        replace(read, rows=4),
+        DatasetRead("s3://c/", files=2, rows=5),
+        DatasetRead("s3://d/"),
+        DatasetRead("s3:#more"),
+    )
+
+
+def test_a_query_is_that_of_the_source_that_reads_a_database_or_else_a_read_of_its_own():
+    file = DatasetRead("s3://b/in/", "a", files=0, rows=0)
+    table = DatasetRead("jdbc:postgresql://h/d#sales.t", "b")
+    scans = [Scan("jdbc:#query", "", 7, None)]
+
+    assert with_scans((file,), scans, 7) == (file, DatasetRead("jdbc:#query"))
+    assert with_scans((file, table), scans, 7) == (file, table)

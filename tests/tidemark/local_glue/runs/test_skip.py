@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.tidemark.local_glue.port.conftest import Port
 from tests.waiting import wait_until
 from tidemark.assembly.definitions import JobDefinition
+from tidemark.checkpoints.checkpoint import DatasetRead
 from tidemark.local_glue.bookmarks.files import Limits
 from tidemark.local_glue.bookmarks.session import files_to_read, start_session
 from tidemark.local_glue.bookmarks.sources import S3Source
@@ -22,8 +24,8 @@ from tidemark.local_glue.bookmarks.versions import (
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.runs.inputs import inputs_of, read_inputs, write_inputs
-from tidemark.local_glue.runs.skip import SKIPPED_FILE, look
-from tidemark.local_glue.store.checkpoints import checkpoint_of_run
+from tidemark.local_glue.runs.skip import REASON_FILE, SKIPPED_FILE, look
+from tidemark.local_glue.store.checkpoints import checkpoint_of_run, put_checkpoint
 from tidemark.local_glue.store.database import JobRun, Store
 
 ENABLE = "job-bookmark-enable"
@@ -45,13 +47,14 @@ def record(home: Home, run_id: str, state: str, started_at_ms: int) -> JobRun:
     return run
 
 
-def commit(home: Home, run_id: str, started_at_ms: int, source: S3Source = SOURCE) -> None:
+def commit(home: Home, run_id: str, started_at_ms: int, source: S3Source | None = SOURCE) -> None:
     """Let a run of the job read what is new and commit, as its process would."""
     run = record(home, run_id, "RUNNING", started_at_ms)
     now = inputs_of(home, JOB.script_location, ARGUMENTS, (RAW, LOOKUP))
     args = {"JOB_NAME": "curate", "JOB_RUN_ID": run_id, "job_bookmark_option": ENABLE}
     session = start_session("curate", args)
-    files_to_read(source)
+    if source:
+        files_to_read(source)
     session.commit()
     (home.runs / run_id).mkdir()
     write_inputs(home.runs / run_id, now)
@@ -107,6 +110,22 @@ def reset(home):
         assert bookmark_of_version(store, "curate", bookmark.version + 1)
 
 
+def other_bytes_of_the_same_time(home):
+    file = home.local_path(f"{RAW}day=1/a.parquet")
+    before = file.stat()
+    file.write_text("b", encoding="utf-8")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def scanned(home, *datasets):
+    """Let the last run have read these by Spark alone, as its end records it."""
+    commit(home, "jr_2", 2, None)
+    with Store(home.database) as store:
+        found = checkpoint_of_run(store, "jr_2")
+        reads = tuple(DatasetRead(dataset, rows=1) for dataset in datasets)
+        put_checkpoint(store, replace(found, read=reads))
+
+
 def new_file_unlisted(home):
     (home.lake / "other").mkdir()
     commit(home, "jr_2", 2, replace(SOURCE, paths=("s3://other/",), transformation_ctx="o"))
@@ -124,7 +143,17 @@ CHANGES = {
     "script": (write(JOB.script_location, "pass"), "its code has changed"),
     "libs": (write("s3://assets/libs.zip", "y"), "its code has changed"),
     "reset": (reset, "its bookmark is not the one"),
+    "same size and time": (other_bytes_of_the_same_time, f"{RAW} has changed"),
     "failed": (lambda home: record(home, "jr_2", "FAILED", 2), "its last run is FAILED"),
+    "failed, and the clock set back": (
+        lambda home: record(home, "jr_2", "FAILED", 0),
+        "its last run is FAILED",
+    ),
+    "query of a database": (
+        lambda home: scanned(home, RAW, "jdbc:#query"),
+        "it reads jdbc:#query, which is not one of its declared inputs",
+    ),
+    "nothing that is known": (scanned, "what its last run read is not known"),
     "no commit": (
         lambda home: record(home, "jr_2", "SUCCEEDED", 2),
         "its bookmark is not the one",
@@ -160,6 +189,12 @@ def test_whatever_has_changed_starts_the_run(home, change, expected):
     change(home)
 
     assert reason(home).startswith(expected)
+
+
+def test_a_job_that_reads_its_declared_data_by_spark_alone_has_no_reason_either(home):
+    scanned(home, RAW, f"{LOOKUP}c.csv")
+
+    assert reason(home) == ""
 
 
 def test_other_arguments_start_it_and_the_id_of_a_workflow_run_does_not(home):
@@ -217,6 +252,7 @@ def test_the_engine_ends_such_a_run_at_once_and_what_follows_it_starts(home):
     assert log.startswith(f"nothing new: {RAW}, {LOOKUP} unchanged since the last commit")
     assert (forced["JobRunState"], "StateDetail" in forced) == ("FAILED", False)
     assert "it was started" in forced["ErrorMessage"]
+    assert not (home.runs / skipped["Id"] / REASON_FILE).exists()
     with Store(home.database) as store:
         checkpoint = checkpoint_of_run(store, skipped["Id"])
         assert latest_bookmark(store, "curate").version == 1

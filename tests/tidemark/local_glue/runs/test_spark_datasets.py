@@ -162,6 +162,10 @@ def test_a_table_that_is_made_from_a_query_is_not_made_again():
 @pytest.mark.spark
 def test_spark_tells_of_what_scripts_write_and_scan(spark, s3, logged, tmp_path):
     s3.put("in/a.json", '{"id": 1, "day": "x"}\n{"id": 2, "day": "y"}\n')
+    s3.put("other/a.json", '{"id": 1, "day": "x"}\n')
+    folders = [f"{s3.uri}{'long' * 20}{number}/" for number in range(5)]
+    for folder in folders:
+        s3.put(f"{folder.removeprefix(s3.uri)}a.json", '{"id": 1, "day": "x"}\n')
     address = "jdbc:derby:memory:written;create=true"
     options = {"url": address, "driver": "org.apache.derby.jdbc.EmbeddedDriver"}
 
@@ -169,14 +173,21 @@ def test_spark_tells_of_what_scripts_write_and_scan(spark, s3, logged, tmp_path)
         frame = spark.read.json(f"{s3.uri}in/")
         frame.write.mode("append").csv(f"{s3.uri}out")
         frame.count()
+        spark.read.json([f"{s3.uri}in/", f"{s3.uri}other/", *folders]).collect()
         by_day = frame.write.mode("overwrite").partitionBy("day")
         by_day.option("partitionOverwriteMode", "dynamic").parquet(f"{s3.uri}days")
         frame.write.format("jdbc").options(dbtable="t", **options).mode("append").save()
+        for what in ({"dbtable": "t"}, {"query": "select * from t"}):
+            spark.read.format("jdbc").options(**options, **what).load().collect()
 
     (tmp_path / "log").write_text(logged(act), encoding="utf-8")
     counts = read_row_counts(tmp_path)
 
-    assert counts.scans == (Scan(f"{s3.uri}in/", "", 2, 1),)
+    assert counts.scans == (
+        Scan(f"{s3.uri}in/", "", 10, 8, (f"{s3.uri}other/", folders[0], "s3:#more")),
+        Scan("jdbc:#t", "", 2, None),
+        Scan("jdbc:#query", "", 2, None),
+    )
     files, days, table = counts.writes
     assert files.dataset == f"{s3.uri}out/"
     assert (files.mode, files.rows) == ("append", 2)
