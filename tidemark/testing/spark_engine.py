@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JVM_LOG = "jvm.log"
+OF_WORKERS = "spark.executorEnv."
 JVM_GRACE_S = 5.0
 # A JVM of tests lives for seconds: optimising its code costs more than it brings.
 QUICK = "-XX:TieredStopAtLevel=1"
@@ -51,7 +52,7 @@ class SparkEngine:
             settings: Spark properties beside those of a job run.
         """
         self._home = home
-        self._folder = folder
+        self.folder = folder
         self._settings = settings
         self._session: SparkSession | None = None
         self._state: JvmState | None = None
@@ -73,14 +74,14 @@ class SparkEngine:
     @property
     def jvm_log(self) -> Path:
         """What the JVM has written to its output."""
-        return self._folder / JVM_LOG
+        return self.folder / JVM_LOG
 
     def events(self) -> Path | None:
         """Return the event log of the context, once all events are in it; None if it is gone."""
         if self._session is None or not self._is_alive():
             return None
         self._bus().waitUntilEmpty()
-        logs = (self._folder / EVENTS_FOLDER).glob("*")
+        logs = (self.folder / EVENTS_FOLDER).glob("*")
         return max(logs, key=lambda log: log.stat().st_mtime_ns, default=None)
 
     @staticmethod
@@ -91,29 +92,11 @@ class SparkEngine:
 
     def close(self) -> None:
         """Stop Spark and its JVM, so that another may be started."""
-        from pyspark import SparkContext
-        from pyspark.sql import SparkSession, SQLContext
-
         session, self._session, self._state = self._session, None, None
-        if session is None:
-            return
-        gateway = SparkContext._gateway
-        for call in (session.stop, gateway.shutdown if gateway else session.stop):
+        if session is not None:
             with contextlib.suppress(Exception):  # a JVM that a script ended
-                call()
-        process = getattr(gateway, "proc", None)
-        if process is not None:
-            with contextlib.suppress(OSError):
-                process.stdin.close()
-            try:
-                process.wait(JVM_GRACE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        SparkContext._gateway = SparkContext._jvm = None
-        SparkContext._active_spark_context = None
-        SparkSession._instantiatedSession = SparkSession._activeSession = None
-        SQLContext._instantiatedContext = None
+                session.stop()
+            _end_jvm()
 
     @contextmanager
     def lent(self, catalog: Path, settings: Mapping[str, str], taken: Taken) -> Iterator[None]:
@@ -135,7 +118,7 @@ class SparkEngine:
                 self._connect(catalog)
                 state.put(settings)
                 _forget(context)
-                _patch_pyspark(patch, context, taken, state)
+                _patch_pyspark(patch, context, taken, state, settings)
                 yield
             finally:
                 if self._is_alive():
@@ -169,13 +152,13 @@ class SparkEngine:
         from pyspark import SparkContext, java_gateway
         from pyspark.sql import SparkSession
 
-        self._folder.mkdir(exist_ok=True)
+        self.folder.mkdir(exist_ok=True)
         settings = {
             DAEMON: WORKERS,
             **self._settings,
             **catalog_settings(self._home, {}, self._settings).settings,
         }
-        variables = write_spark_conf(self._folder, self._home, find_java_home(), settings)
+        variables = write_spark_conf(self.folder, self._home, find_java_home(), settings)
         tool = os.environ.get("JAVA_TOOL_OPTIONS") or QUICK
         with (
             pytest.MonkeyPatch.context() as patch,
@@ -187,11 +170,39 @@ class SparkEngine:
                 patch.setenv(name, value)
             # As a job run sets it: the workers of Spark import awsglue too.
             patch.setenv("PYTHONPATH", os.pathsep.join((str(SITE), *sys.path)))
-            patch.chdir(self._folder)
+            patch.chdir(self.folder)
             launch: Any = java_gateway.launch_gateway
             gateway = launch(None, {"stdout": log, "stderr": log})
             SparkContext._gateway, SparkContext._jvm = gateway, gateway.jvm
-            return SparkSession.builder.getOrCreate()
+            try:
+                return SparkSession.builder.getOrCreate()
+            except BaseException:  # Ctrl-C, or a time limit of the test
+                _end_jvm()
+                raise
+
+
+def _end_jvm() -> None:
+    """End the JVM of this process, so that another may be started."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession, SQLContext
+
+    gateway = SparkContext._gateway
+    if gateway is not None:
+        with contextlib.suppress(Exception):  # a JVM that a script ended
+            gateway.shutdown()
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        try:
+            process.wait(JVM_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    SparkContext._gateway = SparkContext._jvm = None
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    SQLContext._instantiatedContext = None
 
 
 def _forget(context: SparkContext) -> None:
@@ -238,13 +249,24 @@ def _stop_work(context: SparkContext) -> None:
 
 
 def _patch_pyspark(
-    patch: pytest.MonkeyPatch, shared: SparkContext, taken: Taken, state: JvmState
+    patch: pytest.MonkeyPatch,
+    shared: SparkContext,
+    taken: Taken,
+    state: JvmState,
+    settings: Mapping[str, str],
 ) -> None:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
     from pyspark.sql.conf import RuntimeConfig
 
-    def initialize(_: SparkContext, conf: Any) -> Any:
+    of_workers = {
+        name.removeprefix(OF_WORKERS): value
+        for name, value in settings.items()
+        if name.startswith(OF_WORKERS)
+    }
+
+    def initialize(own: SparkContext, conf: Any) -> Any:
+        own.environment = {**of_workers, **own.environment}
         wanted = taken_in_process(asked_of(conf, shared), taken, shared)
         state.put(wanted)
         return shared._jsc
