@@ -287,11 +287,10 @@ class GlueJob:
         began: float,
         repeat: Callable[[], GlueRun],
     ) -> GlueRun:
-        home, after = self._test.home, self._contents()
-        with Store(home.database) as store:
+        after = self._contents()
+        with Store(self._test.home.database) as store:
             recorded = recorded_run(
                 store,
-                home,
                 finished,
                 job,
                 arguments=merged,
