@@ -10,7 +10,6 @@ import contextlib
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,19 +21,18 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.metastore.asked import catalog_settings
 from tidemark.local_glue.metastore.connect import Metastore
-from tidemark.local_glue.runs.datalake_formats import local_settings
 from tidemark.local_glue.runs.job_runs import SITE
 from tidemark.local_glue.runs.jvms.borrow import DAEMON, WORKERS
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.testing.jvm_state import JvmState
-from tidemark.testing.spark_settings import Taken, asked_of, taken_in_process
+from tidemark.testing.spark_patches import kept_ctrl_c, patch_pyspark
+from tidemark.testing.spark_settings import Taken
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 JVM_LOG = "jvm.log"
-OF_WORKERS = "spark.executorEnv."
 JVM_GRACE_S = 5.0
 # A JVM of tests lives for seconds: optimising its code costs more than it brings.
 QUICK = "-XX:TieredStopAtLevel=1"
@@ -118,7 +116,7 @@ class SparkEngine:
                 self._connect(catalog)
                 state.put(settings)
                 _forget(context)
-                _patch_pyspark(patch, context, taken, state, settings)
+                patch_pyspark(patch, context, taken, state, settings)
                 yield
             finally:
                 if self._is_alive():
@@ -175,7 +173,8 @@ class SparkEngine:
             gateway = launch(None, {"stdout": log, "stderr": log})
             SparkContext._gateway, SparkContext._jvm = gateway, gateway.jvm
             try:
-                return SparkSession.builder.getOrCreate()
+                with kept_ctrl_c():
+                    return SparkSession.builder.getOrCreate()
             except BaseException:  # Ctrl-C, or a time limit of the test
                 _end_jvm()
                 raise
@@ -246,55 +245,3 @@ def _stop_work(context: SparkContext) -> None:
     if own is not None and own is not context:
         own.stop()
     context._jsc.sc().cancelAllJobs()
-
-
-def _patch_pyspark(
-    patch: pytest.MonkeyPatch,
-    shared: SparkContext,
-    taken: Taken,
-    state: JvmState,
-    settings: Mapping[str, str],
-) -> None:
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-    from pyspark.sql.conf import RuntimeConfig
-
-    of_workers = {
-        name.removeprefix(OF_WORKERS): value
-        for name, value in settings.items()
-        if name.startswith(OF_WORKERS)
-    }
-
-    def initialize(own: SparkContext, conf: Any) -> Any:
-        own.environment = {**of_workers, **own.environment}
-        wanted = taken_in_process(asked_of(conf, shared), taken, shared)
-        state.put(wanted)
-        return shared._jsc
-
-    stop = SparkContext.stop
-
-    def stop_own(context: SparkContext) -> None:
-        if getattr(context, "_jsc", None) is not shared._jsc:
-            stop(context)
-            return
-        context._jsc = None
-        if (server := getattr(context, "_accumulatorServer", None)) is not None:
-            # Which waits for half a second at most, with nothing to do.
-            threading.Thread(target=server.shutdown, daemon=True).start()
-            context._accumulatorServer = None  # type: ignore[assignment]
-        with SparkContext._lock:
-            SparkContext._active_spark_context = None
-
-    get, put = SparkSession.Builder.getOrCreate, RuntimeConfig.set
-
-    def get_or_create(builder: Any) -> SparkSession:
-        builder._options.update(local_settings(builder._options))
-        return get(builder)
-
-    def put_setting(config: Any, key: str, value: Any) -> None:
-        put(config, key, local_settings({key: value}).get(key, value))
-
-    patch.setattr(SparkContext, "_initialize_context", initialize)
-    patch.setattr(SparkContext, "stop", stop_own)
-    patch.setattr(SparkSession.Builder, "getOrCreate", get_or_create)
-    patch.setattr(RuntimeConfig, "set", put_setting)

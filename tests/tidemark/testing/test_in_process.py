@@ -39,12 +39,30 @@ def time_limit():
     signal.signal(signal.SIGALRM, before)
 
 
-def test_time_limit_of_a_test_ends_it_within_a_script(glue_job, script, time_limit, spark):
-    file = script("import time\ntime.sleep(30)\n")
-    time_limit(0.5)
+BUSY = (
+    "import time\nfrom pyspark.context import SparkContext\n"
+    "SparkContext().parallelize([1], 1).foreach(lambda _: time.sleep(30))\n"
+)
 
+
+def test_time_limit_of_a_test_ends_it_within_a_call_of_spark(glue_job, script, time_limit, spark):
+    file = script(BUSY)
+    time_limit(1)
     with pytest.raises(pytest.fail.Exception, match="too slow"):
         glue_job(file)
+
+    assert glue_job(script("print('the next one')")).stdout == "the next one\n"
+
+
+def test_ctrl_c_ends_a_test_within_a_call_of_spark(glue_job, script, spark):
+    main = threading.main_thread().ident
+    timer = threading.Timer(1, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        glue_job(script(BUSY))
+    timer.join()
+
+    assert glue_job(script("print('the next one')")).stdout == "the next one\n"
 
 
 def test_time_limit_of_a_test_goes_on_after_a_script(glue_job, script, time_limit, spark):
