@@ -169,13 +169,23 @@ class SparkEngine:
             # As a job run sets it: the workers of Spark import awsglue too.
             patch.setenv("PYTHONPATH", os.pathsep.join((str(SITE), *sys.path)))
             patch.chdir(self.folder)
+            launched: list[Any] = []
+
+            def launch_process(*arguments: Any, **named: Any) -> Any:
+                launched.append(subprocess.Popen(*arguments, **named))  # noqa: S603 (of PySpark)
+                return launched[-1]
+
+            patch.setattr(java_gateway, "Popen", launch_process)
             launch: Any = java_gateway.launch_gateway
-            gateway = launch(None, {"stdout": log, "stderr": log})
-            SparkContext._gateway, SparkContext._jvm = gateway, gateway.jvm
             try:
+                gateway = launch(None, {"stdout": log, "stderr": log})
+                SparkContext._gateway, SparkContext._jvm = gateway, gateway.jvm
                 with kept_ctrl_c():
                     return SparkSession.builder.getOrCreate()
             except BaseException:  # Ctrl-C, or a time limit of the test
+                for process in launched:
+                    process.kill()
+                    process.wait()
                 _end_jvm()
                 raise
 

@@ -86,32 +86,39 @@ def test_ctrl_c_and_the_end_of_a_debugger_are_for_the_tests(error, glue_job, scr
 
 
 STOPPED = """
-import sys
+import os, sys
 from pathlib import Path
+from pyspark import java_gateway
 from pyspark.sql import SparkSession
 from tidemark.local_glue.home import Home
 from tidemark.testing.spark_engine import SparkEngine
 
-def interrupted(builder):
+def interrupted(*_):
     raise KeyboardInterrupt
 
+folder, when = Path(sys.argv[1]), sys.argv[2]
+if when == "launch":
+    java_gateway.time.sleep = interrupted
 SparkSession.Builder.getOrCreate = interrupted
-folder = Path(sys.argv[1])
 engine = SparkEngine(Home.open(folder / "home"), folder / "spark", {})
 try:
     engine.session
 except KeyboardInterrupt:
     print("somebody else has started Spark:", engine.has_foreign_context())
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("no JVM is left")
 """
 
 
 @pytest.mark.nightly
-def test_spark_that_was_stopped_while_it_started_is_none_of_the_tests(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", STOPPED, str(tmp_path)], capture_output=True, text=True, check=True
-    )
+@pytest.mark.parametrize("when", ["launch", "context"])
+def test_spark_that_was_stopped_while_it_started_leaves_nothing(when, tmp_path):
+    command = [sys.executable, "-c", STOPPED, str(tmp_path), when]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
 
-    assert done.stdout == "somebody else has started Spark: False\n"
+    assert done.stdout == "somebody else has started Spark: False\nno JVM is left\n"
 
 
 def test_libraries_are_there_for_functions_of_users_too(lake, glue_job, script):
