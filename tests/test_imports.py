@@ -86,8 +86,8 @@ ALLOWED = {
     # The templates of jobs, their tests and their calls: they are for those folders.
     "tidemark/scaffold/templates": "aws_cdk awsglue boto3 constructs infra pyspark pytest "
     "tidemark/constructs watermarks",
-    "tidemark/testing": "_pytest awsglue boto3 botocore fastavro pyspark pytest tidemark/assembly "
-    "tidemark/checks/schedules tidemark/errors.py tidemark/local_glue watermarks",
+    "tidemark/testing": "_pytest awsglue boto3 botocore fastavro py4j pyspark pytest "
+    "tidemark/assembly tidemark/checks/schedules tidemark/errors.py tidemark/local_glue watermarks",
     "tidemark/scaffold/sample_files.py": "",
     "tidemark/__main__.py": "tidemark/cli",
     "tidemark/__init__.py": "",

@@ -7,17 +7,13 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tidemark.testing.comparison import by_key, compare, fail, names_of
+from tidemark.testing.comparison import compare, fail, names_of
 from tidemark.testing.current import current_test
-from tidemark.testing.kills import Kill
-from tidemark.testing.recomputation import (
-    bookmarks_of_test,
-    forget,
-    put_back,
-    recomputed,
-    targets_of,
-)
+from tidemark.testing.kills import KILLED, Kill
+from tidemark.testing.positions import Positions, positions_of, put_positions
+from tidemark.testing.recomputation import recomputed, rows_of
 from tidemark.testing.run import GlueRun
+from tidemark.testing.targets import folders_written, targets_of
 
 if TYPE_CHECKING:
     from tidemark.testing.kit import GlueTest
@@ -39,17 +35,18 @@ def assert_incremental(
 ) -> None:
     """Assert that runs of a job read each file once, whatever happens between them.
 
-    The second run reads nothing; a new file is read alone; a run that is killed before
-    `Job.commit`, or right after, loses no row and adds no other; a file that arrives late, with an
-    earlier time than files that were read, is found. The job is run about ten times.
+    The second run reads nothing and changes no row; a new file is read alone; a run that is killed
+    before `Job.commit`, or right after, loses no row and adds no other; a file that arrives late,
+    with an earlier time than files that were read, is found. The job is run about ten times.
 
     Args:
         job: a script (with `arguments`), a run, ``glue_job.define(…)``, or a function that runs it.
         new: puts one new file; without, a copy of a file that the first run read.
         late: puts one file with a time some minutes ago; without, likewise.
         target: where the job writes; without, the folders that its runs write to.
-        key: columns that tell rows apart: with them, keys of the target are compared, and
-            without, rows. A repeated run may write rows again, as appending jobs do.
+        key: columns that tell rows apart: they alone are compared, and no key may be there more
+            often than it should. Without, whole rows are compared, and the run after a kill may
+            write rows again, as appending jobs do.
         **arguments: of a script.
 
     Raises:
@@ -58,6 +55,8 @@ def assert_incremental(
     __tracebackhide__ = True
     lake, run = _begun(job, arguments)
     first = _succeeded(run(), "the first run")
+    if isinstance(job, GlueRun) and not first.files_read:
+        first = _succeeded(job, "the first run")  # which has read all there is
     if not first.sources and first.files_read:
         fail(
             f"the first run read {int(first.files_read)} files without its bookmark: give the "
@@ -70,18 +69,21 @@ def assert_incremental(
             "where the job reads before; spark.read knows no bookmark"
         )
     files = _Files(lake, first.bookmarked.names)
+    keys, targets = names_of(key), targets_of(lake, target)
+    before = rows_of(lake, targets)
     _reads_nothing(_succeeded(run(), "the second run"), "the second run")
-    _reads(run, files.added(new), "the run after a new file")
+    found = rows_of(lake, targets)
+    compare(found, before, "a run with nothing new", keys=keys, at_most=True)
+    usual = _reads(run, files.added(new), "the run after a new file")
+    folders = folders_written(first, targets) & folders_written(usual, targets)
     for kill in ("before commit", "after commit"):
-        _survives(run, files.added(new), kill)
+        _survives(run, files.added(new), kill, folders)
     name = files.added(late, minutes_ago=LATE_MINUTES)
     _reads(run, name, f"the run after a file that is {LATE_MINUTES} minutes late")
     _reads_nothing(_succeeded(run(), "the last run"), "the last run")
-    targets = targets_of(target)
-    if targets:
-        keys = names_of(key)
-        found, wanted = recomputed(lake, run, targets)
-        compare(by_key(found, keys), by_key(wanted, keys), "the kills", at_most=bool(keys))
+    found = rows_of(lake, targets)
+    wanted = recomputed(lake, run, targets) if targets else {}
+    compare(found, wanted, "the kills", keys=keys, at_most=bool(keys))
 
 
 def assert_same_as_recomputed(
@@ -100,7 +102,8 @@ def assert_same_as_recomputed(
         target: where the job writes; without, the folders that its runs have written to.
         key: columns that tell rows apart: rows are compared by these alone.
         recompute: the rows that should be there, or a function that returns them; without, the job
-            runs once more, under another name and into an empty target, which is then put back.
+            runs once more, without its bookmark and watermarks and into an empty target; all of
+            that is then put back.
         repeats: whether a row may be there more often than in the recomputation, as jobs that
             append leave it after a kill.
         **arguments: of a script.
@@ -112,18 +115,20 @@ def assert_same_as_recomputed(
     keys = names_of(key)
     if recompute is not None:
         lake = _lake(current_test())
-        places = names_of(target) or ([str(job)] if isinstance(job, str) else targets_of(None))
-        found = [row for place in places for row in lake.rows(place)]
-        wanted = list(recompute() if callable(recompute) else recompute)
+        places = targets_of(lake, target if target or not isinstance(job, str) else job)
+        of_all = ", ".join(places)
+        found = {of_all: [row for place in places for row in lake.rows(place)]}
+        wanted = {of_all: list(recompute() if callable(recompute) else recompute)}
     else:
         lake, run = _begun(job, arguments)
         if not current_test().runs:
             _succeeded(run(), "the first run")
-        places = targets_of(target)
+        places = targets_of(lake, target)
         if not places:
             fail("no run of this test has written anything: give target=, such as 'raw/orders/'")
-        found, wanted = recomputed(lake, run, places)
-    compare(by_key(found, keys), by_key(wanted, keys), "the runs", at_most=not repeats)
+        found = rows_of(lake, places)
+        wanted = recomputed(lake, run, places)
+    compare(found, wanted, "the runs", keys=keys, at_most=not repeats)
 
 
 def assert_idempotent(
@@ -131,7 +136,8 @@ def assert_idempotent(
 ) -> None:
     """Assert that a job that runs again over the same input leaves the same rows, each as often.
 
-    The bookmark is put back between the two runs, as a retry after a kill finds it.
+    Its bookmark and watermarks are put back between the two runs, as a retry after a kill finds
+    them.
 
     Raises:
         AssertionError: rows came, went or were doubled; an appending job does that.
@@ -139,20 +145,19 @@ def assert_idempotent(
     __tracebackhide__ = True
     lake, run = _begun(job, arguments)
     test = current_test()
-    kept = bookmarks_of_test(test)
+    kept = positions_of(test)
     first = _succeeded(run(), "the first run")
     if not first.files_read:  # nothing was new: all that landed is the input
-        kept = []
-        forget(test, first.job_name)
+        kept = Positions()
+        put_positions(test, first.job_name, kept)
         first = _succeeded(run(), "the run over everything")
-    places = targets_of(target)
+    places = targets_of(lake, target)
     if not places:
         fail("the job has written nothing: put what it reads, or give target=, such as 'raw/'")
-    before = [row for place in places for row in lake.rows(place)]
-    put_back(test, first, kept)
+    before = rows_of(lake, places)
+    put_positions(test, first.job_name, kept)
     _succeeded(run(), "the same run again")
-    after = [row for place in places for row in lake.rows(place)]
-    compare(by_key(after, ()), by_key(before, ()), "running it again", at_most=True)
+    compare(rows_of(lake, places), before, "running it again", at_most=True)
 
 
 def _begun(job: Any, arguments: dict[str, Any]) -> tuple[Lake, Runner]:
@@ -196,13 +201,18 @@ class _Files:
 
     def __init__(self, lake: Lake, names: Sequence[str]) -> None:
         self._lake = lake
-        self._model = names[-1]
+        self._model = names[-1] if names else ""
 
     def added(self, put: Callable[[], object] | None, minutes_ago: float = 0) -> list[str]:
         """Put a file; return the names of what is new."""
         before = set(self._lake.names())
         if put is not None:
             put()
+        elif not self._lake.exists(self._model):
+            fail(
+                f"{self._model}, which the first run read, is not there any more, so no copy of it "
+                "can be new: give new= and late=, functions that put one file each"
+            )
         else:
             folder, _, name = self._model.rpartition("/")
             stem, dot, suffix = name.partition(".")
@@ -242,7 +252,15 @@ def _reads(run: Runner, names: list[str], which: str) -> GlueRun:
     return done
 
 
-def _survives(run: Runner, names: list[str], kill: Kill) -> None:
+def _survives(run: Runner, names: list[str], kill: Kill, folders: set[str]) -> None:
+    """Fail if a run that is killed around its commit loses something.
+
+    Args:
+        run: runs the job.
+        names: what is new to it.
+        kill: where it is killed.
+        folders: where a run with a new file writes to.
+    """
     __tracebackhide__ = True
     test = current_test()
     test.kill = kill
@@ -250,6 +268,15 @@ def _survives(run: Runner, names: list[str], kill: Kill) -> None:
     test.kill = None
     if killed.is_success:
         fail("the script never calls Job.commit: its bookmark does not move")
+    if killed.error != KILLED:
+        fail(f"the run that was to be killed {kill} {killed.state}: {killed.error}")
+    lost = folders - folders_written(killed, ())
+    if kill == "after commit" and lost:
+        fail(
+            f"a run that was killed right after Job.commit has not written to "
+            f"{', '.join(sorted(lost))}, where earlier ones wrote, so what it read is lost there: "
+            "call Job.commit last; target= names what is to be looked at"
+        )
     if kill == "before commit":
         _reads(run, names, "the run after one that was killed before Job.commit")
     _reads_nothing(_succeeded(run(), "the next run"), f"the run after a kill {kill}")

@@ -4,37 +4,48 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
-from tidemark.testing.lake_files import as_rows
+from tidemark.testing.lake_files import Row, as_rows
 
 MOST_SHOWN = 5
+OF_WINDOWS = {"window", "attempt"}  # folders of `watermarks.write_window`, which differ by the run
+RowsOf: TypeAlias = dict[str, list[Row]]
+"""Rows by the place where they are."""
 
 
-def compare(found: Counter[str], wanted: Counter[str], what: str, *, at_most: bool) -> None:
-    """Raise unless two collections have the same rows.
+def compare(
+    found: RowsOf, wanted: RowsOf, what: str, *, keys: Sequence[str] = (), at_most: bool
+) -> None:
+    """Raise unless the same places have the same rows.
 
     Args:
-        found: how often each row is there.
-        wanted: how often it should be.
-        what: brought them there.
+        found: what is there.
+        wanted: what should be.
+        what: brought it there.
+        keys: columns that tell rows apart; without, all do.
         at_most: whether a row may not be there more often than it should.
 
     Raises:
         AssertionError: they have not.
     """
     __tracebackhide__ = True
+    for place, rows in found.items():
+        told = list(_differences(by_key(rows, keys), by_key(wanted[place], keys), at_most))
+        if told:
+            fail(f"after {what}, {'; '.join(told)} (in {place})")
+
+
+def _differences(found: Counter[str], wanted: Counter[str], at_most: bool) -> Iterable[str]:
     extra = found - wanted
-    if not at_most:
-        extra = Counter({row: times for row, times in extra.items() if row not in wanted})
-    missing = wanted - found
-    if missing or extra:
-        told = [
-            f"{sum(rows.values())} rows {text}: {_shown(rows)}"
-            for rows, text in ((missing, "are missing"), (extra, "should not be there"))
-            if rows
-        ]
-        fail(f"after {what}, {'; '.join(told)}")
+    known = Counter({row: times for row, times in extra.items() if row in wanted})
+    for rows, text in (
+        (wanted - found, "are missing"),
+        (extra - known, "should not be there"),
+        (known if at_most else Counter[str](), "are there more often than they should be"),
+    ):
+        if rows:
+            yield f"{sum(rows.values())} rows {text}: {_shown(rows)}"
 
 
 def _shown(rows: Counter[str]) -> str:
@@ -62,4 +73,8 @@ def by_key(rows: Iterable[Any], keys: Sequence[str]) -> Counter[str]:
     for name in keys:
         if plain and not any(name in row for row in plain):
             raise ValueError(f"key {name!r} is no column; the rows have {', '.join(plain[0])}")
-    return Counter(str({name: row.get(name) for name in (keys or sorted(row))}) for row in plain)
+    return Counter(str({name: row.get(name) for name in keys or _columns(row)}) for row in plain)
+
+
+def _columns(row: Row) -> list[str]:
+    return sorted(row.keys() - OF_WINDOWS if row.keys() >= OF_WINDOWS else row)

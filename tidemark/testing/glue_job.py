@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -44,6 +45,7 @@ SCRIPT_FOLDERS = ("", "glue_jobs")
 POLL_S = 0.01
 EXTRA_FILES = "--extra-py-files"
 TIMEOUT_MINUTES = 10
+_one_at_a_time = threading.Lock()  # a run changes the process that all threads of a test share
 _needing: dict[str, str] = {}  # why a script, by its hash, was found to need a process
 
 
@@ -103,7 +105,8 @@ class GlueJob:
         def repeat() -> GlueRun:
             return self(script, bookmark, isolated=isolated, **arguments)
 
-        run = self._run(Submission(file, name, words), isolated, repeat)
+        with _one_at_a_time:
+            run = self._run(Submission(file, name, words), isolated, repeat)
         self._test.runs.append(run)
         sys.stdout.write(run.stdout)  # pytest shows it with a failure
         return run
@@ -284,11 +287,10 @@ class GlueJob:
         began: float,
         repeat: Callable[[], GlueRun],
     ) -> GlueRun:
-        home, after = self._test.home, self._contents()
-        with Store(home.database) as store:
+        after = self._contents()
+        with Store(self._test.home.database) as store:
             recorded = recorded_run(
                 store,
-                home,
                 finished,
                 job,
                 arguments=merged,

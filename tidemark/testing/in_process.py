@@ -38,13 +38,16 @@ from tidemark.local_glue.runs.job_runs import SITE, Machine, environment_of, scr
 from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER, TEMPORARY_FOLDER, spark_home
 from tidemark.local_glue.store.database import JobRun
-from tidemark.testing.kills import KILLED, Kill, KilledError, killed_at_commit
+from tidemark.testing.kills import KILLED, SURVIVED, Kill, KilledError, killed_at_commit
+from tidemark.testing.libraries import kept_for_workers
 from tidemark.testing.output import kept_output
-from tidemark.testing.process_state import NeedsProcessError, like_a_process
+from tidemark.testing.process_state import NeedsProcessError, like_a_process, own_ends
 from tidemark.testing.spark_engine import SparkEngine
 from tidemark.testing.spark_settings import Taken, why_process
 
 WAREHOUSE = "spark.sql.warehouse.dir"
+# Ctrl-C, a time limit of the test, the end of a debugger: for the tests, not for the script.
+OF_THE_TESTS = (KeyboardInterrupt, pytest.fail.Exception, pytest.exit.Exception)
 
 
 @dataclass
@@ -114,10 +117,12 @@ def run_in_process(
         return NeedsProcessError(why)
 
     def body() -> None:
-        with kept_output(folder / "stdout.log", folder / SCRIPT_STDERR_FILE):
+        with kept_output(folder / "stdout.log", folder / SCRIPT_STDERR_FILE), own_ends():
             hide_what_does_not_ship()
             try:
                 _run(script, name, run, ended)
+            except OF_THE_TESTS:
+                raise
             except BaseException as error:  # noqa: BLE001 (whatever a script raises fails its run)
                 ended.exception = error
                 traceback.print_exception(
@@ -132,7 +137,7 @@ def run_in_process(
         wanted = {
             **settings,
             WAREHOUSE: (folder / TEMPORARY_FOLDER / "warehouse").as_uri(),
-            **_of_workers(libraries),
+            **_of_workers(kept_for_workers(libraries, engine.folder)),
             **catalog.settings,
         }
         stack.enter_context(engine.lent(database, wanted, Taken(machine.home, refuse)))
@@ -160,16 +165,20 @@ def run_in_process(
                 refuse=refuse,
             )
         )
-        stack.enter_context(killed_at_commit(kill))
+        killed = stack.enter_context(killed_at_commit(kill))
         body()
-    if isinstance(ended.exception, KilledError):
-        ended.error, ended.exception = KILLED, None
+    if killed.is_reached and ended.needs_process is None:
+        is_dead = isinstance(ended.exception, KilledError)
+        ended.error, ended.exception = (KILLED if is_dead else SURVIVED), None
     _finish_logs(folder, engine.jvm_log, log_begin)
     shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
     return ended
 
 
 def _run(script: Path, name: str, run: JobRun, ended: Ended) -> None:
+    # coverage.py believes __file__, which is the copy in the folder of the run, unless it has seen
+    # the file of the code before.
+    exec(compile("", name, "exec"), {"__file__": name})  # noqa: S102 (nothing)
     try:
         run_script(script, name)
     except SystemExit as error:

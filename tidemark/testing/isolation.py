@@ -16,6 +16,7 @@ CALLS = {
     ),
     "setCheckpointDir": "it calls {}, which Spark never takes back",
     "enableHiveSupport": "it calls {}, which Spark takes only as it starts",
+    **dict.fromkeys(("awaitTermination", "forEachBatch"), "it calls {}, which may not end"),
     "setrlimit": "it calls {}, which holds for the process",
 }
 IMPORTS = ("multiprocessing", "ctypes", "faulthandler", "resource")

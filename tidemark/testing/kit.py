@@ -144,6 +144,11 @@ class GlueTest:
             )
         return self.kit.engine.session
 
+    @property
+    def has_dynamodb(self) -> bool:
+        """Whether it has started DynamoDB."""
+        return bool(self._endpoint)
+
     def dynamodb(self) -> str:
         """Start DynamoDB with the table of watermarks, if it was not; return its URL."""
         if not self._endpoint:

@@ -130,7 +130,11 @@ class Lake:
                 return []
             reader = self._spark().read.format(format or "csv").options(**options)
             return [lake_files.plain(row) for row in reader.load(self.uri(place)).collect()]
-        self._check_no_table(place)
+        if name := self.table_format(place):
+            raise UsageError(
+                f"lake.rows({place!r}): this is a table of {name}, whose files are not its "
+                "rows; let a job read the table, and write what the test looks at"
+            )
         found: list[Row] = []
         by_spark: dict[str, list[str]] = {}
         for name in self.names(place):
@@ -180,6 +184,14 @@ class Lake:
                 delete_entry(entry)
         else:
             path.unlink(missing_ok=True)
+
+    def table_format(self, place: str) -> str | None:
+        """Return whose table a folder is: Iceberg, Delta Lake or Hudi; None of a plain one."""
+        for folder, name in lake_files.TABLE_FORMATS.items():
+            path = self.path(place) / folder
+            if path.is_dir() and (name != "Iceberg" or list(path.glob("*.metadata.json"))):
+                return name
+        return None
 
     def names(self, place: str = "", *, hidden: bool = False) -> list[str]:
         """Return the objects below a place as ``bucket/key``, in order.
@@ -267,15 +279,6 @@ class Lake:
         above = self.path(place).relative_to(self._home.lake).parts
         pairs = (part.partition("=") for part in own[len(above) :])
         return {column: unquote(value) for column, separator, value in pairs if separator}
-
-    def _check_no_table(self, place: str) -> None:
-        for folder, name in lake_files.TABLE_FORMATS.items():
-            path = self.path(place) / folder
-            if path.is_dir() and (name != "Iceberg" or list(path.glob("*.metadata.json"))):
-                raise UsageError(
-                    f"lake.rows({place!r}): this is a table of {name}, whose files are not its "
-                    "rows; let a job read the table, and write what the test looks at"
-                )
 
 
 def _address(path: Path) -> str:

@@ -102,7 +102,7 @@ def rows_of_text(file: Path) -> list[Row]:
 
 def _rows_of_json(file: Path, text: str) -> list[Row]:
     try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
     except ValueError:
         pass  # one document over several lines, maybe
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import shutil
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
@@ -22,6 +24,27 @@ def shipped_packages(project: Path) -> dict[str, Path]:
         if (entry.is_dir() and (entry / "__init__.py").is_file()) or entry.suffix == ".py":
             found[entry.stem] = entry
     return found
+
+
+def kept_for_workers(libraries: Sequence[Path], folder: Path) -> list[Path]:
+    """Copy the libraries of a run to places that their content names; return these.
+
+    Python workers of Spark live longer than a run, and keep what they have imported.
+    """
+    return [_kept(library, folder / "libraries") for library in libraries]
+
+
+def _kept(library: Path, folder: Path) -> Path:
+    files = [library] if library.is_file() else sorted(library.rglob("*.py"))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(library.parent)}\n".encode() + file.read_bytes())
+    place = folder / digest.hexdigest()[:32] / library.name
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copyfile if library.is_file() else shutil.copytree
+        copy(library, place)
+    return place
 
 
 def zip_packages(packages: Mapping[str, Path], archive: Path) -> None:

@@ -189,7 +189,6 @@ class Pipeline:
         took = (run.completed_at_ms or run.started_at_ms) - run.started_at_ms
         return recorded_run(
             store,
-            self._test.home,
             run,
             job,
             arguments=job.default_arguments,

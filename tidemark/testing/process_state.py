@@ -74,12 +74,12 @@ def like_a_process(
         stack.enter_context(_kept_settings())
         stack.enter_context(_kept_logging())
         stack.enter_context(_kept_signals())
+        stack.enter_context(_no_running_loop())
         stack.enter_context(_kept_modules(hidden, folder, path))
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         _guard(patch, refuse)
         patch.setattr(sys, "argv", list(arguments))
         stack.enter_context(_kept_place(variables, folder))
-        stack.enter_context(_own_ends())
         stack.enter_context(_plain_warnings())
         yield
 
@@ -175,18 +175,36 @@ def _kept_logging() -> Iterator[None]:
 
 @contextmanager
 def _kept_signals() -> Iterator[None]:
-    """Keep the handlers of signals; Spark's own one for Ctrl-C among them."""
+    """Keep the handlers of signals, Spark's own one for Ctrl-C among them, and the alarm."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     kept = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    due, interval = signal.getitimer(signal.ITIMER_REAL)  # such as the time limit of the test
+    began = time.monotonic()
     try:
         yield
     finally:
-        signal.alarm(0)
+        due -= time.monotonic() - began
+        signal.setitimer(signal.ITIMER_REAL, due if due > 0 else interval, interval)
         for number, handler in kept.items():
             if handler is not None and signal.getsignal(number) is not handler:
                 signal.signal(number, handler)
+
+
+@contextmanager
+def _no_running_loop() -> Iterator[None]:
+    """Let a script call `asyncio.run`, also in a test that is a coroutine."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        yield
+        return
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(running)
 
 
 @contextmanager
@@ -219,8 +237,8 @@ def _kept_modules(project: Path, folder: Path, path: Sequence[str]) -> Iterator[
 
 
 @contextmanager
-def _own_ends() -> Iterator[None]:
-    """Call what the script registers with ``atexit`` at the end of its run, threads joined."""
+def own_ends() -> Iterator[None]:
+    """Call what a script registers with ``atexit`` at the end of its run, threads joined."""
     registered: list[Callable[[], object]] = []
     threads = set(threading.enumerate())
 

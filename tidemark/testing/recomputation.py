@@ -2,55 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from tidemark.local_glue.store.database import Store
-from tidemark.testing.comparison import names_of
+from tidemark.testing.comparison import OF_WINDOWS, RowsOf
 from tidemark.testing.current import current_test
 from tidemark.testing.lake_files import Row
+from tidemark.testing.positions import (
+    Positions,
+    committed_windows,
+    positions_of,
+    put_positions,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tidemark.testing.kit import GlueTest
     from tidemark.testing.lake import Lake
     from tidemark.testing.run import GlueRun
 
 
-def targets_of(target: str | Sequence[str] | None) -> list[str]:
-    """Return where jobs of this test write: what is given, or folders among their arguments."""
-    if target is not None:
-        return names_of(target)
-    found = set()
-    for run in current_test().runs:
-        for value in run.arguments.values():
-            place = value.partition("://")[2].rstrip("/")
-            is_written = any(name.startswith(f"{place}/") for name in run.files_written)
-            if place and is_written and not any(n.startswith(f"{place}/") for n in run.files_read):
-                found.add(f"{place}/")
-    return sorted(
-        place for place in found if not any(place != it and place.startswith(it) for it in found)
-    )
+def rows_of(lake: Lake, places: Sequence[str]) -> RowsOf:
+    """Return the rows that are there now, by place; of windows, those of committed ones."""
+    found = {place: lake.rows(place) for place in places}
+    if not any(row.keys() >= OF_WINDOWS for rows in found.values() for row in rows):
+        return found
+    committed = committed_windows(current_test())
+    return {
+        place: [row for row in rows if committed is None or _counts(row, committed)]
+        for place, rows in found.items()
+    }
 
 
-def recomputed(
-    lake: Lake, run: Callable[[], GlueRun], places: Sequence[str]
-) -> tuple[list[Row], list[Row]]:
-    """Return the rows that are there, and those of one run over everything, into empty targets."""
+def _counts(row: Row, committed: set[tuple[str, str]]) -> bool:
+    is_of_window = row.keys() >= OF_WINDOWS
+    return not is_of_window or (str(row["window"]), str(row["attempt"])) in committed
+
+
+def recomputed(lake: Lake, run: Callable[[], GlueRun], places: Sequence[str]) -> RowsOf:
+    """Return the rows of one run over everything, into empty targets, by place."""
     test = current_test()
-    found = [row for place in places for row in lake.rows(place)]
     folders = [(place, lake.path(place)) for place in places]
     kept = [(place, it, it.with_name(f"_{it.name}.kept")) for place, it in folders]
-    last = test.runs[-1]
-    bookmarks = bookmarks_of_test(test)
+    job_name = test.runs[-1].job_name
+    positions = positions_of(test)
     try:
         for _, folder, aside in kept:
             if folder.exists():
                 folder.rename(aside)
-        forget(test, last.job_name)
+            if folder.parent == test.home.lake:
+                folder.mkdir()  # a bucket stays
+        put_positions(test, job_name, Positions())
         run().check()
-        wanted = [row for place in places for row in lake.rows(place)]
+        return rows_of(lake, places)
     finally:
         for place, folder, aside in kept:
             lake.delete(place)
@@ -58,27 +60,4 @@ def recomputed(
                 if folder.exists():
                     folder.rmdir()
                 aside.rename(folder)
-        put_back(test, last, bookmarks)
-    return found, wanted
-
-
-def bookmarks_of_test(test: GlueTest) -> list[Any]:
-    """Return every version of every bookmark of a test."""
-    with Store(test.home.database) as store:
-        return store.query("SELECT * FROM bookmark")
-
-
-def forget(test: GlueTest, job_name: str) -> None:
-    """Forget the bookmark of a job."""
-    with Store(test.home.database) as store, store.transaction():
-        store.query("DELETE FROM bookmark WHERE job_name = ?", (job_name,))
-
-
-def put_back(test: GlueTest, run: GlueRun, rows: Sequence[Any]) -> None:
-    """Make the bookmark of a job what it was."""
-    forget(test, run.job_name)
-    with Store(test.home.database) as store, store.transaction():
-        for row in rows:
-            if row["job_name"] == run.job_name:
-                marks = ", ".join("?" for _ in tuple(row))
-                store.query(f"INSERT INTO bookmark VALUES ({marks})", tuple(row))  # noqa: S608
+        put_positions(test, job_name, positions)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tidemark.assembly.definitions import JobDefinition
-from tidemark.local_glue.home import Home
 from tidemark.local_glue.runs.found_warnings import warnings_of
 from tidemark.local_glue.store.database import JobRun, Store
 from tidemark.testing.run import GlueRun
@@ -15,7 +14,6 @@ from tidemark.testing.sources_read import sources_read
 
 def recorded_run(
     store: Store,
-    home: Home,
     run: JobRun,
     job: JobDefinition,
     *,
@@ -28,7 +26,6 @@ def recorded_run(
 
     Args:
         store: of the home.
-        home: where it ran.
         run: as the engine recorded it.
         job: its job.
         arguments: that it ran with.
@@ -37,7 +34,7 @@ def recorded_run(
         repeat: runs the job once more.
     """
     folder = Path(run.log_path).parent
-    read = sources_read(store, home, run.run_id)
+    read = sources_read(store, folder, run.run_id)
     return GlueRun(
         job_name=run.job_name,
         run_id=run.run_id,

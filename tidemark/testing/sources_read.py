@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
-from tidemark.errors import TidemarkError
-from tidemark.local_glue.bookmarks.explain import OpenedSource, explain_source, sources_of_run
-from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.dataset_notes import noted_files
 from tidemark.local_glue.store.database import Store
 from tidemark.testing.run import SCHEME, FilesRead
 
@@ -27,33 +25,26 @@ class SourcesRead:
     sources: int
 
 
-def sources_read(store: Store, home: Home, run_id: str) -> SourcesRead:
-    """Return what a run has read; nothing if it opened no source."""
+def sources_read(store: Store, folder: Path, run_id: str) -> SourcesRead:
+    """Return what a run has read; nothing if it opened no source.
+
+    Args:
+        store: of the home.
+        folder: of the run.
+        run_id: the run.
+    """
     rows = store.query(
-        "SELECT job_name, files, next_state, source FROM source_read WHERE run_id = ?", (run_id,)
+        "SELECT files, next_state, source FROM source_read WHERE run_id = ?", (run_id,)
     )
-    if not rows:
-        return SourcesRead(FilesRead(()), FilesRead(()), 0)
     of_files = [row for row in rows if '"kind": "s3"' in row["source"]]
-    count = sum(row["files"] for row in of_files)
-    through = sum(row["files"] for row in of_files if row["next_state"] is not None)
-    opened = sources_of_run(store, rows[0]["job_name"], run_id)
-    marked = [source for source in opened if source.is_bookmarked]
+    marked = [row for row in of_files if row["next_state"] is not None]
     return SourcesRead(
-        FilesRead(_names(opened, home), count),
-        FilesRead(_names(marked, home), through),
-        len(marked),
+        FilesRead(_names(folder, is_bookmarked=False), sum(row["files"] for row in of_files)),
+        FilesRead(_names(folder, is_bookmarked=True), sum(row["files"] for row in marked)),
+        sum(row["next_state"] is not None for row in rows),
     )
 
 
-def _names(opened: Iterable[OpenedSource], home: Home) -> tuple[str, ...]:
-    names = set()
-    for source in opened:
-        if not source.is_of_files or source.source.get("push_down_predicate"):
-            continue  # which files a predicate selects, only Spark can tell
-        try:
-            explained = explain_source(source, home.existing_path, None)
-        except (TidemarkError, OSError):
-            continue  # the folder is gone by now
-        names |= {verdict.path.removeprefix(SCHEME) for verdict in explained.read}
-    return tuple(sorted(names))
+def _names(folder: Path, *, is_bookmarked: bool) -> tuple[str, ...]:
+    names = noted_files(folder, is_bookmarked=is_bookmarked)
+    return tuple(sorted(name.removeprefix(SCHEME) for name in names))

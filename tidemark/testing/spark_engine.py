@@ -10,7 +10,6 @@ import contextlib
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,12 +21,12 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.metastore.asked import catalog_settings
 from tidemark.local_glue.metastore.connect import Metastore
-from tidemark.local_glue.runs.datalake_formats import local_settings
 from tidemark.local_glue.runs.job_runs import SITE
 from tidemark.local_glue.runs.jvms.borrow import DAEMON, WORKERS
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.testing.jvm_state import JvmState
-from tidemark.testing.spark_settings import Taken, asked_of, taken_in_process
+from tidemark.testing.spark_patches import kept_ctrl_c, patch_pyspark
+from tidemark.testing.spark_settings import Taken
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -51,7 +50,7 @@ class SparkEngine:
             settings: Spark properties beside those of a job run.
         """
         self._home = home
-        self._folder = folder
+        self.folder = folder
         self._settings = settings
         self._session: SparkSession | None = None
         self._state: JvmState | None = None
@@ -73,14 +72,14 @@ class SparkEngine:
     @property
     def jvm_log(self) -> Path:
         """What the JVM has written to its output."""
-        return self._folder / JVM_LOG
+        return self.folder / JVM_LOG
 
     def events(self) -> Path | None:
         """Return the event log of the context, once all events are in it; None if it is gone."""
         if self._session is None or not self._is_alive():
             return None
         self._bus().waitUntilEmpty()
-        logs = (self._folder / EVENTS_FOLDER).glob("*")
+        logs = (self.folder / EVENTS_FOLDER).glob("*")
         return max(logs, key=lambda log: log.stat().st_mtime_ns, default=None)
 
     @staticmethod
@@ -91,29 +90,11 @@ class SparkEngine:
 
     def close(self) -> None:
         """Stop Spark and its JVM, so that another may be started."""
-        from pyspark import SparkContext
-        from pyspark.sql import SparkSession, SQLContext
-
         session, self._session, self._state = self._session, None, None
-        if session is None:
-            return
-        gateway = SparkContext._gateway
-        for call in (session.stop, gateway.shutdown if gateway else session.stop):
+        if session is not None:
             with contextlib.suppress(Exception):  # a JVM that a script ended
-                call()
-        process = getattr(gateway, "proc", None)
-        if process is not None:
-            with contextlib.suppress(OSError):
-                process.stdin.close()
-            try:
-                process.wait(JVM_GRACE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        SparkContext._gateway = SparkContext._jvm = None
-        SparkContext._active_spark_context = None
-        SparkSession._instantiatedSession = SparkSession._activeSession = None
-        SQLContext._instantiatedContext = None
+                session.stop()
+            _end_jvm()
 
     @contextmanager
     def lent(self, catalog: Path, settings: Mapping[str, str], taken: Taken) -> Iterator[None]:
@@ -135,7 +116,7 @@ class SparkEngine:
                 self._connect(catalog)
                 state.put(settings)
                 _forget(context)
-                _patch_pyspark(patch, context, taken, state)
+                patch_pyspark(patch, context, taken, state, settings)
                 yield
             finally:
                 if self._is_alive():
@@ -169,13 +150,13 @@ class SparkEngine:
         from pyspark import SparkContext, java_gateway
         from pyspark.sql import SparkSession
 
-        self._folder.mkdir(exist_ok=True)
+        self.folder.mkdir(exist_ok=True)
         settings = {
             DAEMON: WORKERS,
             **self._settings,
             **catalog_settings(self._home, {}, self._settings).settings,
         }
-        variables = write_spark_conf(self._folder, self._home, find_java_home(), settings)
+        variables = write_spark_conf(self.folder, self._home, find_java_home(), settings)
         tool = os.environ.get("JAVA_TOOL_OPTIONS") or QUICK
         with (
             pytest.MonkeyPatch.context() as patch,
@@ -187,11 +168,50 @@ class SparkEngine:
                 patch.setenv(name, value)
             # As a job run sets it: the workers of Spark import awsglue too.
             patch.setenv("PYTHONPATH", os.pathsep.join((str(SITE), *sys.path)))
-            patch.chdir(self._folder)
+            patch.chdir(self.folder)
+            launched: list[Any] = []
+
+            def launch_process(*arguments: Any, **named: Any) -> Any:
+                launched.append(subprocess.Popen(*arguments, **named))  # noqa: S603 (of PySpark)
+                return launched[-1]
+
+            patch.setattr(java_gateway, "Popen", launch_process)
             launch: Any = java_gateway.launch_gateway
-            gateway = launch(None, {"stdout": log, "stderr": log})
-            SparkContext._gateway, SparkContext._jvm = gateway, gateway.jvm
-            return SparkSession.builder.getOrCreate()
+            try:
+                gateway = launch(None, {"stdout": log, "stderr": log})
+                SparkContext._gateway, SparkContext._jvm = gateway, gateway.jvm
+                with kept_ctrl_c():
+                    return SparkSession.builder.getOrCreate()
+            except BaseException:  # Ctrl-C, or a time limit of the test
+                for process in launched:
+                    process.kill()
+                    process.wait()
+                _end_jvm()
+                raise
+
+
+def _end_jvm() -> None:
+    """End the JVM of this process, so that another may be started."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession, SQLContext
+
+    gateway = SparkContext._gateway
+    if gateway is not None:
+        with contextlib.suppress(Exception):  # a JVM that a script ended
+            gateway.shutdown()
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        try:
+            process.wait(JVM_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    SparkContext._gateway = SparkContext._jvm = None
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    SQLContext._instantiatedContext = None
 
 
 def _forget(context: SparkContext) -> None:
@@ -235,44 +255,3 @@ def _stop_work(context: SparkContext) -> None:
     if own is not None and own is not context:
         own.stop()
     context._jsc.sc().cancelAllJobs()
-
-
-def _patch_pyspark(
-    patch: pytest.MonkeyPatch, shared: SparkContext, taken: Taken, state: JvmState
-) -> None:
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-    from pyspark.sql.conf import RuntimeConfig
-
-    def initialize(_: SparkContext, conf: Any) -> Any:
-        wanted = taken_in_process(asked_of(conf, shared), taken, shared)
-        state.put(wanted)
-        return shared._jsc
-
-    stop = SparkContext.stop
-
-    def stop_own(context: SparkContext) -> None:
-        if getattr(context, "_jsc", None) is not shared._jsc:
-            stop(context)
-            return
-        context._jsc = None
-        if (server := getattr(context, "_accumulatorServer", None)) is not None:
-            # Which waits for half a second at most, with nothing to do.
-            threading.Thread(target=server.shutdown, daemon=True).start()
-            context._accumulatorServer = None  # type: ignore[assignment]
-        with SparkContext._lock:
-            SparkContext._active_spark_context = None
-
-    get, put = SparkSession.Builder.getOrCreate, RuntimeConfig.set
-
-    def get_or_create(builder: Any) -> SparkSession:
-        builder._options.update(local_settings(builder._options))
-        return get(builder)
-
-    def put_setting(config: Any, key: str, value: Any) -> None:
-        put(config, key, local_settings({key: value}).get(key, value))
-
-    patch.setattr(SparkContext, "_initialize_context", initialize)
-    patch.setattr(SparkContext, "stop", stop_own)
-    patch.setattr(SparkSession.Builder, "getOrCreate", get_or_create)
-    patch.setattr(RuntimeConfig, "set", put_setting)

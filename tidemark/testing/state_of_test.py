@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.local_glue.runs.dataset_notes import FILES_VARIABLE
 from tidemark.testing import current
 from tidemark.testing.kit import GlueTest, Kit
 from tidemark.testing.marker import Settings
@@ -39,6 +40,7 @@ def state_of_test(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIDEMARK_HOME", str(kit.home.root))
         patch.setenv("TZ", "UTC")
+        patch.setenv(FILES_VARIABLE, "1")
         time.tzset()
         try:
             yield test

@@ -28,6 +28,7 @@ from tidemark.local_glue.bookmarks.versions import (
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
 from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.runs.commit_record import record_commit
+from tidemark.local_glue.runs.dataset_notes import note_files
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
@@ -253,6 +254,7 @@ def files_to_read(source: S3Source, predicate: Predicate | None = None) -> Readi
     reading = read_s3_source(source, folder_of, opened_at_ms, edges, predicate)
     for warning, about in reading.warnings:
         note(warning, about)
+    note_files([file.path for file in reading.files], is_bookmarked=reading.next_state is not None)
     if session is not None:
         low = edges.low if edges else None
         datasets = files_read(source, reading.files, low, reading.next_state)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from tidemark.checkpoints.checkpoint import DatasetRead, DatasetWritten
 from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
 
 NOTES_FILE = "tidemark-datasets.jsonl"  # in the folder of the run
+FILES_VARIABLE = "TIDEMARK_NOTE_FILES"  # of tests, which ask for the name of each file
 
 
 def note_read(read: DatasetRead) -> None:
@@ -21,6 +22,20 @@ def note_read(read: DatasetRead) -> None:
 def note_written(written: DatasetWritten) -> None:
     """Note a dataset that was written; outside of a job run nothing is noted."""
     _note({"written": asdict(written)})
+
+
+def note_files(names: Sequence[str], *, is_bookmarked: bool) -> None:
+    """Note the files that a source reads, where a test asks for them."""
+    if os.environ.get(FILES_VARIABLE):
+        _note({"files": names, "is_bookmarked": is_bookmarked})
+
+
+def noted_files(run_folder: Path, *, is_bookmarked: bool) -> set[str]:
+    """Return the files that a run read: all, or those that it read through its bookmark."""
+    notes = [one for one in _notes(run_folder) if "files" in one]
+    return {
+        name for one in notes if one["is_bookmarked"] or not is_bookmarked for name in one["files"]
+    }
 
 
 def noted_reads(run_folder: Path) -> list[DatasetRead]:
