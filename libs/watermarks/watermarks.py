@@ -20,7 +20,7 @@ from .v1 import V1Methods
 from .windows.commit import Commit, RunConflictError
 from .windows.cursors import check_forward
 from .windows.loop import WindowLoop
-from .windows.opening import Head, Opening, kept_in_the_job_head, plan_opening
+from .windows.opening import Head, Opening, plan_opening
 from .windows.request import WindowOptions, WindowRequest
 from .windows.window import OpenWindow, Window, note_committed
 
@@ -408,7 +408,6 @@ class Watermarks(V1Methods):
         row = self._client.head_or_legacy(owner)
         if row is None and owner.source and (job_head := self._client.head(Owner(owner.job_id))):
             check_arrived(job_head, self._client.table)
-            row = kept_in_the_job_head(owner, job_head)
         return row
 
     def _commit(self, commit: Commit) -> Latest:

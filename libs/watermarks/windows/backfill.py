@@ -79,12 +79,7 @@ class Backfill:
         split(self.low, self.high, self.parts)  # refuses what cannot be split
 
     def windows(self, attempt: int, token: str) -> dict[str, Window]:
-        """Return the windows of all parts, by the number of the part.
-
-        Args:
-            attempt: the number of this try.
-            token: what the row of the backfill has that no other has.
-        """
+        """Return the windows of all parts, by the number of the part; the token is the row's."""
         edges = split(self.low, self.high, self.parts)
         return {
             str(part): Window(
@@ -141,9 +136,7 @@ class Backfill:
             "wmBounds": {"S": self.bounds},
         }
         is_same: Condition = (
-            " AND ".join(
-                [*(f"{name} = :same_{name}" for name in same), "attribute_exists(wmToken)"]
-            ),
+            " AND ".join(f"{name} = :same_{name}" for name in same),
             {f":same_{name}": value for name, value in same.items()},
         )
         sets: dict[Any, Any] = {
@@ -167,12 +160,6 @@ class Backfill:
 
     def _is_another(self, row: Row) -> WatermarksError:
         """Return the error that the row of this id holds another backfill."""
-        if not row.text("wmToken"):
-            return WatermarksError(
-                f"the backfill {self.backfill_id!r} of job {self.job_id!r} was begun by an earlier "
-                "version of this library, which named its windows otherwise: finish it with that "
-                "version, or give another backfill_id"
-            )
         stored = decode(row.item["wmRange"], row.item["wmTypes"])
         return WatermarksError(
             f"the backfill {self.backfill_id!r} of job {self.job_id!r} is {row.text('wmCursor')!r} "
@@ -210,14 +197,13 @@ def backfilled_windows(client: TableClient, job_id: str, backfill_id: str) -> li
             "id, and keep rows longer with Watermarks(..., history_days=...)"
         )
     done = sorted((int(part), int(at["N"])) for part, at in row.map("wmDone").items())
-    # Without a token it is of an earlier version, and read as that has written it.
     token = row.text("wmToken")
     return [(window_id(backfill_id, token, part), attempt) for part, attempt in done]
 
 
 def window_id(backfill_id: str, token: str, part: int) -> str:
     """Return the id of a part, which no part of another job, table or stage has."""
-    return "-".join(filter(None, ("backfill", backfill_id, token, str(part))))
+    return f"backfill-{backfill_id}-{token}-{part}"
 
 
 def split(low: Any, high: Any, parts: int) -> list[Any]:

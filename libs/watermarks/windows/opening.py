@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from watermarks.errors import WatermarkValueError
 from watermarks.table.heads import check_clock
 from watermarks.table.requests import (
     IS_NOT_OURS,
@@ -17,7 +16,7 @@ from watermarks.table.requests import (
     update_request,
     version_is,
 )
-from watermarks.table.schema import Item, Latest, Owner, Row, Table
+from watermarks.table.schema import Latest, Owner, Row, Table
 from watermarks.table.values import Attribute
 
 from .cursors import behind, entry_of, is_same
@@ -36,8 +35,7 @@ class Head:
         owner: whose it is.
         row: the row, None if there is none.
         base: the watermarks; None if there are none yet.
-        legacy: what a new head begins with: the only row of the v1 class, or what an earlier
-            version of this library kept in the head of the job; or None.
+        legacy: the only row of the v1 class, with which a new head begins; or None.
         epoch: how many windows were opened or taken over so far.
         windows: the open windows by cursor.
     """
@@ -83,6 +81,9 @@ class Opening:
     seen: Seen | None = None
     is_recovered: bool = False
     is_last: bool = True
+
+    def __post_init__(self) -> None:
+        _ = self.window  # refuses a lookback to before the beginning of time
 
     @property
     def window(self) -> Window:
@@ -157,13 +158,8 @@ class Opening:
         }
         legacy, base = self.head.legacy, self.head.base
         if legacy is not None and base is not None:
-            adopted: Item = {base.key: legacy.item[base.key], "wmRunId": {"S": base.run_id}}
-            adopted |= {"wmLog": {"S": base.log}}
-            sets |= adopted
-            if "wmTypes" in legacy.item:
-                sets["wmTypes"] = legacy.item["wmTypes"]
-            if "wmBounds" in legacy.item:
-                sets["wmBounds"] = legacy.item["wmBounds"]
+            sets |= {base.key: legacy.item[base.key]}
+            sets |= {"wmRunId": {"S": base.run_id}, "wmLog": {"S": base.log}}
         return sets
 
 
@@ -185,7 +181,7 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening:
     ):
         taken = replace(found, attempt=attempt, run_id=request.run_id, token=token)
         request.check_distances(found.high)
-        return _checked(Opening(request, head, taken, is_recovered=True, is_last=False))
+        return Opening(request, head, taken, is_recovered=True, is_last=False)
     seen = head.row.map("wmSeen").get(request.cursor) if head.row else None
     chosen = choose_range(request, head.base, Seen.from_attribute(seen) if seen else None)
     if request.settle or chosen.is_held:
@@ -203,47 +199,4 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening:
         bounds=chosen.ends,
         token=token,
     )
-    return _checked(Opening(request, head, opened, chosen.seen, is_last=not chosen.is_cut))
-
-
-def _checked(opening: Opening) -> Opening:
-    """Return an opening, or refuse a lookback to before the beginning of time."""
-    _ = opening.window
-    return opening
-
-
-def kept_in_the_job_head(owner: Owner, job_head: Row) -> Row | None:
-    """Return what an earlier version kept of a source under dotted cursors, as a v1 row has it.
-
-    Raises:
-        WatermarkValueError: a window of a dotted cursor is still open.
-    """
-    prefix = f"{owner.source}."
-    for dotted in job_head.map("wmWindows"):
-        if not dotted.startswith(prefix):
-            continue
-        raise WatermarkValueError(
-            f"{owner}: a run of an earlier version of this library has left the window of "
-            f"{dotted!r} open: finish it with that version, or discard it with "
-            f"WatermarkAdmin.rewind({owner.job_id!r}, to_run=<its last run>, ...), then continue "
-            "with source="
-        )
-    latest = job_head.latest()
-    kept = latest.watermarks.get(owner.source)
-    if not isinstance(kept, Mapping):
-        return None
-    item: Item = {
-        **owner.key(owner.run(latest.run_id)),
-        "watermarks": job_head.item[latest.key]["M"][owner.source],
-        "wmTypes": job_head.map("wmTypes").get(owner.source, {"M": {}}),
-        "wmRunId": {"S": latest.run_id},
-        "wmLog": {"S": ""},
-    }
-    item["wmBounds"] = {
-        "M": {
-            dotted.removeprefix(prefix): {"S": bounds}
-            for dotted, bounds in latest.bounds.items()
-            if dotted.startswith(prefix)
-        }
-    }
-    return Row(item)
+    return Opening(request, head, opened, chosen.seen, is_last=not chosen.is_cut)
