@@ -28,36 +28,34 @@ from .windows.window import OpenWindow, Window
 if TYPE_CHECKING:
     from .admin import HistoryEntry, RunRecord, WatermarkAdmin
     from .nothing_new import end_if_nothing_new
-    from .spark import (
-        Dialect,
-        Subquery,
-        latest_by_key,
-        merge_window,
-        newest,
-        newest_jdbc,
-        read_committed,
-        read_jdbc,
-        rows_of,
-        upsert_jdbc,
-        window_condition,
-        window_predicate,
-        write_window,
-    )
+    from .spark.dialects import Dialect
+    from .spark.files import read_committed, write_window
+    from .spark.frames import newest, rows_of, window_condition
+    from .spark.jdbc import newest_jdbc, read_jdbc
+    from .spark.merge import latest_by_key, merge_window
+    from .spark.sql import Subquery, window_predicate
+    from .spark.upsert import upsert_jdbc
     from .windows.committed import CommittedWindow
 else:
     # What a script may not need, or a job has not got: imported when it is asked for.
-    _WHERE = {
-        "CommittedWindow": "windows.committed",
-        "HistoryEntry": "admin",
-        "RunRecord": "admin",
-        "WatermarkAdmin": "admin",
-        "end_if_nothing_new": "nothing_new",
+    _MODULES = {
+        "admin": ("HistoryEntry", "RunRecord", "WatermarkAdmin"),
+        "nothing_new": ("end_if_nothing_new",),
+        "spark.dialects": ("Dialect",),
+        "spark.files": ("read_committed", "write_window"),
+        "spark.frames": ("newest", "rows_of", "window_condition"),
+        "spark.jdbc": ("newest_jdbc", "read_jdbc"),
+        "spark.merge": ("latest_by_key", "merge_window"),
+        "spark.sql": ("Subquery", "window_predicate"),
+        "spark.upsert": ("upsert_jdbc",),
+        "windows.committed": ("CommittedWindow",),
     }
 
     def __getattr__(name: str) -> Any:
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f".{_WHERE.get(name, 'spark')}", __name__), name)
+        for module, names in _MODULES.items():
+            if name in names:
+                return getattr(import_module(f".{module}", __name__), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [

@@ -1,14 +1,4 @@
-"""What the watermark library raises; errors of AWS that are not listed here propagate untouched.
-
-WatermarksError
-├── WatermarkNotFoundError        also KeyError and IndexError
-├── AmbiguousWatermarkError
-├── WatermarkConflictError
-│   └── WatermarkSupersededError
-├── WatermarkValueError           also TypeError and ValueError
-├── WatermarkCorruptError
-└── WatermarkTableError
-"""
+"""What the watermark library raises; errors of AWS that are not listed here propagate untouched."""
 
 from __future__ import annotations
 

@@ -20,10 +20,7 @@ COMMITS, AGE = "WatermarkCommits", "WatermarkAge"
 def commit_report(job_id: str, watermarks: Mapping[str, Any], now: datetime) -> str:
     """Return the line: one commit, and how old the oldest watermark is, in seconds.
 
-    Args:
-        job_id: the dimension ``JobName``.
-        watermarks: what was committed; only times have an age, a naive one is taken for UTC.
-        now: the time of the commit, aware.
+    Only times have an age; a naive one is taken for UTC.
     """
     times = list(_times(watermarks))
     ages = {AGE: max(0.0, (now - min(times)).total_seconds())} if times else {}

@@ -155,13 +155,7 @@ def objects_of(s3: Any, uris: Iterable[str]) -> Iterator[Sequence[object]]:
 def digest_of(
     objects: Iterable[Sequence[object]], argv: Sequence[str], code: Mapping[str, str]
 ) -> str:
-    """Return a digest of what a run finds.
-
-    Args:
-        objects: as `objects_of` yields them.
-        argv: what follows the name of the script; what every run has of its own does not count.
-        code: digests by name.
-    """
+    """Return a digest of what a run finds; what every run has of its own does not count."""
     digest = sha256(json.dumps([own_words(argv), dict(code)], sort_keys=True).encode())
     for one in objects:
         digest.update(json.dumps(one).encode())

@@ -67,12 +67,7 @@ def attribute(
 ) -> Item:
     """Return the attribute that tells of a run, none if there is nothing to tell, or no room.
 
-    Args:
-        job_id: the job.
-        run_id: the run.
-        row: the row that it is to be in, as it is without.
-        read: datasets beside those that were noted.
-        written: modes by dataset, beside those that were noted.
+    `row` is the one that it is to be in; `read` and `written` come beside what was noted.
     """
     noted = _notes.get((job_id, run_id), ({}, {}))
     datasets, modes = [*{**noted[0], **(read or {})}], {**noted[1], **(written or {})}

@@ -18,7 +18,7 @@ from .table.values import Value, decode
 from .windows.commit import Commit, RunConflictError, check_item
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -33,6 +33,8 @@ class V1Methods:
     table_name: str
     dynamodb_client: DynamoDBClient
     _client: TableClient
+    _commit: Callable[[Commit], Latest]
+    _planned: Callable[..., Commit]
 
     def exists(self, table_name: str) -> bool:
         """Return whether a DynamoDB table of this name exists."""
@@ -50,21 +52,11 @@ class V1Methods:
     def create_watermark_item(
         job_id: str, run_id: str, key: str = DEFAULT_KEY, **kwargs: Value
     ) -> dict[str, Any]:
-        """Return the item of a job run, for `add_watermark`.
-
-        Args:
-            job_id: the job.
-            run_id: the run.
-            key: the attribute that will hold the values.
-            **kwargs: the values by name.
-        """
+        """Return the item of a job run, for `add_watermark`: its values by name under a key."""
         return {"jobName": job_id, "runId": run_id, key: kwargs}
 
     def add_watermark(self, watermark_item: dict[str, Any]) -> None:
-        """Make an item the current watermark of its job, replacing what it had.
-
-        Args:
-            watermark_item: what `create_watermark_item` returned.
+        """Make an item of `create_watermark_item` the current watermark of its job.
 
         Raises:
             WatermarkConflictError: this run committed before, and another run has since, or the
@@ -80,7 +72,14 @@ class V1Methods:
                 commit = self._planned(watermark_item, watermark_item[key], base)
                 latest = self._commit(commit)
                 if base and latest.version <= base.version and latest.log != base.log:
-                    raise self._overtaken(commit, latest, base)
+                    raise RunConflictError(
+                        f"{commit.owner}: run {commit.run_id!r} committed {latest.watermarks} as "
+                        f"version {latest.version}, and run {base.run_id!r} has committed version "
+                        f"{base.version} since: nothing was written; use a new run id for a new "
+                        "commit",
+                        base,
+                        latest.watermarks,
+                    )
             except WatermarkConflictError as error:
                 if attempt + 1 == _RACES or isinstance(error, RunConflictError):
                     raise
@@ -98,11 +97,7 @@ class V1Methods:
         return self._current_row(job_id).run_id
 
     def get_watermark(self, job_id: str, run_id: str | None = None) -> dict[str, Any]:
-        """Return the watermark item of a run, in the form of `create_watermark_item`.
-
-        Args:
-            job_id: the job.
-            run_id: the run; None means the one that is current.
+        """Return the watermark item of a run, None for the current one, as it was made.
 
         Raises:
             WatermarkNotFoundError: there is no such item, or it has expired.
@@ -126,15 +121,10 @@ class V1Methods:
     def get_watermark_values(
         self, job_id: str, run_id: str | None = None, key: str = DEFAULT_KEY
     ) -> Any:
-        """Return the values of a watermark item: usually a dict, value by name.
-
-        Args:
-            job_id: the job.
-            run_id: the run; None means the one that is current.
-            key: the attribute that holds the values.
+        """Return the values of the item of `get_watermark`: usually a dict, value by name.
 
         Raises:
-            WatermarkNotFoundError: there is no such item, or it has no such attribute.
+            WatermarkNotFoundError: there is no such item, or it has no attribute of that key.
             AmbiguousWatermarkError: no run is named, and there are several rows and no head row.
         """
         item = self.get_watermark(job_id, run_id)
@@ -154,25 +144,6 @@ class V1Methods:
                 "job's name, or treat this as the first run (latest() returns None then)"
             )
         return row
-
-    @staticmethod
-    def _overtaken(commit: Commit, found: Latest, base: Latest) -> RunConflictError:
-        """Return the error that a run did this before, and another run something else since."""
-        return RunConflictError(
-            f"{commit.owner}: run {commit.run_id!r} committed {found.watermarks} as version "
-            f"{found.version}, and run {base.run_id!r} has committed version {base.version} since: "
-            "nothing was written; use a new run id for a new commit",
-            base,
-            found.watermarks,
-        )
-
-    def _commit(self, commit: Commit) -> Latest:
-        raise NotImplementedError
-
-    def _planned(
-        self, item: Mapping[str, Any], state: Mapping[str, Value], base: Latest | None
-    ) -> Commit:
-        raise NotImplementedError
 
 
 def _item_of(row: Row) -> dict[str, Any]:

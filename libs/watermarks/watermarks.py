@@ -7,6 +7,7 @@ import re
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import run_notes
@@ -20,9 +21,9 @@ from .v1 import V1Methods
 from .windows.commit import Commit, RunConflictError
 from .windows.cursors import check_forward
 from .windows.loop import WindowLoop
-from .windows.opening import Head, Opening, kept_in_the_job_head, plan_opening
+from .windows.opening import Opening, plan_opening
 from .windows.request import WindowOptions, WindowRequest
-from .windows.window import OpenWindow, Window, note_committed
+from .windows.window import OpenWindow, Window, leave
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -101,13 +102,9 @@ class Watermarks(V1Methods):
         window open for the next run. What is new is one window, or with `max_span` or `max_rows`
         as many as it takes. To stop early, call `commit_window(window)` before `break`.
 
-        Args:
-            job_id: the job.
-            **options: what `open_window` takes.
-
-        Raises:
-            What `open_window` and `commit_window` raise; and WatermarksError if the body does not
-            look at its window, as in `list(windows())`: nothing is committed then.
+        Takes the arguments of `open_window`; raises what it and `commit_window` raise, and
+        WatermarksError if the body does not look at its window, as in `list(windows())`: nothing
+        is committed then.
         """
         request = self._request(job_id, options)
         return WindowLoop(lambda: self._open(request), self.commit_window)
@@ -192,7 +189,7 @@ class Watermarks(V1Methods):
         latest = self._commit(
             self._planned(item, state, base, window.source, OpenWindow.of(window))
         )
-        note_committed(window)
+        leave(window, "committed")
         return latest
 
     def latest(self, job_id: str, *, source: str = "") -> Latest | None:
@@ -206,7 +203,7 @@ class Watermarks(V1Methods):
         Raises:
             AmbiguousWatermarkError: there are several rows and no head row.
         """
-        row = self._head_row(_owner(job_id, source))
+        row = self._head_row(owner_of(job_id, source))
         return row.latest() if row and row.has_watermarks else None
 
     def advance(
@@ -241,11 +238,10 @@ class Watermarks(V1Methods):
                 written.
             WatermarkValueError: a value is before the stored one, has another type than before,
                 or is of a type that cannot be a watermark.
-            ValueError: the job id or the run id is not usable.
         """
         check_source(source)
         if source and base is None:
-            self._head_row(_owner(job_id, source))  # refuses a name that the job has no more
+            self._head_row(owner_of(job_id, source))  # refuses a name that the job has no more
         if base and base.source != source:
             raise ValueError(
                 f"source is {source!r}, and base is of {base.source!r}: give latest(job, "
@@ -325,7 +321,7 @@ class Watermarks(V1Methods):
         """
         from .windows.committed import committed_windows
 
-        found = committed_windows(self._client, _owner(job_id, source), self._now())
+        found = committed_windows(self._client, owner_of(job_id, source), self._now())
         return [
             (window_id, attempt) for name, window_id, attempt in found if cursor in {None, name}
         ]
@@ -391,7 +387,7 @@ class Watermarks(V1Methods):
         owner, high = request.owner, request.high
         for attempt in range(_RACES):
             request.high = high  # asked for again, if another run has moved the watermark
-            opening = plan_opening(request, Head.of(owner, self._head_row(owner)))
+            opening = plan_opening(request, self._head_row(owner))
             if opening.opened is None and opening.seen is None:
                 return opening
             _, found = self._client.update(opening.update(self._client.table))
@@ -401,19 +397,18 @@ class Watermarks(V1Methods):
         raise WatermarkConflictError(
             f"{owner}: {_RACES} times another run opened a window of {request.cursor!r} between "
             "our read and our write: run one at a time",
-            opening.head.base,
+            opening.base,
         )
 
     def _head_row(self, owner: Owner) -> Row | None:
         row = self._client.head_or_legacy(owner)
         if row is None and owner.source and (job_head := self._client.head(Owner(owner.job_id))):
             check_arrived(job_head, self._client.table)
-            row = kept_in_the_job_head(owner, job_head)
         return row
 
     def _commit(self, commit: Commit) -> Latest:
         """Commit, and report what is stored then; after a kill in between nothing is reported."""
-        latest = self._client.commit(commit, lambda found: self._check_not_set_back(commit, found))
+        latest = self._client.commit(commit, partial(self._check_not_set_back, commit))
         if self._report is not None:
             from .metrics import commit_report
 
@@ -450,7 +445,8 @@ class Watermarks(V1Methods):
         return Commit.of(item, state, base, now=now, history=history, source=source, window=window)
 
 
-def _owner(job_id: str, source: str) -> Owner:
+def owner_of(job_id: str, source: str) -> Owner:
+    """Return whose watermarks are meant; refuse what cannot be a name."""
     check_job(job_id)
     check_source(source)
     return Owner(job_id, source)

@@ -264,19 +264,3 @@ def test_unusable_parameter_is_refused_at_once(watermarks, job, rows, given, err
         refill(watermarks, job, **given)
 
     assert rows() == {}
-
-
-def test_backfill_of_an_earlier_version_is_read_and_not_gone_on_with(watermarks, client, job):
-    """Its windows have no token: with one, those that are done would not be found again."""
-    parts = refill(watermarks, job)
-    assert next(parts).attempt == 1
-    next(parts)  # part 1 is done
-    client.update_item(
-        TableName=watermarks.table_name,
-        Key={"jobName": {"S": job}, "runId": {"S": "~BACKFILL#b"}},
-        UpdateExpression="REMOVE wmToken",
-    )
-
-    assert watermarks.backfilled_windows(job, "b") == [("backfill-b-1", 1)]
-    with pytest.raises(WatermarksError, match=r"begun by an earlier .* another backfill_id"):
-        next(refill(watermarks, job))

@@ -27,9 +27,6 @@ class Rows:
         self.asked += 1
         return self.rows[-1] if self.rows else None
 
-    def oldest(self, cursor, low, is_low_in):
-        return self.after_rows(cursor, low, is_low_in, 1)
-
     def after_rows(self, cursor, low, is_low_in, rows):
         found = [row for row in self.rows if low is None or row > low or (is_low_in and row == low)]
         return found[rows - 1] if len(found) >= rows else None

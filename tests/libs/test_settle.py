@@ -146,9 +146,6 @@ class LiveTable:
     def newest(self, cursor, low, nulls):
         return 7
 
-    def oldest(self, cursor, low, is_low_in):
-        raise AssertionError
-
     def after_rows(self, cursor, low, is_low_in, rows):
         raise AssertionError
 

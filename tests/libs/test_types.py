@@ -42,6 +42,7 @@ WRONG = [
     'watermarks.windows("j", run_id="jr_1", cursor="id", high=1, nonsense=1)',
     'watermarks.window("j", run_id="jr_1", cursor="id", high=1, nulls="drop")',
     'watermarks.open_window("j", run_id="jr_1", cursor="id", high=1, max_rows="5")',
+    'print(watermarks.open_window("j", run_id="jr_1", cursor="id", high=1).hihg)',
 ]
 
 

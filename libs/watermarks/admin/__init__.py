@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError, WatermarksError
 from watermarks.table.heads import check_intact, check_not_renamed
-from watermarks.table.names import check_job, check_name, check_run_id, check_source
+from watermarks.table.names import check_job, check_name, check_run_id
 from watermarks.table.schema import SOURCE_HEADS, Latest, Owner, Row
-from watermarks.watermarks import Watermarks
+from watermarks.watermarks import Watermarks, owner_of
 from watermarks.windows.committed import RowsBack
 from watermarks.windows.window import OpenWindow
 
@@ -44,14 +44,10 @@ class WatermarkAdmin(Watermarks):
     ) -> Iterator[HistoryEntry]:
         """Yield what was done to the watermarks of a job, newest first, until it has expired.
 
-        One strongly consistent read per entry, made as the caller asks for it.
-
-        Args:
-            job_id: the job.
-            limit: how many entries at most; None means all.
-            source: for a job with several sources: which one.
+        One strongly consistent read per entry, made as the caller asks for it; `limit` entries at
+        most.
         """
-        owner = _owner(job_id, source)
+        owner = owner_of(job_id, source)
         return islice(self._entries(owner, self._client.head(owner)), limit)
 
     def run_records(self, job_id: str, run_id: str | None = None) -> list[RunRecord]:
@@ -60,9 +56,7 @@ class WatermarkAdmin(Watermarks):
         A run of a job with several sources has a record for each source that it moved, and one for
         what it recorded by `checkpoint`.
 
-        Args:
-            job_id: the job.
-            run_id: only this run, which costs some reads; None reads all rows of the job.
+        Of one run it costs some reads; without a run id all rows of the job are read.
         """
         check_job(job_id)
         if run_id is None:
@@ -75,7 +69,7 @@ class WatermarkAdmin(Watermarks):
 
         One strongly consistent read. The next run of the job takes each over as it stands.
         """
-        head = self._client.head(_owner(job_id, source))
+        head = self._client.head(owner_of(job_id, source))
         windows = head.map("wmWindows") if head else {}
         return [OpenWindow.from_attribute(windows[cursor]) for cursor in sorted(windows)]
 
@@ -93,7 +87,7 @@ class WatermarkAdmin(Watermarks):
             WatermarkNotFoundError: there is no such run, or its row has expired.
         """
         check_run_id(run_id)
-        owner = _owner(job_id, source)
+        owner = owner_of(job_id, source)
         return self._target(owner, run_id).latest().watermarks
 
     def rewind(
@@ -118,7 +112,6 @@ class WatermarkAdmin(Watermarks):
         Raises:
             WatermarkNotFoundError: there is no such run, or its row has expired.
             WatermarkConflictError: other runs were faster again and again, or the job was renamed.
-            ValueError: a parameter is empty or not usable.
         """
         owner = _checked(job_id, source, to_run, reason, actor)
         attempt = 0
@@ -179,7 +172,7 @@ class WatermarkAdmin(Watermarks):
 
         It is what `Rewind` is given. One strongly consistent read.
         """
-        owner = _owner(job_id, source)
+        owner = owner_of(job_id, source)
         head = self._client.row(owner, owner.head)
         return (head.version, dict(head.map("wmWindows"))) if head else (0, {})
 
@@ -210,7 +203,6 @@ class WatermarkAdmin(Watermarks):
         Raises:
             WatermarkNotFoundError: there is no such run, or it has no watermark of such a name.
             WatermarkConflictError: the job has a head row.
-            ValueError: a parameter is empty or not usable.
         """
         owner = _checked(job_id, source, run_id, reason, actor)
         target, base, epoch = self._target(owner, run_id), None, None
@@ -243,7 +235,6 @@ class WatermarkAdmin(Watermarks):
             WatermarkConflictError: the new name has watermarks of its own, the old one's are those
                 of another job already, or its runs were faster again and again.
             AmbiguousWatermarkError: one of the two has rows of the v1 class and no head row.
-            ValueError: a name is empty, or both are the same.
         """
         check_name("from_job", from_job, 2048)
         check_name("to_job", to_job, 2048)
@@ -310,18 +301,12 @@ class WatermarkAdmin(Watermarks):
         )
 
 
-def _owner(job_id: str, source: str) -> Owner:
-    check_job(job_id)
-    check_source(source)
-    return Owner(job_id, source)
-
-
 def _checked(job_id: str, source: str, run_id: str | None, reason: str, actor: str) -> Owner:
     check_name("reason", reason, 10_000)
     check_name("actor", actor, 1_000)
     if run_id is not None:
         check_run_id(run_id)
-    return _owner(job_id, source)
+    return owner_of(job_id, source)
 
 
 __all__ = ["HistoryEntry", "Rewind", "RunRecord", "WatermarkAdmin"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError
 from watermarks.table.requests import IS_ABSENT, IS_NOT_OURS, number, put_request, update_request
-from watermarks.table.schema import Item, Latest, Owner, Pointer, Row, Table
+from watermarks.table.schema import NOWHERE, Item, Latest, Owner, Pointer, Row, Table
 from watermarks.table.values import Attribute, Value, encode
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ class ManualChange:
         target: the row whose watermarks are to hold; None for no watermarks at all.
         base: the watermarks that are replaced; None if there is no head.
         head: the head row as it was read, even if it is corrupt; None if there is none.
-        actor: who asks for it.
-        reason: why.
         at: when: for people, and for runs that rely on the clock.
         epoch: what the head counts windows from; None continues its count.
         windows: open windows that are to hold again, as the head had them; none if empty.
@@ -62,7 +60,7 @@ class ManualChange:
     def is_last_change(self, table: Table) -> bool:
         """Return whether the head is just what this very change, sent before, has made of it."""
         head = self.head or Row({})
-        is_last = head.text("wmDigest") == self._digest and self.epoch is None
+        is_last = head.text("wmDigest") == self.digest and self.epoch is None
         is_here = head.text("wmRegion") == table.region
         return is_last and is_here and not head.map("wmWindows")
 
@@ -75,7 +73,7 @@ class ManualChange:
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
         """Return what an earlier send of this stored, if it did get through."""
         row = found[1] if found else None
-        if not row or row.text("wmDigest") != self._digest:
+        if not row or row.text("wmDigest") != self.digest:
             return None
         return Row({**row.item, "wmLog": {"S": row.name}}).latest()
 
@@ -101,7 +99,8 @@ class ManualChange:
     @property
     def digest(self) -> str:
         """What tells this change from every other one; the head has it afterwards."""
-        return self._digest
+        given = [self.kind, self.owner.job_id, self._to_run, self.actor, self.reason]
+        return sha256(json.dumps(given).encode()).hexdigest()
 
     @property
     def _version(self) -> int:
@@ -117,12 +116,7 @@ class ManualChange:
 
     @property
     def _target(self) -> Pointer:
-        return Pointer(self.target.name, self.target.version) if self.target else Pointer("", None)
-
-    @property
-    def _digest(self) -> str:
-        given = [self.kind, self.owner.job_id, self._to_run, self.actor, self.reason]
-        return sha256(json.dumps(given).encode()).hexdigest()
+        return Pointer(self.target.name, self.target.version) if self.target else NOWHERE
 
     @property
     def _state(self) -> Item:
@@ -132,8 +126,8 @@ class ManualChange:
         state: Item = {
             "wmVersion": number(self._version),
             "wmPrev": {"S": prev.name},
-            "wmPrevVersion": number(prev.version or 0),
-            "wmDigest": {"S": self._digest},
+            "wmPrevVersion": number(prev.version),
+            "wmDigest": {"S": self.digest},
             "wmAt": {"S": self.at.isoformat(timespec="microseconds")},
         }
         if self.target:
@@ -180,7 +174,7 @@ class ManualChange:
             "wmReason": {"S": self.reason},
             "wmToRunId": {"S": self._to_run},
             "wmToLog": {"S": self._target.name},
-            "wmToVersion": number(self._target.version or 0),
+            "wmToVersion": number(self._target.version),
         }
         if self.head and self.base and self.base.watermarks:
             item |= {
@@ -207,12 +201,7 @@ def epoch_after(owner: Owner, rows: Mapping[str, Row]) -> int:
 
 
 def converted(target: Row, as_type: Mapping[str, Callable[[Any], Value]]) -> Row:
-    """Return a row whose watermarks of some names are what functions make of them.
-
-    Raises:
-        WatermarkNotFoundError: the row has no watermark of such a name.
-        WatermarkValueError: a function returns what cannot be a watermark.
-    """
+    """Return a row whose watermarks of some names are what functions make of them."""
     latest = target.latest()
     watermarks = dict(latest.watermarks)
     for name, convert in as_type.items():

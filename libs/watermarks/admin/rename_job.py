@@ -133,7 +133,10 @@ def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -
     # Unchecked, for the new name may itself have been renamed since.
     found = _heads(client, to_job)
     if HEAD in found and found[HEAD].text("wmArriving") == from_job:
-        client.update(_arrived(client.table, from_job, to_job))
+        # All sources have arrived: the new name may open what it has not got.
+        is_arriving: Condition = ("wmArriving = :from", {":from": {"S": from_job}})
+        key, sets = Owner(to_job).key(HEAD), {"wmKind": {"S": "head"}}
+        client.update(update_request(client.table, key, sets, is_arriving, removes=["wmArriving"]))
     with_watermarks = [head for head in found.values() if head.has_watermarks]
     return next(iter([*with_watermarks, *found.values()])).latest() if found else None
 
@@ -175,14 +178,6 @@ def _check_is_free(client: TableClient, from_job: str, to_job: str, target: Row 
         "its new name too early, delete its rows and carry over again",
         stored,
     )
-
-
-def _arrived(table: Table, from_job: str, to_job: str) -> dict[str, Any]:
-    """Return the write that opens a job under its new name, when all its sources have arrived."""
-    is_arriving: Condition = ("wmArriving = :from", {":from": {"S": from_job}})
-    sets: dict[Any, Attribute] = {"wmKind": {"S": "head"}}
-    key = Owner(to_job).key(HEAD)
-    return update_request(table, key, sets, is_arriving, removes=["wmArriving"])
 
 
 def _copy_history(client: TableClient, from_job: str, to_job: str, now: datetime) -> None:

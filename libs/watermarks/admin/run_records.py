@@ -47,10 +47,7 @@ class RunRecord:
 
 
 def records_of_job(client: TableClient, job_id: str, now: datetime) -> list[RunRecord]:
-    """Return the records of all runs of a job, the one that committed last first.
-
-    One query, in as many pages as it takes; rows that have expired count as gone.
-    """
+    """Return the records of all runs of a job, the one that committed last first; one query."""
     owner = Owner(job_id)
     rows = {name: row for name, row in client.all_rows(owner).items() if not row.is_expired(now)}
     return _records(rows.values(), rows)
@@ -100,15 +97,13 @@ def _record(made: list[Row], rows: Mapping[str, Row]) -> RunRecord:
         return RunRecord(_run_id(last), last.owner.source, at, notes=notes)
     prev = moved[0].prev
     before = rows.get(prev.name)
-    is_there = before is not None and prev.means(before, moved[0].version)
+    is_there = before is not None and before.version == prev.version and before.has_watermarks
     return RunRecord(
         run_id=_run_id(last),
         source=last.owner.source,
         committed_at=at,
-        before=before.latest().watermarks
-        if before and is_there and before.has_watermarks
-        else None,
-        before_version=prev.version or (before.version if before and is_there else 0),
+        before=before.latest().watermarks if before and is_there else None,
+        before_version=prev.version,
         watermarks=moved[-1].latest().watermarks,
         version=moved[-1].version,
         windows=tuple(window for row in moved for window in windows_of(row)),

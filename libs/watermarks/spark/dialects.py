@@ -44,11 +44,7 @@ class Dialect(Enum):
 
     @classmethod
     def of(cls, jdbc_url: str) -> Dialect:
-        """Return the dialect of a JDBC URL such as `jdbc:postgresql://host/database`.
-
-        Raises:
-            ValueError: it is the URL of another database.
-        """
+        """Return the dialect of a JDBC URL such as `jdbc:postgresql://host/database`."""
         scheme, _, rest = jdbc_url.partition(":")
         name = rest.partition(":")[0].lower()
         names = [dialect.value for dialect in cls]
@@ -63,11 +59,7 @@ class Dialect(Enum):
 
 
 def literal(value: Any, dialect: Dialect) -> str:
-    """Return a cursor value as a typed literal that no content of the value can leave.
-
-    Raises:
-        WatermarkValueError: it is no cursor value, or the database has no literal for it.
-    """
+    """Return a cursor value as a typed literal that no content of the value can leave."""
     grammar = GRAMMARS[dialect]
     plain = decode(*encode(value, "cursor"))  # of exactly one of the allowed types
     match plain:
@@ -217,8 +209,12 @@ def _number(value: Decimal, dialect: Dialect) -> str:
 
 
 def _text(value: str, dialect: Dialect) -> str:
-    grammar = GRAMMARS[dialect]
-    if problem := _text_problem(value, dialect):
+    grammar, problem = GRAMMARS[dialect], ""
+    if dialect is Dialect.POSTGRESQL and "\0" in value:
+        problem = "holds a NUL character"
+    if dialect is Dialect.ORACLE and not value:
+        problem = "is empty, which Oracle takes for NULL"
+    if problem:
         raise WatermarkValueError(
             f"the cursor value {value!r} {problem}: no row of {dialect.value} can hold it"
         )
@@ -226,21 +222,11 @@ def _text(value: str, dialect: Dialect) -> str:
     return text + grammar.collation
 
 
-def _text_problem(value: str, dialect: Dialect) -> str:
-    if dialect is Dialect.POSTGRESQL and "\0" in value:
-        return "holds a NUL character"
-    if dialect is Dialect.ORACLE and not value:
-        return "is empty, which Oracle takes for NULL"
-    return ""
-
-
 def quoted(name: str, dialect: Dialect, what: str = "column") -> str:
-    """Return a name between the quotes of a database.
-
-    Raises:
-        ValueError: it cannot be one.
-    """
-    if not _is_name(name) or (dialect is Dialect.ORACLE and '"' in name):
+    """Return a name between the quotes of a database."""
+    given: object = name
+    is_name = isinstance(given, str) and given.isprintable() and 0 < len(given) <= _LONGEST_NAME
+    if not is_name or (dialect is Dialect.ORACLE and '"' in name):
         remedy = "; wrap a SELECT in Subquery(...)" if what == "table" else ""
         raise ValueError(
             f"the {what} name {name!r} cannot be quoted for {dialect.value}: give 1 to "
@@ -248,7 +234,3 @@ def quoted(name: str, dialect: Dialect, what: str = "column") -> str:
         )
     opening, closing = GRAMMARS[dialect].quotes
     return f"{opening}{name.replace(closing, closing * 2)}{closing}"
-
-
-def _is_name(name: object) -> bool:
-    return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME

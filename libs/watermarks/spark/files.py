@@ -35,29 +35,18 @@ ATTEMPT = "attempt"
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 _ATTEMPT_FOLDER = re.compile(rf"{ATTEMPT}=([0-9]+)")
 # Without these, Spark writes no column names, and cuts microseconds off.
-_WRITE_OPTIONS: dict[str, dict[str, str]] = {
-    "csv": {
-        "header": "true",
-        "escape": '"',
-        "ignoreLeadingWhiteSpace": "false",
-        "ignoreTrailingWhiteSpace": "false",
-        "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-        "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-    },
-    "json": {
-        "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-        "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-    },
+_TIMES = {
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
-_READ_OPTIONS = {
-    "csv": {
-        "header": "true",
-        "escape": '"',
-        "multiLine": "true",
-        "ignoreLeadingWhiteSpace": "false",
-        "ignoreTrailingWhiteSpace": "false",
-    }
+_CSV = {
+    "header": "true",
+    "escape": '"',
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
 }
+_WRITE_OPTIONS = {"csv": _CSV | _TIMES, "json": _TIMES}
+_READ_OPTIONS = {"csv": {**_CSV, "multiLine": "true"}}
 _GLOB = re.compile(r"[\\\[\]{}*?]")
 
 
@@ -144,7 +133,9 @@ def read_committed(
     reader = spark.read.format(file_format)
     reader = reader.options(**_READ_OPTIONS.get(file_format, {})).options(**(options or {}))
     reader = reader.option("basePath", path)
-    full_schema = None if schema is None else _with_window(_struct(spark, schema))
+    full_schema = None
+    if schema is not None:
+        full_schema = _with_window(spark.createDataFrame([], schema).schema)
     frame = _load(spark, reader, folders, full_schema)
     if frame is None:
         if full_schema is None:
@@ -181,7 +172,8 @@ def _load(
             return None
         if problem != "PATH_NOT_FOUND":
             raise
-    existing = [folder for folder in folders if _exists(spark, folder)]
+    found = [(folder, *_hadoop(spark, folder)) for folder in folders]
+    existing = [folder for folder, path, files in found if files.exists(path)]
     return _load(spark, reader, existing, schema)
 
 
@@ -191,10 +183,6 @@ def _with_window(schema: StructType) -> StructType:
     _check_columns(schema.names)
     folders = [StructField(WINDOW, StringType()), StructField(ATTEMPT, LongType())]
     return StructType([*schema.fields, *folders])
-
-
-def _struct(spark: SparkSession, schema: StructType | str) -> StructType:
-    return spark.createDataFrame([], schema).schema
 
 
 def _attempts_by_window(committed: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -209,8 +197,7 @@ def _attempts_by_window(committed: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def _delete_earlier_attempts(spark: SparkSession, path: str, window: Window) -> None:
-    folder = _hadoop_path(spark, _window_folder(path, window.window_id))
-    files = folder.getFileSystem(_hadoop_conf(spark))
+    folder, files = _hadoop(spark, _window_folder(path, window.window_id))
     if not files.exists(folder):
         return
     earlier = []
@@ -229,19 +216,11 @@ def _delete_earlier_attempts(spark: SparkSession, path: str, window: Window) -> 
         files.delete(left_over, True)  # no one reads what remains if this fails
 
 
-def _exists(spark: SparkSession, folder: str) -> bool:
-    path = _hadoop_path(spark, folder)
-    return bool(path.getFileSystem(_hadoop_conf(spark)).exists(path))
-
-
-def _hadoop_path(spark: SparkSession, path: str) -> Any:
-    jvm: Any = spark.sparkContext._jvm
-    return jvm.org.apache.hadoop.fs.Path(path)
-
-
-def _hadoop_conf(spark: SparkSession) -> Any:
+def _hadoop(spark: SparkSession, folder: str) -> tuple[Any, Any]:
+    """Return a folder and its file system, as Hadoop has them."""
     session: Any = spark
-    return session._jsparkSession.sessionState().newHadoopConf()
+    path = session.sparkContext._jvm.org.apache.hadoop.fs.Path(folder)
+    return path, path.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
 
 
 def _folder(path: object, window_id: object, attempt: object) -> str:

@@ -37,11 +37,7 @@ _FAMILIES = {
     "timestamp": "datetime with a zone",
     "timestamp_ntz": "datetime without a zone",
     "date": "date",
-    "tinyint": "number",
-    "smallint": "number",
-    "int": "number",
-    "bigint": "number",
-    "decimal": "number",
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "decimal"), "number"),
     "string": "text",
 }
 _REMEDIES = {
@@ -54,18 +50,10 @@ _REMEDY = "cast it to one of these, or take another column"
 
 
 def window_condition(window: Window, column: str | None = None) -> Column:
-    """Return the condition that the rows of a window satisfy, as a Column.
+    """Return the condition that the rows of a window satisfy, as a Column; see `rows_of`.
 
     The lower edge is `read_low`, so it includes the lookback. NULLs satisfy it only if the window
     includes them. The column must have the type of the cursor; `rows_of` checks that it has.
-
-    Args:
-        window: the window to read.
-        column: the cursor column, as `pyspark.sql.functions.col` takes it; None for the window's.
-
-    Raises:
-        ValueError: the window is empty.
-        WatermarkValueError: Spark has no literal for a bound.
     """
     return _condition(window, column or window.cursor, None)
 
@@ -162,12 +150,7 @@ def newest(frame: DataFrame, column: str | None = None, nulls: Nulls = "raise") 
 
 @dataclass(frozen=True)
 class FrameBound:
-    """The bounds of windows over a frame, looked up when a window is opened.
-
-    Attributes:
-        frame: any frame that has the cursor column.
-        column: the cursor column, where its name is not the cursor.
-    """
+    """The bounds of windows over a frame, looked up when a window is opened."""
 
     frame: DataFrame
     column: str | None = None
@@ -186,17 +169,6 @@ class FrameBound:
         # Of all rows: compared with a bound of another type, none might be left.
         return captured(self.frame.agg(*aggregates), type_of(self.frame, name), name)
 
-    def oldest(self, cursor: str, low: Any, is_low_in: bool) -> Any:
-        """Return the smallest value after `low`, or at it; None if there is none."""
-        from pyspark.sql import functions
-
-        name, column = self._column(cursor)
-        frame = self.frame
-        if low is not None:
-            frame = frame.where(_is_after(column, low, is_low_in=is_low_in))
-        found = frame.agg(functions.min(column).alias(NEWEST))
-        return captured(found, type_of(self.frame, name), name)
-
     def after_rows(self, cursor: str, low: Any, is_low_in: bool, rows: int) -> Any:
         """Return the value of the n-th row after `low`, or at it; None if there are fewer."""
         from pyspark.sql import functions
@@ -204,15 +176,12 @@ class FrameBound:
         name, column = self._column(cursor)
         frame = self.frame.where(column.isNotNull())
         if low is not None:
-            frame = frame.where(_is_after(column, low, is_low_in=is_low_in))
+            start = _literal(low)
+            frame = frame.where(column >= start if is_low_in else column > start)
         first = frame.select(column.alias(NEWEST)).orderBy(NEWEST).limit(rows)
-        found = first.agg(
-            functions.max(NEWEST).alias(NEWEST), functions.count("*").alias(NULL_ROWS)
-        )
-        enough = found.where(functions.col(NULL_ROWS) == rows).agg(
-            functions.max(NEWEST).alias(NEWEST)
-        )
-        return captured(enough, type_of(self.frame, name), name)
+        is_enough = functions.count("*") == rows
+        found = first.agg(functions.when(is_enough, functions.max(NEWEST)).alias(NEWEST))
+        return captured(found, type_of(self.frame, name), name)
 
     def _column(self, cursor: str) -> tuple[str, Column]:
         from pyspark.sql import functions
@@ -261,11 +230,7 @@ def _python_value(value: Any, name: str, column: str) -> Any:
 
 
 def type_of(frame: DataFrame, column: str) -> DataType:
-    """Return the type of a column.
-
-    Raises:
-        WatermarkValueError: the frame has no such column.
-    """
+    """Return the type of a column; refuse one that is not there."""
     from pyspark.errors import AnalysisException
 
     try:
@@ -282,11 +247,7 @@ def _name_of(kind: DataType) -> str:
 
 
 def family_of(kind: DataType, column: str) -> str:
-    """Return the family of the values of a column.
-
-    Raises:
-        WatermarkValueError: they cannot be cursors.
-    """
+    """Return the family of the values of a column; refuse values that cannot be cursors."""
     name = _name_of(kind)
     if name not in _FAMILIES:
         raise WatermarkValueError(
@@ -294,10 +255,6 @@ def family_of(kind: DataType, column: str) -> str:
             f"{', '.join(_FAMILIES)}; {_REMEDIES.get(name, _REMEDY)}"
         )
     return _FAMILIES[name]
-
-
-def _is_after(column: Column, low: Any, *, is_low_in: bool) -> Column:
-    return column >= _literal(low) if is_low_in else column > _literal(low)
 
 
 def _literal(value: Any) -> Column:

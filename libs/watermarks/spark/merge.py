@@ -23,21 +23,10 @@ DELETED = "_tidemark_deleted"
 
 
 def latest_by_key(frame: DataFrame, keys: Sequence[str], order_by: str) -> DataFrame:
-    """Return one row per key: the one with the greatest value of a column.
+    """Return one row per key: the one with the greatest value of a column, such as the cursor.
 
     Of rows with equal keys and equal values any one stays. MERGE needs it: a frame that has a key
     twice is refused by it.
-
-    Args:
-        frame: the rows.
-        keys: the columns that name a row.
-        order_by: the column, such as the cursor.
-
-    Returns:
-        At most as many rows as `frame`; columns as in the frame.
-
-    Raises:
-        WatermarkValueError: a column is not there.
     """
     from pyspark.sql import Window as Over
     from pyspark.sql import functions
@@ -111,11 +100,7 @@ def check_keys(keys: Sequence[str]) -> None:
 def changes_of(
     frame: DataFrame, names: Sequence[str], keys: Sequence[str], cursor: str, deleted: str | None
 ) -> DataFrame:
-    """Return the newest row of each key: columns of the table, and DELETED, whether it is deleted.
-
-    Raises:
-        WatermarkValueError: a column is not there.
-    """
+    """Return the newest row of each key, with the columns of the table and DELETED."""
     from pyspark.sql import functions
 
     changes = latest_by_key(frame, keys, cursor)

@@ -40,15 +40,10 @@ class Subquery:
 
 
 def window_predicate(window: Window, column: str | None, dialect: Dialect) -> str:
-    """Return the condition, in parentheses, that the rows of a window satisfy.
+    """Return the condition, in parentheses, that the rows of a window satisfy in a database.
 
     The lower edge is `read_low`, so it includes the lookback. NULLs satisfy it only if the window
-    includes them.
-
-    Args:
-        window: the window to read.
-        column: the cursor column, None for the window's own; quoted exactly as given.
-        dialect: the database that reads the condition.
+    includes them. The column, None for the window's own, is quoted exactly as given.
 
     Raises:
         ValueError: the window is empty, or the column is no name.
@@ -64,11 +59,7 @@ def window_predicate(window: Window, column: str | None, dialect: Dialect) -> st
 
 
 def range_predicate(name: str, low: Any, high: Any, ends: str, dialect: Dialect) -> str:
-    """Return the condition that a column lies between two values; None is no end.
-
-    Raises:
-        WatermarkValueError: the database has no literal for a value.
-    """
+    """Return the condition that a column lies between two values; None is no end."""
     over, under = ">=" if ends[0] == "[" else ">", "<" if ends[1] == ")" else "<="
     parts = [] if low is None else [f"{name} {over} {literal(low, dialect)}"]
     parts += [] if high is None else [f"{name} {under} {literal(high, dialect)}"]
@@ -85,25 +76,11 @@ def newest_query(
     is_text: bool = False,
     cast: str = "{}",
 ) -> str:
-    """Return the one query that captures the upper bound of a window.
+    """Return the one query that captures the upper bound of a window; see `newest_jdbc`.
 
     Its only row has the column `newest`, NULL if there is no row, and with `nulls="raise"` also
-    `null_rows`, the number of rows whose cursor is NULL.
-
-    Args:
-        table: the table, dotted if it is in a schema, each part quoted exactly as given; or a
-            Subquery.
-        column: the cursor column; quoted exactly as given.
-        dialect: the database that runs the query.
-        above: look only at rows after this value, such as the last watermark; None means at all.
-        nulls: what to do with rows whose cursor is NULL; only "raise" counts them.
-        is_text: whether the column is text, so that the greatest is the one Python's order finds;
-            True whenever `above` is a str.
-        cast: what is made of the value, in the type of the column; see `exact_cast`.
-
-    Raises:
-        ValueError: the table or the column is no name.
-        WatermarkValueError: the database has no literal for `above`.
+    `null_rows`, the number of rows whose cursor is NULL. Of text (`is_text`, or if `above` is one)
+    the greatest is the one Python's order finds. `cast` makes it one of the column's type.
     """
     if nulls not in NULLS:
         raise ValueError(f"nulls is {nulls!r}: allowed are {', '.join(NULLS)}")
@@ -134,14 +111,7 @@ def nth_query(
 ) -> str:
     """Return the query of the n-th smallest value of a column after `low`: a row `newest` or none.
 
-    Args:
-        table: the table, or a Subquery; as `newest_query` takes it.
-        column: the cursor column; quoted exactly as given.
-        dialect: the database that runs the query.
-        low: where to begin; None means at the first row.
-        is_low_in: whether a row at `low` counts.
-        rows: which row, counted from 1.
-        cast: what is made of the value; see `exact_cast`.
+    Takes what `newest_query` does; None as `low` means at the first row, and rows count from 1.
     """
     name, grammar = quoted(column, dialect), GRAMMARS[dialect]
     ordered = grammar.ordered.format(name) if isinstance(low, str) else name
@@ -155,17 +125,8 @@ def nth_query(
     )
 
 
-def exact_cast(precision: int, scale: int) -> str:
-    """Return the cast of a number to the type of its column, which MAX forgets in PostgreSQL."""
-    return f"CAST({{}} AS DECIMAL({precision}, {scale}))"
-
-
 def source_of(table: str | Subquery, dialect: Dialect) -> str:
-    """Return what stands behind FROM: a quoted table, or a SELECT in parentheses with a name.
-
-    Raises:
-        ValueError: the table is no name.
-    """
+    """Return what stands behind FROM: a quoted table, or a SELECT in parentheses with a name."""
     if isinstance(table, Subquery):
         # A new line, since the SELECT may end in a comment.
         return f"({table.sql.strip().rstrip(';')}\n) captured"

@@ -73,7 +73,7 @@ def upsert_jdbc(
             be named; a key is NULL.
         WatermarkSupersededError: a later attempt has been there; nothing was changed.
     """
-    edges(window)
+    edges(window)  # refuses an empty one
     check_keys(keys)
     if Dialect.of(options.get("url", "")) is not Dialect.POSTGRESQL:
         raise ValueError("the URL is not one of PostgreSQL: upsert_jdbc writes its SQL only")
@@ -85,7 +85,10 @@ def upsert_jdbc(
         schema = reader.option("dbtable", target.name).load().schema
     except Exception as error:
         if database.has_state(error, _NO_SUCH_TABLE):
-            raise target.not_there() from error
+            raise WatermarkValueError(
+                f"the database has no table {table!r}: give the name of one, with its schema if "
+                "that is not on the search path, in the case in which it was created"
+            ) from error
         raise
     target.check(schema.names, frame.columns)
     rows = changes_of(frame, schema.names, keys, cursor, deleted)
@@ -100,7 +103,11 @@ def upsert_jdbc(
         if not isinstance(error, WatermarksError) and database.is_superseded():
             raise target.superseded() from error
         if database.has_state(error, _NO_UNIQUE_INDEX):
-            raise target.not_unique() from error
+            raise WatermarkValueError(
+                f"the table {table!r} has no unique index on exactly the keys {', '.join(keys)}: "
+                "rows could not be told apart, and nothing was changed; create one, or give the "
+                "columns of the one that is there"
+            ) from error
         raise
     else:
         run_notes.note_written(window, run_notes.database(options, table), "merge")
@@ -110,15 +117,7 @@ def upsert_jdbc(
 
 
 class _Target:
-    """A table, and what a window makes of it.
-
-    Args:
-        options: of Spark's JDBC source.
-        table: the table, dotted if it is in a schema.
-        window: the window.
-        keys: the columns that name a row.
-        cursor: the cursor column.
-    """
+    """A table, and what a window makes of it; takes what `upsert_jdbc` does."""
 
     def __init__(
         self,
@@ -168,17 +167,13 @@ class _Target:
         Attempts rise from window to window of a cursor, and with a rewind; those of a backfill
         count by themselves.
         """
-        lane, window = self._lane, self.window
-        given = f"{lane}, {_text(window.window_id)}, {window.attempt}"
+        window = self.window
+        given = f"{self.lane}, {_text(window.window_id)}, {window.attempt}"
         return (
             f"INSERT INTO {self.done} AS w (lane, window_id, attempt) VALUES ({given}) "  # noqa: S608
             "ON CONFLICT (lane) DO UPDATE SET window_id = EXCLUDED.window_id, "
             "attempt = EXCLUDED.attempt, at = now() WHERE w.attempt <= EXCLUDED.attempt"
         )
-
-    def later(self) -> str:
-        """Return the query of the attempt that is noted."""
-        return f"SELECT attempt FROM {self.done} WHERE lane = {self._lane}"  # noqa: S608 (quoted)
 
     def null_keys(self) -> str:
         """Return the query of how many rows on their way have no key."""
@@ -208,21 +203,6 @@ class _Target:
         )
         return [upsert, delete]
 
-    def not_there(self) -> WatermarkValueError:
-        """Return the error that there is no such table."""
-        return WatermarkValueError(
-            f"the database has no table {self._table!r}: give the name of one, with its schema if "
-            "that is not on the search path, in the case in which it was created"
-        )
-
-    def not_unique(self) -> WatermarkValueError:
-        """Return the error that the keys name no one row."""
-        return WatermarkValueError(
-            f"the table {self._table!r} has no unique index on exactly the keys "
-            f"{', '.join(self._keys)}: rows could not be told apart, and nothing was changed; "
-            "create one, or give the columns of the one that is there"
-        )
-
     def superseded(self) -> WatermarkSupersededError:
         """Return the error that a later attempt has been there."""
         window = self.window
@@ -233,7 +213,8 @@ class _Target:
         )
 
     @property
-    def _lane(self) -> str:
+    def lane(self) -> str:
+        """What attempts count in, as SQL: a cursor of a job, or a backfill of it."""
         window, lane = self.window, [self._table, self.window.job_id]
         if window.window_id.startswith("backfill-"):
             lane.append(window.window_id.rpartition("-")[0])
@@ -243,12 +224,7 @@ class _Target:
 
 
 class _Database:
-    """Connections of the driver's JVM, with the drivers that Spark has.
-
-    Args:
-        spark: the session.
-        target: the table, and what the window makes of it.
-    """
+    """Connections of the driver's JVM, with the drivers that Spark has."""
 
     def __init__(self, spark: Any, target: _Target) -> None:
         self._jvm: Any = spark.sparkContext._jvm
@@ -292,7 +268,8 @@ class _Database:
     def is_superseded(self) -> bool:
         """Return whether a later attempt has been upserted."""
         with suppress(Exception), self._transaction() as statement:
-            return _number(statement, self._target.later()) > self._target.window.attempt
+            noted = f"SELECT attempt FROM {self._target.done} WHERE lane = {self._target.lane}"  # noqa: S608
+            return _number(statement, noted) > self._target.window.attempt
         return False  # no connection, or no such table: the first error counts
 
     def clean_up(self) -> None:

@@ -37,15 +37,15 @@ _FIRST_SERVER_ERROR = 500
 def translate_client_error(
     error: ClientError, table_name: str, meta: ClientMeta
 ) -> WatermarkTableError | None:
-    """Return the library's error for an error of AWS, None if it has none.
-
-    Args:
-        error: what AWS answered.
-        table_name: the table that was asked.
-        meta: what the client says about itself.
-    """
+    """Return the library's error for an error of AWS, None if it has none."""
     table = f"table {table_name!r} in region {meta.region_name} ({meta.endpoint_url})"
-    told = _told(error)
+    messages = [error.response["Error"].get("Message", "")]
+    messages += [
+        reason.get("Message", "")
+        for reason in _reasons(error)
+        if reason.get("Code") == "ValidationError"
+    ]
+    told = "; ".join(filter(None, messages))
     if code_of(error) == "ResourceNotFoundException":
         return WatermarkTableError(
             f"there is no DynamoDB {table}: deploy the stack that owns it, or give the name and "
@@ -108,13 +108,3 @@ def _reasons(error: Exception) -> list[Any]:
     if not isinstance(error, ClientError):
         return []
     return list(error.response.get("CancellationReasons", []))
-
-
-def _told(error: ClientError) -> str:
-    messages = [error.response["Error"].get("Message", "")]
-    messages += [
-        reason.get("Message", "")
-        for reason in _reasons(error)
-        if reason.get("Code") == "ValidationError"
-    ]
-    return "; ".join(filter(None, messages))

@@ -45,14 +45,7 @@ class Change(Protocol):
 
 
 class TableClient:
-    """One table, through one boto3 client.
-
-    Args:
-        client: a boto3 DynamoDB client.
-        table_name: the table.
-        sleep: waits for a number of seconds.
-        jitter: returns a number in [0, 1), by which each pause is multiplied.
-    """
+    """One table, through one boto3 client; `sleep` waits for seconds, times `jitter` in [0, 1)."""
 
     def __init__(
         self,
@@ -67,24 +60,13 @@ class TableClient:
         self._jitter = jitter
 
     def head(self, owner: Owner) -> Row | None:
-        """Return the head of a job or a source as it is now, None if it has none.
-
-        Raises:
-            WatermarkCorruptError: it cannot be relied on.
-            WatermarkConflictError: another job has its watermarks now.
-            WatermarkTableError: there is no such table, or the row was written in another region.
-        """
-        row = self.row(owner, owner.head)
-        if row:
+        """Return the head of a job or a source as it is now, None if it has none."""
+        if row := self.row(owner, owner.head):
             check_head(row, self.table)
         return row
 
     def head_or_legacy(self, owner: Owner) -> Row | None:
-        """Return the head; without one, the only row of the v1 class, if there is just one.
-
-        Raises:
-            AmbiguousWatermarkError: there are several rows and no head.
-        """
+        """Return the head; without one, the only row of the v1 class, if there is just one."""
         if head := self.head(owner):
             return head
         runs = self.rows(owner, *owner.every_run, limit=2)
@@ -110,14 +92,7 @@ class TableClient:
         return Row(response["Item"]) if response.get("Item") else None
 
     def rows(self, owner: Owner, first: str, last: str, limit: int | None = None) -> list[Row]:
-        """Return the rows of a job from one sort key to another; as many pages as it takes.
-
-        Args:
-            owner: whose job it is.
-            first: the first sort key.
-            last: the last sort key.
-            limit: how many rows at most; None means all.
-        """
+        """Return the rows of a job from one sort key to another; as many pages as it takes."""
         request: dict[str, Any] = {
             "TableName": self.table.name,
             "KeyConditionExpression": "jobName = :job AND runId BETWEEN :first AND :last",
@@ -169,15 +144,7 @@ class TableClient:
         """Apply a change, exactly once whatever happens to the requests and the responses.
 
         An outcome that is unknown is found out by sending again: the conditions of the change
-        refuse it if it was applied, and then show it.
-
-        Args:
-            change: what to apply.
-            check_found: called with what an earlier send stored, if one got through; may raise.
-
-        Raises:
-            WatermarkConflictError: another run moved the watermark first.
-            WatermarkTableError: the table cannot be used.
+        refuse it if it was applied, and then show it. `check_found` may refuse what is shown.
         """
         attempt = 0
         while True:
@@ -203,9 +170,7 @@ class TableClient:
     def update(self, request: dict[str, Any]) -> tuple[Item, Row | None]:
         """Send a write of one row; it may arrive twice, and must then do no harm.
 
-        Returns:
-            What the write asks to be returned, and None; or, if its condition fails, nothing and
-            the row in its way.
+        Return what it asks for and None; if its condition fails, nothing and the row in its way.
         """
         return self._sent(self._client.update_item, request)
 
@@ -214,11 +179,7 @@ class TableClient:
         return self._sent(self._client.put_item, request)[1]
 
     def pause(self, attempt: int) -> None:
-        """Wait before trying again: longer each time up to a cap, and never in step with others.
-
-        Args:
-            attempt: how many tries went before the one that failed.
-        """
+        """Wait before trying again: longer each time up to a cap, and never in step with others."""
         longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**attempt)
         self._sleep(longest * self._jitter())
 
@@ -252,7 +213,6 @@ class TableClient:
         try:
             yield
         except ClientError as error:
-            found = translate_client_error(error, self.table.name, self._client.meta)
-            if found:
+            if found := translate_client_error(error, self.table.name, self._client.meta):
                 raise found from error
             raise

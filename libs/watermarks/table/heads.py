@@ -16,13 +16,7 @@ _TEXTS |= {"wmCarriedTo", "wmCarriedFrom", "wmArriving"}
 
 
 def check_head(row: Row, table: Table) -> None:
-    """Raise an error unless a head row can be relied on.
-
-    Raises:
-        WatermarkCorruptError: it holds what the library never writes.
-        WatermarkConflictError: its watermarks are those of another job now.
-        WatermarkTableError: it was first written in another region.
-    """
+    """Raise an error unless a head row can be relied on: intact, of this job and this region."""
     check_intact(row, table)
     check_not_renamed(row, table)
     region = row.text("wmRegion") or table.region

@@ -51,14 +51,9 @@ def check_cursor(cursor: object) -> None:
     """Raise a ValueError unless a cursor is the name of one watermark."""
     check_name("cursor", cursor)
     if "." in str(cursor):
-        source, _, rest = str(cursor).partition(".")
-        remedy = f"give source={source!r}, cursor={rest!r}"
-        if "." in rest:
-            remedy = (
-                "give source= and cursor= without dots; to continue from one of an earlier version "
-                "of this library, give initial=<its value, which latest(job) shows> too"
-            )
+        *_, source, name = str(cursor).split(".")
         raise WatermarkValueError(
             f"cursor is {cursor!r}: the name of a watermark has no dot; for one of several sources "
-            f"{remedy}; for a field of a struct give column={cursor!r} where the frame is read"
+            f"give source={source!r}, cursor={name!r}; for a field of a struct give "
+            f"column={cursor!r} where the frame is read"
         )

@@ -34,19 +34,15 @@ def epoch_is(epoch: int) -> Condition:
     return "wmEpoch = :epoch_is", {":epoch_is": number(epoch)}
 
 
-def both(*conditions: Condition) -> Condition:
+def both(*conditions: Condition, word: str = " AND ") -> Condition:
     """Every one of these holds."""
-    return _joined(" AND ", conditions)
+    values = {name: value for _, given in conditions for name, value in given.items()}
+    return word.join(f"({text})" for text, _ in conditions), values
 
 
 def either(*conditions: Condition) -> Condition:
     """One of these holds."""
-    return _joined(" OR ", conditions)
-
-
-def _joined(word: str, conditions: Sequence[Condition]) -> Condition:
-    values = {name: value for _, given in conditions for name, value in given.items()}
-    return word.join(f"({text})" for text, _ in conditions), values
+    return both(*conditions, word=" OR ")
 
 
 def put_request(table: Table, item: Item, condition: Condition) -> dict[str, Any]:
@@ -73,14 +69,8 @@ def update_request(
 ) -> dict[str, Any]:
     """Return the request of UpdateItem for a row, under a condition.
 
-    Args:
-        table: the table.
-        key: the primary key of the row.
-        sets: attributes and their values; a pair is an entry of a map.
-        condition: what the write relies on.
-        removes: attributes, or entries of maps, that go away.
-        counts: numbers that are raised by one, from 0 if the row has none.
-        keeps: attributes that are set only if the row has none.
+    A pair as a name is an entry of a map. Numbers of `counts` are raised by one, from 0 if the row
+    has none; attributes of `keeps` are set only if it has none.
     """
     text, values = condition
     names: dict[str, str] = {}

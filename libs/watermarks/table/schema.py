@@ -42,9 +42,6 @@ def create_table_request(table_name: str = TABLE_NAME) -> dict[str, Any]:
     """Return the request of DynamoDB's CreateTable for a table of watermarks.
 
     Its time to live, on `expiresAt`, is set by a request of its own, UpdateTimeToLive.
-
-    Args:
-        table_name: name of the table.
     """
     return {
         "TableName": table_name,
@@ -116,22 +113,14 @@ class Pointer(NamedTuple):
 
     Attributes:
         name: its sort key; empty if there is none.
-        version: the version it had then; None if that was not noted, by an earlier library.
+        version: the version it had then, 0 for a row of the v1 class.
     """
 
     name: str
-    version: int | None
+    version: int
 
-    def means(self, row: Row | None, newer: int) -> bool:
-        """Return whether a row of this name is the one that was meant.
 
-        Args:
-            row: the row as it is now.
-            newer: the version of the row that names it.
-        """
-        if row is None:
-            return False
-        return row.version == self.version if self.version is not None else row.version < newer
+NOWHERE = Pointer("", 0)
 
 
 @dataclass(frozen=True)
@@ -146,7 +135,7 @@ class Latest:
         key: the attribute of the row that holds them.
         log: sort key of the row that made this version; empty means the run's row.
         prev: sort key of the row before that one; empty at the beginning.
-        prev_version: the version of that row, None if it is not known.
+        prev_version: the version of that row.
         committed: the windows that the run of this version has committed, by id.
         bounds: which end belongs to the windows of a cursor, by the cursor's name.
         is_typed: whether the types are stored; the v1 class stores numbers and texts only.
@@ -159,18 +148,14 @@ class Latest:
     key: str = field(default=DEFAULT_KEY, repr=False)
     log: str = field(default="", repr=False)
     prev: str = field(default="", repr=False)
-    prev_version: int | None = field(default=None, repr=False, compare=False)
+    prev_version: int = field(default=0, repr=False, compare=False)
     committed: Item = field(default_factory=dict, repr=False)
     bounds: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     is_typed: bool = field(default=True, repr=False, compare=False)
 
 
 class Row:
-    """A row of the table, read attribute by attribute.
-
-    Args:
-        item: the row in DynamoDB's form.
-    """
+    """A row of the table in DynamoDB's form, read attribute by attribute."""
 
     def __init__(self, item: Mapping[str, Any]) -> None:
         self.item: Item = dict(item)
@@ -179,15 +164,15 @@ class Row:
         return f"Row({self.item!r})"
 
     def text(self, name: str) -> str:
-        """Return a text attribute, empty if the row has none of this name."""
+        """Return a text attribute, empty if there is none."""
         return str(self.item.get(name, {}).get("S", ""))
 
     def number(self, name: str) -> int:
-        """Return a number attribute, 0 if the row has none of this name."""
+        """Return a number attribute, 0 if there is none."""
         return int(self.item.get(name, {"N": "0"})["N"])
 
     def map(self, name: str) -> Item:
-        """Return a map attribute, empty if the row has none of this name."""
+        """Return a map attribute, empty if there is none."""
         found: Item = self.item.get(name, {"M": {}})["M"]
         return found
 
@@ -212,22 +197,17 @@ class Row:
     @property
     def prev(self) -> Pointer:
         """The row before it."""
-        return self._pointer("wmPrev", "wmPrevVersion")
+        return Pointer(self.text("wmPrev"), self.number("wmPrevVersion"))
 
     @property
     def target(self) -> Pointer:
         """The row that a rewind or an adoption went back to."""
-        run_id = self.text("wmToRunId")
-        pointer = self._pointer("wmToLog", "wmToVersion")
-        return pointer if pointer.name else Pointer(run_id and self.owner.run(run_id), None)
+        return Pointer(self.text("wmToLog"), self.number("wmToVersion"))
 
     @property
     def last(self) -> Pointer:
         """The row that made what a head says."""
         return Pointer(self.text("wmLog"), self.version)
-
-    def _pointer(self, name: str, version: str) -> Pointer:
-        return Pointer(self.text(name), self.number(version) if version in self.item else None)
 
     @property
     def is_head(self) -> bool:
@@ -262,9 +242,6 @@ class Row:
         """Return what a head row or a run row says about the watermarks of its owner.
 
         A head that has open windows only is version 0, or what a rewind to nothing made it.
-
-        Raises:
-            WatermarksError: it has attributes of a caller, and they are not watermarks.
         """
         is_empty = not self.has_watermarks
         run_id = "" if is_empty else self.run_id

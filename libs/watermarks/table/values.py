@@ -51,12 +51,9 @@ _ISO_LENGTH = len("2013-01-01T00:00:00.000000")
 def encode(value: object, path: str) -> tuple[Attribute, Attribute]:
     """Return a value and its type tags as DynamoDB stores them.
 
-    Args:
-        value: what to store; a mapping is stored value by value.
-        path: where the value stands, for the error message: `watermarks.orders.updated_at`.
-
     Raises:
-        WatermarkValueError: a value is of a type that would not come back as it went in.
+        WatermarkValueError: a value is of a type that would not come back as it went in; the
+            message begins with `path`, where it stands.
     """
     if not isinstance(value, Mapping):
         stored, tag = _encode_leaf(value, path)
@@ -76,18 +73,12 @@ def is_nat(value: object) -> bool:
 
 
 def decode(stored: Attribute, tags: Attribute | None) -> Any:
-    """Return a stored value with its type; without tags, as boto3 would return it.
-
-    Args:
-        stored: the value in DynamoDB's form.
-        tags: what `encode` returned beside it; None for a value that the library did not write.
-
-    Raises:
-        WatermarkCorruptError: the tag is unknown here.
-        WatermarksError: the time zone is unknown here.
-    """
+    """Return a stored value with its type; without tags, as boto3 would return it."""
     if tags is None:
-        return _decode_untyped(stored)
+        from boto3.dynamodb.types import TypeDeserializer  # here: importing boto3 takes a while
+
+        untyped: Any = stored
+        return TypeDeserializer().deserialize(untyped)
     if "M" in tags and "M" in stored:
         return {name: decode(child, tags["M"].get(name)) for name, child in stored["M"].items()}
     return _decode_leaf(stored, str(tags.get("S", "")))
@@ -151,12 +142,6 @@ def _decode_leaf(stored: Attribute, tag: str) -> Value:
     )
 
 
-def _decode_untyped(stored: Any) -> Any:
-    from boto3.dynamodb.types import TypeDeserializer  # here: importing boto3 takes a while
-
-    return TypeDeserializer().deserialize(stored)
-
-
 def _utf8_text(value: str, path: str) -> str:
     try:
         value.encode()
@@ -177,7 +162,7 @@ def _decimal_text(value: Decimal, path: str) -> str:
         raise _refused(path, f"is {value!r}, not a number", _REMEDIES["NoneType"])
     try:
         return str(_NUMBERS.normalize(value))
-    except (Clamped, Inexact, InvalidOperation, Overflow, Subnormal) as error:
+    except ArithmeticError as error:
         problem = f"is {value!r}, outside what DynamoDB stores exactly ({_MAX_DIGITS} digits)"
         raise _refused(path, problem, "round it, or write it as a str") from error
 

@@ -30,7 +30,7 @@ from watermarks.table.schema import EXPIRES_AT, HEAD, Item, Owner, Row, Table
 from watermarks.table.values import ARITHMETIC, decode, encode
 
 from .cursors import Cursor, check_same_family, family, is_before
-from .window import BOUNDS, Bounds, Window, give_to_loop, not_looked_at, was_looked_at
+from .window import BOUNDS, Bounds, Window, check_looked_at, give_to_loop
 
 if TYPE_CHECKING:
     from watermarks.table.client import TableClient
@@ -79,12 +79,7 @@ class Backfill:
         split(self.low, self.high, self.parts)  # refuses what cannot be split
 
     def windows(self, attempt: int, token: str) -> dict[str, Window]:
-        """Return the windows of all parts, by the number of the part.
-
-        Args:
-            attempt: the number of this try.
-            token: what the row of the backfill has that no other has.
-        """
+        """Return the windows of all parts, by the number of the part; the token is the row's."""
         edges = split(self.low, self.high, self.parts)
         return {
             str(part): Window(
@@ -103,13 +98,7 @@ class Backfill:
         }
 
     def run(self, client: TableClient, now: datetime, history: timedelta) -> Iterator[Window]:
-        """Yield the windows that are not done yet, and note each as done when the loop is back.
-
-        Raises:
-            WatermarksError: the id is that of another backfill, or the body has not looked at its
-                window: the part is not marked as done.
-            WatermarkSupersededError: another run continues the same backfill.
-        """
+        """Yield the windows that are not done yet, and note each as done when the loop is back."""
         row, other = client.update(self._start(client.table, now, history))
         if other is not None:
             raise self._is_another(other)
@@ -119,9 +108,11 @@ class Backfill:
             if part in done:
                 continue
             yield give_to_loop(window)
-            if not was_looked_at(window):
-                raise not_looked_at(window, "backfill")
-            _, later = client.update(self._finish(client.table, part, attempt))
+            check_looked_at(window, "backfill")
+            # Unless a later attempt began.
+            done_now = {("wmDone", part): number(attempt)}
+            is_ours: Condition = ("wmAttempt = :attempt", {":attempt": number(attempt)})
+            _, later = client.update(update_request(client.table, self._key, done_now, is_ours))
             if later is not None:
                 raise WatermarkSupersededError(
                     f"backfill {self.backfill_id!r} of job {self.job_id!r}: run "
@@ -141,9 +132,7 @@ class Backfill:
             "wmBounds": {"S": self.bounds},
         }
         is_same: Condition = (
-            " AND ".join(
-                [*(f"{name} = :same_{name}" for name in same), "attribute_exists(wmToken)"]
-            ),
+            " AND ".join(f"{name} = :same_{name}" for name in same),
             {f":same_{name}": value for name, value in same.items()},
         )
         sets: dict[Any, Any] = {
@@ -160,19 +149,8 @@ class Backfill:
         )
         return request | {"ReturnValues": "ALL_NEW"}
 
-    def _finish(self, table: Table, part: str, attempt: int) -> dict[str, Any]:
-        """Return the write that marks a part as done by an attempt, unless a later one began."""
-        is_ours: Condition = ("wmAttempt = :attempt", {":attempt": number(attempt)})
-        return update_request(table, self._key, {("wmDone", part): number(attempt)}, is_ours)
-
     def _is_another(self, row: Row) -> WatermarksError:
         """Return the error that the row of this id holds another backfill."""
-        if not row.text("wmToken"):
-            return WatermarksError(
-                f"the backfill {self.backfill_id!r} of job {self.job_id!r} was begun by an earlier "
-                "version of this library, which named its windows otherwise: finish it with that "
-                "version, or give another backfill_id"
-            )
         stored = decode(row.item["wmRange"], row.item["wmTypes"])
         return WatermarksError(
             f"the backfill {self.backfill_id!r} of job {self.job_id!r} is {row.text('wmCursor')!r} "
@@ -210,22 +188,17 @@ def backfilled_windows(client: TableClient, job_id: str, backfill_id: str) -> li
             "id, and keep rows longer with Watermarks(..., history_days=...)"
         )
     done = sorted((int(part), int(at["N"])) for part, at in row.map("wmDone").items())
-    # Without a token it is of an earlier version, and read as that has written it.
     token = row.text("wmToken")
     return [(window_id(backfill_id, token, part), attempt) for part, attempt in done]
 
 
 def window_id(backfill_id: str, token: str, part: int) -> str:
     """Return the id of a part, which no part of another job, table or stage has."""
-    return "-".join(filter(None, ("backfill", backfill_id, token, str(part))))
+    return f"backfill-{backfill_id}-{token}-{part}"
 
 
 def split(low: Any, high: Any, parts: int) -> list[Any]:
-    """Return the edges of the equal parts of a range, from low to high.
-
-    Raises:
-        WatermarkValueError: the values cannot be split, or not into so many parts.
-    """
+    """Return the edges of the equal parts of a range, from low to high; refuse too many parts."""
     edges = [low, *(_between(low, high, part, parts) for part in range(1, parts)), high]
     if not all(is_before(left, right) for left, right in pairwise(edges)):
         raise WatermarkValueError(

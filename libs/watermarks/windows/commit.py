@@ -29,7 +29,17 @@ from watermarks.table.requests import (
     update_request,
     version_is,
 )
-from watermarks.table.schema import EXPIRES_AT, Item, Latest, Owner, Pointer, Row, Table, is_payload
+from watermarks.table.schema import (
+    EXPIRES_AT,
+    NOWHERE,
+    Item,
+    Latest,
+    Owner,
+    Pointer,
+    Row,
+    Table,
+    is_payload,
+)
 from watermarks.table.values import Attribute, Value, decode, encode
 
 from .cursors import entry_of, is_same
@@ -91,20 +101,9 @@ class Commit:
         source: str = "",
         window: OpenWindow | None = None,
     ) -> Commit:
-        """Return the commit of a watermark item.
+        """Return the commit of a watermark item: the values that the caller gave, under their key.
 
-        Args:
-            item: jobName, runId and the values the caller gave under one further key.
-            state: the whole state that results.
-            base: what the head must still hold.
-            now: when the run's row is made.
-            history: how long that row is kept.
-            source: the source of the job that the values are of.
-            window: the window that the commit closes.
-
-        Raises:
-            WatermarkValueError: a value is of a type that cannot be a watermark.
-            ValueError: the item is not of that form.
+        `state` is all that results; the run's row is made `now` and kept for `history`.
         """
         job_id, run_id, key = check_item(item)
         values, tags = encode(state, key)
@@ -198,23 +197,19 @@ class Commit:
         Where the run's own row is part of the history already, a window is recorded in a second
         row; and so it is looked for there before it is given up.
         """
-        head = found[0]
+        head, window = found[0], self.window
         if head and self.base is None and head.is_ours and not head.has_watermarks:
             base = head.latest()
             return self._from_base(base) if base.version else None
-        if base_of_window := self._moved_base_of_window(head):
-            return self._from_base(base_of_window)
-        if self.window and self.row == self.owner.run(self.run_id):
-            return replace(self, row=_second_row(self.row, self.window))
+        if window and head and self._holds_window(head):
+            moved = head.latest()
+            at_low = entry_of(moved.watermarks, window.cursor)
+            is_at_low = at_low is None or (window.low is not None and is_same(at_low, window.low))
+            if is_at_low and moved.version != self._base_version:
+                return self._from_base(moved)
+        if window and self.row == self.owner.run(self.run_id):
+            return replace(self, row=f"{self.row}#{window.window_id}")
         return None
-
-    def _moved_base_of_window(self, head: Row | None) -> Latest | None:
-        if self.window is None or head is None or not self._holds_window(head):
-            return None
-        moved, low = head.latest(), self.window.low
-        at_low = entry_of(moved.watermarks, self.window.cursor)
-        is_at_low = at_low is None or (low is not None and is_same(at_low, low))
-        return moved if is_at_low and moved.version != self._base_version else None
 
     def _from_base(self, base: Latest) -> Commit:
         if self.window is None:
@@ -256,7 +251,7 @@ class Commit:
     @property
     def _prev(self) -> Pointer:
         if self.base is None:
-            return Pointer("", None)
+            return NOWHERE
         if self._is_made_by_us:
             return Pointer(self.base.prev, self.base.prev_version)
         return Pointer(self.base.log, self.base.version)
@@ -278,7 +273,7 @@ class Commit:
             "wmDigest": {"S": self.digest},
             "wmAt": {"S": self.committed_at},
         }
-        if self._prev.version is not None:
+        if self._prev.name:
             common["wmPrevVersion"] = number(self._prev.version)
         if self._bounds:
             common["wmBounds"] = {"M": {cursor: {"S": e} for cursor, e in self._bounds.items()}}
@@ -363,11 +358,7 @@ class Commit:
 
 
 def check_item(item: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return job id, run id and the key of the values of a watermark item.
-
-    Raises:
-        ValueError: it is not of the form that `create_watermark_item` returns.
-    """
+    """Return job id, run id and the key of the values of a watermark item; refuse another form."""
     keys = [name for name in item if name not in {"jobName", "runId"}]
     is_whole = "jobName" in item and "runId" in item and len(keys) == 1
     if not is_whole or not isinstance(item[keys[0]], Mapping):
@@ -392,8 +383,4 @@ def _row_name(owner: Owner, run_id: str, window: OpenWindow | None, base: Latest
         return own
     is_full = base.log == own and len(base.committed) >= _WINDOWS_IN_A_ROW
     has_second = base.log.startswith(f"{own}#")
-    return _second_row(own, window) if is_full or has_second else own
-
-
-def _second_row(own: str, window: OpenWindow) -> str:
-    return f"{own}#{window.window_id}"
+    return f"{own}#{window.window_id}" if is_full or has_second else own

@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError, WatermarksError
 from watermarks.table.requests import IS_ABSENT, number, put_request
-from watermarks.table.schema import Item, Owner, Pointer, Row, Table
+from watermarks.table.schema import NOWHERE, Item, Owner, Pointer, Row, Table
 
 from .window import OpenWindow
 
@@ -48,35 +48,30 @@ class Block:
     """Windows that count whenever a row counts.
 
     Attributes:
-        row: sort key of that row.
-        version: the version that the row made.
-        prev: sort key of the row behind the block; empty if there is none.
-        prev_version: the version of that row.
+        row: that row.
+        prev: the row behind the block.
         windows: cursor, window id and attempt, oldest first.
     """
 
-    row: str
-    version: int
-    prev: str
-    prev_version: int
+    row: Pointer
+    prev: Pointer
     windows: list[tuple[str, str, int]]
 
     @classmethod
     def from_row(cls, row: Row) -> Block:
         """Return what `put` wrote."""
         windows = [(cursor, *rest) for cursor, *rest in json.loads(row.text("wmWindows"))]
-        prev, version = row.prev
-        return cls(row.text("wmLog"), row.version, prev, version or 0, windows)
+        return cls(row.last, row.prev, windows)
 
     def put(self, table: Table, owner: Owner) -> dict[str, Any]:
         """Return the write of the block, which is the same whoever makes it."""
         item: Item = {
-            **owner.key(owner.block(self.version)),
+            **owner.key(owner.block(self.row.version)),
             "wmKind": {"S": "committed"},
-            "wmLog": {"S": self.row},
-            "wmVersion": number(self.version),
-            "wmPrev": {"S": self.prev},
-            "wmPrevVersion": number(self.prev_version),
+            "wmLog": {"S": self.row.name},
+            "wmVersion": number(self.row.version),
+            "wmPrev": {"S": self.prev.name},
+            "wmPrevVersion": number(self.prev.version),
             "wmWindows": {"S": json.dumps(self.windows, separators=(",", ":"))},
         }
         return put_request(table, item, IS_ABSENT)
@@ -97,25 +92,22 @@ def committed_windows(
     if head is None:
         return []
     kept = client.rows(owner, owner.block(0), owner.block(None))
-    blocks = {(block.row, block.version): block for block in map(Block.from_row, kept)}
-    back = RowsBack(head, _reader(client, owner), now, _in_force_before)
-    rows: list[Row] = []
-    met: Block | None = None
+    blocks = {block.row: block for block in map(Block.from_row, kept)}
     for _ in range(_RACES):
+        back = RowsBack(head, _reader(client, owner), now, _in_force_before)
         rows, met = _rows_until_a_block(back, blocks)
         if not back.was_moved:
             break
         head = client.head(owner) or head
-        back = RowsBack(head, _reader(client, owner), now, _in_force_before)
     else:
         raise WatermarkConflictError(f"{owner}: {_RACES} times a run committed while we read")
     if met is None and back.missing:
         _check_beginning(owner, rows[-1].version if rows else head.version + 1, back.missing)
     old: list[tuple[str, str, int]] = []
     while met is not None:
-        old, behind = met.windows + old, (met.prev, met.prev_version)
+        old, behind = met.windows + old, met.prev
         if behind not in blocks:  # an end, or a block that somebody has deleted
-            _check_beginning(owner, met.prev_version + 1, met.prev)
+            _check_beginning(owner, behind.version + 1, behind.name)
         met = blocks.get(behind)
     if len(rows) > _WORTH_A_BLOCK:
         _keep_blocks(client, owner, rows[1:])  # the head's own row may still be replaced
@@ -123,15 +115,10 @@ def committed_windows(
 
 
 class RowsBack:
-    """The rows of a history, newest first, up to the first one that is gone.
-
-    Args:
-        head: the head row.
-        read: returns the row of a sort key, None if there is none.
-        now: rows that have expired by then count as gone.
-        before: returns what a row points back to.
+    """The rows of a history, newest first, up to the first one that is gone, or expired by `now`.
 
     Attributes:
+        pointer: the row that comes next.
         missing: the sort key of the row that is gone; empty if the history ended.
         was_moved: whether the head's own row is newer than the head: it was read too early.
     """
@@ -143,7 +130,7 @@ class RowsBack:
         now: datetime,
         before: Callable[[Row], Pointer],
     ) -> None:
-        self.pointer = head.last if head else Pointer("", None)
+        self.pointer = head.last if head else NOWHERE
         self.missing = ""
         self.was_moved = False
         self._newer = head.version + 1 if head else 0
@@ -156,8 +143,7 @@ class RowsBack:
         """Yield the rows; `pointer` says which one comes next."""
         while self.pointer.name:
             row = self._read(self.pointer.name)
-            is_meant = self.pointer.means(row, self._newer)
-            if row is None or not is_meant or row.is_expired(self._now):
+            if row is None or row.version != self.pointer.version or row.is_expired(self._now):
                 self.was_moved = self._is_first and row is not None and row.version >= self._newer
                 self.missing = self.pointer.name
                 return
@@ -167,14 +153,13 @@ class RowsBack:
 
 
 def _rows_until_a_block(
-    back: RowsBack, blocks: dict[tuple[str, int], Block]
+    back: RowsBack, blocks: dict[Pointer, Block]
 ) -> tuple[list[Row], Block | None]:
     rows: list[Row] = []
     for row in back:
         rows.append(row)
-        name, version = back.pointer
-        if version is not None and (name, version) in blocks:
-            return rows, blocks[name, version]
+        if back.pointer in blocks:
+            return rows, blocks[back.pointer]
     return rows, None
 
 
@@ -231,8 +216,8 @@ def _keep_blocks(client: TableClient, owner: Owner, rows: list[Row]) -> None:
     for row in reversed(rows):
         windows += _windows(row)
         if len(windows) >= _LONGEST_BLOCK or row is rows[0]:
-            blocks.append(Block(row.name, row.version, prev.name, prev.version or 0, windows))
-            prev, windows = Pointer(row.name, row.version), []
+            blocks.append(Block(Pointer(row.name, row.version), prev, windows))
+            prev, windows = blocks[-1].row, []
     try:
         for block in blocks:
             client.put(block.put(client.table, owner))

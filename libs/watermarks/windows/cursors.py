@@ -25,11 +25,7 @@ _LONGEST_TEXT = 2048  # bytes: a head holds a few of them per cursor, and 400 KB
 
 
 def family(value: object) -> str:
-    """Return the name of the family of a value: values of two families have no order.
-
-    Raises:
-        WatermarkValueError: the value cannot be a cursor.
-    """
+    """Return the name of the family of a value: values of two families have no order."""
     if isinstance(value, Mapping):
         raise WatermarkValueError(f"a cursor is {value!r}: give a single value, not a dict")
     encode(value, "cursor")  # refuses what is no watermark, with path and remedy
@@ -91,15 +87,9 @@ def _instant(value: Any) -> Any:
 
 
 def behind(value: Any, distance: Distance, what: str) -> Any:
-    """Return the value that lies a distance before another; a date moves by whole days.
+    """Return the value that lies a distance before another; `what` is the parameter it came from.
 
-    Args:
-        value: the cursor value.
-        distance: how far; not negative.
-        what: the parameter it came from, for the error message.
-
-    Raises:
-        WatermarkValueError: the distance does not fit the value's family.
+    A date moves by whole days.
     """
     check_distance(value, distance, what)
     try:
@@ -111,11 +101,7 @@ def behind(value: Any, distance: Distance, what: str) -> Any:
 
 
 def ahead(value: Any, distance: Distance, what: str) -> Any:
-    """Return the value that lies a distance after another, None if there is no such year.
-
-    Raises:
-        WatermarkValueError: the distance does not fit the value's family, or leads nowhere.
-    """
+    """Return the value that lies a distance after another, None if there is no such year."""
     check_distance(value, distance, what)
     try:
         found = _moved(value, distance, 1)
@@ -153,11 +139,7 @@ def _moved(value: Any, distance: Any, sign: int) -> Any:
 
 
 def entry_of(watermarks: Mapping[str, Any], cursor: str) -> Any:
-    """Return the value of a cursor among watermarks, None if it has none.
-
-    Raises:
-        WatermarkValueError: the name is that of several watermarks.
-    """
+    """Return the value of a cursor among watermarks, None if it has none."""
     value = watermarks.get(cursor)
     if isinstance(value, Mapping):
         raise WatermarkValueError(

@@ -5,14 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from .window import (
-    Window,
-    abandon,
-    give_to_loop,
-    is_left_open,
-    not_looked_at,
-    was_looked_at,
-)
+from .window import Window, check_looked_at, give_to_loop, is_left_open, leave
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +17,7 @@ _LOG = logging.getLogger("watermarks")
 
 
 class WindowLoop:
-    """Yields the window an earlier run left open, if any, and then what is new, bite by bite.
-
-    Args:
-        open_next: opens the next window.
-        commit: commits a window.
-    """
+    """Yields the window an earlier run left open, if any, and then what is new, bite by bite."""
 
     def __init__(
         self, open_next: Callable[[], Opening], commit: Callable[[Window], object]
@@ -43,15 +31,14 @@ class WindowLoop:
         return self
 
     def __next__(self) -> Window:
-        """Commit the window of the body that has come back, and return the next one.
-
-        Raises:
-            WatermarksError: the body has not looked at its window: nothing was committed.
-        """
-        self._commit_last()
-        if self._is_over:
+        """Commit the window of the body that has come back, and return the next one."""
+        window, self._window = self._window, None
+        is_over, self._is_over = self._is_over, True  # whatever goes wrong in here ends the loop
+        if window is not None and is_left_open(window):
+            check_looked_at(window, "windows")
+            self._commit(window)
+        if is_over:
             raise StopIteration
-        self._is_over = True  # whatever goes wrong in here ends the loop
         opening = self._open_next()
         window = opening.window
         if window.is_empty:
@@ -64,7 +51,7 @@ class WindowLoop:
         window = self._window
         if window is None or not is_left_open(window):
             return
-        abandon(window)
+        leave(window, "abandoned")
         _LOG.warning(
             "window %s of %s was left open, because its loop ended before it came back for the "
             "next window (an error, break, return or next()): the next run reads it again. To stop "
@@ -72,12 +59,3 @@ class WindowLoop:
             window.window_id,
             window.owner,
         )
-
-    def _commit_last(self) -> None:
-        window, self._window = self._window, None
-        if window is None or not is_left_open(window):
-            return
-        if not was_looked_at(window):
-            self._is_over = True
-            raise not_looked_at(window, "windows")
-        self._commit(window)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from watermarks.errors import WatermarkValueError
 from watermarks.table.heads import check_clock
 from watermarks.table.requests import (
     IS_NOT_OURS,
@@ -17,7 +15,7 @@ from watermarks.table.requests import (
     update_request,
     version_is,
 )
-from watermarks.table.schema import Item, Latest, Owner, Row, Table
+from watermarks.table.schema import Latest, Row, Table
 from watermarks.table.values import Attribute
 
 from .cursors import behind, entry_of, is_same
@@ -29,48 +27,13 @@ _ID_DIGITS = 10
 
 
 @dataclass(frozen=True)
-class Head:
-    """The head row of a job or a source as opening a window needs it.
-
-    Attributes:
-        owner: whose it is.
-        row: the row, None if there is none.
-        base: the watermarks; None if there are none yet.
-        legacy: what a new head begins with: the only row of the v1 class, or what an earlier
-            version of this library kept in the head of the job; or None.
-        epoch: how many windows were opened or taken over so far.
-        windows: the open windows by cursor.
-    """
-
-    owner: Owner
-    row: Row | None
-    base: Latest | None
-    legacy: Row | None
-    epoch: int
-    windows: Mapping[str, OpenWindow]
-
-    @classmethod
-    def of(cls, owner: Owner, row: Row | None) -> Head:
-        """Return the head that a row holds, or that a row of the v1 class will make."""
-        head = row if row and row.is_head else None
-        windows = head.map("wmWindows") if head else {}
-        return cls(
-            owner=owner,
-            row=head,
-            base=row.latest() if row else None,
-            legacy=None if head else row,
-            epoch=head.number("wmEpoch") if head else 0,
-            windows={cursor: OpenWindow.from_attribute(w) for cursor, w in windows.items()},
-        )
-
-
-@dataclass(frozen=True)
 class Opening:
     """What is about to be written: a window that is opened or taken over, or a bound to remember.
 
     Attributes:
         request: what the run asks for.
-        head: the head as it was read.
+        row: the head as it was read; without one the only row of the v1 class; or None.
+        base: the watermarks; None if there are none yet.
         opened: the window; None if there is nothing to read.
         seen: the bound to remember, if any.
         is_recovered: whether the window was open before.
@@ -78,16 +41,20 @@ class Opening:
     """
 
     request: WindowRequest
-    head: Head
+    row: Row | None
+    base: Latest | None
     opened: OpenWindow | None
     seen: Seen | None = None
     is_recovered: bool = False
     is_last: bool = True
 
+    def __post_init__(self) -> None:
+        _ = self.window  # refuses a lookback to before the beginning of time
+
     @property
     def window(self) -> Window:
         """The window as the run holds it once the write is applied; empty if there is none."""
-        request, base = self.request, self.head.base
+        request, base = self.request, self.base
         low = entry_of(base.watermarks, request.cursor) if base else None
         window = Window(
             job_id=request.job_id,
@@ -120,13 +87,13 @@ class Opening:
 
     def update(self, table: Table) -> dict[str, Any]:
         """Return the write; it fails unless the head is still what was read."""
-        head, cursor = self.head, self.request.cursor
+        head, owner, cursor = _head(self.row), self.request.owner, self.request.cursor
         sets: dict[Any, Attribute] = {}
-        if head.row is None:
+        if head is None:
             condition = both(IS_NOT_OURS, epoch_is(0))
             sets |= self._new_head(table)
         else:
-            condition = both(version_is(head.row.version), epoch_is(head.epoch))
+            condition = both(version_is(head.version), epoch_is(head.number("wmEpoch")))
         entries: list[tuple[str, Attribute]] = []
         if self.opened is not None:
             sets["wmEpoch"] = number(self.opened.attempt)
@@ -134,11 +101,11 @@ class Opening:
         if self.seen is not None:
             entries.append(("wmSeen", self.seen.to_attribute()))
         for name, value in entries:
-            if head.row is not None and name in head.row.item:
+            if head is not None and name in head.item:
                 sets[name, cursor] = value
             else:
                 sets[name] = {"M": {cursor: value}}
-        return update_request(table, head.owner.key(head.owner.head), sets, condition)
+        return update_request(table, owner.key(owner.head), sets, condition)
 
     def is_applied_in(self, row: Row) -> bool:
         """Return whether an earlier send of this very write got through."""
@@ -155,43 +122,33 @@ class Opening:
             "wmKind": {"S": "head"},
             "wmRegion": {"S": table.region},
         }
-        legacy, base = self.head.legacy, self.head.base
-        if legacy is not None and base is not None:
-            adopted: Item = {base.key: legacy.item[base.key], "wmRunId": {"S": base.run_id}}
-            adopted |= {"wmLog": {"S": base.log}}
-            sets |= adopted
-            if "wmTypes" in legacy.item:
-                sets["wmTypes"] = legacy.item["wmTypes"]
-            if "wmBounds" in legacy.item:
-                sets["wmBounds"] = legacy.item["wmBounds"]
+        if self.row is not None and (base := self.base) is not None:
+            sets |= {base.key: self.row.item[base.key]}
+            sets |= {"wmRunId": {"S": base.run_id}, "wmLog": {"S": base.log}}
         return sets
 
 
-def plan_opening(request: WindowRequest, head: Head) -> Opening:
+def plan_opening(request: WindowRequest, row: Row | None) -> Opening:
     """Return what to write: a take-over if the cursor has an open window, else what is new.
 
     An open window that does not begin at the watermark is not taken over: `advance` or
     `add_watermark` has moved the watermark since, and the window would move it back or read twice.
-
-    Raises:
-        WatermarkConflictError: the clock is behind that of an earlier run.
-        WatermarkValueError: a bound or a distance cannot be used.
     """
-    attempt, token = head.epoch + 1, os.urandom(8).hex()
-    found = head.windows.get(request.cursor)
-    stored = entry_of(head.base.watermarks, request.cursor) if head.base else None
-    if found is not None and (
-        stored is None or (found.low is not None and is_same(stored, found.low))
-    ):
-        taken = replace(found, attempt=attempt, run_id=request.run_id, token=token)
-        request.check_distances(found.high)
-        return _checked(Opening(request, head, taken, is_recovered=True, is_last=False))
-    seen = head.row.map("wmSeen").get(request.cursor) if head.row else None
-    chosen = choose_range(request, head.base, Seen.from_attribute(seen) if seen else None)
+    head, base = _head(row), row.latest() if row else None
+    attempt, token = (head.number("wmEpoch") if head else 0) + 1, os.urandom(8).hex()
+    stored = entry_of(base.watermarks, request.cursor) if base else None
+    if attribute := head.map("wmWindows").get(request.cursor) if head else None:
+        found = OpenWindow.from_attribute(attribute)
+        if stored is None or (found.low is not None and is_same(stored, found.low)):
+            taken = replace(found, attempt=attempt, run_id=request.run_id, token=token)
+            request.check_distances(found.high)
+            return Opening(request, row, base, taken, is_recovered=True, is_last=False)
+    seen = head.map("wmSeen").get(request.cursor) if head else None
+    chosen = choose_range(request, base, Seen.from_attribute(seen) if seen else None)
     if request.settle or chosen.is_held:
-        check_clock(head.owner, head.row, request.aware_now())
+        check_clock(request.owner, head, request.aware_now())
     if chosen.high is None:
-        return Opening(request, head, None, chosen.seen)
+        return Opening(request, row, base, None, chosen.seen)
     opened = OpenWindow(
         # The number sorts; the rest no window of another job, table or stage has.
         window_id=f"{attempt:0{_ID_DIGITS}d}-{token}",
@@ -203,47 +160,8 @@ def plan_opening(request: WindowRequest, head: Head) -> Opening:
         bounds=chosen.ends,
         token=token,
     )
-    return _checked(Opening(request, head, opened, chosen.seen, is_last=not chosen.is_cut))
+    return Opening(request, row, base, opened, chosen.seen, is_last=not chosen.is_cut)
 
 
-def _checked(opening: Opening) -> Opening:
-    """Return an opening, or refuse a lookback to before the beginning of time."""
-    _ = opening.window
-    return opening
-
-
-def kept_in_the_job_head(owner: Owner, job_head: Row) -> Row | None:
-    """Return what an earlier version kept of a source under dotted cursors, as a v1 row has it.
-
-    Raises:
-        WatermarkValueError: a window of a dotted cursor is still open.
-    """
-    prefix = f"{owner.source}."
-    for dotted in job_head.map("wmWindows"):
-        if not dotted.startswith(prefix):
-            continue
-        raise WatermarkValueError(
-            f"{owner}: a run of an earlier version of this library has left the window of "
-            f"{dotted!r} open: finish it with that version, or discard it with "
-            f"WatermarkAdmin.rewind({owner.job_id!r}, to_run=<its last run>, ...), then continue "
-            "with source="
-        )
-    latest = job_head.latest()
-    kept = latest.watermarks.get(owner.source)
-    if not isinstance(kept, Mapping):
-        return None
-    item: Item = {
-        **owner.key(owner.run(latest.run_id)),
-        "watermarks": job_head.item[latest.key]["M"][owner.source],
-        "wmTypes": job_head.map("wmTypes").get(owner.source, {"M": {}}),
-        "wmRunId": {"S": latest.run_id},
-        "wmLog": {"S": ""},
-    }
-    item["wmBounds"] = {
-        "M": {
-            dotted.removeprefix(prefix): {"S": bounds}
-            for dotted, bounds in latest.bounds.items()
-            if dotted.startswith(prefix)
-        }
-    }
-    return Row(item)
+def _head(row: Row | None) -> Row | None:
+    return row if row and row.is_head else None

@@ -62,27 +62,16 @@ class Range:
 
 
 def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None) -> Range:
-    """Return what to read next.
-
-    Args:
-        request: what the run asks for; its `high` is found once and then kept.
-        base: the watermarks.
-        seen: the bound that waits, if any.
-
-    Raises:
-        WatermarkValueError: the cursor changed its type, a bound or a distance cannot be used, or
-            `bounds` has changed.
-    """
+    """Return what to read next; the `high` of the request is found once and then kept."""
     stored = entry_of(base.watermarks, request.cursor) if base else None
     if base and stored is not None:
         _check_bounds(request, base)
     low = request.initial if stored is None else stored
     is_from_initial = stored is None and low is not None and request.bounds == "(]"
     ends: Ends = "[]" if is_from_initial else request.bounds
-    nothing = Range(low, None, ends)
     high, source, is_settled = _asked_high(request, low)
     if high is None:
-        return nothing
+        return Range(low, None, ends)
     request.check_distances(high)
     if low is not None:
         check_same_family(low, high, request.cursor)
@@ -153,11 +142,7 @@ def _settled(
     *,
     is_low_in: bool,
 ) -> tuple[Any, Seen | None]:
-    """Return the bound, held back from rows that earlier ones may still follow; and what to note.
-
-    Raises:
-        WatermarkValueError: the rows of the source come out of order, and no one says how late.
-    """
+    """Return the bound, held back from rows that may still come before it; and what to note."""
     settle = _settle_of(high, request, source)
     if not settle:
         return high, None
@@ -195,7 +180,7 @@ def _is_after(high: Any, low: Any, is_at_low: bool) -> bool:
 def _cut(request: WindowRequest, source: Bound | None, low: Any, is_low_in: bool) -> Any:
     """Return where a window of a limited size ends, None if that is not before its bound."""
     if request.max_span is not None:
-        start = low if source is None else source.oldest(request.cursor, low, is_low_in)
+        start = low if source is None else source.after_rows(request.cursor, low, is_low_in, 1)
         if start is None and source is None:
             raise WatermarkValueError(
                 f"max_span is {request.max_span!r}, and the first window has no lower end to count "
@@ -212,4 +197,5 @@ def _cut(request: WindowRequest, source: Bound | None, low: Any, is_low_in: bool
     last = source.after_rows(request.cursor, low, is_low_in, request.max_rows)
     if last is None or request.bounds == "(]":
         return last
-    return source.oldest(request.cursor, last, False)  # rows at `last` belong to this window
+    # Rows at `last` belong to this window.
+    return source.after_rows(request.cursor, last, is_low_in=False, rows=1)

@@ -12,12 +12,7 @@ from watermarks.table.names import check_cursor, check_job, check_run_id, check_
 from watermarks.table.schema import Owner
 from watermarks.table.values import is_nat
 
-from .cursors import (
-    Cursor,
-    Distance,
-    check_distance,
-    family,
-)
+from .cursors import Cursor, Distance, check_distance, family
 from .window import BOUNDS, NULLS, Bounds, Nulls
 
 if TYPE_CHECKING:
@@ -39,9 +34,6 @@ class Bound(Protocol):
 
     def newest(self, cursor: str, low: Any, nulls: Nulls) -> Any:
         """Return the greatest value of a column, None if there is none after `low`."""
-
-    def oldest(self, cursor: str, low: Any, is_low_in: bool) -> Any:
-        """Return the smallest value after `low` (or at it), None if there is none."""
 
     def after_rows(self, cursor: str, low: Any, is_low_in: bool, rows: int) -> Any:
         """Return the value of the n-th row after `low` (or at it), None if there are fewer."""
@@ -89,11 +81,7 @@ class WindowRequest:
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
 
     def aware_now(self) -> datetime:
-        """Return the time.
-
-        Raises:
-            ValueError: the clock that was given tells a time without a zone.
-        """
+        """Return the time; refuse a clock that tells one without a zone."""
         found = self.now()
         if found.utcoffset() is None:
             raise ValueError(

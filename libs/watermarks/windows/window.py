@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from watermarks.errors import WatermarksError
 from watermarks.table.schema import Latest, Owner
@@ -71,11 +71,13 @@ class Window:
     source: str = ""
     base: Latest | None = field(default=None, repr=False)
 
-    def __getattribute__(self, name: str) -> Any:
-        """Return an attribute, and note that somebody has looked at the window."""
-        if name in _FIELDS:
-            object.__getattribute__(self, "__dict__")[_LOOKED_AT] = True
-        return object.__getattribute__(self, name)
+    if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+        def __getattribute__(self, name: str) -> Any:
+            """Return an attribute, and note that somebody has looked at the window."""
+            if name in _FIELDS:
+                object.__getattribute__(self, "__dict__")[_LOOKED_AT] = True
+            return object.__getattribute__(self, name)
 
     def __hash__(self) -> int:
         """Return a hash; to put a window into a set is not to look at it."""
@@ -109,24 +111,21 @@ def give_to_loop(window: Window) -> Window:
     return window
 
 
-def was_looked_at(window: Window) -> bool:
-    """Return whether the body of a loop has looked at its window."""
-    return bool(window.__dict__.get(_LOOKED_AT))
-
-
-def not_looked_at(window: Window, loop: str) -> WatermarksError:
-    """Return the error that a loop was asked for the next window before its body read this one."""
-    abandon(window)
-    return WatermarksError(
+def check_looked_at(window: Window, loop: str) -> None:
+    """Raise a WatermarksError if the body of a loop has not looked at its window."""
+    if window.__dict__.get(_LOOKED_AT):
+        return
+    leave(window, "abandoned")
+    raise WatermarksError(
         f"window {window.window_id} of {window.owner} was not looked at before the next one was "
         f"asked for, as list({loop}()) or an empty body do: nothing was committed; read and write "
         "each window in the body of the loop"
     )
 
 
-def note_committed(window: Window) -> None:
-    """Note that a window is committed, so that its loop need not do it."""
-    window.__dict__[_LOOP] = "committed"
+def leave(window: Window, state: Literal["committed", "abandoned"]) -> None:
+    """Note that a loop need not commit a window any more, or that its loop has ended before."""
+    window.__dict__[_LOOP] = state
 
 
 def is_left_open(window: Window) -> bool:
@@ -134,18 +133,8 @@ def is_left_open(window: Window) -> bool:
     return window.__dict__.get(_LOOP) == "open"
 
 
-def abandon(window: Window) -> None:
-    """Note that the loop that gave a window has ended before it came back for the next one."""
-    window.__dict__[_LOOP] = "abandoned"
-
-
 def edges(window: Window) -> tuple[Any, Any]:
-    """Return where reading a window begins (None: at the first row) and where it ends.
-
-    Raises:
-        ValueError: the window is empty.
-        WatermarksError: its loop has ended, so nothing would commit it; or its ends have no order.
-    """
+    """Return where reading a window begins (None: at the first row) and where it ends."""
     if window.is_empty:
         raise ValueError(
             f"the window of job {window.job_id!r} is empty: there is nothing to read or to write; "
