@@ -18,7 +18,7 @@ from tidemark.assembly.resources import METADATA
 from tidemark.assembly.template import _trigger as trigger_of
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
-from tidemark.local_glue.workflows.predicates import triggers_to_fire
+from tidemark.local_glue.port.workflows.flow import Ended, Flow, Progress, after_end
 
 pytestmark = pytest.mark.synth
 
@@ -86,13 +86,13 @@ def started_by_triggers(template, names, ends):
         if resource["Type"] == "AWS::Glue::Trigger"
     ]
     (start,) = (trigger for trigger in triggers if trigger.type != "CONDITIONAL")
-    started, fired = {action.job_name for action in start.actions}, []
-    while firing := triggers_to_fire(triggers, {name: ends[name] for name in started}, fired):
-        for trigger in firing:
-            started |= {action.job_name for action in trigger.actions}
-            fired.append(trigger.name)
-    assert started <= set(names)
-    return started
+    flow, progress = Flow("wr_1", "flow", 0), Progress()
+    started = [action.job_name for action in start.actions]
+    for name in started:
+        progress, firing = after_end(flow, progress, triggers, name, Ended(ends[name], name))
+        started += [action.job_name for trigger in firing for action in trigger.actions]
+    assert set(started) <= set(names)
+    return set(started)
 
 
 def built(cdk, project, plan):
