@@ -10,6 +10,7 @@ import stat as modes
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.s3.bodies import BLOCK, CHUNKED, store_body
@@ -79,8 +80,26 @@ def get_object(lake: Lake, call: Call) -> Reply:
         headers["x-amz-tagging-count"] = str(len(record.tags))
     if part:
         headers["Content-Range"] = f"bytes {begin}-{end - 1}/{size}"
-    body = bytes_of(path, begin, end) if size and call.method == "GET" else b""
-    return Reply(206 if part else 200, headers, body, end - begin)
+    if end == begin or call.method != "GET":
+        return Reply(206 if part else 200, headers, b"", end - begin)
+    file = _opened(path, call.key)
+    if _is_other(stat, os.fstat(file.fileno())):  # it was replaced meanwhile
+        file.close()
+        return get_object(lake, call)
+    file.seek(begin)
+    return Reply(206 if part else 200, headers, file, end - begin)
+
+
+def _opened(path: Path, key: str) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise no_such_key(key) from None
+
+
+def _is_other(one: os.stat_result, other: os.stat_result) -> bool:
+    known = [(stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in (one, other)]
+    return known[0] != known[1]
 
 
 def _asked_for(query: Mapping[str, str]) -> dict[str, str]:
