@@ -139,6 +139,7 @@ def _put_folder(lake: Lake, call: Call, path: Path, size: int) -> Reply:
     make_folder(path)
     record = Record(EMPTY, kept_headers(call.headers))
     lake.records.put(call.bucket, call.key, path.stat(), record)
+    lake.snapshots.note_upload(call.bucket)
     return Reply(200, {"ETag": f'"{record.etag}"'})
 
 
@@ -164,6 +165,7 @@ def put_file(lake: Lake, call: Call, part: Path, record: Record) -> None:
         make_folder(path.parent)
         part.replace(path)
         lake.records.put(call.bucket, call.key, path.stat(), record)
+        lake.snapshots.note_upload(call.bucket)
 
 
 def make_folder(folder: Path) -> None:
