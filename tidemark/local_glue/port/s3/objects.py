@@ -33,6 +33,7 @@ KEPT = ("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Lan
 OF_URLS = ("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language")
 CONTENT_TYPE = "binary/octet-stream"
 MOST_DELETED = 1000
+MOST_TAGS, LONGEST_TAG_KEY, LONGEST_TAG_VALUE = 10, 128, 256
 NO_VERSION = "null"  # the version of an object in a bucket without versions
 
 
@@ -193,9 +194,36 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def tags_of(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the tags that a request gives an object."""
+    """Return the tags that a request gives an object.
+
+    Raises:
+        S3Error: S3 would not take them.
+    """
     text = headers.get("x-amz-tagging", "")
-    return dict(urllib.parse.parse_qsl(text, keep_blank_values=True))
+    return checked_tags(urllib.parse.parse_qsl(text, keep_blank_values=True))
+
+
+def checked_tags(tags: list[tuple[str, str]]) -> dict[str, str]:
+    """Return tags by their keys.
+
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
+
+    Raises:
+        S3Error: S3 would not take them.
+    """
+    found = dict(tags)
+    if len(tags) > MOST_TAGS:
+        raise S3Error("BadRequest", f"{len(tags)} tags; allowed: up to {MOST_TAGS} of an object")
+    if len(found) < len(tags):
+        raise S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
+    for key, value in tags:
+        if not 1 <= len(key) <= LONGEST_TAG_KEY or len(value) > LONGEST_TAG_VALUE:
+            raise S3Error(
+                "InvalidTag",
+                f"the tag {key[:LONGEST_TAG_KEY]!r} is empty or too long; allowed: keys of 1 to "
+                f"{LONGEST_TAG_KEY} characters, values of up to {LONGEST_TAG_VALUE}",
+            )
+    return found
 
 
 def copy_object(lake: Lake, call: Call) -> Reply:
@@ -324,7 +352,7 @@ def put_object_tagging(lake: Lake, call: Call) -> Reply:
     """Replace the tags of an object."""
     document = read_xml(call.document(LARGEST))
     found = [members_of(e) for e in document.iter() if local_name(e) == "Tag"]
-    _set_tags(lake, call, {tag.get("Key", ""): tag.get("Value", "") for tag in found})
+    _set_tags(lake, call, checked_tags([(t.get("Key", ""), t.get("Value", "")) for t in found]))
     return Reply(200, {})
 
 
