@@ -269,6 +269,8 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
             _kill_group(running.process.pid)
         return None
     _kill_group(running.process.pid)
+    if running.stop_state is not None:
+        end_left_over_processes(running.run)  # those that have left the group
     return _finished(running, code)
 
 
@@ -288,7 +290,9 @@ def begin_stop(running: JobProcess, state: str) -> None:
 def stop_job_run(running: JobProcess) -> JobRun:
     """End a running job run and return its record in state STOPPED."""
     running.stop_state = "STOPPED"
-    return _finished(running, end_process(running.process))
+    code = end_process(running.process)
+    end_left_over_processes(running.run)
+    return _finished(running, code)
 
 
 def end_process(process: subprocess.Popen[bytes]) -> int:
@@ -366,7 +370,7 @@ def _ends_of(log: Path) -> str:
 
 
 def end_left_over_processes(run: JobRun) -> None:
-    """Kill processes of a run whose command was killed; Linux only, elsewhere none is left.
+    """Kill processes of a run that was stopped, or whose command was killed; on Linux only.
 
     Also the JVM that it borrowed: who owns it may be suspended, and may not know of the end yet.
     """

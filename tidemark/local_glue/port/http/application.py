@@ -88,7 +88,7 @@ class Application:
         body = answer.body
         if environ["REQUEST_METHOD"] == "HEAD" or answer.status in WITHOUT_BODY:
             return []
-        return [body] if isinstance(body, bytes) else body
+        return [body] if isinstance(body, bytes) else environ["wsgi.file_wrapper"](body)
 
     def _reply(
         self, environ: Mapping[str, Any], headers: Mapping[str, str], request_id: str

@@ -6,21 +6,28 @@ Source: https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.htm
 import logging
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import waitress
+from waitress.adjustments import Adjustments
+from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
+from waitress.server import TcpWSGIServer
 from waitress.task import WSGITask
 
 from tidemark.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
-THREADS = 8
+THREADS = 32  # some wait for others: a queue of SQS for up to 20 seconds
 MOST_CONNECTIONS = 500
+ROOM = 50  # connections that are closed at once where there are that many
+SILENT_S = 1  # of a connection that may be closed then
+HEAD_S = 10  # for the head of a request, from its first byte on
+CLEANUP_S = 1
 BACKLOG = 128
 SHUTDOWN_S = 5
 AS_IT_IS = "x-amz-"  # beginning of the names of headers that waitress would capitalise
@@ -52,6 +59,10 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
     waitress would wait for ever for the body of a PUT of an empty object with Expect: 100-continue.
     """
 
+    def __init__(self, adj: Adjustments) -> None:
+        super().__init__(adj)
+        self.begun_s = time.time()
+
     def parse_header(self, header_plus: bytes) -> None:
         """Read the head of a request."""
         super().parse_header(header_plus)
@@ -59,8 +70,27 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
             self.expect_continue = False
 
 
+class _File(ReadOnlyFileBasedBuffer):  # type: ignore[misc] # waitress has no types
+    """The body of a response, read as its client takes it: no thread waits for that."""
+
+    def get(self, numbytes: int = -1, skip: bool = False) -> bytes:
+        """Return the next bytes.
+
+        Raises:
+            OSError: the file was cut meanwhile, which closes the connection.
+        """
+        found: bytes = super().get(numbytes, skip)
+        if self.remain and not found:
+            raise OSError("the file is shorter than it was")
+        return found
+
+
 class _Task(WSGITask):  # type: ignore[misc] # waitress has no types
     """Writes a response; the names of user metadata stay in lower case, as S3 sends them."""
+
+    def get_environment(self) -> dict[str, Any]:
+        """Return the environment of WSGI."""
+        return {**super().get_environment(), "wsgi.file_wrapper": _File}
 
     def build_response_header(self) -> bytes:
         """Return the head of the response."""
@@ -83,6 +113,39 @@ class _Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
             self.request.close()
 
 
+class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
+    """Has room for one more client, whatever others began and do not go on with."""
+
+    channel_class = _Channel
+
+    def readable(self) -> bool:
+        """Return whether a connection can be accepted; called in every turn of the loop."""
+        if len(self._map) >= MOST_CONNECTIONS:
+            self._make_room()
+        return bool(super().readable())
+
+    def _make_room(self) -> None:
+        """Close those that have been silent for the longest time, and wait for no answer."""
+        latest_s = time.time() - SILENT_S
+        silent = [
+            channel
+            for channel in self.active_channels.values()
+            if channel.last_activity < latest_s
+            and not channel.requests
+            and not channel.total_outbufs_len
+        ]
+        for channel in sorted(silent, key=lambda channel: channel.last_activity)[:ROOM]:
+            channel.will_close = True
+
+    def maintenance(self, now: float) -> None:
+        """Close connections that are silent, or whose request has no head after its time."""
+        super().maintenance(now)
+        for channel in self.active_channels.values():
+            request = channel.request
+            if request and not request.headers_finished and request.begun_s < now - HEAD_S:
+                channel.will_close = True
+
+
 class Listener:
     """A bound port; `serve` begins to answer."""
 
@@ -100,15 +163,25 @@ class Listener:
             ) from error
         number = self._socket.getsockname()[1]
         self.url = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
-        self._server = waitress.create_server(
-            self._call,
+        adjustments = Adjustments(
             sockets=[self._socket],
             threads=THREADS,
             connection_limit=MOST_CONNECTIONS,
+            cleanup_interval=CLEANUP_S,
             max_request_body_size=LARGEST_BODY,
+            log_socket_errors=False,  # of clients that are gone
+            asyncore_use_poll=True,  # select() takes no file number above 1,023
             ident="tidemark",
         )
-        self._server.channel_class = _Channel
+        about = (family, self._socket.type, self._socket.proto, self._socket.getsockname())
+        self._server = _Server(
+            self._call,
+            map={},
+            _sock=self._socket,
+            adj=adjustments,
+            bind_socket=False,
+            sockinfo=about,
+        )
 
     def serve(self, application: Wsgi) -> None:
         """Answer requests, in threads of its own."""

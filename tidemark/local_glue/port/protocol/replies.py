@@ -1,21 +1,22 @@
 """What is sent back for a request."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import BinaryIO
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A status, headers with a content type, and a body."""
+    """A status, headers with a content type, and a body: bytes, or the rest of an open file."""
 
     status: int
     headers: Mapping[str, str]
-    body: bytes | Iterable[bytes] = b""
+    body: bytes | BinaryIO = b""
     length: int | None = field(default=None)
 
     @property
     def content_length(self) -> int:
-        """The bytes of the body; an iterable one says it in `length`."""
+        """The bytes of the body; that of a file is told by `length`."""
         if self.length is not None:
             return self.length
         return len(self.body) if isinstance(self.body, bytes) else 0

@@ -7,6 +7,7 @@ import bisect
 import contextlib
 import os
 import re
+import time
 import urllib.parse
 from collections.abc import Mapping
 from functools import lru_cache
@@ -17,10 +18,10 @@ from tidemark.errors import UsageError
 from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.s3.calls import US_EAST_1, Call, Lake
 from tidemark.local_glue.port.s3.errors import S3Error
-from tidemark.local_glue.port.s3.listing import walk
+from tidemark.local_glue.port.s3.listing import Walk, rolled_up, walk
 from tidemark.local_glue.port.s3.places import bucket_folder
 from tidemark.local_glue.port.s3.records import EMPTY, etag_of_file
-from tidemark.local_glue.port.s3.xml import Markup, timestamp, xml_reply
+from tidemark.local_glue.port.s3.xml import Markup, escaped, timestamp, xml_reply
 
 PAGE = 1000
 PLAIN = re.compile(r"[A-Za-z0-9_./~-]*")  # what neither URLs nor XML write in another way
@@ -93,26 +94,38 @@ def get_bucket_versioning(lake: Lake, call: Call) -> Reply:
 
 def list_objects_v2(lake: Lake, call: Call) -> Reply:
     """Return a page of the objects and common prefixes of a bucket."""
-    token = call.query.get("continuation-token")
-    after = call.query.get("start-after", "") if token is None else token
-    page = _Page(lake, call, after)
+    token, start = call.query.get("continuation-token"), call.query.get("start-after")
+    page = _Page(lake, call, start or "" if token is None else _key_of(token), token is not None)
     members = {
         "Name": call.bucket,
         "KeyCount": len(page.keys) + len(page.prefixes),
         "ContinuationToken": token,
-        "NextContinuationToken": page.last if page.is_truncated else None,
-        "StartAfter": call.query.get("start-after"),
+        "NextContinuationToken": urllib.parse.quote(page.last, "") if page.is_truncated else None,
+        "StartAfter": None if start is None else page.encoded(start),
     }
     return xml_reply("ListBucketResult", {**members, **page.members()})
 
 
+def _key_of(token: str) -> str:
+    """Return the last key of the page that gave a token.
+
+    Raises:
+        S3Error: none did.
+    """
+    key = urllib.parse.unquote(token)
+    if not key or urllib.parse.quote(key, "") != token:
+        raise S3Error("InvalidArgument", "The continuation token provided is incorrect")
+    return key
+
+
 def list_objects(lake: Lake, call: Call) -> Reply:
     """Return a page of the objects and common prefixes of a bucket, as the first version has it."""
-    page = _Page(lake, call, call.query.get("marker", ""))
+    marker = call.query.get("marker", "")
+    page = _Page(lake, call, marker)
     has_marker = page.is_truncated and call.query.get("delimiter")
     members = {
         "Name": call.bucket,
-        "Marker": call.query.get("marker", ""),
+        "Marker": page.encoded(marker),
         "NextMarker": page.encoded(page.last) if has_marker else None,
     }
     return xml_reply("ListBucketResult", {**members, **page.members()})
@@ -126,7 +139,7 @@ def _quoted(text: str) -> str:
 class _Page:
     """One page of a listing: what is behind a key."""
 
-    def __init__(self, lake: Lake, call: Call, after: str) -> None:
+    def __init__(self, lake: Lake, call: Call, after: str, is_continued: bool = False) -> None:
         self._call = call
         self._lake = lake
         self._folder = bucket_folder(lake.home, call.bucket)
@@ -138,19 +151,46 @@ class _Page:
         has_owner = not is_second or call.query.get("fetch-owner") == "true"
         self._owner = OWNER_XML if has_owner else ""
         listing = (call.bucket, self._prefix, self._delimiter)
-        items = lake.snapshots.take((*listing, after)) if after else None
-        if items is None:
-            put = lake.records.folders(call.bucket, self._prefix)
-            folders = [key for key in put if (self._folder / key).is_dir()]
-            items = walk(self._folder, self._prefix, self._delimiter, folders)
-        begin = bisect.bisect_right(items, after.encode(), key=str.encode) if after else 0
-        found = items[begin : begin + self._size]
-        self.is_truncated = bool(found) and begin + self._size < len(items)
-        self.last = found[-1] if found else ""
+        may_go_on = is_continued or (after and not is_second)
+        place = (*listing, after)
+        found = lake.snapshots.take(place, is_continued=is_continued) if may_go_on else None
+        whole = found or self._walked()
+        items = whole.items
+        begin = self._begin(items, after)
+        page = items[begin : begin + self._size]
+        self.is_truncated = bool(page) and begin + self._size < len(items)
+        self.last = page[-1] if page else ""
         if self.is_truncated:
-            lake.snapshots.leave((*listing, self.last), items)
-        self.prefixes = [item for item in found if self._is_prefix(item)]
-        self.keys = [item for item in found if not self._is_prefix(item)]
+            lake.snapshots.leave((*listing, self.last), whole)
+        self.prefixes = [item for item in page if self._is_prefix(item)]
+        self.keys = [item for item in page if not self._is_prefix(item)]
+
+    def _walked(self) -> Walk:
+        bucket = self._call.bucket
+        uploads, at_s = self._lake.snapshots.uploads(bucket), time.monotonic()
+        items = walk(self._folder, self._prefix, self._delimiter, self._put_folders(self._prefix))
+        return Walk(items, at_s, uploads)
+
+    def _put_folders(self, prefix: str) -> list[str]:
+        put = self._lake.records.folders(self._call.bucket, prefix)
+        return [key for key in put if (self._folder / key).is_dir()]
+
+    def _begin(self, items: list[str], after: str) -> int:
+        """Return the place of the first item behind a key.
+
+        A common prefix is behind a key in it, if another key is in it behind that one.
+        """
+        if not after:
+            return 0
+        behind = bisect.bisect_right(items, after.encode(), key=str.encode)
+        common = after
+        if self._delimiter and after.startswith(self._prefix):
+            common = rolled_up(after, self._prefix, self._delimiter)
+        if common != after:
+            keys = walk(self._folder, common, "", self._put_folders(common))
+            if keys and keys[-1].encode() > after.encode():
+                return bisect.bisect_left(items, common.encode(), key=str.encode)
+        return behind
 
     def _is_prefix(self, item: str) -> bool:
         return bool(self._delimiter) and self._delimiter in item[len(self._prefix) :]
@@ -166,7 +206,7 @@ class _Page:
         """Return a key as it stands in the XML of the answer."""
         if self._is_encoded:
             return self.encoded(key)
-        return key if PLAIN.fullmatch(key) else escape(key)
+        return key if PLAIN.fullmatch(key) else escaped(key)
 
     def members(self) -> dict[str, Any]:
         """Return what both versions of the answer have."""

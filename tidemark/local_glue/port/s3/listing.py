@@ -2,11 +2,14 @@
 
 import os
 import threading
-from collections import OrderedDict
+import time
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 SNAPSHOTS = 16  # listings whose pages are being fetched
+OLDEST_S = 5  # of a walk that a marker gets
 
 
 def walk(bucket: Path, prefix: str, delimiter: str, folders: list[str]) -> list[str]:
@@ -29,7 +32,7 @@ def walk(bucket: Path, prefix: str, delimiter: str, folders: list[str]) -> list[
     else:
         found += [key for key in _files(root, begin) if key.startswith(prefix)]
     if delimiter:
-        found = [_rolled_up(key, prefix, delimiter) for key in found]
+        found = [rolled_up(key, prefix, delimiter) for key in found]
     return sorted({key for key in found if key.isascii() or _is_text(key)}, key=str.encode)
 
 
@@ -42,7 +45,8 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _rolled_up(key: str, prefix: str, delimiter: str) -> str:
+def rolled_up(key: str, prefix: str, delimiter: str) -> str:
+    """Return the common prefix that a key is told by, or the key itself."""
     place = key.find(delimiter, len(prefix))
     return key if place < 0 else key[: place + len(delimiter)]
 
@@ -86,20 +90,54 @@ def _has_file(folder: Path) -> bool:
 
 
 class Snapshots:
-    """Keeps the walk of a listing for its next pages; used by any thread."""
+    """Keeps the walk of a listing for its next pages; used by any thread.
+
+    A continuation token continues one listing, and gets its walk. A marker of the first version may
+    be any key, of a client that looks for new ones: it gets no walk from before the last upload,
+    and none that has become old, as files come without one too.
+    """
 
     def __init__(self) -> None:
-        self._walks: OrderedDict[tuple[str, ...], list[str]] = OrderedDict()
+        self._walks: OrderedDict[tuple[str, ...], Walk] = OrderedDict()
+        self._uploads: Counter[str] = Counter()  # by bucket
         self._lock = threading.Lock()
 
-    def take(self, key: tuple[str, ...]) -> list[str] | None:
-        """Return the walk that a page left for the next one."""
+    def uploads(self, bucket: str) -> int:
+        """Return how many uploads there were; ask before the walk of a bucket."""
         with self._lock:
-            return self._walks.pop(key, None)
+            return self._uploads[bucket]
 
-    def leave(self, key: tuple[str, ...], walk: list[str]) -> None:
+    def note_upload(self, bucket: str) -> None:
+        """Note that a key of a bucket is new."""
+        with self._lock:
+            self._uploads[bucket] += 1
+
+    def take(self, key: tuple[str, ...], *, is_continued: bool) -> "Walk | None":
+        """Return the walk that a page left for the next one.
+
+        Args:
+            key: bucket, prefix, delimiter, and the last key of the page.
+            is_continued: whether the next page is asked for by the token of that page.
+        """
+        with self._lock:
+            walk = self._walks.pop(key, None)
+            if walk is None or is_continued:
+                return walk
+            is_young = time.monotonic() - walk.at_s < OLDEST_S
+            return walk if is_young and walk.uploads == self._uploads[key[0]] else None
+
+    def leave(self, key: tuple[str, ...], walk: "Walk") -> None:
         """Keep a walk for the next page."""
         with self._lock:
             self._walks[key] = walk
             while len(self._walks) > SNAPSHOTS:
                 self._walks.popitem(last=False)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What a walk has found, when it began, and how many uploads its bucket had had by then."""
+
+    items: list[str]
+    at_s: float
+    uploads: int

@@ -10,6 +10,7 @@ import stat as modes
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.s3.bodies import BLOCK, CHUNKED, store_body
@@ -32,6 +33,7 @@ KEPT = ("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Lan
 OF_URLS = ("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language")
 CONTENT_TYPE = "binary/octet-stream"
 MOST_DELETED = 1000
+MOST_TAGS, LONGEST_TAG_KEY, LONGEST_TAG_VALUE = 10, 128, 256
 NO_VERSION = "null"  # the version of an object in a bucket without versions
 
 
@@ -79,8 +81,26 @@ def get_object(lake: Lake, call: Call) -> Reply:
         headers["x-amz-tagging-count"] = str(len(record.tags))
     if part:
         headers["Content-Range"] = f"bytes {begin}-{end - 1}/{size}"
-    body = bytes_of(path, begin, end) if size and call.method == "GET" else b""
-    return Reply(206 if part else 200, headers, body, end - begin)
+    if end == begin or call.method != "GET":
+        return Reply(206 if part else 200, headers, b"", end - begin)
+    file = _opened(path, call.key)
+    if _is_other(stat, os.fstat(file.fileno())):  # it was replaced meanwhile
+        file.close()
+        return get_object(lake, call)
+    file.seek(begin)
+    return Reply(206 if part else 200, headers, file, end - begin)
+
+
+def _opened(path: Path, key: str) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise no_such_key(key) from None
+
+
+def _is_other(one: os.stat_result, other: os.stat_result) -> bool:
+    known = [(stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in (one, other)]
+    return known[0] != known[1]
 
 
 def _asked_for(query: Mapping[str, str]) -> dict[str, str]:
@@ -120,6 +140,7 @@ def _put_folder(lake: Lake, call: Call, path: Path, size: int) -> Reply:
     make_folder(path)
     record = Record(EMPTY, kept_headers(call.headers))
     lake.records.put(call.bucket, call.key, path.stat(), record)
+    lake.snapshots.note_upload(call.bucket)
     return Reply(200, {"ETag": f'"{record.etag}"'})
 
 
@@ -145,6 +166,7 @@ def put_file(lake: Lake, call: Call, part: Path, record: Record) -> None:
         make_folder(path.parent)
         part.replace(path)
         lake.records.put(call.bucket, call.key, path.stat(), record)
+        lake.snapshots.note_upload(call.bucket)
 
 
 def make_folder(folder: Path) -> None:
@@ -172,9 +194,36 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def tags_of(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the tags that a request gives an object."""
+    """Return the tags that a request gives an object.
+
+    Raises:
+        S3Error: S3 would not take them.
+    """
     text = headers.get("x-amz-tagging", "")
-    return dict(urllib.parse.parse_qsl(text, keep_blank_values=True))
+    return checked_tags(urllib.parse.parse_qsl(text, keep_blank_values=True))
+
+
+def checked_tags(tags: list[tuple[str, str]]) -> dict[str, str]:
+    """Return tags by their keys.
+
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
+
+    Raises:
+        S3Error: S3 would not take them.
+    """
+    found = dict(tags)
+    if len(tags) > MOST_TAGS:
+        raise S3Error("BadRequest", f"{len(tags)} tags; allowed: up to {MOST_TAGS} of an object")
+    if len(found) < len(tags):
+        raise S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
+    for key, value in tags:
+        if not 1 <= len(key) <= LONGEST_TAG_KEY or len(value) > LONGEST_TAG_VALUE:
+            raise S3Error(
+                "InvalidTag",
+                f"the tag {key[:LONGEST_TAG_KEY]!r} is empty or too long; allowed: keys of 1 to "
+                f"{LONGEST_TAG_KEY} characters, values of up to {LONGEST_TAG_VALUE}",
+            )
+    return found
 
 
 def copy_object(lake: Lake, call: Call) -> Reply:
@@ -303,7 +352,7 @@ def put_object_tagging(lake: Lake, call: Call) -> Reply:
     """Replace the tags of an object."""
     document = read_xml(call.document(LARGEST))
     found = [members_of(e) for e in document.iter() if local_name(e) == "Tag"]
-    _set_tags(lake, call, {tag.get("Key", ""): tag.get("Value", "") for tag in found})
+    _set_tags(lake, call, checked_tags([(t.get("Key", ""), t.get("Value", "")) for t in found]))
     return Reply(200, {})
 
 

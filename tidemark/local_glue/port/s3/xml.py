@@ -42,7 +42,12 @@ def _element(name: str, value: Any) -> str:
         return "".join(_element(name, item) for item in value)
     if isinstance(value, bool):
         value = str(value).lower()
-    return f"<{name}>{escape(str(value))}</{name}>"
+    return f"<{name}>{escaped(str(value))}</{name}>"
+
+
+def escaped(text: str) -> str:
+    """Return a text as it stands in XML; a reader would take a carriage return for a line feed."""
+    return escape(text, {"\r": "&#13;"})
 
 
 def error_xml(error: ServiceError, resource: str, request_id: str) -> Reply:

@@ -25,9 +25,10 @@ if not mark.exists():
 WITH_CHILD = """
 import json, os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+children = [subprocess.Popen(sleep, start_new_session=is_own) for is_own in (False, True)]
 with open("unfinished", "w") as file:
-    json.dump([os.getpid(), child.pid], file)
+    json.dump([os.getpid(), *[child.pid for child in children]], file)
 os.replace("unfinished", "pids")
 time.sleep(60)
 """
@@ -159,7 +160,7 @@ def test_a_run_that_waits_can_be_stopped_before_it_starts(port):
     assert port.ended("never", first)["JobRunState"] == "STOPPED"
 
 
-def test_a_stopped_run_is_stopping_until_its_whole_process_group_is_gone(port):
+def test_a_stopped_run_is_stopping_until_every_process_of_it_is_gone(port):
     port.job("stubborn", WITH_CHILD)
     run_id = port.start("stubborn")
     pids = port.home.runs / run_id / "pids"

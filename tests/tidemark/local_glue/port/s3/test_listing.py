@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tidemark.local_glue.port.s3.conftest import keys_of, prefixes_of, put
+from tests.tidemark.local_glue.port.s3.conftest import code_of, keys_of, prefixes_of, put
 from tidemark.local_glue.port.s3.listing import walk
 from tidemark.local_glue.port.s3.places import why_no_file
 
@@ -48,6 +48,53 @@ def test_the_pages_of_a_listing_are_of_one_walk_and_a_token_is_good_without_it(s
 
     assert keys_of(of_the_walk) == ["c", "e"]
     assert keys_of(walked_again) == ["bb", "c", "e"]
+
+
+@pytest.mark.parametrize("version", ["list_objects", "list_objects_v2"])
+def test_a_listing_behind_a_key_has_what_came_since_that_key_was_listed(port, s3, bucket, version):
+    after = "StartAfter" if version.endswith("v2") else "Marker"
+    put(s3, bucket, *"abc")
+    getattr(s3, version)(Bucket=bucket, MaxKeys=1)
+    if version.endswith("v2"):
+        (port.home.lake / bucket / "d").touch()  # as a job does
+    else:
+        put(s3, bucket, "d")
+
+    assert keys_of(getattr(s3, version)(Bucket=bucket, **{after: "a"})) == ["b", "c", "d"]
+
+
+@pytest.mark.parametrize("version", ["list_objects", "list_objects_v2"])
+def test_keys_with_control_characters_are_listed_once_in_pages(s3, bucket, version):
+    keys = ["a\rb", "a\nb", "a\tb", "a b ", "a+b", "a%2Bb", "b\rc/d"]
+    put(s3, bucket, *keys)
+
+    pages = s3.get_paginator(version).paginate(Bucket=bucket, PaginationConfig={"PageSize": 1})
+    found = [key for page in pages for key in keys_of(page)]
+    deleted = s3.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": key} for key in keys]})
+
+    assert found == sorted(keys)
+    assert [one["Key"] for one in deleted["Deleted"]] == keys
+    assert keys_of(s3.list_objects_v2(Bucket=bucket)) == []
+
+
+@pytest.mark.parametrize("version", ["list_objects", "list_objects_v2"])
+def test_a_common_prefix_is_behind_a_key_if_another_key_in_it_is(s3, bucket, version):
+    after = "StartAfter" if version.endswith("v2") else "Marker"
+    put(s3, bucket, "a/1", "a/2", "b/1", "c")
+
+    def listed(key):
+        answer = getattr(s3, version)(Bucket=bucket, Delimiter="/", **{after: key})
+        return prefixes_of(answer) + keys_of(answer)
+
+    assert listed("a/1") == ["a/", "b/", "c"]
+    assert listed("a/2") == listed("a/") == ["b/", "c"]
+    assert listed("b/2") == ["c"]
+
+
+def test_a_token_that_no_page_gave_is_refused(s3, bucket):
+    for token in ("a/b", "%2"):
+        code = code_of(s3.list_objects_v2, Bucket=bucket, ContinuationToken=token)
+        assert code == "InvalidArgument"
 
 
 @given(st.sets(st.text("ab/.-é", min_size=1, max_size=6), max_size=12), st.text("ab/.", max_size=4))

@@ -124,3 +124,18 @@ boto3.resource("s3").Object("{bucket}", "out").put(Body=text.upper())
 
     assert run["JobRunState"] == "SUCCEEDED", run["ErrorMessage"]
     assert (port.home.lake / bucket / "out").read_text() == "ABC"
+
+
+def test_tags_that_s3_would_not_take_are_refused(s3, bucket):
+    put(s3, bucket, "a")
+    many = [{"Key": str(number), "Value": ""} for number in range(11)]
+    twice = [{"Key": "k", "Value": "1"}, {"Key": "k", "Value": "2"}]
+    long = [{"Key": "k", "Value": "x" * 257}]
+
+    for tags, code in ((many, "BadRequest"), (twice, "InvalidTag"), (long, "InvalidTag")):
+        text = "&".join(f"{tag['Key']}={tag['Value']}" for tag in tags)
+        tagging = {"TagSet": tags}
+        assert code_of(s3.put_object_tagging, Bucket=bucket, Key="a", Tagging=tagging) == code
+        assert code_of(s3.put_object, Bucket=bucket, Key="b", Tagging=text) == code
+    assert keys_of(s3.list_objects_v2(Bucket=bucket)) == ["a"]
+    assert s3.get_object_tagging(Bucket=bucket, Key="a")["TagSet"] == []
