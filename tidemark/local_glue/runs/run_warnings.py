@@ -94,6 +94,14 @@ class RunWarning(Enum):
         "a mapping has another source type than its field: {}; the value is converted from what it "
         "is, and AWS may leave it out"
     )
+    MAPPING_TARGET = (
+        "several mappings have the target {}, or one of them a field inside of it: the last one "
+        "wins, and the values of the others are in no column; give each a target of its own"
+    )
+    ROW_TAG = (
+        "no file has an element {}, the rowTag: there is no row, as on AWS; compare its spelling, "
+        "its case, and the prefix of its namespace"
+    )
     OPTION_IGNORED = (
         "{}: Glue does not know it here and goes on as if it were not given; compare its spelling"
     )
