@@ -113,6 +113,11 @@ class RunWarning(Enum):
         "the results of EvaluateDataQuality are not written to {} by the local Glue, whose form of "
         "that file is AWS's own: write the frame of ruleOutcomes where they are to be"
     )
+    JSON_TEXT = (
+        "the column {} is declared as a number or boolean and has text in its files: spark.sql "
+        "reads null for such a text here, and the SerDe may convert it on AWS; read the table with "
+        "from_catalog, which makes a choice of it, or declare a string and cast it"
+    )
     SERDE_JAR = (
         "on AWS, Spark reads the table {} with its SerDe, whose jar a job needs in --extra-jars: "
         "s3://crawler-public/json/serde/json-serde.jar"
