@@ -136,8 +136,7 @@ def submit(
             place = (machine.dynamodb_endpoint, machine.region)
             found = found_at_end(store, finished, process.counts, place)
             with store.transaction():
-                store.put_job_run(finished)
-                record_end(store, finished, found)
+                finished = record_end(store, finished, found)
             observe(finished)
             record_warnings(store, finished, job, warn)
             return finished

@@ -192,8 +192,7 @@ class GlueJob:
             place = (machine.dynamodb_endpoint, machine.region)
             found = found_at_end(store, finished, dynamodb=place)
             with store.transaction():
-                store.put_job_run(finished)
-                record_end(store, finished, found)
+                finished = record_end(store, finished, found)
         return self._as_run(finished, job, merged, ended, why, before, began, repeat)
 
     def _why_isolated(

@@ -172,6 +172,15 @@ def choice_of(kinds: Iterable[DataType]) -> DataType:
     return Choice([StructField(name, by_name[name]) for name in sorted(by_name)])
 
 
+def holds(target: DataType, kind: DataType) -> bool:
+    """Return whether a type with choices has a place for all values of another, as it is."""
+
+    def shape(one: DataType) -> tuple[str, set[Steps]]:
+        return plain_type(one).simpleString(), set(choices_in(one))
+
+    return shape(merged(target, kind)) == shape(target)
+
+
 def lifted(column: Column, kind: DataType, target: DataType) -> Column:
     """Return a column as a type that was `merged` of its own and others."""
     if kind == target and type(kind) is type(target):
@@ -242,8 +251,13 @@ def _named(value: Value) -> Column:
     return value.column.alias(value.name)
 
 
+def choices_in(kind: DataType) -> list[Steps]:
+    """Return the paths of the choices in a type, of one that is a choice without a step."""
+    return list(_choices_in(kind, ()))
+
+
 def _metadata(kind: DataType) -> dict[str, Any]:
-    marks = [json.dumps(steps) for steps in _choices_in(kind, ())]
+    marks = [json.dumps(steps) for steps in choices_in(kind)]
     return {MARK: marks} if marks else {}
 
 

@@ -9,10 +9,20 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import DataType, NullType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.local_glue.frames.choices import ELEMENT, Value, built, schema_of, values_of
+from tidemark.local_glue.frames.choices import (
+    ELEMENT,
+    Value,
+    built,
+    choice_of,
+    choices_in,
+    holds,
+    lifted,
+    schema_of,
+    values_of,
+)
 from tidemark.local_glue.frames.fields import value_at
 from tidemark.local_glue.frames.paths import find_path, parse_path
 from tidemark.local_glue.frames.type_words import (
@@ -41,7 +51,7 @@ def apply_mapping(
 
     A field that is not there is left out and warned of; so is, converted from what it is, one whose
     source type is another than the mapping says. Of a choice the mapping takes the values of the
-    type that it says, and warns. Of two mappings to one target the last one wins.
+    type that it says, and warns. Of two mappings to one target the last one wins, with a warning.
 
     Args:
         frame: any rows.
@@ -80,24 +90,36 @@ def with_schema(frame: DataFrame, document: Mapping[str, Any]) -> DataFrame:
 
     Args:
         frame: any rows; a field that they lack is null, one that the schema lacks is left out.
-        document: the JSON of a ``awsglue.gluetypes.StructType`` without choices.
+        document: the JSON of a ``awsglue.gluetypes.StructType``.
 
     Raises:
         UsageError: it is no such JSON, or a field cannot be of its type.
     """
     try:
-        schema = spark_schema(document)
+        schema = spark_schema(document, choice_of)
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"the schema of a frame cannot be used: {error}") from error
     source, values = values_of(frame)
     known = {value.name: value for value in values}
     fields = []
     for one in schema:
-        value = known.get(one.name, Value(one.name, F.lit(None), one.dataType))
-        what = f"the field {one.name!r} of a schema"
-        column = converted(value.column, value.kind, one.dataType, what)
-        fields.append(Value(one.name, column.cast(one.dataType), one.dataType))
+        value = known.get(one.name, Value(one.name, F.lit(None), NullType()))
+        fields.append(_of_type(value, one.dataType))
     return built(source, fields)
+
+
+def _of_type(value: Value, kind: DataType) -> Value:
+    what = f"the field {value.name!r} of a schema"
+    if choices_in(kind):
+        if not holds(kind, value.kind):
+            raise UsageError(
+                f"{what} has a choice without a place for all of its values, which are "
+                f"{kind_text(value.kind)}: resolve the choice first"
+            )
+        return Value(value.name, lifted(value.column, value.kind, kind), kind)
+    if isinstance(value.kind, NullType):
+        return Value(value.name, F.lit(None).cast(kind), kind)
+    return Value(value.name, converted(value.column, value.kind, kind, what).cast(kind), kind)
 
 
 def full_mappings(frame: DataFrame, mappings: object) -> list[tuple[str, str, str, str]]:
@@ -141,9 +163,13 @@ def _place(root: Target, path: str, value: Value) -> None:
             "the whole array"
         )
     place = root
+    is_taken = False
     for step in steps:
+        is_taken |= place.value is not None
         place.value = None
         place = place.fields.setdefault(step[1:], Target())
+    if is_taken or place.value is not None or place.fields:
+        note(RunWarning.MAPPING_TARGET, path)
     place.value, place.fields = value, {}
 
 

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, NumericType, StringType, StructType
 
 from tidemark.errors import UsageError
+from tidemark.local_glue.frames.choices import quoted
 
 Change = Callable[..., DataFrame]
 MILLISECONDS_FROM, MICROSECONDS_FROM = 10**11, 10**14  # as seconds they were after the year 5000
@@ -78,15 +79,35 @@ def exploded(
     colName: str,
     newCol: str,
     outer: bool = False,
+    **names: str,
 ) -> DataFrame:
-    """Return a row for each element of an array; with `outer` one for an empty array too.
+    """Return a row for each element of an array or entry of a map.
+
+    Args:
+        frame: any rows.
+        colName: the array or the map.
+        newCol: the column of the elements, or of the keys.
+        outer: whether an empty or missing array or map has a row too.
+        names: the column of the values of a map, ``value`` unless given. AWS's page has the column
+            and not what its parameter is called: it may have any name.
 
     Raises:
-        UsageError: the column is no array.
+        UsageError: the column is no array and no map, or has too many names.
     """
-    _check_type(frame, colName, ArrayType)
+    kind = _check_type(frame, colName, ArrayType, MapType)
     make = F.explode_outer if outer else F.explode
-    return frame.withColumn(bare(newCol), make(F.col(colName)))
+    is_map = isinstance(kind, MapType)
+    if len(names) > is_map:
+        raise UsageError(
+            f"gs_explode does not know {', '.join(sorted(names))} of {kind.simpleString()}; allowed"
+            " are colName, newCol, outer, and of a map one more that names the column of its values"
+        )
+    if not is_map:
+        return frame.withColumn(bare(newCol), make(F.col(colName)))
+    made = [bare(newCol), bare(next(iter(names.values()), "value"))]
+    replaced = {name.lower() for name in made}
+    kept = [F.col(quoted(name)) for name in frame.columns if name.lower() not in replaced]
+    return frame.select(*kept, make(F.col(colName)).alias(*made))
 
 
 def flattened(frame: DataFrame, maxLevels: int = 0, separator: str = ".") -> DataFrame:
@@ -303,10 +324,12 @@ def _of_number(column: Column, per_second: Column) -> Column:
     return (column.cast("decimal(38,6)") / per_second).cast("timestamp")
 
 
-def _check_type(frame: DataFrame, name: str, kind: type[DataType]) -> None:
+def _check_type(frame: DataFrame, name: str, *kinds: type[DataType]) -> DataType:
     found = frame.select(F.col(name)).schema[0].dataType
-    if not isinstance(found, kind):
-        raise UsageError(f"the column {name} is {found.simpleString()}; it must be an array")
+    if not isinstance(found, kinds):
+        allowed = " or ".join(f"of type {kind.typeName()}" for kind in kinds)
+        raise UsageError(f"the column {name} is {found.simpleString()}; it must be {allowed}")
+    return found
 
 
 def _leaves(

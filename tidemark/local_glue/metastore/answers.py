@@ -30,7 +30,12 @@ from tidemark.local_glue.catalog.tables import (
     table_or_none,
 )
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.metastore.json_names import Names, spelled, spelled_names
+from tidemark.local_glue.metastore.json_names import (
+    Names,
+    misread_columns,
+    spelled,
+    spelled_names,
+)
 from tidemark.local_glue.metastore.spark_tables import (
     PROVIDER,
     ROWS,
@@ -110,10 +115,17 @@ class Answers:
         found = spark_table(table)
         if found["provider"] == "json" and found["schema"] is None:
             found = spelled(found, self._names_in(table.location))
+            self._warn_of_text(table)
         if table.full_name not in self._warned:
             self._warned.add(table.full_name)
             _warn(table)
         return found
+
+    def _warn_of_text(self, table: CatalogTable) -> None:
+        """Note once which numbers of a table of JSON are text in its files, if that is seen."""
+        if table.full_name not in self._warned:
+            for name in misread_columns(table.columns, self._folder_of(table.location)):
+                note(RunWarning.JSON_TEXT, f"{name} of the table {table.full_name}")
 
     def _names_in(self, location: str) -> Names:
         """Return how the JSON below a place spells its names; asked once there are some."""

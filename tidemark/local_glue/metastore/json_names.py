@@ -1,11 +1,11 @@
-"""How the columns of a JSON table are spelled in its files: its SerDe ignores case, Spark does not.
+"""What of a JSON table's files its SerDe takes and Spark does not: other case, text as numbers.
 
 Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
 """
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,12 @@ from tidemark.local_glue.bookmarks.listing import is_hidden
 from tidemark.local_glue.crawl.hive_types import fields_of, inside_of, is_a, struct_of
 
 BYTES = 64 * 1024  # of a file that are looked at
+# Types of which Spark reads a text as null; of a decimal it reads the number.
+WITHOUT_TEXT = (
+    *("tinyint", "smallint", "int", "integer", "bigint"),
+    *("float", "double", "boolean"),
+)
+NUMBERS_AS_TEXT = ("NaN", "Infinity", "-Infinity", "+INF", "INF", "-INF")
 
 
 Names = dict[tuple[str, ...], str]
@@ -25,6 +31,26 @@ def spelled_names(folder: Path) -> Names:
     for record in _first_records(folder):
         _see(record, (), names)
     return names
+
+
+def misread_columns(columns: Sequence[Sequence[Any]], folder: Path) -> list[str]:
+    """Return the columns of numbers and booleans that have text in the first file of a folder.
+
+    Args:
+        columns: name, type and more of each, as a table declares them.
+        folder: of the table.
+    """
+    texts = {
+        name.lower()
+        for record in _first_records(folder)
+        for name, value in record.items()
+        if isinstance(value, str) and value and value not in NUMBERS_AS_TEXT
+    }
+    return [
+        str(name)
+        for name, kind, *_ in columns
+        if str(kind).strip().lower() in WITHOUT_TEXT and str(name).lower() in texts
+    ]
 
 
 def _see(value: Any, path: tuple[str, ...], names: Names) -> None:

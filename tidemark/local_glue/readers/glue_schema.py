@@ -1,6 +1,7 @@
 """Glue's schemas as JSON, and the merging of the schemas of several files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from pyspark.sql.types import (
@@ -42,30 +43,43 @@ OnConflict: TypeAlias = Callable[[str, DataType, DataType], DataType]
 """Given a column and its two types, returns the type that holds both, or raises."""
 
 
-def spark_schema(document: Mapping[str, Any]) -> StructType:
+def spark_schema(
+    document: Mapping[str, Any], choice_of: Callable[[Iterable[DataType]], DataType] | None = None
+) -> StructType:
     """Return the Spark schema of what ``awsglue.gluetypes.StructType.jsonValue`` returned.
+
+    Args:
+        document: the JSON.
+        choice_of: makes a type of those of a choice; without it a choice is an error.
 
     Raises:
         ValueError: it is no struct, or has a type that Spark lacks.
         KeyError: it is no such JSON.
     """
-    schema = _spark_type(document)
+    schema = _spark_type(document, choice_of)
     if not isinstance(schema, StructType):
         raise ValueError(f"the schema is a {document['dataType']}, it must be a struct")
     return schema
 
 
-def _spark_type(document: Mapping[str, Any]) -> DataType:
+def _spark_type(
+    document: Mapping[str, Any], choice_of: Callable[[Iterable[DataType]], DataType] | None
+) -> DataType:
     name = document["dataType"]
+    part = partial(_spark_type, choice_of=choice_of)
     if name == "struct":
-        fields = [StructField(f["name"], _spark_type(f["container"])) for f in document["fields"]]
+        fields = [StructField(f["name"], part(f["container"])) for f in document["fields"]]
         return StructType(fields)
     if name == "array":
-        return ArrayType(_spark_type(document["elementType"]))
+        return ArrayType(part(document["elementType"]))
     if name == "map":
-        return MapType(StringType(), _spark_type(document["valueType"]))
+        return MapType(StringType(), part(document["valueType"]))
     if name == "decimal":
         return DecimalType(int(document["precision"]), int(document["scale"]))
+    if name == "choice":
+        if choice_of is None:
+            raise ValueError("it has a choice, and a value must be of one type here: resolve it")
+        return choice_of(map(part, document["choices"]))
     if name not in ATOMIC:
         raise ValueError(f"the type {name!r} is not known; allowed are {', '.join(ATOMIC)}")
     return ATOMIC[name]

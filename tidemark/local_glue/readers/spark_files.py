@@ -14,6 +14,7 @@ from tidemark.local_glue.frames.joins import union as union_of_types
 from tidemark.local_glue.readers.conformed import conformed_rows, data_schema, note_missing
 from tidemark.local_glue.readers.csv_choices import with_choices
 from tidemark.local_glue.readers.csv_heads import column_names
+from tidemark.local_glue.readers.csv_times import times_as_texts, with_times
 from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.misread import csv_reason, refusing
 from tidemark.local_glue.readers.partitions import Layout
@@ -38,10 +39,11 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
     reader = reader_of(spark, layout).options(**options)
 
     def read(group: Sequence[str], schema: StructType) -> DataFrame:
-        columns = with_folders(schema, layout, csv)
+        columns = with_folders(times_as_texts(schema), layout, csv)
+        frame = with_times(_and_bad(reader, group, columns), schema, CORRUPT, options)
         if csv.is_dynamic:
-            return with_choices(_and_bad(reader, group, columns), schema, CORRUPT, options)
-        return strict(reader, group, columns, "csv", lambda line: csv_reason(schema, line, options))
+            return with_choices(frame, schema, CORRUPT, options)
+        return _without_bad(frame, schema, lambda line: csv_reason(schema, line, options))
 
     if csv.schema is not None:
         return read(files, csv.schema)
@@ -76,7 +78,12 @@ def strict(
         format_name: json or csv.
         reason: given the text of a bad record, returns the text of the error.
     """
-    frame = _and_bad(reader, files, schema, format_name)
+    return _without_bad(_and_bad(reader, files, schema, format_name), schema, reason)
+
+
+def _without_bad(
+    frame: DataFrame, schema: StructType, reason: Callable[[Column], Column]
+) -> DataFrame:
     corrupt = F.col(f"`{CORRUPT}`")
     # Spark refuses to ask for the corrupt records alone.
     nothing = F.substring(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 1, 0)

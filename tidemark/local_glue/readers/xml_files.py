@@ -43,6 +43,7 @@ from tidemark.local_glue.readers.mixed_types import mixed
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.python_files import TASKS_PER_CORE, read_rows
 from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 _LONG = re.compile(r"[+-]?\d{1,18}")
 _DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -99,7 +100,11 @@ def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: For
         slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
         types = spark.sparkContext.parallelize(tasks, slices).map(partial(_type_of_file, options))
         with naming_the_file(files, "xml"):
-            schema = without_nulls(types.fold(StructType([]), partial(_merged, options.value_tag)))
+            found = types.fold(NullType(), partial(_merged, options.value_tag))
+        if isinstance(found, NullType):
+            note(RunWarning.ROW_TAG, options.row_tag)
+            found = StructType([])
+        schema = without_nulls(found)
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of records)
     if xml.schema is not None and xml.names is not None:
         note_missing(xml, [schema])
@@ -123,9 +128,9 @@ def _rows(
 
 
 def _type_of_file(options: XmlOptions, task: tuple[str, str]) -> DataType:
-    """Return the type of all records of one file; called in a worker of Spark."""
+    """Return the type of all records of one file, null without any; called in a worker."""
     uri, path = task
-    kind: DataType = StructType([])
+    kind: DataType = NullType()
     try:
         for record in records(path, options):
             kind = _merged(options.value_tag, kind, inferred(record, options.value_tag))

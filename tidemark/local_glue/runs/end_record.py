@@ -80,16 +80,18 @@ def found_at_end(
         return replace(found, problem=f"{type(error).__name__}: {error}")
 
 
-def record_end(store: Store, run: JobRun, found: Found) -> None:
-    """Complete the checkpoint of a run; call it in the transaction that records its end.
+def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
+    """Record the end of a run and complete its checkpoint; call it in a transaction.
 
     A run that has committed has one. So gets one that SUCCEEDED without a commit, or moved its
-    watermarks; one that did neither has none.
+    watermarks; one that did neither has none. Returns the run as it is recorded: its rows are not
+    known where neither Spark nor the checkpoint knows that there were none.
     """
+    store.put_job_run(run)
     checkpoint = checkpoint_of_run(store, run.run_id)
     if checkpoint is None:
         if run.state != "SUCCEEDED" and not found.library.moves:
-            return
+            return run
         checkpoint = Checkpoint(
             job_name=run.job_name,
             run_id=run.run_id,
@@ -106,7 +108,7 @@ def record_end(store: Store, run: JobRun, found: Found) -> None:
         read=with_scans(
             with_others(checkpoint.read, [*found.read, *found.library.read]),
             counts.scans,
-            counts.rows_read,
+            counts.rows_read if counts.rows_read or counts.is_whole else None,
         ),
         written=with_library(
             merged_writes([*counts.writes, *found.written]), found.library.written
@@ -116,6 +118,33 @@ def record_end(store: Store, run: JobRun, found: Found) -> None:
     if found.problem:
         text = f"not all of what the run has done is in its checkpoint: {found.problem}"
         keep_warnings(store, run.run_id, [text])
+    if found.counts is not None:
+        run = with_known_rows(run, complete, is_whole=counts.is_whole)
+        store.put_job_run(run)
+    return run
+
+
+def with_known_rows(run: JobRun, checkpoint: Checkpoint, *, is_whole: bool) -> JobRun:
+    """Return a run without rows of which Spark saw none, unless it is known that there were none.
+
+    It is known if Spark's counts are whole and it opened a source, and if all that it opened had
+    nothing new. Else the rows are those that the checkpoint tells.
+    """
+    if run.rows_read or run.rows_written or (is_whole and checkpoint.read):
+        return run
+    if checkpoint.has_read_nothing and not checkpoint.written:
+        return run
+    return replace(
+        run,
+        rows_read=_sum([one.rows for one in checkpoint.read]),
+        rows_written=_sum([one.rows for one in checkpoint.written]),
+    )
+
+
+def _sum(rows: Sequence[int | None]) -> int | None:
+    """Return the sum of rows; None if there are none, or some that are not known."""
+    known = [count for count in rows if count is not None]
+    return sum(known) if known and len(known) == len(rows) else None
 
 
 def with_others(
@@ -145,7 +174,7 @@ def with_library(
 
 
 def with_scans(
-    reads: Sequence[DatasetRead], scans: Sequence[Scan], rows_read: int
+    reads: Sequence[DatasetRead], scans: Sequence[Scan], rows_read: int | None
 ) -> tuple[DatasetRead, ...]:
     """Return what the sources of a run have read with its rows, and what else Spark has scanned.
 
@@ -155,7 +184,8 @@ def with_scans(
     Args:
         reads: of its sources.
         scans: of Spark.
-        rows_read: of all scans: those of a source that Spark has not named, if there is one only.
+        rows_read: of all scans: those of a source that Spark has not named, if there is one only;
+            None if not known.
     """
     rows: dict[str, int] = {}
     others: list[DatasetRead] = []
@@ -177,7 +207,7 @@ def with_scans(
             is_known = any(_is_in(place, one) for one in (*names, *_datasets(others)))
             if not is_known and not (place == MORE and name is not None):
                 others.append(DatasetRead(place))
-    if len(reads) == 1 and not scans and reads[0].files != 0:
+    if len(reads) == 1 and not scans and reads[0].files != 0 and rows_read is not None:
         rows[reads[0].dataset] = rows_read
     shared = {one.dataset for n, one in enumerate(reads) if one.dataset in _datasets(reads[:n])}
     found = [

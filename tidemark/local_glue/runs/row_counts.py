@@ -13,19 +13,23 @@ from tidemark.local_glue.runs.spark_datasets import Scan, SparkDatasets
 ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
 ROW_OF_A_SOURCE = "row of a source"  # the column that marks rows of a reader
 SCAN_ROWS_METRIC = "number of output rows"
+EXECUTION = "spark.sql.execution.id"  # the property of each job that runs for a plan
 
 
 @dataclass(frozen=True)
 class RowCounts:
     """Rows that the scans handed to the job after pushed-down filters, and rows it wrote.
 
-    `scans` and `writes` are the same by dataset, as far as Spark names it.
+    `scans` and `writes` are the same by dataset, as far as Spark names it. `is_whole` is False if
+    Spark may have read or written more than it tells: it counts no rows of RDDs, and knows no
+    source of rows that Python handed to it.
     """
 
     rows_read: int = 0
     rows_written: int = 0
     scans: tuple[Scan, ...] = field(default=(), compare=False)
     writes: tuple[DatasetWritten, ...] = field(default=(), compare=False)
+    is_whole: bool = field(default=True, compare=False)
 
 
 def read_row_counts(events_folder: Path) -> RowCounts | None:
@@ -42,6 +46,7 @@ def read_row_counts(events_folder: Path) -> RowCounts | None:
         sum(c.rows_written for c in counts),
         tuple(scan for c in counts for scan in c.scans),
         merged_writes(write for c in counts for write in c.writes),
+        is_whole=all(c.is_whole for c in counts),
     )
 
 
@@ -62,13 +67,19 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     scan_metrics: set[int] = set()
     updates: dict[int, int] = {}
     rows_written = 0
+    others: set[int] = set()
+    has_rdd_jobs = False
     datasets = SparkDatasets()
     for event in events:
         if "sparkPlanInfo" in event and _is_header_read(event):
             continue
         datasets.see(event)
         if "sparkPlanInfo" in event:
-            scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"]))
+            scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"], of_sources=True))
+            others.update(_scan_metric_ids(event["sparkPlanInfo"], of_sources=False))
+        elif event["Event"] == "SparkListenerJobStart":
+            is_of_plan = EXECUTION in (event.get("Properties") or {})
+            has_rdd_jobs |= bool(event.get("Stage IDs")) and not is_of_plan
         elif event["Event"] == "SparkListenerTaskEnd":
             metrics = event.get("Task Metrics") or {}
             written = metrics.get("Output Metrics", {}).get("Records Written", 0)
@@ -82,6 +93,7 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
         rows_written,
         tuple(datasets.scans(updates)),
         datasets.writes(),
+        is_whole=not has_rdd_jobs and not any(updates.get(i) for i in others),
     )
 
 
@@ -95,12 +107,13 @@ def _is_header_read(event: Mapping[str, Any]) -> bool:
     return is_at_reader and not event["sparkPlanInfo"]["nodeName"].startswith("Execute ")
 
 
-def _scan_metric_ids(plan: Mapping[str, Any]) -> Iterator[int]:
+def _scan_metric_ids(plan: Mapping[str, Any], *, of_sources: bool) -> Iterator[int]:
     name = plan["nodeName"]
     is_scan = name.startswith(("Scan ", "BatchScan "))
-    if is_scan and (name != ROWS_OF_PYTHON or ROW_OF_A_SOURCE in plan["simpleString"]):
+    is_source = name != ROWS_OF_PYTHON or ROW_OF_A_SOURCE in plan["simpleString"]
+    if is_scan and is_source == of_sources:
         for metric in plan["metrics"]:
             if metric["name"] == SCAN_ROWS_METRIC:
                 yield metric["accumulatorId"]
     for child in plan["children"]:
-        yield from _scan_metric_ids(child)
+        yield from _scan_metric_ids(child, of_sources=of_sources)

@@ -94,6 +94,14 @@ class RunWarning(Enum):
         "a mapping has another source type than its field: {}; the value is converted from what it "
         "is, and AWS may leave it out"
     )
+    MAPPING_TARGET = (
+        "several mappings have the target {}, or one of them a field inside of it: the last one "
+        "wins, and the values of the others are in no column; give each a target of its own"
+    )
+    ROW_TAG = (
+        "no file has an element {}, the rowTag: there is no row, as on AWS; compare its spelling, "
+        "its case, and the prefix of its namespace"
+    )
     OPTION_IGNORED = (
         "{}: Glue does not know it here and goes on as if it were not given; compare its spelling"
     )
@@ -104,6 +112,11 @@ class RunWarning(Enum):
     RESULTS_NOT_PUBLISHED = (
         "the results of EvaluateDataQuality are not written to {} by the local Glue, whose form of "
         "that file is AWS's own: write the frame of ruleOutcomes where they are to be"
+    )
+    JSON_TEXT = (
+        "the column {} is declared as a number or boolean and has text in its files: spark.sql "
+        "reads null for such a text here, and the SerDe may convert it on AWS; read the table with "
+        "from_catalog, which makes a choice of it, or declare a string and cast it"
     )
     SERDE_JAR = (
         "on AWS, Spark reads the table {} with its SerDe, whose jar a job needs in --extra-jars: "

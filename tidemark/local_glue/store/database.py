@@ -45,7 +45,7 @@ class JobRun:
 
     @property
     def has_read_nothing(self) -> bool:
-        """Whether it succeeded, and Spark read and wrote no row; not known of Python shell jobs."""
+        """Whether it succeeded, and is known to have read and written no row."""
         return self.state == "SUCCEEDED" and self.rows_read == self.rows_written == 0
 
 

@@ -27,7 +27,6 @@ def record_killed(store: Store, failed: JobRun) -> None:
     """Record how a run ended whose command was killed, and what it has written if it committed."""
     found = found_at_end(store, failed)
     with store.transaction():
-        store.put_job_run(failed)
         record_end(store, failed, found)
 
 

@@ -123,6 +123,28 @@ def test_a_source_that_is_not_there_is_left_out_and_warned_of(rows_of, warned):
     assert warned() == [("MAPPING_SOURCE", "b.c")]
 
 
+@pytest.mark.parametrize(
+    ("targets", "columns", "about"),
+    [
+        (("x", "x"), ["x"], "x"),
+        (("x", "x.y"), ["x"], "x.y"),
+        (("x.y", "x"), ["x"], "x"),
+        (("x.y", "x.y"), ["x"], "x.y"),
+        (("x.y", "x.z"), ["x"], None),
+        (("`x.y`", "x"), ["x.y", "x"], None),
+    ],
+)
+def test_mappings_to_one_target_are_warned_of_with_it(rows_of, warned, targets, columns, about):
+    first, second = targets
+
+    mapped = rows_of("a int, b int", (1, 2)).apply_mapping(
+        [("a", "int", first, "int"), ("b", "int", second, "int")]
+    )
+
+    assert mapped.toDF().columns == columns
+    assert warned() == ([("MAPPING_TARGET", about)] if about else [])
+
+
 @pytest.mark.rule("Frames", source="SILENT", choice="converted from what it is, with a warning")
 def test_a_wrong_source_type_is_warned_of_with_the_column(rows_of, medicare, warned):
     frame = rows_of("a string, b int", ("1", 2))

@@ -224,6 +224,25 @@ def test_a_frame_gets_a_schema(rows_of):
     assert frame.toDF().collect() == [("2", 1, None)]
 
 
+def test_a_frame_gets_a_schema_with_choices(rows_of, printed):
+    from awsglue.gluetypes import ChoiceType, Field, LongType, StringType, StructType
+
+    mixed = rows_of("id int, t string", (1, '"x"'), (2, "5")).unbox("t", "json")
+    choice = ChoiceType([StringType(), LongType()])
+    schema = StructType([Field("n", choice), Field("new", choice)])
+
+    same = mixed.with_frame_schema(mixed.schema())
+    made = rows_of("n long", (7,), (None,)).with_frame_schema(schema)
+
+    assert printed(same) == printed(mixed)
+    assert same.toDF().collect() == mixed.toDF().collect()
+    assert made.toDF().collect() == [((7, None), None), (None, None)]
+    with pytest.raises(
+        UsageError, match=r"'n' of a schema has a choice without a place .* boolean"
+    ):
+        rows_of("n boolean", (True,)).with_frame_schema(schema)
+
+
 @pytest.mark.rule("Frames", source="DYF, SPI", choice="written where it is called, as one file")
 def test_spigot_writes_a_sample_and_returns_all_rows(rows_of, s3, spark):
     frame = rows_of("a int, b string", *[(n, "x") for n in range(5)])

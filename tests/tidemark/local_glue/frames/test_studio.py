@@ -67,6 +67,26 @@ def test_explode_split_and_array_to_columns(studio, rows_of):
 
 
 @pytest.mark.spark
+def test_a_map_is_exploded_into_keys_and_values(studio, rows_of):
+    frame = rows_of("id int, `g.m` map<string,int>", (1, {"a": 5, "b": None}), (2, {}), (3, None))
+
+    plain = frame.gs_explode(colName="`g.m`", newCol="`k.1`", valuesCol="v").toDF()
+    outer = frame.gs_explode("`g.m`", newCol="ID", outer=True).toDF()
+
+    assert plain.columns == ["id", "g.m", "k.1", "v"]
+    assert plain.select("id", "`k.1`", "v").collect() == [(1, "a", 5), (1, "b", None)]
+    assert outer.columns == ["g.m", "ID", "value"]
+    assert [row[1:] for row in outer.collect()] == [
+        ("a", 5),
+        ("b", None),
+        (None, None),
+        (None, None),
+    ]
+    with pytest.raises(UsageError, match="does not know a, b"):
+        frame.gs_explode("`g.m`", "k", a="x", b="y")
+
+
+@pytest.mark.spark
 def test_concatenation_has_empty_text_for_nulls(studio, rows_of):
     frame = rows_of("year int, month string, `Bairro/Distrito:` string", (2020, "01", None))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 
-from tidemark.local_glue.metastore.json_names import spelled, spelled_names
+from tidemark.local_glue.metastore.json_names import misread_columns, spelled, spelled_names
 
 
 def test_names_are_those_of_the_first_file_that_has_some(tmp_path):
@@ -45,3 +45,15 @@ def test_fields_of_structs_are_spelled_as_in_the_files_at_every_depth(tmp_path):
         ],
         ["m", "map<string,int>"],
     ]
+
+
+def test_numbers_that_are_text_in_the_first_file_are_misread(tmp_path):
+    (tmp_path / "a.json").write_text(
+        '{"Id": 1, "total": "", "part": "1.5", "name": "x", "ok": "true", "rate": "NaN"}\n'
+        '{"Id": "2", "total": 3}\n'
+    )
+    kinds = {"id": "int", "total": "bigint", "part": "decimal(10,2)", "name": "string"}
+    columns = [*kinds.items(), ("ok", "BOOLEAN"), ("rate", "double"), ("gone", "int")]
+
+    assert misread_columns(columns, tmp_path) == ["id", "ok"]
+    assert misread_columns(columns, tmp_path / "not there") == []

@@ -55,7 +55,7 @@ found["pruned"] = rows("SELECT count(*) FROM db.flights WHERE day = 2")
 found["databases"] = rows("SHOW DATABASES")
 found["listed"] = [table.name for table in spark.catalog.listTables("db")]
 found["partitions"] = rows("SHOW PARTITIONS db.flights")
-found["orders"] = rows("SELECT orderid, total FROM db.orders")
+found["orders"] = rows("SELECT orderid, total, paid FROM db.orders")
 
 spark.sql("CREATE TABLE mart.ctas USING parquet AS SELECT * FROM db.flights WHERE id IS NOT NULL")
 spark.sql("INSERT INTO mart.ctas VALUES (9, 'z', 9)")
@@ -171,9 +171,10 @@ def runs(tmp_path_factory, jvms) -> Runs:
         (folder / "a.csv").write_text(text, encoding="utf-8")
     (home.lake / "data/orders").mkdir()
     (home.lake / "data/orders/a.json").write_text(
-        '{"orderId": 7, "Total": 1.5}\n', encoding="utf-8"
+        '{"orderId": 7, "Total": 1.5, "Paid": "yes"}\n', encoding="utf-8"
     )
-    columns = [{"Name": "orderid", "Type": "bigint"}, {"Name": "total", "Type": "double"}]
+    kinds = {"orderid": "bigint", "total": "double", "paid": "boolean"}
+    columns = [{"Name": name, "Type": kind} for name, kind in kinds.items()]
     serde = {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"}
     orders = {
         "DatabaseName": "db",
@@ -226,7 +227,7 @@ def test_spark_sees_the_tables_of_the_data_catalog_and_reads_a_header_as_a_row(f
 
 
 def test_columns_of_json_are_found_in_any_case(first):
-    assert first["orders"] == [[7, 1.5]]
+    assert first["orders"] == [[7, 1.5, None]]
 
 
 def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
@@ -234,6 +235,7 @@ def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
 
     assert [text for text in found if "skip.header.line.count" in text and "db.flights" in text]
     assert [text for text in found if "json-serde.jar" in text and "db.orders" in text]
+    assert [text for text in found if "column paid of the table db.orders" in text]
 
 
 def test_tables_that_spark_makes_are_read_by_glue_in_the_same_run(first):

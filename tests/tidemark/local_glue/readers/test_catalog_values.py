@@ -126,6 +126,40 @@ def test_a_column_of_csv_with_texts_that_are_not_of_its_type_is_a_choice(
     assert sorted(row[0] or 0 for row in cast.toDF().collect()) == [0, 10001, 10006]
 
 
+TIMES = [{"Name": "d", "Type": "date"}, {"Name": "t", "Type": "timestamp"}]
+
+
+def test_texts_of_csv_that_are_no_times_make_choices(glue_context, define, s3, capsys):
+    define([*TIMES, {"Name": "n", "Type": "int"}], keys=[("day", "date")], **CSV)
+    s3.put("day=2024-05-01/a.csv", "d,t,n\n2024-12-01,2024-12-01T10:00:00Z,1\n2024-13-01,,2\n")
+    s3.put("day=2024-05-02/b.csv", 'd,t,n\n2024-12-03,"2024, soon",3\n31.12.2024,2024-02-30,x\n')
+
+    frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
+    frame.printSchema()
+    rows = frame.toDF().selectExpr(
+        *("string(d.date)", "d.string", "string(t.timestamp)", "t.string", "n.int", "n.string")
+    )
+
+    shown = capsys.readouterr().out
+    assert shown.startswith("root\n|-- d: choice\n|    |-- date\n|    |-- string\n|-- t: choice\n")
+    assert sorted(map(tuple, rows.collect()), key=str) == [
+        ("2024-12-01", None, "2024-12-01 10:00:00", None, 1, None),
+        ("2024-12-03", None, None, "2024, soon", 3, None),
+        (None, "2024-13-01", None, None, 2, None),
+        (None, "31.12.2024", None, "2024-02-30", None, "x"),
+    ]
+
+
+def test_a_data_frame_of_a_text_that_is_no_date_fails_by_column_and_value(glue_context, define, s3):
+    define(TIMES, **CSV)
+    s3.put("a.csv", "d,t\n2024-12-01,2024-12-01 10:00:00\n2024-13-01,\n")
+
+    frame = glue_context.create_data_frame.from_catalog("lake", s3.folder.name)
+
+    with pytest.raises(Exception, match="the column 'd' is declared date and holds '2024-13-01'"):
+        frame.collect()
+
+
 def test_a_data_frame_of_such_a_column_fails_by_column_and_value(glue_context, define, s3):
     define(PROVIDERS, **CSV)
     s3.put("a.csv", "id,city\none,EWR\n")

@@ -10,6 +10,8 @@ from decimal import Decimal
 import fastavro
 import pytest
 
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
+
 pytestmark = pytest.mark.spark
 
 FORMATS = ["json", "csv", "avro", "xml", "parquet", "orc"]
@@ -308,6 +310,18 @@ def test_xml_elements_with_the_row_tag_become_rows(read, s3):
         ("UA", 1, ("min", 2.5), ["ORD", "DEN"], None),
         ("B6", 2, ("min", 3.0), ["LGA"], True),
     ]
+
+
+def test_a_row_tag_that_no_file_has_is_warned_of(read, s3, tmp_path, monkeypatch):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    s3.put("a.xml", FLIGHTS_XML)
+    s3.put("b.xml", "<r><empty/></r>")
+
+    assert read("xml", {"rowTag": "Flight"}).collect() == []
+    assert read("xml", {"rowTag": "empty"}).count() == 1
+
+    (warning,) = read_warnings(tmp_path)
+    assert "no file has an element Flight, the rowTag" in warning
 
 
 def test_xml_attributes_and_values_are_named_by_options(read, s3):

@@ -13,6 +13,7 @@ from tidemark.local_glue.runs.end_record import (
     Found,
     found_at_end,
     record_end,
+    with_known_rows,
     with_library,
     with_scans,
 )
@@ -135,6 +136,40 @@ def test_rows_that_spark_names_no_place_of_are_those_of_the_only_source():
 
     assert with_scans((read,), [], 8) == (replace(read, rows=8),)
     assert with_scans((read, replace(read, dataset="s3://c/")), [], 8)[0].rows is None
+    assert with_scans((read,), [], None)[0].rows is None
+
+
+NEW, OLD = DatasetRead("s3://b/in/", files=2), DatasetRead("s3://b/in/", files=0, rows=0)
+ITEMS = DatasetRead("dynamodb:orders", rows=2)
+PUT = DatasetWritten("dynamodb:copies", "append", "", None, None)
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "is_whole", "rows"),
+    [
+        ([OLD], [], False, (0, 0)),
+        ([NEW], [], True, (0, 0)),
+        ([NEW], [], False, (None, None)),
+        ([], [], True, (None, None)),
+        ([OLD], [PUT], False, (0, None)),
+        ([ITEMS], [PUT], False, (2, None)),
+        ([ITEMS, NEW], [], False, (None, None)),
+    ],
+)
+def test_a_run_has_read_nothing_only_where_that_is_known(run, read, written, is_whole, rows):
+    counted = replace(run, rows_read=0, rows_written=0)
+    checkpoint = Checkpoint("ingest", "jr_1", 7, read=tuple(read), written=tuple(written))
+
+    found = with_known_rows(counted, checkpoint, is_whole=is_whole)
+
+    assert (found.rows_read, found.rows_written) == rows
+    assert found.has_read_nothing is (rows == (0, 0))
+
+
+def test_rows_that_spark_saw_stay_in_a_run(run):
+    counted = replace(run, rows_read=0, rows_written=3)
+
+    assert with_known_rows(counted, Checkpoint("ingest", "jr_1", 7), is_whole=False) == counted
 
 
 def test_arguments_are_without_secrets_and_without_those_that_every_run_has():

@@ -153,6 +153,20 @@ def test_written_rows_are_exact(spark, s3, counts, kind):
     assert written == RowCounts(rows_written=1000)
 
 
+def test_counts_are_whole_unless_rows_pass_spark_sql_by(glue_context, spark, s3, counts):
+    s3.put("a.csv", FLIGHTS)
+    flights = spark.read.csv(s3.uri, header=True)
+    frame = glue_context.create_dynamic_frame.from_options("s3", {"paths": [s3.uri]}, "csv")
+    made = spark.createDataFrame([(1,), (2,)], "id INT")
+    empty = spark.createDataFrame([], "id INT")
+
+    assert counts(flights.count).is_whole
+    assert counts(empty.collect).is_whole
+    assert not counts(flights.rdd.count).is_whole
+    assert not counts(made.collect).is_whole
+    assert not counts(lambda: frame.map(lambda row: row).count()).is_whole
+
+
 def test_rows_made_by_the_job_are_not_read(spark, counts):
     assert counts(spark.range(5).collect) == RowCounts()
 

@@ -236,8 +236,7 @@ class Runner:
         try:
             found = self._found_at_end(active, run)
             with self._store.transaction():
-                self._store.put_job_run(run)
-                record_end(self._store, run, found)
+                run = record_end(self._store, run, found)
                 texts = warnings_of(self._store, run, active.start.job)
                 keep_warnings(self._store, run.run_id, texts)
                 if self._is_retried(active.start, run):
