@@ -60,18 +60,13 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
             left_out[node] = reason
     streaming = [job for job in found.jobs if job not in left_out and is_streaming(readings[job])]
     declared = [job for job in readings if job not in left_out and job not in streaming]
-    triggers = _triggers_of(found, declared)
+    triggers = _triggers_of(found, [*declared, *streaming])
     starts = read_triggers(triggers, declared)
     starts.streaming = frozenset(streaming)
     left_out |= starts.left_out
     waits = with_predecessors(starts.waits, left_out, streaming)
-    if all(node.startswith(CRAWLER) for node in waits):
+    if not streaming and all(node.startswith(CRAWLER) for node in waits):
         told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
-        if streaming:
-            told = (told and f"{told}; ") + (
-                f"{', '.join(streaming)}: a streaming job stands beside jobs that a trigger "
-                "starts; name one of these too"
-            )
         raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
     waits |= dict.fromkeys(streaming)
     order = ordered(waits)
