@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from tidemark.adopt.crawlers.crawler import CrawlerCall, crawler_call_of, why_not_crawler
 from tidemark.adopt.data import broken_rules, with_data
+from tidemark.adopt.jobs.fixed import reading_of
 from tidemark.adopt.jobs.job import JobCall, call_of, kind_of
 from tidemark.adopt.jobs.roles import kept_role
 from tidemark.adopt.jobs.scripts import ScriptFacts, facts_of
@@ -21,6 +22,7 @@ from tidemark.adopt.model import (
     Adoption,
     Difference,
     Found,
+    Guess,
     LeftOut,
     Node,
     Place,
@@ -30,6 +32,7 @@ from tidemark.adopt.model import (
 from tidemark.adopt.names import MOST_OF_JOB, MOST_OF_PIPELINE, free_name
 from tidemark.adopt.order import ordered, with_predecessors
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for, nodes_of, read_triggers
 from tidemark.adopt.workflow import workflow_of
 from tidemark.assembly.definitions import CRAWLER
@@ -48,7 +51,7 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
         UsageError: no job can be declared, or the jobs cannot be in one pipeline.
     """
     left_out: dict[str, tuple[str, str]] = {}
-    readings = {job: Reading(f"job {job}", resource) for job, resource in found.jobs.items()}
+    readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
     readings |= {
         f"{CRAWLER}{name}": Reading(f"{CRAWLER}{name}", one) for name, one in found.crawlers.items()
     }
@@ -57,24 +60,23 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
             left_out[node] = reason
     streaming = [job for job in found.jobs if job not in left_out and is_streaming(readings[job])]
     declared = [job for job in readings if job not in left_out and job not in streaming]
-    triggers = _triggers_of(found, declared)
+    triggers = _triggers_of(found, [*declared, *streaming])
     starts = read_triggers(triggers, declared)
     starts.streaming = frozenset(streaming)
     left_out |= starts.left_out
     waits = with_predecessors(starts.waits, left_out, streaming)
-    if all(node.startswith(CRAWLER) for node in waits):
+    if not streaming and all(node.startswith(CRAWLER) for node in waits):
         told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
-        if streaming:
-            told = (told and f"{told}; ") + (
-                f"{', '.join(streaming)}: a streaming job stands beside jobs that a trigger "
-                "starts; name one of these too"
-            )
         raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
     waits |= dict.fromkeys(streaming)
     order = ordered(waits)
     names = _names(order, found.taken)
     roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
-    calls = {job: call_of(readings[job]) for job in order if not job.startswith(CRAWLER)}
+    calls = {
+        job: call_of(readings[job], bookmark_of_runs(triggers, readings[job]))
+        for job in order
+        if not job.startswith(CRAWLER)
+    }
     crawls = {
         node: crawler_call_of(readings[node], found.locations)
         for node in order
@@ -139,6 +141,7 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
         ),
         guesses=(
             *guesses,
+            *_bookmarks_of_runs(jobs, found),
             *(guess for job in calls for guess in facts[job].guesses),
         ),
         acknowledged=broken_rules(nodes),
@@ -251,6 +254,21 @@ def _check_one_table(calls: Mapping[str, JobCall]) -> None:
             f"the jobs keep watermarks in {len(tables)} tables ({told}), and a pipeline has one; "
             "adopt them apart"
         )
+
+
+def _bookmarks_of_runs(jobs: Sequence[AdoptedJob], found: Found) -> list[Guess]:
+    """Return the jobs that have a bookmark, and nothing that was read says that they keep one."""
+    return [
+        Guess(
+            f"job {job.old}",
+            "it has a bookmark, and neither its arguments nor a trigger turns one on, so whoever "
+            "starts its runs does, or did",
+            "see the arguments of its last runs (aws glue get-job-runs); if they turn it on, set "
+            "bookmark=BookmarkOption.ENABLE, or the new job reads everything again",
+        )
+        for job in jobs
+        if job.bookmark == "DISABLE" and found.bookmarks.get(job.old)
+    ]
 
 
 def _scratch_differences(

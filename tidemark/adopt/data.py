@@ -145,6 +145,7 @@ def _graph(jobs: Sequence[Node]) -> graph.Graph:
                 at=job.name,
                 name=job.name,
                 has_bookmark=job.bookmark == "ENABLE",
+                max_concurrent_runs=int(str(job.options.get("max_concurrent_runs", 1))),
                 reads=tuple(dict.fromkeys(place.uri for _, place in job.reads)),
                 writes=tuple(dict.fromkeys(place.uri for _, place in job.writes)),
                 tables=job.tables,

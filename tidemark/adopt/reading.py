@@ -24,9 +24,16 @@ class Reading:
         self.expressed: set[Path] = set()
         self._resource = resource
         self._left = dict(leaves(resource))
+        self._moved: dict[Path, Path] = {}
+
+    def move(self, source: Path, target: Path) -> None:
+        """Let what stands at one path be read at another; what is said of that counts for it."""
+        self._moved[target] = source
+        self._left[target] = self._left.pop(source)
 
     def get(self, *path: str) -> Any:
         """Return what stands at a path, or None; it stays to be accounted for."""
+        path = self._moved.get(path, path)
         found: Any = self._resource
         for key in path:
             if isinstance(found, list):
@@ -40,13 +47,16 @@ class Reading:
         found = self.get(*path)
         if found is not None:
             self.expressed.add(path)
+            if path in self._moved:
+                self.expressed.add(self._moved[path])
             self._drop(path)
         return found
 
     def differ(self, *path: str, why: str, do: str) -> None:
         """List what stands at a path, or that nothing does."""
+        source = self._moved.get(path, path)
         self.differences.append(
-            Difference(self.of, path, shown(path, self.get(*path)), why=why, do=do)
+            Difference(self.of, source, shown(path, self.get(*path)), why=why, do=do)
         )
         self._drop(path)
 

@@ -7,6 +7,7 @@ Templates = Mapping[str, Mapping[str, Any]]
 """Stack name to its synthesized template."""
 
 METADATA = "Tidemark"  # key of a job's metadata: what the constructs know and Glue does not
+PIPELINE_TAG = "tidemark:pipeline"  # of all that a pipeline makes: the name of its workflow
 MISSING_GRANTS = "TidemarkMissingGrants"  # likewise: the statements that a job's role lacks
 STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
 # The event by which a schedule, or a hand, starts a pipeline that events start.

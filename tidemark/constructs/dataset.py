@@ -70,3 +70,21 @@ class Dataset:
     def uri(self) -> str:
         """Return the address of the data, `s3://<bucket>/<prefix>`."""
         return f"s3://{bucket_name(self.bucket)}/{self.prefix}"
+
+
+def check_no_table(of: str, key: str, data: object) -> None:
+    """Raise if what is kept in a folder is no data, and a table is to describe it all the same.
+
+    Args:
+        of: whose it is, for people: `job 'orders'`.
+        key: the parameter that names the folder.
+        data: what it is given; None is none.
+
+    Raises:
+        JobDefinitionError: it has a table, which nothing would create.
+    """
+    if isinstance(data, Dataset) and data.table is not None:
+        raise JobDefinitionError(
+            f"{of} has {key} {data.prefix!r} with a table, and nothing in it is rows of one; "
+            "allowed: a Dataset without table=; leave it out there"
+        )

@@ -24,6 +24,8 @@ ARGUMENTS = {
     "--watermark_table": ["glue-watermarks"],
     "--enable-metrics": ["", "true"],
     "--conf": ["spark.sql.ansi.enabled=false"],
+    "--extra-jars": ["s3://code/a.jar", "s3://code/a.zip", "s3://code/a.jar,s3://code/a.jar"],
+    "--extra-py-files": ["s3://code/a.py,s3://code/b.whl", "s3://code/a.tar"],
     "--source_path": ["s3://bucket-of-mine/in/", "s3://bucket-of-mine/in", "s3://bucket-of-mine"],
     "--target_path": ["s3://bucket-of-mine/out/", "s3://other-bucket/out/a.parquet"],
     "--data": ["s3://bucket-of-mine/in/"],
@@ -45,8 +47,11 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "AllocatedCapacity": st.integers(0, 100),
     "MaxConcurrentRuns": st.integers(1, 3),
     "PythonVersion": st.sampled_from(["2", "3", "3.9"]),
-    "DefaultArguments": st.fixed_dictionaries(
-        {}, optional={name: st.sampled_from(values) for name, values in ARGUMENTS.items()}
+    **dict.fromkeys(
+        ("DefaultArguments", "NonOverridableArguments"),
+        st.fixed_dictionaries(
+            {}, optional={name: st.sampled_from(values) for name, values in ARGUMENTS.items()}
+        ),
     ),
     "DatabaseName": st.sampled_from(["sales", "sales", "sales", "Sales", "sales.x"]),
     "TablePrefix": st.sampled_from(["", "raw_", "Raw_", "raw-"]),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.crawlers.crawler import crawler_call_of, why_not_crawler
+from tidemark.adopt.jobs.fixed import reading_of
 from tidemark.adopt.jobs.job import call_of, kind_of
 from tidemark.adopt.model import Difference, Found, Member
 from tidemark.adopt.reading import Reading, leaves
@@ -42,7 +43,7 @@ def is_started(path: tuple[str, ...], value: object, started: Mapping[str, Any])
 @given(answers("Job", Name="orders"))
 @settings(max_examples=100, deadline=None)
 def test_every_field_of_a_job_is_said_or_listed(resource):
-    job = Reading("job orders", resource)
+    job = reading_of("orders", resource)
     if kind_of(job):
         return
 

@@ -49,4 +49,5 @@ def test_the_copies_are_the_forms_of_the_constructs():
     assert scripts.TABLE == table_use.NAME
     assert glue_arguments.LOG_STREAM == own.LOG_STREAM
     assert glue_arguments.OTHER == own.OTHER
+    assert {**own.ENDS, **glue_arguments.ENDS} == own.ENDS
     assert glue_arguments.FORMATS == own.DATALAKE_FORMATS

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.model import Adoption, Found, Place
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
-from tidemark.errors import UsageError
+from tidemark.adopt.plan.report import as_markdown
 
 STREAM = "arn:aws:kinesis:eu-west-1:111122223333:stream/clicks"
 BATCH = {"Name": "orders", "Command": {"Name": "glueetl"}}
@@ -107,9 +105,38 @@ def test_what_waits_for_a_streaming_job_is_left_out_and_no_trigger_starts_it():
     assert any("no trigger of a pipeline starts" in one.why for one in adoption.differences)
 
 
-def test_streaming_jobs_alone_are_no_pipeline():
-    with pytest.raises(UsageError, match="name one of these too"):
-        adopt(Found("", {"Clicks": clicks(checkpoint="s3://lake/state/clicks/")}))
+def test_streaming_jobs_alone_are_a_pipeline_whose_steps_start_nothing_else():
+    found = Found("", {"Clicks": clicks(checkpoint="s3://lake/state/clicks/")})
+    adoption = adopt(found)
+
+    assert [one.old for one in adoption.streaming_jobs] == ["Clicks"]
+    titles = [step.title for step in steps_of(adoption, found, "x.py")]
+    assert [title for title in titles if "continue the stream" in title]
+    assert "Start the new pipeline" not in titles
+    assert "Let the old jobs run a last time" not in titles
+    assert "a checkpoint: the new job continues from it" in as_markdown(adoption, found, [])
+
+
+def test_a_trigger_that_starts_a_streaming_job_again_is_stopped_and_is_no_start_of_the_pipeline():
+    """Or the old job would run again beside the new one, and both write one checkpoint."""
+    again = {
+        "Name": "again",
+        "Type": "SCHEDULED",
+        "Schedule": "cron(0 * * * ? *)",
+        "Actions": [{"JobName": "Clicks"}],
+    }
+    start = {"Name": "s", "Type": "ON_DEMAND", "Actions": [{"JobName": "orders"}]}
+    jobs = {"orders": BATCH, "Clicks": clicks(checkpoint="s3://lake/state/clicks/")}
+    found = Found("", jobs, {"s": start, "again": again})
+
+    adoption = adopt(found)
+
+    assert adoption.schedules == ()
+    assert any(
+        one.path == ("Schedule",) and one.of == "trigger again" for one in adoption.differences
+    )
+    (stop,) = [one for one in steps_of(adoption, found, "x.py") if "Stop everything" in one.title]
+    assert "aws glue stop-trigger --name again" in stop.commands
 
 
 def test_a_stream_that_is_to_end_tells_of_no_long_run():

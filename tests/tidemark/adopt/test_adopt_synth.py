@@ -244,7 +244,7 @@ def test_the_stack_passes_the_checks_of_a_project(project, command, tmp_path):
 
 def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not_listed(tmp_path):
     project = new_project(tmp_path)
-    names = [f"Any_Job{number}" for number in range(30)]
+    names = [f"Any_Job{number}" for number in range(40)]
     commands = [
         {"Name": name, "ScriptLocation": "s3://code/any.py", "PythonVersion": python}
         for name, python in (("glueetl", "3"), ("pythonshell", "3.9"), ("gluestreaming", "3"))

@@ -74,10 +74,6 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
         "metrics are turned on for a whole stage",
         'set "metrics": true in the stage in cdk.json',
     ),
-    "--extra-py-files": (
-        "what the pipeline ships is its folder libs/, as one archive",
-        "copy these packages to libs/",
-    ),
     "--job-bookmark-from": (
         "it names a run of the old job, which the new one does not know",
         "pass it to a single run by hand, with ids of runs of the new job",

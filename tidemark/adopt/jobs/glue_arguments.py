@@ -6,15 +6,18 @@ What the constructs would write in another form than it was is listed, never cha
 import re
 from collections.abc import Callable
 
+from tidemark.adopt.model import Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import shows_secret
 from tidemark.stage.runtime import JobRuntime
+from tidemark.stage.shell_runtime import ShellRuntime
 from tidemark.stage.streaming_runtime import StreamingRuntime
 
 DEFAULTS = "DefaultArguments"
 FORMATS = ("hudi", "delta", "iceberg")
+ENDS = {"extra_jars": (".jar",), "extra_py_files": (".py", ".zip", ".whl", ".egg")}
 # As the constructs check them, which start Node when they are imported.
 OBJECT = re.compile(r"s3://[\w.-]+/[\w.+=!@/-]*[\w.+=!@-]", re.ASCII)
 SETTING = re.compile(r"([A-Za-z][\w.-]*)=([^\s'\"]+)", re.ASCII)
@@ -24,6 +27,7 @@ OTHER = re.compile(r"--[A-Za-z][\w-]*", re.ASCII)
 ONE_LINE = re.compile(r"[^\r\n]+")
 FORM = ("GlueArguments writes it in another form", "set it in glue_arguments=")
 UNKNOWN_TO_VERSION = ("the version of Glue does not know it", "nothing")
+UNKNOWN_TO_KIND = ("Glue does not read it of a job of this kind", "nothing")
 ALWAYS_ON = ("GlueArguments sets it as true", "nothing: Glue takes any value")
 LAKE_FORMATION = "--enable-lakeformation-fine-grained-access"
 LEAST_WORKERS = 4  # of a job whose tables Lake Formation filters
@@ -34,9 +38,7 @@ ON = (
 ON_OR_OFF = ("--enable-job-insights", "--enable-s3-parquet-optimized-committer")
 
 
-def glue_arguments_of(
-    job: Reading, runtime: JobRuntime | StreamingRuntime, command: str = "glueetl"
-) -> dict[str, object]:
+def glue_arguments_of(job: Reading, runtime: Runtime, command: str) -> dict[str, object]:
     """Return the fields of `GlueArguments`, and account for the arguments that they set.
 
     Args:
@@ -46,19 +48,19 @@ def glue_arguments_of(
     """
     fields: dict[str, object] = {}
     for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
-        known, text = GLUE_ARGUMENTS.get(name), str(job.get(DEFAULTS, name))
+        known = GLUE_ARGUMENTS.get(name)
         if known is None or not known.field or known.field == "spark_ui":
             continue
-        if command not in known.commands or not known.is_known_by(runtime.glue_version):
-            _differ(job, name, UNKNOWN_TO_VERSION)
-        elif name in ON and text != "false":
-            _switch_on(job, name, text, runtime, fields)
-        elif not shows_secret("", text) and (value := _value(name, text, runtime)) is not None:
-            job.take(DEFAULTS, name)
-            fields[known.field] = value
+        if command not in known.commands:
+            _differ(job, name, UNKNOWN_TO_KIND)
+        elif isinstance(runtime, ShellRuntime):
+            _of_shell(job, name, fields)
+        elif known.is_known_by(runtime.glue_version):
+            _of_spark(job, name, runtime, fields)
         else:
-            _differ(job, name, FORM)
-    _spark_ui(job, fields)
+            _differ(job, name, UNKNOWN_TO_VERSION)
+    if not isinstance(runtime, ShellRuntime):
+        _spark_ui(job, fields)
     return fields
 
 
@@ -78,6 +80,28 @@ def _differ(job: Reading, name: str, reason: tuple[str, str]) -> None:
     job.differ(DEFAULTS, name, why=why, do=do)
 
 
+def _of_shell(job: Reading, name: str, fields: dict[str, object]) -> None:
+    files = _objects(str(job.get(DEFAULTS, name)), ENDS["extra_py_files"])
+    if name == "--extra-py-files" and files:
+        job.take(DEFAULTS, name)
+        fields["extra_py_files"] = files
+    else:
+        _differ(job, name, FORM)
+
+
+def _of_spark(
+    job: Reading, name: str, runtime: JobRuntime | StreamingRuntime, fields: dict[str, object]
+) -> None:
+    text = str(job.get(DEFAULTS, name))
+    if name in ON and text != "false":
+        _switch_on(job, name, text, runtime, fields)
+    elif not shows_secret("", text) and (value := _value(name, text, runtime)) is not None:
+        job.take(DEFAULTS, name)
+        fields[GLUE_ARGUMENTS[name].field] = value
+    else:
+        _differ(job, name, FORM)
+
+
 def _switch_on(
     job: Reading,
     name: str,
@@ -91,7 +115,8 @@ def _switch_on(
         why = f"it takes {LEAST_WORKERS} workers at least, and no extra jars"
         _differ(job, name, (why, "change one of them, then set it in glue_arguments="))
         return
-    if name == "--user-jars-first" and not _objects(str(job.get(DEFAULTS, "--extra-jars"))):
+    jars = str(job.get(DEFAULTS, "--extra-jars"))
+    if name == "--user-jars-first" and not _objects(jars, ENDS["extra_jars"]):
         _differ(job, name, ("there are no extra jars to be first", "see --extra-jars"))
         return
     fields[GLUE_ARGUMENTS[name].field] = True
@@ -113,7 +138,8 @@ def _value(name: str, text: str, runtime: JobRuntime | StreamingRuntime) -> obje
         "--datalake-formats": _formats,
         "--executor-cores": lambda it: _cores(it, runtime),
         "--extra-files": _objects,
-        "--extra-jars": _objects,
+        "--extra-jars": lambda it: _objects(it, ENDS["extra_jars"]),
+        "--extra-py-files": lambda it: _objects(it, ENDS["extra_py_files"]),
     }
     read = readers.get(name)
     return read(text) if read else None
@@ -145,9 +171,10 @@ def _cores(text: str, runtime: JobRuntime | StreamingRuntime) -> int | None:
     return int(text) if text.isdecimal() and 1 <= int(text) <= most else None
 
 
-def _objects(text: str) -> tuple[str, ...] | None:
+def _objects(text: str, ends: tuple[str, ...] = ("",)) -> tuple[str, ...] | None:
     uris = tuple(text.split(","))
-    return uris if all(map(OBJECT.fullmatch, uris)) else None
+    is_list = all(OBJECT.fullmatch(uri) and uri.endswith(ends) for uri in uris)
+    return uris if is_list and len(set(uris)) == len(uris) else None
 
 
 def _spark_ui(job: Reading, fields: dict[str, object]) -> None:

@@ -11,6 +11,7 @@ from tidemark.adopt.jobs.fields import (
     SECRET,
     UNKNOWN,
 )
+from tidemark.adopt.jobs.fixed import FIXED, still_fixed
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_arguments_of
 from tidemark.adopt.jobs.options import RESERVED, fixed_arguments_of, is_value, options_of
 from tidemark.adopt.jobs.runtimes import runtime_of
@@ -21,7 +22,6 @@ from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import shows_secret
-from tidemark.stage.shell_runtime import ShellRuntime
 
 DEFAULTS = "DefaultArguments"
 SHELL = "pythonshell"
@@ -76,8 +76,13 @@ def kind_of(job: Reading) -> tuple[str, str] | None:
     return None
 
 
-def call_of(job: Reading) -> JobCall:
-    """Return what `add_job` is called with, and account for everything that the job has."""
+def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
+    """Return what `add_job` is called with, and account for everything that the job has.
+
+    Args:
+        job: the job.
+        bookmark_of_runs: the bookmark option that triggers add to its runs; None: that of the job.
+    """
     job.differ(
         "Name",
         why="CloudFormation cannot import a Glue job, nor make one whose name is taken",
@@ -94,21 +99,21 @@ def call_of(job: Reading) -> JobCall:
         do="from now on change it there",
     )
     runtime = _runtime(job, command)
-    bookmark = _bookmark(job) if is_spark else "DISABLE"
+    bookmark = _bookmark(job, bookmark_of_runs) if is_spark else "DISABLE"
     table = _watermark_table(job) if is_spark else None
     modules, temp = _modules(job), None if is_shell else _temp(job)
     if job.get(DEFAULTS, "--job-language") == "python":
         job.take(DEFAULTS, "--job-language")
-    glue = {} if isinstance(runtime, ShellRuntime) else glue_arguments_of(job, runtime, command)
+    glue = glue_arguments_of(job, runtime, command)
     if others := other_arguments_of(job):
         glue["other"] = others
     arguments = _arguments(job)
     options = options_of(
         job,
         None if command == STREAMING else runtime.timeout_minutes,  # it tells of no long run
-        has_state=bookmark == "ENABLE" or table is not None or command == STREAMING,
+        has_state=bookmark != "DISABLE" or table is not None or command == STREAMING,
     )
-    if fixed := fixed_arguments_of(job, arguments):
+    if fixed := [*fixed_arguments_of(job, arguments), *still_fixed(job, bookmark)]:
         options["non_overridable"] = tuple(fixed)
     call = JobCall(
         runtime=runtime,
@@ -146,9 +151,13 @@ def rest(resource: Reading, fields: dict[str, tuple[str, str]], unknown: tuple[s
         resource.differ(field_name, why=why, do=do)
 
 
-def _bookmark(job: Reading) -> str:
+def _bookmark(job: Reading, of_runs: str | None) -> str:
     path = (DEFAULTS, "--job-bookmark-option")
     option = job.get(*path)
+    if of_runs in BOOKMARKS and of_runs != option and job.get(FIXED, path[1]) is None:
+        why = f"the trigger that starts it says {of_runs}, and so the job does now"
+        job.differ(*path, why=why, do="nothing, if nothing else starts it")
+        return BOOKMARKS[of_runs]
     if option in BOOKMARKS:
         job.take(*path)
         return BOOKMARKS[option]

@@ -2,6 +2,7 @@
 
 import re
 
+from tidemark.adopt.jobs.fixed import NEVER_SEEN, READ_BY_NAME
 from tidemark.adopt.reading import Reading
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import shows_secret
@@ -65,6 +66,8 @@ def fixed_arguments_of(job: Reading, arguments: dict[str, str]) -> list[str]:
     """
     names = []
     for name, value in (job.get("NonOverridableArguments") or {}).items():
+        if name in READ_BY_NAME:
+            continue
         bare = name.removeprefix("--")
         is_taken = bare not in arguments and job.get("DefaultArguments", name) is not None
         is_plain = re.fullmatch(r"--[A-Za-z]\w*", name, re.ASCII) and name not in RESERVED
@@ -74,7 +77,7 @@ def fixed_arguments_of(job: Reading, arguments: dict[str, str]) -> list[str]:
             job.differ(
                 "DefaultArguments",
                 name,
-                why="no run ever sees it: the same argument cannot be overridden",
+                why=NEVER_SEEN,
                 do="nothing",
             )
         arguments[bare] = str(job.take("NonOverridableArguments", name))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from tidemark.adopt.jobs.fixed import FIXED
 from tidemark.adopt.jobs.runtimes import worker_type_of
 from tidemark.adopt.model import AdoptedJob, Guess, Place
 from tidemark.adopt.places import place_of
@@ -53,7 +54,7 @@ class Checkpoint:
 
 def checkpoint_of(job: Reading, script: str | None) -> Checkpoint | None:
     """Return the checkpoint of a streaming job, by its arguments or its script; None if unknown."""
-    arguments = job.get(DEFAULTS) or {}
+    arguments = {**(job.get(DEFAULTS) or {}), **(job.get(FIXED) or {})}
     for name, value in arguments.items():
         place = place_of(str(value))
         if "checkpoint" in name.lower() and place and place.uri.rstrip("/") == value.rstrip("/"):

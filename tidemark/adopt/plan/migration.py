@@ -43,6 +43,7 @@ def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
     """
     stateful = [job for job in adoption.jobs if has_bookmark(job, found)]
     scratched = [job for job in stateful if overrides(job)]
+    has_started = bool(adoption.started_jobs or adoption.crawlers)
     return [
         *_fetch(adoption, found),
         _review(adoption, stack_file),
@@ -50,14 +51,14 @@ def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
         _deploy(adoption),
         *_roles(adoption),
         *(_hold(adoption, stateful) if stateful else ()),
-        _last_run(adoption, stateful),
+        *([_last_run(adoption, stateful)] if has_started else ()),
         stop(adoption, found),
         *(scratch_run(adoption, job) for job in scratched),
         *(decision(job) for job in stateful if job not in scratched),
         *(rename_watermarks(job) for job in adoption.jobs if job.watermark_table),
         *(first_crawl(crawler) for crawler in adoption.crawlers),
         *(take_over_stream(job) for job in adoption.streaming_jobs),
-        start(adoption, stack_file),
+        *([start(adoption, stack_file)] if has_started else ()),
         _delete(adoption, found),
     ]
 
@@ -150,8 +151,9 @@ def _record(adoption: Adoption, found: Found) -> Step:
 def _deploy(adoption: Adoption) -> Step:
     return Step(
         "Deploy the new pipeline; nothing starts it",
-        "The jobs have other names, so both exist; the start trigger of a pipeline is ON_DEMAND, "
-        "and starts= of its stack is empty, whatever the stage says.",
+        "The jobs have other names, so both exist; the start trigger of a pipeline is ON_DEMAND "
+        "(streaming jobs alone have none), and starts= of its stack is empty, whatever the stage "
+        "says.",
         (f"npx cdk deploy {stack_name(adoption)}",),
         (
             f"aws glue get-workflow --name {adoption.name} --query Workflow.LastRun",

@@ -106,6 +106,8 @@ def _state(job: AdoptedJob, found: Found) -> str:
         states.append(f"{kept}: {how}")
     elif job.bookmark != "DISABLE":
         states.append("a bookmark that never stored anything: nothing to carry")
+    if job.is_streaming:
+        states.append("a checkpoint: the new job continues from it")
     return "; ".join(states) or "nothing: every run reads everything"
 
 

@@ -34,7 +34,12 @@ def stop(adoption: Adoption, found: Found) -> Step:
                            "next apply starts them again")  # fmt: skip
     return Step(
         "Stop everything that starts the old jobs",
-        "From here on nothing writes the targets until the new pipeline does."
+        (
+            "From here on nothing writes the targets until the new pipeline does."
+            if adoption.started_jobs
+            else "From here on nothing starts an old streaming job again; a run goes on until the "
+            "new job takes over."
+        )
         + _remaining(adoption),
         tuple(commands),
         (

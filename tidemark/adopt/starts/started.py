@@ -1,11 +1,33 @@
 """What a trigger adds to the runs of a job, as fields of `ActionOptions`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from tidemark.adopt.jobs.job import why_not
+from tidemark.adopt.jobs.job import BOOKMARKS, why_not
+from tidemark.adopt.model import Resource
 from tidemark.adopt.reading import Reading
 
 MOST_MINUTES = 10_080  # as ActionOptions checks it: a test compares
+OPTION = "--job-bookmark-option"
+OF_RUNS = {OPTION: ("the job says it now, in bookmark=", "nothing, if nothing else starts it")}
+
+
+def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
+    """Return the bookmark option that triggers add to the runs of a job; None if none does.
+
+    Where they differ, it is the one that keeps most: what is lost cannot be had again.
+    """
+    options = {
+        (action.get("Arguments") or {}).get(OPTION)
+        for trigger in triggers
+        for action in trigger.get("Actions") or []
+        if action.get("JobName") == job.get("Name")
+    }
+    if not options & {*BOOKMARKS}:
+        return None
+    default = job.get("DefaultArguments", OPTION)
+    effective = {default if option is None else option for option in options}
+    kept = ("job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable")
+    return next(option for option in kept if option in effective)
 
 
 def started_of(trigger: Reading, number: str, timeout_minutes: int | None) -> dict[str, object]:
@@ -44,7 +66,7 @@ def _arguments(trigger: Reading, path: tuple[str, ...]) -> dict[str, str]:
         trigger.take(*path)
     found = {}
     for name, value in given.items():
-        if reason := why_not(name, value):
+        if reason := OF_RUNS.get(name) or why_not(name, value):
             trigger.differ(*path, name, why=reason[0], do=reason[1])
         else:
             found[name.removeprefix("--")] = str(trigger.take(*path, name))

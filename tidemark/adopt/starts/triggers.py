@@ -45,6 +45,8 @@ OF_AN_ACTION: dict[str, tuple[str, str]] = {
     "SecurityConfiguration": ("the pipeline has its own", "nothing"),
     **dict.fromkeys(("CrawlerName", "JobName"), ("an action starts one of the two", "nothing")),
 }
+OF_STREAMS = "it starts streaming jobs only, which nothing starts in a pipeline"
+START_AGAIN = "an alarm tells while the new job does not run; start it again by hand"
 START_TYPES = ("SCHEDULED", "EVENT", "ON_DEMAND")
 
 
@@ -167,10 +169,15 @@ def account_for(
         reading = readings[trigger["Name"]]
         for number, action in enumerate(trigger.get("Actions") or []):
             _account_for_action(reading, str(number), action, starts, timeouts)
-    for reading in readings.values():
+    for trigger in triggers:
+        reading = readings[trigger["Name"]]
         if reading.get("Type") == "CONDITIONAL":
             reading.take("Type")
             reading.take("Predicate")
+        elif starts.streaming.intersection(own := nodes_of(trigger)) and not timeouts.keys() & own:
+            for key in ("Type", "Schedule"):
+                if reading.get(key) is not None:
+                    reading.differ(key, why=OF_STREAMS, do=START_AGAIN)
         else:
             _account_for_start(reading, starts, rules or {})
         rest(reading, FIELDS, UNKNOWN)

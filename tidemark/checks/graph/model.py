@@ -127,7 +127,8 @@ class Graph:
     """Everything of one account and region, the workflows by name with where they stand.
 
     `tables` are those of the Data Catalog that templates define, each as `database.table`, and
-    `located` where their data are, as far as templates say so.
+    `located` where their data are, as far as templates say so. `streamed` are the workflows of
+    pipelines that have streaming jobs, which no trigger starts.
     """
 
     jobs: tuple[Job, ...] = ()
@@ -140,6 +141,7 @@ class Graph:
     tables: frozenset[str] = frozenset()
     located: Mapping[str, str] = field(default_factory=dict)
     named: tuple[Named, ...] = ()
+    streamed: frozenset[str] = frozenset()
 
     @property
     def nodes(self) -> tuple[Job, ...]:

@@ -148,7 +148,8 @@ def _of_workflow(graph: Graph, workflow: str | None) -> Iterator[Problem]:
     triggers = graph.triggers_of(workflow)
     if workflow is not None:
         at = graph.workflows.get(workflow) or next(trigger.at for trigger in triggers)
-        yield from _starts(at, workflow, triggers)
+        if triggers or workflow not in graph.streamed:
+            yield from _starts(at, workflow, triggers)
         nodes = len({name for trigger in triggers for name in trigger.starts}) + len(triggers)
         if nodes > MAX_NODES:
             yield Problem(

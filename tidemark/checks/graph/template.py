@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tidemark.assembly.definitions import STREAMING
 from tidemark.assembly.resources import (
     METADATA,
+    PIPELINE_TAG,
     REQUEST_SOURCE,
     STARTS_WORKFLOW,
     Templates,
@@ -68,6 +70,7 @@ def read_graph(templates: Templates) -> Graph:
             names.own(stack, id_): f"{stack}/{id_}"
             for stack, id_, _ in resources_of(templates, "AWS::Glue::Workflow")
         },
+        streamed=frozenset(_streamed(templates)),
         named=tuple(read_names(names, templates)),
         open_secrets=tuple(_open_secrets(names, templates)),
         timers=tuple(
@@ -77,6 +80,17 @@ def read_graph(templates: Templates) -> Graph:
         ),
         event_rules=tuple(_event_rules(names, templates)),
     )
+
+
+def _streamed(templates: Templates) -> Iterator[str]:
+    """Yield the workflow of each pipeline that has a streaming job."""
+    for _, _, resource in resources_of(templates, "AWS::Glue::Job"):
+        properties = resource.get("Properties", {})
+        command, tags = properties.get("Command"), properties.get("Tags")
+        if isinstance(command, Mapping) and command.get("Name") == STREAMING:
+            pipeline = tags.get(PIPELINE_TAG) if isinstance(tags, Mapping) else None
+            if isinstance(pipeline, str):
+                yield pipeline
 
 
 def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> Job:

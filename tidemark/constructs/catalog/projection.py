@@ -17,7 +17,9 @@ from tidemark.errors import JobDefinitionError
 MOST_INTEGER = 2**63 - 1  # projected integers are of Java's long
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 TEXTS = ("string", "char", "varchar")
-NOW = re.compile(r"NOW(?:\s*[+-]\s*\d+\s*(?:YEAR|MONTH|WEEK|DAY|HOUR|MINUTE|SECOND)S?)?", re.ASCII)
+DAYS = {"YEAR": 365.25, "MONTH": 30.4, "WEEK": 7, "DAY": 1, "HOUR": 1 / 24}
+DAYS |= {"MINUTE": 1 / 1440, "SECOND": 1 / 86400}
+NOW = re.compile(rf"NOW(?:\s*([+-])\s*(\d+)\s*({'|'.join(DAYS)})S?)?", re.ASCII)
 # Java's letters for a date, and Python's; others, such as YYYY (the year of a week), mislead.
 LETTERS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 PART = re.compile(r"[A-Za-z]+|'[^']*'|[^A-Za-z']+")
@@ -166,7 +168,10 @@ class DateProjection:
         first, last = (
             _date(key, getattr(self, key), python, self.format) for key in ("start", "end")
         )
-        if first and last and first > last:
+        both_of_now = first is None and last is None
+        if (first and last and first > last) or (
+            both_of_now and _days_from_now(self.start) > _days_from_now(self.end)
+        ):
             raise _wrong("range", (self.start, self.end), "start <= end")
 
     def properties(self) -> dict[str, str]:
@@ -287,6 +292,12 @@ def _date(key: str, text: object, python: str, java: str) -> datetime | None:
     if found is None or found.strftime(python.replace("%Y", f"{found.year:04}")) != text:
         raise _wrong(key, text, f"a date in the format {java}, or NOW, NOW-3YEARS, NOW+1DAY")
     return found
+
+
+def _days_from_now(text: str) -> float:
+    """Return about how many days from now a text is that Athena works out."""
+    found = NOW.fullmatch(text)
+    return int(f"{found[1]}{found[2]}") * DAYS[found[3]] if found and found[2] else 0
 
 
 def _wrong(key: str, value: object, allowed: str) -> JobDefinitionError:

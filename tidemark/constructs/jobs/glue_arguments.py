@@ -8,7 +8,7 @@ from types import NoneType
 
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.plain_secrets import NotSecret
-from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.errors import JobDefinitionError
 
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
@@ -100,6 +100,7 @@ class GlueArguments:
         for name in FLAGS:
             self._one(name, bool, "True, False")
         for name in ("spark_ui", "python_virtual_env_cache"):
+            check_no_table("GlueArguments", name, getattr(self, name))
             self._one(name, Dataset, "a Dataset")
         for name, (keys, values, allowed) in MAPPINGS.items():
             self._mapping(name, keys, values, allowed)

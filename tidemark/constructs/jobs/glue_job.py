@@ -197,6 +197,12 @@ class GlueJob(Construct):
             JobDefinitionError: an argument is none that the job itself may have, or data that it
                 neither reads nor writes.
         """
+        for name in arguments:
+            if f"--{name}" in self._fixed:
+                raise JobDefinitionError(
+                    f"job '{self.name}' is started with the argument {name!r}, which is in "
+                    "non_overridable of its options; allowed: others; take it out of one of the two"
+                )
         opened = check_open_texts(f"job '{self.name}' is started with the argument", arguments)
         return render_arguments(
             self.name,
@@ -221,7 +227,7 @@ class GlueJob(Construct):
         command, python_version = kind.command
         options = uses.options or JobOptions()
         fixed = fixed_arguments(self.name, options.non_overridable, arguments)
-        self._taken |= fixed  # no trigger can change them
+        self._fixed = frozenset(fixed)  # no trigger can change them
         properties = {
             "execution_property": glue.CfnJob.ExecutionPropertyProperty(
                 max_concurrent_runs=options.max_concurrent_runs

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aws_cdk import aws_iam as iam
 
 from tidemark.constructs.catalog.table_use import TableUse, table_uses
-from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.connections import Connection
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_checks import check_list, check_modules, check_name, check_type
@@ -62,6 +62,7 @@ def check_job(name: str, script: object, uses: JobUses) -> None:
     check_list(name, "writes", uses.writes, Dataset, "Dataset")
     check_type(name, "arguments", uses.arguments or {}, Mapping, "a dict of names to values")
     check_type(name, "temp", uses.temp, Dataset | None, "a Dataset")
+    check_no_table(f"job '{name}'", "temp", uses.temp)
     permitted = ", ".join(f"RunProperties.{option.name}" for option in RunProperties)
     check_type(name, "glue_arguments", uses.glue_arguments, GlueArguments | None, "GlueArguments")
     check_type(name, "options", uses.options, JobOptions | None, "JobOptions")

@@ -9,7 +9,7 @@ from pathlib import Path
 from constructs import Construct
 
 from tidemark.assembly.glue_versions import GLUE_VERSIONS
-from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_arguments import construct_arguments
@@ -76,6 +76,7 @@ class StreamingJob(GlueJob):
         check_job(name, script, uses)
         check_type(name, "runtime", runtime, StreamingRuntime, "a StreamingRuntime")
         check_type(name, "checkpoint", checkpoint, Dataset, "a Dataset")
+        check_no_table(f"job '{name}'", "checkpoint", checkpoint)
         _check_alone(name, checkpoint, [*uses.reads, *uses.writes])
         check_list(name, "sources", sources, KinesisStream | MskTopics, "KinesisStream, MskTopics")
         options = uses.options or JobOptions()

@@ -9,6 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from tidemark.assembly.resources import PIPELINE_TAG
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
@@ -19,8 +20,6 @@ from tidemark.constructs.monitoring.alerts import Alerts
 from tidemark.constructs.monitoring.dashboard import Shown, dashboard_body
 from tidemark.constructs.predicates import Predicate, last_jobs
 from tidemark.stage.config import StageConfig
-
-PIPELINE_TAG = "tidemark:pipeline"
 
 
 class Monitoring(Construct):

@@ -1,8 +1,9 @@
 """The triggers of one workflow: what starts its jobs, and in which order Glue gets to know them."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import aws_cdk as cdk
@@ -71,10 +72,8 @@ class Triggers:
     it starts, so that it stays when others join it, and when they go.
 
     The triggers are created one after the other, since Glue refuses concurrent changes of one
-    workflow, and the start trigger last, so that no run begins in half a graph.
-
-    Attributes:
-        start: the start trigger.
+    workflow, and the start trigger last, so that no run begins in half a graph. Where there is no
+    node, as beside streaming jobs alone, there is no trigger: Glue refuses one that starts nothing.
     """
 
     def __init__(
@@ -84,24 +83,34 @@ class Triggers:
         workflow: glue.CfnWorkflow,
         name: str,
         batch: Batch | None = None,
+        started_by: Callable[[glue.CfnTrigger], None] = lambda start: None,
     ) -> None:
-        """Declare the start trigger, which starts nothing yet.
+        """Know what the triggers have in common; the first node makes the start trigger.
 
         Args:
             scope: the construct that owns the triggers.
             workflow: the workflow.
             name: its name.
             batch: how many events start a run; None: StartWorkflowRun does.
+            started_by: called once with the start trigger, to make what starts the workflow.
         """
         self._scope = scope
+        self._name = name
         self._workflow_name = workflow.ref
+        self._batch = batch
+        self._started_by = started_by
         self._last: glue.CfnTrigger | None = None
         self._waiting: defaultdict[_Key, list[_Started]] = defaultdict(list)
-        self.start = glue.CfnTrigger(
-            scope,
+
+    @cached_property
+    def start(self) -> glue.CfnTrigger:
+        """The start trigger, which is made when it is asked for first."""
+        batch = self._batch
+        start = glue.CfnTrigger(
+            self._scope,
             "Start",
             type="EVENT" if batch else "ON_DEMAND",
-            description=f"Starts {name} when "
+            description=f"Starts {self._name} when "
             + ("events have come" if batch else "StartWorkflowRun is called"),
             event_batching_condition=(
                 glue.CfnTrigger.EventBatchingConditionProperty(
@@ -113,7 +122,12 @@ class Triggers:
             workflow_name=self._workflow_name,
             actions=[],
         )
-        self._first = _Started(self.start)
+        self._started_by(start)
+        return start
+
+    @cached_property
+    def _first(self) -> "_Started":
+        return _Started(self.start)
 
     def add(self, id_: str, node: Job, after: Predicate | None, extra: Extra = NOTHING) -> None:
         """Start a node when what it waits for has happened; None: when the workflow starts.

@@ -8,7 +8,7 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from tidemark.assembly.resources import METADATA
+from tidemark.assembly.resources import METADATA, PIPELINE_TAG
 from tidemark.checks.plain_secrets import NotSecret, reasons
 from tidemark.constructs.catalog.published_tables import create_tables
 from tidemark.constructs.governance import apply_to_all
@@ -23,7 +23,7 @@ from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.kinds import check_free
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.alerting import Alerting
-from tidemark.constructs.monitoring.monitoring import PIPELINE_TAG, Monitoring
+from tidemark.constructs.monitoring.monitoring import Monitoring
 from tidemark.constructs.pipeline.checks import (
     check_alerts,
     check_default,
@@ -164,7 +164,13 @@ class Workflow(Construct):
         )
         events = events_of(begun_by)
         batch = events[0].batch if events else None
-        self._triggers = Triggers(self, workflow=self.workflow, name=name, batch=batch)
+        self._triggers = Triggers(
+            self,
+            workflow=self.workflow,
+            name=name,
+            batch=batch,
+            started_by=lambda trigger: self._start_by(begun_by, trigger),
+        )
         self.monitoring = Monitoring(
             self,
             "Operations",  # as deployed: another id would replace its resources
@@ -178,11 +184,12 @@ class Workflow(Construct):
             waits=self._nodes.waits,
             starts=[described(one) for one in begun_by],
         )
-        self._start_by(begun_by)
+        if starts:  # what is said to start a workflow without jobs is refused at synthesis
+            _ = self._triggers.start
         cdk.Tags.of(self).add(PIPELINE_TAG, name)
         check_graph_at_synth(self)
 
-    def _start_by(self, starts: Sequence[Start]) -> None:
+    def _start_by(self, starts: Sequence[Start], trigger: glue.CfnTrigger) -> None:
         """Create what starts the workflow; no run begins in half a graph."""
         name, events, schedules = (
             self._stage.name_of(self.name),
@@ -209,7 +216,7 @@ class Workflow(Construct):
             waiting += by_event.rules
             self.monitoring.alarms.on_missed_event(by_event.missed.queue_name)
         for resource in waiting:
-            resource.add_resource_dependency(self._triggers.start)
+            resource.add_resource_dependency(trigger)
 
     def _add_to_graph(
         self,

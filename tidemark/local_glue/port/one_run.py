@@ -128,9 +128,16 @@ def chosen_workflow(deployment: Deployment, name: str | None) -> str:
 
     Raises:
         EntityNotFoundError: there is none.
+        UnsupportedError: it is kept for streaming jobs, and starts nothing that runs here.
         UsageError: there are several, and none is named.
     """
-    workflows = deployment.workflows
+    workflows = [one for one in deployment.workflows if deployment.triggers_of(one)]
+    idle = [one for one in deployment.workflows if one not in workflows]
+    if idle and (name in idle or (name is None and not workflows)):
+        raise UnsupportedError(
+            f"workflow {name or idle[0]} starts nothing: its pipeline has streaming jobs only, "
+            "which do not run on this machine; run another workflow, or test their scripts"
+        )
     if not workflows:
         raise EntityNotFoundError(
             "the app has no workflow to run; add one with Pipeline, or run a script by itself with "

@@ -92,6 +92,13 @@ def test_a_broken_rule_is_found_where_it_is_broken(bad, expected):
     assert found(bad) == expected
 
 
+def test_a_workflow_beside_streaming_jobs_alone_needs_no_start():
+    alone = graph(jobs="a", streamed=frozenset({"flights"}))
+
+    assert found(alone) == []
+    assert ("no-start", "s/workflow") in found(replace(alone, triggers=(after("a", "a"),)))
+
+
 def test_a_job_that_is_watched_and_started_is_found():
     assert ("watched-and-started", "s/b-trigger") in found(graph(start("a"), after("b", "a", "b")))
 

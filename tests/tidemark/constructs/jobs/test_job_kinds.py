@@ -216,6 +216,19 @@ def test_a_streaming_job_reads_its_streams_and_keeps_its_checkpoint(declared, st
     assert not any(action.endswith("*") for action in may)
 
 
+def test_streaming_jobs_alone_are_a_pipeline_that_nothing_starts(declared, data):
+    stage = stage_of(schedule="cron(0 6 * * ? *)", alert_email="ops@example.com")
+    clicks = declared.pipeline("clicks", stage=stage)
+    clicks.add_streaming_job("clicks", script="job.py", checkpoint=data("state/"))
+
+    assert declared.app.synth().stacks
+    assert declared.resources("AWS::Glue::Workflow")
+    assert declared.resources("AWS::Glue::Trigger") == []
+    assert declared.resources("AWS::Scheduler::Schedule") == []
+    alarms = [one["AlarmDescription"] for one in declared.resources("AWS::CloudWatch::Alarm")]
+    assert any("clicks does not run" in alarm for alarm in alarms)
+
+
 def test_somebody_is_told_while_a_streaming_job_does_not_run_and_when_it_fails(declared, stream):
     stream()
 

@@ -320,6 +320,7 @@ WRONG = {
 }
 # What looks wrong and is not.
 VALID = {
+    "es token": lambda w: w.job(pipeline=w.pipeline("x", security=tc.ExistingSecurity(token()))),
     "al case twice": lambda w: w.given(
         alerts=tc.Alerting(subscribers=[tc.Email("a@b.ch"), tc.Email("A@b.ch")])
     ),
@@ -371,12 +372,5 @@ VALID = {
         tc.WatermarkTable(
             cdk.Stack(w.app, "s2", env=cdk.Environment(account=ACCOUNT, region=REGION)), "W2"
         ),
-    ),
-}
-# What a rule of the graph refuses at synthesis, and the rule.
-REFUSED_AT_SYNTHESIS = {
-    "es token": (
-        lambda w: w.pipeline("x", security=tc.ExistingSecurity(token())),
-        "starts-nothing",
     ),
 }

@@ -2,10 +2,14 @@
 
 import tidemark.constructs as tc
 from tests.fixtures.pipelines import stage_of
-from tests.tidemark.constructs.wrong.world import token
+from tests.tidemark.constructs.wrong.world import KAFKA, KINESIS, token
 
 # What is declared, and a part of why it is refused.
 WRONG = {
+    "checkpoint with table": (
+        lambda w: w.stream(checkpoint=w.data("state/", table=w.table())),
+        "job 'one' has checkpoint 'state/' with a table",
+    ),
     "open tables format": (
         lambda w: tc.CrawledOpenTables(w.data(), "iceberg"),
         "CrawledOpenTables has format 'iceberg'; allowed: OpenFormat.DELTA",
@@ -322,6 +326,11 @@ WRONG = {
 }
 # What looks wrong and is not.
 VALID = {
+    "stream only": lambda w: w.stream(),
+    "msk without connection": lambda w: w.stream(sources=[tc.MskTopics(KAFKA, ["t"])]),
+    "stream source twice": lambda w: w.stream(sources=[tc.KinesisStream(KINESIS)] * 2),
+    "kinesis token": lambda w: w.stream(sources=[tc.KinesisStream(token())]),
+    "msk token arn": lambda w: w.stream(sources=[tc.MskTopics(token(), ["t"])], connections=["c"]),
     "shell argument library_set": lambda w: w.shell(arguments={"library_set": "x"}),
     "shell non_overridable": lambda w: w.shell(
         options=tc.JobOptions(non_overridable=["library-set"])
@@ -345,19 +354,4 @@ REFUSED_AT_SYNTHESIS = {
         "duplicate-job-name",
     ),
     "stream same checkpoint": (lambda w: (w.job("x"), w.stream("a"), w.stream("b")), "two-writers"),
-    "stream only": (lambda w: w.stream(), "starts-nothing"),
-    "kinesis token": (lambda w: w.stream(sources=[tc.KinesisStream(token())]), "starts-nothing"),
-    "msk token arn": (lambda w: w.stream(sources=[tc.MskTopics(token(), ["t"])]), "starts-nothing"),
-    "msk without connection": (
-        lambda w: w.stream(
-            sources=[tc.MskTopics("arn:aws:kafka:eu-west-1:123456789012:cluster/x/abc-1", ["t"])]
-        ),
-        "starts-nothing",
-    ),
-    "stream source twice": (
-        lambda w: w.stream(
-            sources=[tc.KinesisStream("arn:aws:kinesis:eu-west-1:123456789012:stream/x")] * 2
-        ),
-        "starts-nothing",
-    ),
 }

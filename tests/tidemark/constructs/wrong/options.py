@@ -230,7 +230,7 @@ WRONG = {
             options=tc.JobOptions(non_overridable=["a"]),
             started=tc.ActionOptions(arguments={"a": "c"}),
         ),
-        "job 'one' has the argument 'a'",
+        "job 'one' is started with the argument 'a', which is in non_overridable",
     ),
     "a args watermark_table": (
         lambda w: w.job(started=tc.ActionOptions(arguments={"watermark_table": "x"})),

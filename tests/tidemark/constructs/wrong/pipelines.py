@@ -354,7 +354,11 @@ REFUSED_AT_SYNTHESIS = {
                 key=w.key,
             ),
         ),
+        "no-start",
+    ),
+    "pl no jobs": (lambda w: w.pipeline("orders"), "no-start"),
+    "pl starts stream only": (
+        lambda w: w.stream(pipeline=w.pipeline("x", starts=[tc.Schedule("rate(1 day)")])),
         "starts-nothing",
     ),
-    "pl no jobs": (lambda w: w.pipeline("orders"), "starts-nothing"),
 }

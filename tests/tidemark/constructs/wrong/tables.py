@@ -6,6 +6,18 @@ from tests.tidemark.constructs.wrong.world import cdk, glue, token
 
 # What is declared, and a part of why it is refused.
 WRONG = {
+    "temp with table": (
+        lambda w: w.job(temp=w.data("temp/", table=w.table())),
+        "job 'one' has temp 'temp/' with a table",
+    ),
+    "spark_ui with table": (
+        lambda w: tc.GlueArguments(spark_ui=w.data("ui/", table=w.table())),
+        "GlueArguments has spark_ui 'ui/' with a table",
+    ),
+    "proj date rev from now": (
+        lambda w: tc.DateProjection("NOW-1WEEK", "NOW-3YEARS"),
+        "a partition projection has range ('NOW-1WEEK', 'NOW-3YEARS')",
+    ),
     "t db none": (lambda w: w.table(database=None), "table 't' has database None"),
     "t db star": (lambda w: w.table(database="*"), "table 't' has database '*'"),
     "t db token": (
@@ -260,6 +272,8 @@ WRONG = {
 }
 # What looks wrong and is not.
 VALID = {
+    "proj date to a year ago": lambda w: (tc.DateProjection("2020-01-01", "NOW-1YEAR"), w.job()),
+    "proj now weeks": lambda w: (tc.DateProjection("NOW-3WEEKS", "NOW+2DAYS"), w.job()),
     "proj keys": lambda w: tc.Projection({}),
     "proj ok": lambda w: w.job(
         writes=[
