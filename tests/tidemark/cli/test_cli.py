@@ -229,8 +229,12 @@ def test_an_unknown_workflow_is_refused_with_the_ones_there_are(home, write_asse
 def test_with_several_workflows_one_is_named_before_anything_is_started(
     home, write_assembly
 ) -> None:
-    other = {"Type": "AWS::Glue::Workflow", "Properties": {"Name": "sales"}}
-    app = write_assembly({"first": ""}, others={"Other": other})
+    start = {"WorkflowName": "sales", "Type": "ON_DEMAND", "Actions": [{"JobName": "first"}]}
+    others = {
+        "Other": {"Type": "AWS::Glue::Workflow", "Properties": {"Name": "sales"}},
+        "StartOfOther": {"Type": "AWS::Glue::Trigger", "Properties": start},
+    }
+    app = write_assembly({"first": ""}, others=others)
 
     result = tidemark("run", "--app", str(app))
 
