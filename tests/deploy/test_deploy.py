@@ -96,18 +96,19 @@ def test_after_a_deployment_there_is_no_difference(same: Step) -> None:
 
 def test_the_difference_shows_a_job_that_was_added(different: Step) -> None:
     assert different.status == 0
-    assert re.findall(r"^\[(.)\] AWS::(\w+::\w+) ", different.said, re.MULTILINE) == [
+    found = re.findall(r"^\[(.)\] AWS::(\w+::\w+) ", different.said, re.MULTILINE)
+    assert sorted(found) == [
+        ("+", "Glue::Job"),
+        ("+", "Glue::Trigger"),
         ("+", "IAM::ManagedPolicy"),
         ("+", "IAM::Role"),
         ("+", "Logs::LogGroup"),
         ("+", "Logs::LogGroup"),
-        ("+", "Glue::Job"),
-        ("+", "Glue::Trigger"),
-        ("~", "Glue::Trigger"),  # the order of creation
-        ("~", "Events::Rule"),
-        ("~", "Events::Rule"),
-        ("~", "Events::Rule"),
         ("~", "CloudWatch::Dashboard"),
+        ("~", "Events::Rule"),
+        ("~", "Events::Rule"),
+        ("~", "Events::Rule"),
+        ("~", "Glue::Trigger"),  # the order of creation
     ]
     assert "Number of stacks with differences: 1" in different.said
 

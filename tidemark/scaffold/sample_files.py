@@ -6,6 +6,7 @@ Read by `setup.py` when the toolkit is not installed yet: imports nothing of it.
 from pathlib import Path
 
 STACK = "infra/flights_stack.py"  # the sample is where this is
+IN_WHEEL = ("tidemark", "scaffold", "templates", "sample")  # where setup.py puts it
 PATTERNS = (
     *("app.py", "cdk.json", "package.json", "infra/*.py", "glue_jobs/*.py", "sample/*.py"),
     "tests/glue_jobs/test_*.py",
