@@ -10,6 +10,7 @@ from tidemark.constructs.jobs.action_options import ActionOptions
 from tidemark.constructs.jobs.glue_job import Argument, GlueJob
 from tidemark.constructs.jobs.job_checks import check_name, check_type
 from tidemark.constructs.jobs.streaming_job import StreamingJob
+from tidemark.constructs.pipeline.triggers import START
 from tidemark.constructs.predicates import Predicate, predicate_of
 from tidemark.errors import JobDefinitionError
 
@@ -85,7 +86,8 @@ class Nodes:
                 f"{of} '{name}' is in the pipeline already; names must be unique; rename one of "
                 "the two"
             )
-        if self._tree.try_find_child(id_) or self._tree.try_find_child(f"{id_}Trigger"):
+        taken = (self._tree.try_find_child(one) for one in (id_, f"{id_}Trigger"))
+        if id_ == START or any(taken):
             raise JobDefinitionError(
                 f"{of} '{name}' would have the construct id '{id_}', which the pipeline uses for "
                 "something else; give it another name"

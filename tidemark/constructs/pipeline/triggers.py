@@ -22,6 +22,7 @@ from tidemark.constructs.references import job_ref
 from tidemark.constructs.starts.events import Batch
 
 _Action: TypeAlias = glue.CfnTrigger.ActionProperty
+START = "Start"  # the construct id of the start trigger
 _Key: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
 
 
@@ -108,7 +109,7 @@ class Triggers:
         batch = self._batch
         start = glue.CfnTrigger(
             self._scope,
-            "Start",
+            START,
             type="EVENT" if batch else "ON_DEMAND",
             description=f"Starts {self._name} when "
             + ("events have come" if batch else "StartWorkflowRun is called"),
