@@ -39,6 +39,14 @@ def time_limit():
     signal.signal(signal.SIGALRM, before)
 
 
+@pytest.fixture
+def ctrl_c():
+    """Have Ctrl-C raise KeyboardInterrupt, which a process in the background ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 BUSY = (
     "import time\nfrom pyspark.context import SparkContext\n"
     "SparkContext().parallelize([1], 1).foreach(lambda _: time.sleep(30))\n"
@@ -54,6 +62,7 @@ def test_time_limit_of_a_test_ends_it_within_a_call_of_spark(glue_job, script, t
     assert glue_job(script("print('the next one')")).stdout == "the next one\n"
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_test_within_a_call_of_spark(glue_job, script, spark):
     main = threading.main_thread().ident
     timer = threading.Timer(1, lambda: signal.pthread_kill(main, signal.SIGINT))
