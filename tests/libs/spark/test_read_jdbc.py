@@ -109,7 +109,7 @@ def test_an_id_of_a_live_table_is_refused_without_a_settle(
 
 
 @settings(
-    max_examples=10,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

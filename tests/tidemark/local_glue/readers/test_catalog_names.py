@@ -246,7 +246,7 @@ def types(depth):
     )
 
 
-@settings(max_examples=4, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_lower_case_columns_have_the_values_that_the_own_names_of_the_file_have(
     spark, read, define, s3, data
