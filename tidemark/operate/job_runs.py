@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,6 +32,7 @@ class Run:
         log_group: begins the names of its log groups.
         workflow_name: the workflow that it is part of; empty if it is of none.
         workflow_run_id: likewise, ``wr_...``.
+        arguments: those that it was started with, with the dashes.
         detail: what Glue tells of the state, such as ``nothing new``, which it tells here only.
     """
 
@@ -46,6 +47,7 @@ class Run:
     detail: str = ""
     workflow_name: str = ""
     workflow_run_id: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_final(self) -> bool:
@@ -75,6 +77,7 @@ def run_of(member: Mapping[str, Any]) -> Run:
         detail=member.get("StateDetail", ""),
         workflow_name=arguments.get("--WORKFLOW_NAME", ""),
         workflow_run_id=arguments.get("--WORKFLOW_RUN_ID", ""),
+        arguments=arguments,
     )
 
 

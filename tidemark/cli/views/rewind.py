@@ -29,6 +29,8 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
     short = short_ids(run for run in sorted(ids) if run)
     if not plan.states:
         yield f"Nothing to rewind: everything is where --to {plan.to} says already."
+        for text in plan.unknown:
+            yield from _wrapped(text, "- ")
         return
     yield f"Rewind to {short.get(plan.to, plan.to)}"
     for job in plan.jobs:

@@ -72,6 +72,7 @@ def effects(
     new_to: Collection[str] = (),
     clears: bool,
     staying: Mapping[str, str] = MappingProxyType({}),
+    filled: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, list[Effect]]:
     """Return what becomes of the targets of the rewound jobs and of those behind them, by job.
 
@@ -82,9 +83,10 @@ def effects(
         new_to: those of them that have read nothing of what is undone.
         clears: whether what rewound jobs have appended is deleted first.
         staying: by job, why rows may stay in its targets although they are cleared.
+        filled: by job, which backfill has written since what is undone, and is not read again.
     """
     jobs = list(dict.fromkeys([*rewound, *following]))
-    settings = _Settings(datasets, frozenset(rewound), frozenset(new_to), clears, staying)
+    settings = _Settings(datasets, frozenset(rewound), frozenset(new_to), clears, staying, filled)
     found: dict[str, list[Effect]] = {
         job: [Effect(w.dataset, w.mode, RIGHT, "", is_written=False) for w in datasets.written[job]]
         for job in jobs
@@ -107,6 +109,7 @@ class _Settings:
     new_to: frozenset[str]
     clears: bool
     staying: Mapping[str, str]
+    filled: Mapping[str, str]
 
 
 def _effect(
@@ -125,7 +128,7 @@ def _effect(
     elif (is_rewound or again) and _reads_itself(target, datasets.read[job]):
         own = Effect(target.dataset, target.mode, NOT_KNOWN, READS_ITSELF)
     elif is_rewound:
-        own = _rewound(target, settings.clears, settings.staying.get(job, ""))
+        own = _rewound(settings, job, target)
     elif again:
         own = _behind(target, again)
     else:
@@ -134,7 +137,7 @@ def _effect(
         (flow, effect)
         for flow, effect in changed
         if effect.verdict != RIGHT
-        and not _merges_new_only(datasets, flow, effect, target, sees_all)
+        and not _merges_new_only(settings, flow, effect, target, sees_all)
     ]
     verdict = worst([own.verdict, *(_passed_on(target, effect) for _, effect in wrong)])
     if verdict == own.verdict:
@@ -164,7 +167,10 @@ def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
     return None
 
 
-def _rewound(target: DatasetWritten, clears: bool, staying: str) -> Effect:
+def _rewound(settings: _Settings, job: str, target: DatasetWritten) -> Effect:
+    clears, staying = settings.clears, settings.staying.get(job, "")
+    if target.mode in REPLACING and job in settings.filled:
+        return Effect(target.dataset, target.mode, NOT_KNOWN, settings.filled[job])
     if target.mode in REPLACING:
         return Effect(target.dataset, target.mode, RIGHT, REPLACING[target.mode])
     if target.mode == UNKNOWN:
@@ -215,13 +221,16 @@ def how_read(read: DatasetRead) -> Literal["files", "keys", "whole"]:
 
 
 def _merges_new_only(
-    datasets: Datasets, flow: Flow, effect: Effect, target: DatasetWritten, sees_all: bool
+    settings: _Settings, flow: Flow, effect: Effect, target: DatasetWritten, sees_all: bool
 ) -> bool:
     """Return whether a job gets only what was just written of rows that are there twice.
 
     Then merging by key makes one of them. A job that replaces partitions may read them whole.
     """
+    datasets = settings.datasets
     if sees_all or not effect.is_written:  # what is not written again stays uncorrected
+        return False
+    if flow.writer in settings.filled:
         return False
     if effect.verdict != DOUBLES or target.mode != MERGE:
         return False

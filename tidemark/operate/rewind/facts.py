@@ -9,6 +9,7 @@ from tidemark.checkpoints.checkpoint import Checkpoint
 
 BOOKMARK = "bookmark"
 COMMIT = "commit"
+ENABLE = "job-bookmark-enable"
 MoveKind: TypeAlias = Literal["commit", "rewind", "reset", "carry-over", "adopt", "legacy"]
 
 
@@ -103,13 +104,22 @@ class Track:
 
 @dataclass(frozen=True)
 class KnownRun:
-    """A run of a job, as Glue records it; times in epoch milliseconds."""
+    """A run of a job, as Glue records it; times in epoch milliseconds.
+
+    ``arguments`` are those that it was started with, as far as that is recorded.
+    """
 
     run_id: str
     job: str
     started_at_ms: int
     state: str = "SUCCEEDED"
     ended_at_ms: int | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def moves_bookmark(self) -> bool:
+        """Whether a bookmark moves when it succeeds, as far as its own arguments tell."""
+        return self.arguments.get("--job-bookmark-option", ENABLE) == ENABLE
 
 
 @dataclass(frozen=True)

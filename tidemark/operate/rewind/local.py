@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from tidemark.assembly.definitions import Deployment
@@ -9,6 +10,7 @@ from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_glue.bookmarks.versions import bookmark_versions
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.runs.run_requests import run_requests
 from tidemark.local_glue.rewinds.steps import BookmarkStep, Steps, WatermarkStep
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
 from tidemark.local_glue.watermark_tables import ARGUMENT
@@ -54,7 +56,8 @@ def facts_of_home(
     """
     jobs = list(deployment.jobs)
     known = store.all_job_runs()
-    runs = [_known(run) for run in known]
+    requests = run_requests(store, [run.run_id for run in known])
+    runs = [_known(run, requests[run.run_id].arguments) for run in known]
     in_flight = store.unfinished_job_runs() if home.is_held() else []
     bookmarks = [track for job in jobs if (track := bookmark_track(store, job))]
     return Facts(
@@ -95,9 +98,12 @@ def bookmark_track(store: Store, job: str) -> Track | None:
     return Track(job, BOOKMARK, moves) if moves else None
 
 
-def _known(run: JobRun) -> KnownRun:
+def _known(run: JobRun, arguments: Mapping[str, str] = MappingProxyType({})) -> KnownRun:
     state = run.state if run.state in FINAL_STATES else "RUNNING"
-    return KnownRun(run.run_id, run.job_name, run.started_at_ms, state, run.completed_at_ms)
+    return KnownRun(
+        *(run.run_id, run.job_name, run.started_at_ms, state, run.completed_at_ms),
+        arguments=arguments,
+    )
 
 
 def _others(store: Store, jobs: Sequence[str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tidemark.checkpoints.filling import is_filling
+from tidemark.checkpoints.filling import FROM, TO, is_filling
 from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
 from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
@@ -39,16 +39,22 @@ def plan_rewind(
     datasets = datasets_of(facts)
     following = behind(facts, datasets, jobs)
     movable = [job for job in following if facts.tracks_of(job)] if with_downstream else []
-    found = [cut for cut in cuts(facts, datasets, jobs, movable, to) if cut.is_change]
+    all_cuts = cuts(facts, datasets, jobs, movable, to)
+    found = [cut for cut in all_cuts if cut.is_change]
     names = list(dict.fromkeys(cut.track.job for cut in found))
     if not accepts_changes:
         check_graph(facts, names, following, found)
     left = [job for job in following if job not in names]
+    unmoved = set(jobs) - set(names)
     again = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
     new_to = _new_to(facts, found, left)
-    staying = _staying(facts, found)
+    filled = _filled_since(facts, all_cuts)
     seen = effects(
-        *(datasets, again, [*names, *left]), new_to=new_to, clears=clears, staying=staying
+        *(datasets, again, [*names, *left]),
+        new_to=new_to,
+        clears=clears,
+        staying=_staying(facts, found),
+        filled=filled,
     )
     cleared = _clears(facts, found) if clears else []
     rewritten = _rewritten(facts, datasets, seen)
@@ -71,20 +77,44 @@ def plan_rewind(
         tuple(plans),
         tuple(cleared),
         tuple(advice_on(plans, with_downstream=with_downstream, clears=clears)),
-        tuple(what_is_unknown(facts, plans)),
+        (
+            *what_is_unknown(facts, plans),
+            *(f"{job}: {filled[job]}" for job in filled if job in unmoved),
+        ),
         tuple(facts.schedules),
     )
 
 
 def _staying(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
     """Return by rewound job what may stay in its targets although they are cleared."""
+    return {
+        job: half_written(facts, job, at_ms) or _filled(facts, job)
+        for job, at_ms in _since(found).items()
+    }
+
+
+def _since(found: Sequence[Cut]) -> dict[str, int]:
+    """Return by rewound job when the position was committed that it goes back to."""
     since: dict[str, int] = {}
     for cut in found:
         at_ms = cut.to.at_ms if cut.to else 0
         since[cut.track.job] = min(since.get(cut.track.job, at_ms), at_ms)
-    return {
-        job: half_written(facts, job, at_ms) or _filled(facts, job) for job, at_ms in since.items()
-    }
+    return since
+
+
+def _filled_since(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
+    """Return by rewound job which backfill has written since then, and stays as it is."""
+    arguments = {one.run_id: one.arguments for one in facts.checkpoints}
+    filled: dict[str, str] = {}
+    for job, at_ms in _since(found).items():
+        for run in facts.runs_of(job):
+            of_run = run.arguments or arguments.get(run.run_id, {})
+            if run.started_at_ms > at_ms and is_filling(of_run):
+                filled[job] = (
+                    f"run {run.run_id} of a backfill has written since, and no rewind undoes that: "
+                    f"fill from {of_run[FROM]} to before {of_run.get(TO, 'its end')} again"
+                )
+    return filled
 
 
 def _filled(facts: Facts, job: str) -> str:

@@ -31,6 +31,7 @@ def facts_of_stage(
                 int(run.started_at.timestamp() * 1000),
                 run.state if run.is_final else "RUNNING",
                 int(run.ended_at.timestamp() * 1000) if run.ended_at else None,
+                run.arguments,
             )
             for run in runs_of_job(glue, job, None, None)
         ]
@@ -85,7 +86,8 @@ def bookmark_track(
     """Return the bookmark of a job with its history: the runs that SUCCEEDED, as Glue keeps them.
 
     Glue lists no versions. A run that SUCCEEDED is taken to have committed, which one that commits
-    nothing did not: to rewind to it is to rewind to the last commit before it.
+    nothing did not: to rewind to it is to rewind to the last commit before it. One that was started
+    with a bookmark that is paused or disabled, as those of a backfill are, is known to have not.
 
     Args:
         job: the job.
@@ -95,7 +97,11 @@ def bookmark_track(
     if entry is None:
         return None
     version, at = int(entry["Version"]), entry.get("RunId", "")
-    committed = [run for run in runs if run.state == "SUCCEEDED" and run.ended_at_ms is not None]
+    committed = [
+        run
+        for run in runs
+        if run.state == "SUCCEEDED" and run.ended_at_ms is not None and run.moves_bookmark
+    ]
     moves = []
     if (committed and committed[0].run_id != at) or not committed:
         now = committed[0].ended_at_ms if committed else 0

@@ -48,6 +48,7 @@ class Job:
     inputs: tuple[str, ...]
     how: str  # files, keys, whole
     mode: str  # append, window, overwrite, overwrite_partitions, merge
+    begins: int = 0  # a job by keys leaves out what is before: a backfill may load it
 
 
 @dataclass
@@ -64,6 +65,7 @@ class World:
     landed: dict[str, list[int]] = field(default_factory=dict)
     checkpoints: list[Checkpoint] = field(default_factory=list)
     tables: dict[str, dict[int, bool]] = field(default_factory=dict)
+    filled: dict[str, set[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.admin = WatermarkAdmin(TABLE, self.client, now=self.now)
@@ -122,7 +124,12 @@ class World:
         if job is None:
             return [(one, True) for one in self.landed.get(dataset, [])]
         rows = [row for name in job.inputs for row in self.expected(name)]
+        rows = [row for row in rows if row[0] not in self.left_out(job)]
         return sorted(dict(rows).items() if job.mode == "merge" else rows)
+
+    def left_out(self, job: Job) -> set[int]:
+        """Return the ids that no incremental run of a job reads, and no backfill has loaded."""
+        return set(range(job.begins)) - self.filled.get(job.name, set())
 
     # A run
 
@@ -155,6 +162,43 @@ class World:
         self._record(run_id, name, started, self.tick(), "SUCCEEDED")
         return {r.source: (r.files or 0, r.rows or 0) for r in reads if r.source}
 
+    def fill(self, name: str, low: int, high: int, *, is_bad: bool = False) -> None:
+        """Run a job for a range of ids, as `tidemark backfill` does: its state stays.
+
+        A job that adds to its target loads what has never been loaded only.
+        """
+        job = self.job(name)
+        ids = set(range(low, high)) & (
+            self.left_out(job) if job.mode in ("append", "window") else set(range(self.next_id))
+        )
+        self.runs += 1
+        run_id, started = f"jr_{self.runs:06d}", self.tick()
+        found = {dataset: [r for r in self.rows(dataset) if r[0] in ids] for dataset in job.inputs}
+        rows = self._of_days(job, [row for rows in found.values() for row in rows])
+        written, _ = self._write(job, run_id, [(one, ok and not is_bad) for one, ok in rows])
+        self.filled.setdefault(name, set()).update(one for one, _ in rows)
+        latest = latest_bookmark(self.store, name)
+        version = latest.version if latest else 0
+        self.checkpoints.append(
+            Checkpoint(
+                name,
+                run_id,
+                self.tick(),
+                bookmark=BookmarkMove("job-bookmark-disable", version, version),
+                read=tuple(DatasetRead(self.uri(d), rows=len(found[d])) for d in found),
+                written=tuple(written),
+                arguments={"--backfill_from": str(low), "--backfill_to": str(high)},
+            )
+        )
+        self._record(run_id, name, started, self.tick(), "SUCCEEDED")
+
+    def _of_days(self, job: Job, rows: list[tuple[int, bool]]) -> list[tuple[int, bool]]:
+        """Return all rows of the days of some, for a job that replaces days; else the rows."""
+        if job.mode != "overwrite_partitions":
+            return rows
+        days = {one % DAYS for one, _ in rows}
+        return [r for d in job.inputs for r in self.rows(d) if r[0] % DAYS in days]
+
     def _record(self, run_id: str, job: str, start: int, end: int | None, state: str) -> None:
         self.store.put_job_run(
             JobRun(run_id, job, None, None, 0, state, start, "", "enable", completed_at_ms=end)
@@ -181,7 +225,7 @@ class World:
             elif job.how == "keys":
                 source = ctx if len(job.inputs) > 1 else ""
                 head = self.admin.latest(job.name, source=source)
-                mark = int(head.watermarks["id"]) if head else -1
+                mark = int(head.watermarks["id"]) if head else job.begins - 1
                 found = [row for row in self.rows(dataset) if row[0] > mark]
                 high = max((row[0] for row in found), default=mark)
                 marks[source] = (head, mark, high)
@@ -196,11 +240,9 @@ class World:
                 found = self.rows(dataset)
                 reads.append(DatasetRead(uri, rows=len(found)))
             rows += found
-        if job.mode == "overwrite_partitions":
-            days = {one % DAYS for one, _ in rows}
-            if days and job.how != "whole":
-                rows = [r for d in job.inputs for r in self.rows(d) if r[0] % DAYS in days]
-                reads += [DatasetRead(self.uri(dataset)) for dataset in job.inputs]
+        if job.mode == "overwrite_partitions" and rows:
+            rows = self._of_days(job, rows)
+            reads += [DatasetRead(self.uri(dataset)) for dataset in job.inputs]
         return reads, rows, states, marks
 
     def _write(self, job: Job, run_id: str, rows: list[tuple[int, bool]]) -> Any:
@@ -314,7 +356,9 @@ class World:
                 found[f"in{number}"] = (len(files), sum(map(len, files)))
             if job.how == "keys":
                 source = f"in{number}" if len(job.inputs) > 1 else ""
-                rows = [row for row in self.rows(dataset) if row[0] > marks.get(source, -1)]
+                rows = [
+                    row for row in self.rows(dataset) if row[0] > marks.get(source, job.begins - 1)
+                ]
                 found[source or "id"] = (0, len(rows))
         return found
 

@@ -16,6 +16,7 @@ from tidemark.operate.rewind.refusals import resolve_run
 FILES = {"kind": "files", "until_ms": 1}
 KEYS = {"kind": "keys", "values": {"id": 1}}
 LANDING, RAW, MART = "s3://l/landing/", "s3://l/raw/", "s3://l/mart/"
+FILL = {"--backfill_from": "2026-01-01", "--backfill_to": "2026-01-02"}
 
 
 def checkpoint(job, run, at, read, written, mode, position=FILES, files=2, rows=10):
@@ -129,7 +130,7 @@ def test_a_backfill_does_not_say_how_the_next_runs_write(facts):
     """The job of docs/backfill.md replaces days when it fills a range, and else appends."""
     filled = replace(
         checkpoint("ingest", "jr_i9", 400, f"{LANDING}day=1/", RAW, "overwrite_partitions", None),
-        arguments={"--backfill_from": "2026-01-01", "--backfill_to": "2026-01-02"},
+        arguments=FILL,
     )
     facts = replace(facts, checkpoints=[*facts.checkpoints, filled])
 
@@ -140,6 +141,50 @@ def test_a_backfill_does_not_say_how_the_next_runs_write(facts):
     assert not plan.is_right
     (effect,) = of(cleared, "ingest").effects
     assert (effect.verdict, "run jr_i9 of a backfill" in effect.why) == ("unknown", True)
+
+
+@pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED"])
+def test_what_a_backfill_has_written_since_is_not_called_right(facts, state):
+    """By the bad script too: its rows may lie before what is read again."""
+    filled = KnownRun("jr_fill", "publish", 350, state, 360, arguments=FILL)
+    facts = replace(facts, runs=[*facts.runs, filled])
+
+    plan = plan_rewind(facts, ["publish"], to("jr_p2"))
+    before = plan_rewind(replace(facts, runs=facts.runs[:-1]), ["publish"], to("jr_p2"))
+
+    (effect,) = of(plan, "publish").effects
+    assert effect.verdict == "unknown"
+    assert "run jr_fill of a backfill" in effect.why
+    assert "from 2026-01-01 to before 2026-01-02 again" in effect.why
+    assert any("jr_fill" in text for text in plan.unknown)
+    assert before.is_right
+
+
+def test_a_backfill_alone_is_told_of_although_no_position_moves(facts):
+    filled = KnownRun("jr_fill", "publish", 350, arguments=FILL)
+    facts = replace(facts, runs=[*facts.runs, filled])
+
+    plan = plan_rewind(facts, ["publish"], to("jr_p3"))
+
+    assert plan.states == []
+    (text,) = plan.unknown
+    assert "run jr_fill of a backfill" in text
+
+
+def test_a_backfill_that_wrote_to_what_others_merge_is_told_of_there(facts):
+    """What is written again is merged; what the backfill has added is not written again."""
+    merges = [
+        replace(one, written=(DatasetWritten(MART, "merge"),)) if one.job_name == "publish" else one
+        for one in facts.checkpoints
+    ]
+    filled = KnownRun("jr_fill", "ingest", 350, arguments=FILL)
+    facts = replace(facts, checkpoints=merges)
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
+    after = plan_rewind(replace(facts, runs=[*facts.runs, filled]), ["ingest"], to("jr_i1"))
+
+    assert [effect.verdict for effect in of(plan, "publish").effects] == ["right"]
+    assert [effect.verdict for effect in of(after, "publish").effects] == ["unknown"]
 
 
 @pytest.mark.parametrize("mode", ["overwrite", "overwrite_partitions"])

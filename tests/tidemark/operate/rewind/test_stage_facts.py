@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tidemark.operate.rewind.facts import KnownRun
@@ -25,6 +27,14 @@ def test_the_runs_that_succeeded_are_its_commits():
     assert brief(track) == [("commit", "jr_4"), ("commit", "jr_2"), ("commit", "jr_1")]
     assert track.latest.version == 3
     assert track.moves[-1].version == 1
+
+
+@pytest.mark.parametrize("option", ["job-bookmark-disable", "job-bookmark-pause"])
+def test_a_backfill_that_succeeded_is_no_commit(option):
+    filled = replace(run(5), arguments={"--job-bookmark-option": option})
+    track = bookmark_track("load", {"Version": 3, "Run": 3, "RunId": "jr_4"}, [filled, *RUNS])
+
+    assert brief(track) == [("commit", "jr_4"), ("commit", "jr_2"), ("commit", "jr_1")]
 
 
 def test_another_run_in_force_is_a_rewind_to_it():
