@@ -119,13 +119,14 @@ def _effect(
     changed = [(flow, effect) for flow in datasets.into(job) if (effect := _of(found, flow))]
     again = [flow.read for flow, effect in changed if effect.is_written]
     sees_all = is_rewound or job in settings.new_to
-    if (is_rewound or again) and _holds_one_run(target, datasets.read[job]):
+    reads_itself = _reads_itself(target, datasets.read[job])
+    if (is_rewound or again) and not reads_itself and _holds_one_run(target, datasets.read[job]):
         why = "all of it is what one run has read: rows of other runs are gone, as they always were"
         own = Effect(target.dataset, target.mode, NOT_KNOWN, why)
     elif job in settings.new_to:
         why = "has read nothing of what is undone"
         own = Effect(target.dataset, target.mode, RIGHT, why, is_written=bool(again))
-    elif (is_rewound or again) and _reads_itself(target, datasets.read[job]):
+    elif (is_rewound or again) and reads_itself:
         own = Effect(target.dataset, target.mode, NOT_KNOWN, READS_ITSELF)
     elif is_rewound:
         own = _rewound(settings, job, target)
@@ -147,8 +148,14 @@ def _effect(
 
 
 def _holds_one_run(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool:
-    """Return whether a job replaces everything by the new rows that a run has read."""
-    return target.mode == OVERWRITE and bool(reads) and all(map(is_tracked, reads))
+    """Return whether a job replaces everything by the new rows that a run has read of a dataset.
+
+    One that looks up something in another dataset beside does so too; not one that reads the same
+    dataset as a whole, once it knows that there is something new.
+    """
+    whole = {read.dataset for read in reads if not is_tracked(read)}
+    only_new = any(is_tracked(read) and read.dataset not in whole for read in reads)
+    return target.mode == OVERWRITE and only_new
 
 
 def _reads_itself(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool:

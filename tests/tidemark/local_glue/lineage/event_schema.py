@@ -1,7 +1,8 @@
 """The JSON schema of events, made from the classes of openlineage-python.
 
 The project OpenLineage makes those classes from its JSON schemas, so this is the way back: names,
-types and what is required. Nothing beside what a class has is allowed.
+types and what is required. Nothing beside what a class has is allowed. What a class does not keep
+is the format of a text: it is here by the name of the field, as the schemas have it.
 """
 
 from __future__ import annotations
@@ -43,6 +44,14 @@ FACETS = {  # keys of facets, as the specification has them
     "symlinks": symlinks_dataset.SymlinksDatasetFacet,
     "tags": tags_run.TagsRunFacet,  # of the client itself
 }
+URI = r"^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+$"
+TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$"
+UUID = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+PATTERNS = {
+    **dict.fromkeys(("producer", "schemaURL", "_producer", "_schemaURL", "url"), URI),
+    **dict.fromkeys(("eventTime", "nominalStartTime", "nominalEndTime"), TIME),
+    "runId": UUID,
+}
 TYPES = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
 
@@ -68,6 +77,11 @@ def _schema_of(kind: Any, custom: dict[str, Any]) -> dict[str, Any]:
     return _of_class(kind, custom) if attr.has(kind) else {"type": TYPES[kind]}
 
 
+def _of_field(name: str, kind: Any, custom: dict[str, Any]) -> dict[str, Any]:
+    pattern = {"pattern": PATTERNS[name]} if name in PATTERNS else {}
+    return {**_schema_of(kind, custom), **pattern}
+
+
 def _of_class(kind: type, custom: dict[str, Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(kind)
     fields = {field.name: field for field in attr.fields(kind)}
@@ -76,7 +90,7 @@ def _of_class(kind: type, custom: dict[str, Any]) -> dict[str, Any]:
     always = {"producer", "schemaURL", "_producer", "_schemaURL"}
     return {
         "type": "object",
-        "properties": {name: _schema_of(hints[name], custom) for name in names},
+        "properties": {name: _of_field(name, hints[name], custom) for name in names},
         "required": [n for n in names if n in always or fields[n].default is attr.NOTHING],
         "additionalProperties": is_deep,
     }

@@ -143,6 +143,24 @@ def test_a_backfill_does_not_say_how_the_next_runs_write(facts):
     assert (effect.verdict, "run jr_i9 of a backfill" in effect.why) == ("unknown", True)
 
 
+@pytest.mark.parametrize(
+    ("beside", "verdict"), [("s3://l/lookup/", "unknown"), (LANDING, "right"), (None, "unknown")]
+)
+def test_a_job_that_replaces_all_by_its_new_rows_holds_one_run(facts, beside, verdict):
+    """Whatever it looks up beside; not so if it reads the same dataset as a whole."""
+    whole = (DatasetRead(beside),) if beside else ()
+    replacing = [
+        replace(one, read=(*one.read, *whole), written=(DatasetWritten(RAW, "overwrite"),))
+        if one.job_name == "ingest"
+        else one
+        for one in facts.checkpoints
+    ]
+
+    plan = plan_rewind(replace(facts, checkpoints=replacing), ["ingest"], to("jr_i1"))
+
+    assert [effect.verdict for effect in of(plan, "ingest").effects] == [verdict]
+
+
 @pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED"])
 def test_what_a_backfill_has_written_since_is_not_called_right(facts, state):
     """By the bad script too: its rows may lie before what is read again."""

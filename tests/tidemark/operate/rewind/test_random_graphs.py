@@ -100,7 +100,11 @@ def stories(draw):
 
     with_state = [job.name for job in jobs if keeps_state(job)]
     root = draw(st.sampled_from(with_state)) if with_state else ""
-    return sources, jobs, root, steps(), steps(), draw(st.booleans()), draw(st.booleans())
+    second = steps()
+    of_root = [job for job in jobs if job.name == root]
+    if draw(st.booleans()) and any(can_be_filled(job, jobs) for job in of_root):
+        second.append(("fill", root, 0))
+    return sources, jobs, root, steps(), second, draw(st.booleans()), draw(st.booleans())
 
 
 def play(world: World, steps, bad: str = "") -> None:
