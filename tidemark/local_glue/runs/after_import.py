@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 
 LAUNCHER = "pyspark.java_gateway"
+PY4J = "py4j.java_gateway"
 
 
 class AfterImport(importlib.abc.MetaPathFinder):

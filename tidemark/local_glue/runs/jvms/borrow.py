@@ -11,7 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tidemark.local_glue.runs.after_import import LAUNCHER, AfterImport
+from tidemark.local_glue.runs.after_import import LAUNCHER, PY4J, AfterImport
+from tidemark.local_glue.runs.jvms.class_names import remember_class_names
 from tidemark.local_glue.runs.jvms.fitness import why_own_jvm
 from tidemark.local_glue.runs.jvms.record import JvmRecord, write_record
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
@@ -55,6 +56,7 @@ class Borrower:
 
     def install(self) -> None:
         """Make PySpark ask here for its JVM, as soon as it is imported."""
+        sys.meta_path.insert(0, AfterImport(PY4J, remember_class_names))
         sys.meta_path.insert(0, AfterImport(LAUNCHER, self._replace_launcher))
 
     def give_back(self, failure: str | None) -> None:
