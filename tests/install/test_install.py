@@ -119,7 +119,7 @@ def test_a_new_project_passes_its_own_tests_and_checks(shop: User) -> None:
     assert "0 errors, 0 warnings" in shop.types("tidemark lint")
 
 
-def test_a_run_reads_what_is_new_and_the_next_one_nothing(shop: User) -> None:
+def test_each_run_reads_what_is_new(shop: User) -> None:
     landing = shop.folder / ".tidemark/lake/shop-dev-lakelanding/orders"
     landing.mkdir(parents=True)
     (landing / "1.json").write_text(ROW.format(1, 1) + ROW.format(2, 1))
@@ -127,35 +127,33 @@ def test_a_run_reads_what_is_new_and_the_next_one_nothing(shop: User) -> None:
     first = shop.types("tidemark run")
     (landing / "2.json").write_text(ROW.format(3, 2))
     second = shop.types("tidemark run")
-    third = shop.types("tidemark run")
 
     assert "2 rows read, 2 written" in first
     assert "1 rows read, 1 written" in second
-    assert "0 rows read, 0 written" in third
+
+
+def test_jobs_that_are_added_run_after_what_they_read_with_the_library_that_they_need(
+    shop: User,
+) -> None:
+    said = shop.types("tidemark new-job orders-by-day --kind publish --after ingest-orders")
+    assert "added the job to infra/shop_stack.py" in said
+    shop.types("tidemark new-job ingest-payments --kind watermark-jdbc")
+
+    lines = shop.types("tidemark run").splitlines()
+
+    (orders,), (days,), (payments,) = (
+        [line for line in lines if f"{name}  SUCCEEDED" in line]
+        for name in ("ingest-orders", "orders-by-day", "ingest-payments")
+    )
+    assert "0 rows read, 0 written" in orders
+    assert "rows read" in days
+    assert "3 rows read, 2 written" in payments  # the newest row is asked for first
 
 
 def test_a_report_of_the_project_is_written(shop: User) -> None:
     assert "report.html" in shop.types("tidemark report")
     page = (shop.folder / ".tidemark" / "report.html").read_text(encoding="utf-8")
     assert "ingest-orders" in page
-
-
-def test_a_job_is_added_and_runs_after_the_first(shop: User) -> None:
-    said = shop.types("tidemark new-job orders-by-day --kind publish --after ingest-orders")
-    assert "added the job to infra/shop_stack.py" in said
-
-    ran = shop.types("tidemark run")
-
-    assert "orders-by-day  SUCCEEDED" in ran
-
-
-def test_the_watermark_library_ships_with_a_job_that_needs_it(shop: User) -> None:
-    shop.types("tidemark new-job ingest-payments --kind watermark-jdbc")
-
-    ran = shop.types("tidemark run")
-
-    assert "ingest-payments  SUCCEEDED" in ran
-    assert "3 rows read, 2 written" in ran  # the newest row is asked for first
 
 
 @pytest.mark.nightly
