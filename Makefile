@@ -28,9 +28,8 @@ setup: .venv/.complete ## Install everything into .venv and node_modules (once; 
 demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increment, nothing new, proof
 	@python -m sample demo
 
-test: test-fast ## Run the tests, but for the sweeps of test-nightly
-	@pytest -q -n 2 --dist loadscope --no-loadscope-reorder \
-		-m "(spark or synth or stress) and $(OF_EVERY_CHANGE)"
+test: setup ## Run the tests, but for the sweeps of test-nightly
+	@pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 2 --dist loadscope \

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -41,6 +42,15 @@ LONGEST = (
     *("docs/test_add_a_job_doc.py", "libs/test_window_machine.py", "e2e/test_jdbc.py"),
     *("scenarios/test_scenarios.py", "runs/test_class_archive.py"),
 )
+# What starts Spark in the test process: its code gets fast with use, so one process runs it all.
+SHARE_SPARK = tuple(
+    f"tests/{folder}/"
+    for folder in (
+        *("glue_jobs", "libs/spark", "postgres"),
+        *(f"tidemark/local_glue/{name}" for name in ("data_quality", "frames", "readers")),
+        "tidemark/local_glue/writers",
+    )
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,8 +65,22 @@ def pytest_configure(config: pytest.Config) -> None:
     patch.setenv(POOL_VARIABLE, str(file))
 
 
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let one of two test processes run all that shares the Spark of its process."""
+    if config.getoption("dist") != "loadscope" or len(config.getoption("tx")) > 2:
+        return None
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+    class OneSpark(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "Spark" if nodeid.startswith(SHARE_SPARK) else super()._split_scope(nodeid)
+
+    return OneSpark(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
+    items.sort(key=lambda item: not item.nodeid.startswith(SHARE_SPARK))
     if not config.getoption("--aws"):
         skip = pytest.mark.skip(reason="needs a real account: --aws, see CONTRIBUTING.md")
         for item in items:
