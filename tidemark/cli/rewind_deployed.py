@@ -78,14 +78,14 @@ def _rewind(
 
 def _go_back_or_on(rewinds: "StageRewinds", request: Request) -> None:
     if request.resume:
-        done = rewinds.resume(_now_ms())
+        done = rewinds.resume()
         _tell(done, request, f"rewind {done.number} is finished")
         return
     number = number_of(request)
     if not request.yes:
         which = "the last rewind" if request.undo == LAST else f"rewind {number}"
         click.confirm(f"Undo {which}?", abort=True)
-    undone = rewinds.undo(number, _now_ms())
+    undone = rewinds.undo(number)
     _tell(undone, request, f"rewind {undone.number} is undone")
 
 

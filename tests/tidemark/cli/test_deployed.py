@@ -449,11 +449,11 @@ def test_a_rewind_of_a_stage_that_was_interrupted_is_finished_or_taken_back(rewi
     runs = (("report", "jr_r3", "jr_r1"),)
     record = StageRecord(1, "begun", 1, "ada", "a bad day", "jr_l1", runs, (step,))
     client = watermarks.dynamodb_client
-    just_now = replace(record, at_ms=time.time_ns() // 1_000_000)
+    just_now = replace(record, holder="another", held_ms=time.time_ns() // 1_000_000)
     client.put_item(TableName="rewinds-of-prod", Item=just_now.to_item())
     for words in (["--resume"], ["--undo", "1", "--yes"]):
         other = stage.ask("rewind", *words)
-        assert_one_clear_line_after(other, 2, "s ago by ada, and may be carried out now")
+        assert_one_clear_line_after(other, 2, "rewind 1, of ada, was worked on 0 s ago")
     assert bookmark_of(stage, "report") == ("jr_r3", {"ctx": {"n": 2}})
     client.put_item(TableName="rewinds-of-prod", Item=record.to_item())
 

@@ -9,6 +9,7 @@ watermark table of the stage first: a rewind that was interrupted is repeated or
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,19 +20,16 @@ from tidemark.operate.job_runs import runs_of_job
 from tidemark.operate.rewind.facts import BOOKMARK, KnownRun
 from tidemark.operate.rewind.plan import Plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
-from tidemark.operate.rewind.stage_facts import entry_of
-from tidemark.operate.rewind.stage_records import (
-    BEGUN,
-    DONE,
-    RECORDS,
-    UNDONE,
-    StageRecord,
-    key_of,
+from tidemark.operate.rewind.stage_claims import (
+    Claim,
+    check_nobody_is_at_work,
+    new_holder,
+    now_ms,
 )
+from tidemark.operate.rewind.stage_facts import entry_of
+from tidemark.operate.rewind.stage_records import BEGUN, DONE, RECORDS, UNDONE, StageRecord
 from watermarks import WatermarkAdmin
 from watermarks.admin import Rewind
-
-AT_WORK_S = 60  # how long a rewind that is begun counts as being carried out
 
 
 @dataclass(frozen=True)
@@ -113,10 +111,15 @@ class StageRewinds:
         )
         number = max((one.number for one in self.records()), default=0) + 1
         runs = tuple((one.job, one.from_run, one.to_run) for one in reversed(bookmarks))
-        record = StageRecord(number, BEGUN, at_ms, actor, why, plan.to, runs, steps)
-        if self.table is not None:
-            self._put_new(record)
-        return self.finish(record)
+        record = StageRecord(
+            *(number, BEGUN, at_ms, actor, why, plan.to, runs, steps),
+            holder=new_holder(),
+            held_ms=now_ms(),
+        )
+        if self.table is None:
+            return self._finish(record, None)
+        self._put_new(record)
+        return self._finish(record, Claim(self.dynamodb, self.table, record, record.holder))
 
     def _put_new(self, record: StageRecord) -> None:
         try:
@@ -130,30 +133,38 @@ class StageRewinds:
                 "somebody else rewinds this stage now; nothing was changed: plan it again"
             ) from error
 
-    def finish(self, record: StageRecord) -> StageRecord | None:
+    def _finish(self, record: StageRecord, claim: Claim | None) -> StageRecord | None:
         """Do what a record says, all of which may be repeated; return it as done."""
-        self._check_no_runs(record)
-        self._reset([(job, to) for job, _, to in record.runs])
-        self._rewind(record, record.watermarks, "rewind")
-        return self._ended(record, DONE)
+        with claim.until_it_fails() if claim else nullcontext():
+            self._check_no_runs(record)
+            self._reset([(job, to) for job, _, to in record.runs], claim)
+            self._rewind(record, record.watermarks, "rewind", claim)
+            return _ended(record, DONE, claim)
 
-    def resume(self, now_ms: int) -> StageRecord:
+    def _claim(self, record: StageRecord) -> Claim:
+        """Begin to work on a record that was read."""
+        assert self.table is not None  # noqa: S101 (it was read there)
+        claim = Claim(self.dynamodb, self.table, record, new_holder())
+        claim.take(now_ms())
+        return claim
+
+    def resume(self) -> StageRecord:
         """Finish the rewind that was interrupted.
 
         Raises:
-            UsageError: there is none, or it has begun just now.
+            UsageError: there is none, or somebody may work on it now.
         """
         found = next((one for one in self.records() if one.state == BEGUN), None)
         if found is None:
             raise UsageError("no rewind was interrupted: there is nothing to finish")
-        _check_left_alone(found, now_ms)
-        return self.finish(found) or found
+        check_nobody_is_at_work(found, now_ms())
+        return self._finish(found, self._claim(found)) or found
 
-    def undo(self, number: int | None, now_ms: int) -> StageRecord:
+    def undo(self, number: int | None) -> StageRecord:
         """Take a rewind back; the last one that is not undone, if none is named.
 
         Raises:
-            UsageError: there is none, it has begun just now, or a job has committed since.
+            UsageError: there is none, somebody may work on it now, or a job has committed since.
         """
         records = self.records()
         open_ones = [one for one in records if one.state != UNDONE]
@@ -161,16 +172,18 @@ class StageRewinds:
         if found is None:
             which = "rewind" if number is None else f"rewind {number}"
             raise UsageError(f"there is no {which} of this stage that is not undone already")
-        _check_left_alone(found, now_ms)
+        check_nobody_is_at_work(found, now_ms())
         self._check_no_runs(found)
         for job, from_, to in found.runs:
             entry = entry_of(self.glue, job) or {}
             if entry.get("RunId", "") not in (from_, to):
                 raise _committed_since(job, found)
+        claim = self._claim(found)
         back = Steps(watermarks=found.watermarks).backwards().watermarks
-        self._rewind_back(found, back)
-        self._reset([(job, from_) for job, from_, _ in reversed(found.runs)])
-        return self._ended(found, UNDONE) or found
+        with claim.until_it_fails():
+            self._rewind_back(found, back, claim)
+            self._reset([(job, from_) for job, from_, _ in reversed(found.runs)], claim)
+            return _ended(found, UNDONE, claim) or found
 
     def _check_no_runs(self, record: StageRecord) -> None:
         going = [
@@ -181,13 +194,23 @@ class StageRewinds:
         ]
         check_none_in_flight(going)
 
-    def _reset(self, runs: Sequence[tuple[str, str]]) -> None:
+    def _reset(self, runs: Sequence[tuple[str, str]], claim: Claim | None) -> None:
         for job, to in runs:
+            if claim:
+                claim.hold(now_ms())
             if (entry_of(self.glue, job) or {}).get("RunId", "") != to:
                 self.glue.glue.reset_job_bookmark(JobName=job, **({"RunId": to} if to else {}))
 
-    def _rewind(self, record: StageRecord, steps: Sequence[WatermarkStep], what: str) -> None:
+    def _rewind(
+        self,
+        record: StageRecord,
+        steps: Sequence[WatermarkStep],
+        what: str,
+        claim: Claim | None,
+    ) -> None:
         for table in dict.fromkeys(step.table for step in steps):
+            if claim:
+                claim.hold(now_ms())
             WatermarkAdmin(table, self.dynamodb).rewind_together(
                 [
                     Rewind(s.job, s.to_run or None, s.expected, s.source, s.windows)
@@ -198,7 +221,9 @@ class StageRewinds:
                 actor=record.actor,
             )
 
-    def _rewind_back(self, record: StageRecord, back: Sequence[WatermarkStep]) -> None:
+    def _rewind_back(
+        self, record: StageRecord, back: Sequence[WatermarkStep], claim: Claim
+    ) -> None:
         todo = []
         for step in back:
             admin = WatermarkAdmin(step.table, self.dynamodb)
@@ -209,33 +234,14 @@ class StageRewinds:
                 todo.append(step)
             elif said != _reason(record, "undo of rewind") and version != step.expected - 1:
                 raise _committed_since(step.job, record)
-        self._rewind(record, todo, "undo of rewind")
-
-    def _ended(self, record: StageRecord, state: str) -> StageRecord | None:
-        if self.table is None:
-            return None
-        self.dynamodb.update_item(
-            TableName=self.table,
-            Key=key_of(record.number),
-            UpdateExpression="SET wmState = :state",
-            ExpressionAttributeValues={":state": {"S": state}},
-        )
-        return replace(record, state=state)
+        self._rewind(record, todo, "undo of rewind", claim)
 
 
-def _check_left_alone(record: StageRecord, now_ms: int) -> None:
-    """Refuse to finish or take back what somebody may still carry out: AWS has no lock for it.
-
-    Raises:
-        UsageError: it has begun just now.
-    """
-    age_s = (now_ms - record.at_ms) // 1000
-    if record.state == BEGUN and 0 <= age_s < AT_WORK_S:
-        raise UsageError(
-            f"rewind {record.number} was begun {age_s} s ago by {record.actor}, and may be carried "
-            f"out now; nothing was changed: look at `tidemark rewind --list`, and if it is still "
-            f"begun ask again in {AT_WORK_S - age_s} s"
-        )
+def _ended(record: StageRecord, state: str, claim: Claim | None) -> StageRecord | None:
+    if claim is None:
+        return None
+    claim.end(state)
+    return replace(record, state=state)
 
 
 def _reason(record: StageRecord, what: str) -> str:

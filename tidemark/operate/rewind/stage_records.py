@@ -13,7 +13,11 @@ BEGUN, DONE, UNDONE = "begun", "done", "undone"
 
 @dataclass(frozen=True)
 class StageRecord:
-    """A rewind of a stage as it is recorded; `runs` are those of bookmarks: job, from, to."""
+    """A rewind of a stage as it is recorded; `runs` are those of bookmarks: job, from, to.
+
+    ``holder`` is the command that works on it, and ``held_ms`` when it last said so: see
+    `stage_claims`.
+    """
 
     number: int
     state: str
@@ -23,6 +27,8 @@ class StageRecord:
     to: str
     runs: tuple[tuple[str, str, str], ...]
     watermarks: tuple[WatermarkStep, ...]
+    holder: str = ""
+    held_ms: int = 0
 
     def to_item(self) -> dict[str, Any]:
         """Return the row of the table."""
@@ -36,6 +42,8 @@ class StageRecord:
             "wmState": {"S": self.state},
             "wmAtMs": {"N": str(self.at_ms)},
             "wmDocument": {"S": json.dumps(document)},
+            **({"wmHolder": {"S": self.holder}} if self.holder else {}),
+            **({"wmHeldMs": {"N": str(self.held_ms)}} if self.held_ms else {}),
         }
 
     @property
@@ -57,6 +65,8 @@ class StageRecord:
             document["to"],
             tuple((job, from_, to) for job, from_, to in document["runs"]),
             tuple(WatermarkStep(**one) for one in document["watermarks"]),
+            item.get("wmHolder", {}).get("S", ""),
+            int(item.get("wmHeldMs", {}).get("N", 0)),
         )
 
 
