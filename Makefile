@@ -29,7 +29,7 @@ demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increme
 	@python -m sample demo
 
 test: setup ## Run the tests, but for the sweeps of test-nightly
-	@pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
+	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 2 --dist loadscope \

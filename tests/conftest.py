@@ -24,7 +24,7 @@ pytest_plugins = (
     "tests.fixtures.synthesis",
     "tidemark.testing.plugin",
 )
-MOST_JVMS = 2  # at once: as many as test processes
+MOST_JVMS = 2  # at once, for job processes: as many as cores
 JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
 # What the CDK knows of CloudFormation's rules costs two seconds a synthesis: tests/infra asks once.
 os.environ.setdefault("CDK_VALIDATION", "false")
@@ -43,6 +43,7 @@ LONGEST = (
     *("scenarios/test_scenarios.py", "runs/test_class_archive.py"),
 )
 # What starts Spark in the test process: its code gets fast with use, so one process runs it all.
+FEW = 3
 SHARE_SPARK = tuple(
     f"tests/{folder}/"
     for folder in (
@@ -66,8 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Let one of two test processes run all that shares the Spark of its process."""
-    if config.getoption("dist") != "loadscope" or len(config.getoption("tx")) > 2:
+    """Let one of a few test processes run all that shares the Spark of its process."""
+    if config.getoption("dist") != "loadscope" or len(config.getoption("tx")) > FEW:
         return None
     from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
