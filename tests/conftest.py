@@ -45,11 +45,17 @@ LONGEST = (
 # What starts Spark in the test process: its code gets fast with use, so one process runs it all.
 FEW = 3
 SHARE_SPARK = tuple(
-    f"tests/{folder}/"
-    for folder in (
-        *("glue_jobs", "libs/spark", "postgres"),
-        *(f"tidemark/local_glue/{name}" for name in ("data_quality", "frames", "readers")),
-        "tidemark/local_glue/writers",
+    f"tests/{place}"
+    for place in (
+        *("glue_jobs/", "libs/spark/", "postgres/", "docs/test_watermarks_doc.py"),
+        *(f"tidemark/local_glue/{name}/" for name in ("data_quality", "frames", "readers")),
+        *("tidemark/local_glue/writers/", "tidemark/local_glue/site/test_glue_s_jvm.py"),
+        *("tidemark/local_glue/runs/test_lake.py", "tidemark/local_glue/runs/test_spark_"),
+        *(
+            "tidemark/local_glue/runs/jvms/test_class_names.py",
+            "tidemark/testing/test_in_process.py",
+        ),
+        *("tidemark/testing/test_assertions.py", "tidemark/testing/test_fixtures.py"),
     )
 )
 
