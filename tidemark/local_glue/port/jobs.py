@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html
 from collections.abc import Mapping
 from typing import Any
 
-from tidemark.assembly.definitions import SHELL, SPARK
+from tidemark.assembly.definitions import SHELL
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
 from tidemark.local_glue.bookmarks.versions import delete_bookmark
 from tidemark.local_glue.port.entities import (
@@ -20,6 +20,7 @@ from tidemark.local_glue.port.entities import (
     list_entities,
     put_entity,
 )
+from tidemark.local_glue.port.job_rules import MOST_TAGS, check_job, check_tags, command_of
 from tidemark.local_glue.port.local_glue import LocalGlue, arn_of
 from tidemark.local_glue.port.protocol.pages import page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
@@ -35,7 +36,8 @@ NOT_DEFINED = ("Name", "Tags")  # members of CreateJob that are kept apart
 def create_job(glue: LocalGlue, request: Request) -> Answer:
     """Define a job."""
     name = request["Name"]
-    _check_definition(request)
+    check_job(request)
+    check_tags(request.get("Tags", {}))
     definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
     now_ms = glue.now_ms()
     entity = Entity(Kind.JOB, name, definition, request.get("Tags", {}), now_ms, now_ms)
@@ -49,27 +51,12 @@ def update_job(glue: LocalGlue, request: Request) -> Answer:
     missing = [key for key in ("Role", "Command") if key not in definition]
     if missing:
         raise InvalidInputError(f"JobUpdate lacks {', '.join(missing)}; it is the whole definition")
-    _check_definition(definition)
+    check_job(definition)
     with glue.store.transaction():
         old = get_entity(glue.store, Kind.JOB, name)
         new = Entity(Kind.JOB, name, definition, old.tags, old.created_at_ms, glue.now_ms())
         put_entity(glue.store, new)
     return {"JobName": name}
-
-
-def _check_definition(definition: Request) -> None:
-    kind = definition["Command"].get("Name", SPARK)
-    if not definition["Role"]:
-        raise InvalidInputError("Role is empty; give the name or the ARN of an IAM role")
-    by_workers = {"WorkerType", "NumberOfWorkers"} & set(definition)
-    if by_workers and "MaxCapacity" in definition:
-        raise InvalidInputError(
-            "Please do not set Max Capacity if using Worker Type and Number of Workers."
-        )
-    if kind == SHELL and by_workers:
-        raise InvalidInputError(
-            f"{' and '.join(sorted(by_workers))} cannot be set for {SHELL}; set MaxCapacity"
-        )
 
 
 def get_job(glue: LocalGlue, request: Request) -> Answer:
@@ -116,7 +103,7 @@ def delete_job(glue: LocalGlue, request: Request) -> Answer:
 def job_member(entity: Entity) -> Answer:
     """Return a job as answers have it."""
     definition = entity.definition
-    is_shell = definition["Command"].get("Name", SPARK) == SHELL
+    is_shell = command_of(definition) == SHELL
     return {
         "ExecutionProperty": {"MaxConcurrentRuns": 1},
         "MaxRetries": 0,
@@ -132,6 +119,7 @@ def job_member(entity: Entity) -> Answer:
 
 def tag_resource(glue: LocalGlue, request: Request) -> Answer:
     """Add tags to what an ARN names."""
+    check_tags(request["TagsToAdd"])
     _retag(glue, request["ResourceArn"], request["TagsToAdd"], ())
     return {}
 
@@ -152,8 +140,13 @@ def _retag(
 ) -> None:
     with glue.store.transaction():
         entity = _of_arn(glue, arn)
-        tags = {name: value for name, value in entity.tags.items() if name not in removed}
-        values = (entity.kind, entity.name, entity.definition, {**tags, **added})
+        kept = {name: value for name, value in entity.tags.items() if name not in removed}
+        tags = {**kept, **added}
+        if len(tags) > MOST_TAGS:
+            raise InvalidInputError(
+                f"{entity.name} would have {len(tags)} tags; allowed: {MOST_TAGS}; take others away"
+            )
+        values = (entity.kind, entity.name, entity.definition, tags)
         put_entity(glue.store, Entity(*values, entity.created_at_ms, entity.changed_at_ms))
 
 

@@ -88,6 +88,9 @@ def test_tags_are_added_and_taken(port):
     port.glue.untag_resource(ResourceArn=arn, TagsToRemove=["a", "none"])
 
     assert port.glue.get_tags(ResourceArn=arn)["Tags"] == {"b": "3", "c": "4"}
+    for tags, why in (({"AWS:a": "1"}, "only AWS"), ({str(n): "" for n in range(49)}, "51 tags")):
+        with pytest.raises(port.glue.exceptions.InvalidInputException, match=why):
+            port.glue.tag_resource(ResourceArn=arn, TagsToAdd=tags)
     with pytest.raises(port.glue.exceptions.InvalidInputException, match="no ARN of this machine"):
         port.glue.get_tags(ResourceArn="arn:aws:glue:us-east-1:1:job/tagged")
 
@@ -104,7 +107,8 @@ def test_a_second_job_of_a_name_is_refused(port):
     [
         ({"WorkerType": "G.3X"}, "G.1X"),
         ({"Timeout": 0}, "Timeout"),
-        ({"WorkerType": "G.1X", "NumberOfWorkers": 2, "MaxCapacity": 2.0}, "Max Capacity"),
+        ({"MaxRetries": 11}, "MaxRetries is 11"),
+        ({"Tags": {"aws:cloudformation:stack-name": "mine"}}, "only AWS"),
         ({"Description": "d" * 2049}, "2048"),
         ({"Tags": {str(n): "" for n in range(51)}}, "50"),
     ],

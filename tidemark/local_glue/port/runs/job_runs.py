@@ -9,6 +9,7 @@ from typing import Any
 from tidemark.assembly.definitions import SHELL, SPARK
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
 from tidemark.local_glue.port.entities import Entity, Kind, get_entity
+from tidemark.local_glue.port.job_rules import check_run
 from tidemark.local_glue.port.jobs import TIMEOUT_MINUTES
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.pages import page
@@ -44,6 +45,7 @@ def start_job_run(glue: LocalGlue, request: Request) -> Answer:
     An attempt has the arguments of that run, if the request gives none.
     """
     entity = get_entity(glue.store, Kind.JOB, request["JobName"])
+    check_run(entity.definition, request)
     earlier = _earlier_run(glue, request)
     arguments = request.get("Arguments")
     if arguments is None:

@@ -17,6 +17,7 @@ from tidemark.local_glue.port.entities import (
     list_entities,
     put_entity,
 )
+from tidemark.local_glue.port.job_rules import check_tags
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.pages import page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
@@ -46,6 +47,7 @@ NOT_DEFINED = ("Name", "Tags", "StartOnCreation")  # members of CreateTrigger th
 def create_trigger(glue: LocalGlue, request: Request) -> Answer:
     """Define a trigger, and activate it with StartOnCreation."""
     check_trigger(request)
+    check_tags(request.get("Tags", {}))
     _check_references(glue, request["Name"], request)
     definition = {
         **{key: value for key, value in request.items() if key not in NOT_DEFINED},
