@@ -141,4 +141,5 @@ def _of_workers(command: str, members: Members) -> Iterator[str]:
     elif number is not None:
         least = LEAST_WORKERS if str(kind).startswith(WORKERS_OF_SPARK) else 1
         if number < least:
-            yield f"To use Worker Type {kind}, minimum allowed value of Number of Workers is {least}."
+            text = "minimum allowed value of Number of Workers is"
+            yield f"To use Worker Type {kind}, {text} {least}."

@@ -22,7 +22,7 @@ from tidemark.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
-THREADS = 32  # some wait for others: a queue of SQS for up to 20 seconds
+THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MOST_CONNECTIONS = 500
 ROOM = 50  # connections that are closed at once where there are that many
 SILENT_S = 1  # of a connection that may be closed then

@@ -112,11 +112,13 @@ def _send_slowly(one, seconds):
 
 
 def test_consumers_that_wait_for_messages_hold_up_no_one(port):
-    sqs = port.client("sqs", max_pool_connections=20)
+    consumers = server.THREADS + 6
+    sqs = port.client("sqs", max_pool_connections=consumers)
     url = sqs.create_queue(QueueName="orders")["QueueUrl"]
-    with ThreadPoolExecutor(12) as pool:
+    with ThreadPoolExecutor(consumers) as pool:
         waits = [
-            pool.submit(sqs.receive_message, QueueUrl=url, WaitTimeSeconds=3) for _ in range(12)
+            pool.submit(sqs.receive_message, QueueUrl=url, WaitTimeSeconds=3)
+            for _ in range(consumers)
         ]
         time.sleep(0.5)
         begun_s = time.monotonic()
