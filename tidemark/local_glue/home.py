@@ -175,8 +175,9 @@ class Home:
         if not (self.lake / bucket).is_dir():
             buckets = sorted(folder.name for folder in self.lake.iterdir())
             raise EntityNotFoundError(
-                f"{NO_BUCKET}: s3://{bucket} has no folder in the local lake {self.lake}, which has "
-                f"{', '.join(buckets) or 'none'}; create it with `tidemark local bucket {bucket}`"
+                f"{NO_BUCKET}: s3://{bucket} has no folder in the local lake {self.lake}, which "
+                f"has {', '.join(buckets) or 'none'}; create it with `tidemark local bucket "
+                f"{bucket}`"
             )
         try:
             parent = _real_folder(path.parent)

@@ -41,6 +41,10 @@ class EmulatedServices:
         self._lock = threading.Lock()
         self._waiting = threading.BoundedSemaphore(MOST_WAITING)
 
+    def is_used(self) -> bool:
+        """Return whether anything was ever defined in them, by whatever process."""
+        return self._moto is not None or (self._path.exists() and self._path.stat().st_size > 0)
+
     def answer(
         self, service: str, path: str, headers: Mapping[str, str], body: bytes, host: str = HOST
     ) -> Reply:
