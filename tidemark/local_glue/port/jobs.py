@@ -22,7 +22,7 @@ from tidemark.local_glue.port.entities import (
 )
 from tidemark.local_glue.port.job_rules import MOST_TAGS, check_job, check_tags, command_of
 from tidemark.local_glue.port.local_glue import LocalGlue, arn_of
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
 from tidemark.local_glue.port.runs.capacity import capacity_of
 
@@ -67,7 +67,7 @@ def get_job(glue: LocalGlue, request: Request) -> Answer:
 def get_jobs(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the jobs, by name."""
     entities = list_entities(glue.store, Kind.JOB)
-    found, token = page(entities, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(entities, request, PAGE, lambda one: one.name)
     return {"Jobs": [job_member(entity) for entity in found], "NextToken": token}
 
 
@@ -78,7 +78,7 @@ def list_jobs(glue: LocalGlue, request: Request) -> Answer:
         for entity in list_entities(glue.store, Kind.JOB)
         if request.get("Tags", {}).items() <= entity.tags.items()
     ]
-    found, token = page(names, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(names, request, PAGE, str)
     return {"JobNames": found, "NextToken": token}
 
 

@@ -19,7 +19,7 @@ from tidemark.local_glue.port.entities import (
 )
 from tidemark.local_glue.port.job_rules import check_tags
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import (
     InvalidInputError,
     NotFoundError,
@@ -86,7 +86,7 @@ def get_workflow(glue: LocalGlue, request: Request) -> Answer:
 def list_workflows(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the names of the workflows."""
     names = [entity.name for entity in list_entities(glue.store, Kind.WORKFLOW)]
-    found, token = page(names, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(names, request, PAGE, str)
     return {"Workflows": found, "NextToken": token}
 
 
@@ -129,7 +129,7 @@ def get_workflow_runs(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the runs of a workflow, the newest first."""
     get_entity(glue.store, Kind.WORKFLOW, request["Name"])
     flows = flows_of_workflow(glue.store, request["Name"])
-    found, token = page(flows, request.get("NextToken"), request.get("MaxResults", PAGE_OF_RUNS))
+    found, token = glue_page(flows, request, PAGE_OF_RUNS, lambda one: one.flow_id)
     with_graph = request.get("IncludeGraph", False)
     runs = [run_of_workflow(glue, flow, with_graph=with_graph) for flow in found]
     return {"Runs": runs, "NextToken": token}

@@ -6,13 +6,19 @@ import contextlib
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.tidemark.local_glue.port.conftest import Port
 from tests.waiting import wait_until
 from tidemark.local_glue.bookmarks.versions import commit_bookmark
+from tidemark.local_glue.port.http.serving import Options
+from tidemark.local_glue.port.runs.job_runs import start_job_run
 
+SHELL = {"Name": "pythonshell", "PythonVersion": "3.9", "ScriptLocation": "s3://scripts/a.py"}
+TWO_AT_ONCE = {"ExecutionProperty": {"MaxConcurrentRuns": 2}}
 SLEEP = "import time; print('asleep', flush=True); time.sleep(60)"
 FAIL = "raise ValueError('no')"
 FAIL_ONCE = """
@@ -100,6 +106,38 @@ def test_a_failed_run_is_retried_under_the_id_of_its_attempt(port):
 
     assert [(run["Id"], run["Attempt"]) for run in runs] == [(retry, 1), (first, 0)]
     assert (runs[0]["PreviousRunId"], runs[0]["Arguments"]) == (first, {"--mark": "retried"})
+
+
+def test_a_run_that_is_stopped_before_it_could_start_is_not_retried(port):
+    port.job("hurried", MaxRetries=3)
+    (port.home.lake / "scripts" / "hurried.py").unlink()
+
+    def start_and_stop(glue):
+        run_id = start_job_run(glue, {"JobName": "hurried"})["JobRunId"]
+        glue.runner.step()  # its process is being started, which fails
+        return run_id, glue.runner.stop(run_id)
+
+    run_id, is_stopping = port.engine.ask(start_and_stop)
+
+    assert is_stopping
+    assert port.ended("hurried", run_id)["JobRunState"] == "FAILED"
+    assert port.states("hurried") == ["FAILED"]
+
+
+def test_runs_are_listed_in_the_order_in_which_they_were_asked_for(serve):
+    with serve(options=Options(max_parallel=0)) as (url, engine):
+        port = Port(None, url, engine)
+        port.glue.create_job(Name="ordered", Role="anyone", Command=SHELL, **TWO_AT_ONCE)
+        ids = [port.start("ordered") for _ in range(2)]
+
+        def begin_the_first_one(glue):
+            run = glue.store.job_run(ids[0])
+            glue.store.put_job_run(replace(run, started_at_ms=run.started_at_ms + 60_000))
+
+        engine.ask(begin_the_first_one)
+        runs = port.glue.get_job_runs(JobName="ordered")["JobRuns"]
+
+    assert [run["Id"] for run in runs] == ids[::-1]
 
 
 @pytest.mark.rule(

@@ -150,12 +150,15 @@ def test_a_resumed_run_repeats_the_chosen_jobs_and_what_is_behind_them(port):
     then = [("resume-2", "resume-1", "SUCCEEDED"), ("resume-3", "resume-2", "SUCCEEDED")]
     flow(port, "resume", "resume-1", then=then, DefaultRunProperties={"a": "1"})
     first = finished(port, "resume", start(port, "resume"))
-    port.script("resume-2", "")
+    port.script("resume-2", "import time; time.sleep(0.5)")
     chosen = [node(first, "resume-2")["UniqueId"]]
+    port.glue.update_workflow(Name="resume", MaxConcurrentRuns=1)
 
     answer = port.glue.resume_workflow_run(
         Name="resume", RunId=first["WorkflowRunId"], NodeIds=chosen
     )
+    with pytest.raises(port.glue.exceptions.ConcurrentRunsExceededException):
+        port.glue.resume_workflow_run(Name="resume", RunId=first["WorkflowRunId"], NodeIds=chosen)
     run = finished(port, "resume", answer["RunId"])
 
     assert answer["NodeIds"] == chosen
