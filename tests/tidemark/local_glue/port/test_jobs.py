@@ -38,6 +38,7 @@ def test_a_job_is_returned_as_it_was_defined_with_the_defaults_of_glue(port):
     assert (bare["MaxCapacity"], bare["ExecutionProperty"]) == (10.0, {"MaxConcurrentRuns": 1})
 
 
+@pytest.mark.on_aws
 @pytest.mark.rule("The API on a port", source="JOBS")
 def test_an_update_is_the_whole_definition(port):
     create(port, "updated", Description="old", Tags={"k": "v"})
@@ -47,10 +48,11 @@ def test_an_update_is_the_whole_definition(port):
 
     job = port.glue.get_job(JobName="updated")["Job"]
     assert (job["Role"], job["MaxRetries"], "Description" in job) == ("other", 1, False)
-    arn = "arn:aws:glue:us-east-1:000000000000:job/updated"
+    arn = port.arn("job/updated")
     assert port.glue.get_tags(ResourceArn=arn)["Tags"] == {"k": "v"}
 
 
+@pytest.mark.on_aws
 @pytest.mark.rule("The API on a port", source="JOBS")
 def test_deleting_a_job_that_is_not_there_is_no_error(port):
     create(port, "short-lived")

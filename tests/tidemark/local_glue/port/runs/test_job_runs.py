@@ -21,13 +21,6 @@ SHELL = {"Name": "pythonshell", "PythonVersion": "3.9", "ScriptLocation": "s3://
 TWO_AT_ONCE = {"ExecutionProperty": {"MaxConcurrentRuns": 2}}
 SLEEP = "import time; print('asleep', flush=True); time.sleep(60)"
 FAIL = "raise ValueError('no')"
-FAIL_ONCE = """
-import pathlib, sys
-mark = pathlib.Path("..") / (sys.argv[2] + "-was-here")
-if not mark.exists():
-    mark.touch()
-    sys.exit("first attempt")
-"""
 WITH_CHILD = """
 import json, os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -41,8 +34,10 @@ time.sleep(60)
 ARGUMENTS = "import sys, json; print(json.dumps(dict(zip(sys.argv[1::2], sys.argv[2::2]))))"
 
 
-def printed(port, run_id):
-    return (port.home.runs / run_id / "stdout.log").read_text(encoding="utf-8")
+def own_arguments(port, run_id):
+    """Return the arguments of one letter that a script printed: on AWS there are others."""
+    found = json.loads(port.printed(run_id))
+    return {name: value for name, value in found.items() if len(name) == len("--a")}
 
 
 def is_alive(pid):
@@ -66,6 +61,7 @@ def test_a_run_has_what_clients_read(port):
     assert {"ErrorMessage", "PreviousRunId", "TriggerName", "DPUSeconds"} & set(run) == set()
 
 
+@pytest.mark.on_aws
 @pytest.mark.rule("The API on a port", source="ARG")
 def test_arguments_of_the_job_of_the_run_and_those_no_run_can_change(port):
     port.job(
@@ -77,7 +73,7 @@ def test_arguments_of_the_job_of_the_run_and_those_no_run_can_change(port):
     run_id = port.start("merged", Arguments={"--b": "run", "--c": "run", "--e": "run"})
     port.ended("merged", run_id)
 
-    assert json.loads(printed(port, run_id)) == {
+    assert own_arguments(port, run_id) == {
         "--a": "job",
         "--b": "run",
         "--c": "fixed",
@@ -95,12 +91,13 @@ def test_a_failed_run_says_why(port):
     assert run["ErrorMessage"] == "ValueError: no (failing.py, line 1)"
 
 
+@pytest.mark.on_aws
 @pytest.mark.rule("The API on a port", source="RUNS, MNT")
 def test_a_failed_run_is_retried_under_the_id_of_its_attempt(port):
-    port.job("retried", FAIL_ONCE, MaxRetries=2)
+    port.job("retried", FAIL, MaxRetries=1)
     first = port.start("retried", Arguments={"--mark": "retried"})
     retry = f"{first}_attempt_1"
-    wait_until(lambda: port.states("retried") == ["SUCCEEDED", "FAILED"])
+    wait_until(lambda: port.states("retried") == ["FAILED", "FAILED"])
 
     runs = port.glue.get_job_runs(JobName="retried")["JobRuns"]
 
@@ -140,6 +137,7 @@ def test_runs_are_listed_in_the_order_in_which_they_were_asked_for(serve):
     assert [run["Id"] for run in runs] == ids[::-1]
 
 
+@pytest.mark.on_aws
 @pytest.mark.rule(
     "The API on a port", source="RUNS", choice="it is the next attempt, with the same arguments"
 )
@@ -154,11 +152,12 @@ def test_start_job_run_with_a_run_id_tries_that_run_again(port):
     run = port.ended("again", third)
 
     assert (second, third) == (f"{first}_attempt_1", f"{first}_attempt_2")
-    assert json.loads(printed(port, second)) == {"--a": "1"}
-    assert json.loads(printed(port, third)) == {"--a": "2"}
+    assert own_arguments(port, second) == {"--a": "1"}
+    assert own_arguments(port, third) == {"--a": "2"}
     assert (run["Attempt"], run["PreviousRunId"]) == (2, second)
 
 
+@pytest.mark.on_aws
 @pytest.mark.rule("The API on a port", source="BOTO, STAT")
 def test_a_start_beyond_max_concurrent_runs_is_refused_and_leaves_no_run(port):
     port.job("single", SLEEP)
@@ -172,6 +171,7 @@ def test_a_start_beyond_max_concurrent_runs_is_refused_and_leaves_no_run(port):
     assert port.ended("single", run_id)["JobRunState"] == "STOPPED"
 
 
+@pytest.mark.on_aws
 @pytest.mark.rule("The API on a port", source="STAT, BOTO")
 def test_a_start_that_queues_waits_and_then_runs(port):
     port.job("queued", "import time; time.sleep(0.5)", JobRunQueuingEnabled=True)
@@ -267,7 +267,7 @@ def test_any_name_of_glue_is_the_name_of_a_job_and_nothing_is_written_elsewhere(
     run_id = port.start(name)
 
     assert port.ended(name, run_id)["JobRunState"] == "SUCCEEDED"
-    assert printed(port, run_id) == "ran\n"
+    assert port.printed(run_id) == "ran\n"
     assert sorted(path.name for path in port.home.root.parent.iterdir()) == before
 
 
@@ -319,7 +319,7 @@ print(boto3.Session().get_credentials().access_key)
     run = port.ended("calls", run_id)
 
     assert run["JobRunState"] == "SUCCEEDED", run["ErrorMessage"]
-    assert printed(port, run_id).split() == ["calls", "000000000000", "0", "True", "local"]
+    assert port.printed(run_id).split() == ["calls", "000000000000", "0", "True", "local"]
 
 
 def test_bookmarks_are_read_reset_and_rewound(port):

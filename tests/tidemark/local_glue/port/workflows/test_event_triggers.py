@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from tests.tidemark.local_glue.port.conftest import Port
-from tests.tidemark.local_glue.port.workflows.test_triggers import settle
 from tests.waiting import wait_until
 from tidemark import extras
 from tidemark.cli.main import main
@@ -58,7 +57,7 @@ def turn(seconds):
 
 
 def runs(port, name):
-    settle(port)
+    port.settle()
     return port.glue.get_workflow_runs(Name=name)["Runs"]
 
 
