@@ -45,6 +45,11 @@ class EmulatedServices:
         """Return whether anything was ever defined in them, by whatever process."""
         return self._moto is not None or (self._path.exists() and self._path.stat().st_size > 0)
 
+    def close(self) -> None:
+        """Wait a while for what SNS is delivering."""
+        if self._moto is not None:
+            self._moto.deliveries.close()
+
     def answer(
         self, service: str, path: str, headers: Mapping[str, str], body: bytes, host: str = HOST
     ) -> Reply:

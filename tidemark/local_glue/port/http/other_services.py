@@ -38,6 +38,11 @@ class OtherServices:
         self._emulated = EmulatedServices(home.root)
         self.topics = Topics(self._ask_sns, self._why_no_sns, self._is_sns_used, say)
 
+    def close(self) -> None:
+        """Wait a while for what is published, and delivered."""
+        self.topics.close()
+        self._emulated.close()
+
     def has(self, service: str) -> bool:
         """Return whether the requests of a service are answered here."""
         return service in self._forwards or service in NAMES or service not in OPERATIONS

@@ -82,7 +82,7 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
     others = OtherServices(home, options.forwards, options.say)
     with (
         closing(events),
-        closing(others.topics),
+        closing(others),
         listening(options.host, options.port) as listener,
     ):
         port = ServedPort(listener.url, os.getpid(), secrets.token_hex(32), options.is_of_command)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -61,8 +63,30 @@ def test_what_a_rule_sends_to_a_topic_is_published(serve, tmp_path, heard):
         run = port.ended("breaks", port.start("breaks"))
         wait_until(lambda: len(told) == 2)
 
+    told.sort(key=lambda one: one["Message"])  # SNS keeps no order
     assert told[0]["TopicArn"] == arn
     assert told[0]["Message"] == '"breaks ended FAILED"'
     event = json.loads(told[1]["Message"])
     assert (event["detail"]["jobRunId"], event["detail"]["severity"]) == (run["Id"], "ERROR")
     assert [f"could not publish to {arn}-none: " in text for text in said] == [True]
+
+
+def test_a_subscriber_that_does_not_answer_holds_up_no_one(serve, tmp_path):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        serve() as (url, engine),
+    ):
+        port = Port(Home.open(tmp_path / "home"), url, engine)
+        sns = port.client("sns", read_timeout=8)
+        arn = sns.create_topic(Name="heard")["TopicArn"]
+        for number in (silent.getsockname()[1], 1):  # the other one refuses
+            sns.subscribe(TopicArn=arn, Protocol="http", Endpoint=f"http://127.0.0.1:{number}/")
+        begun_s = time.monotonic()
+        published = sns.publish(TopicArn=arn, Message="a")
+        topics = sns.list_topics()["Topics"]
+        took_s = time.monotonic() - begun_s
+        silent.close()
+
+    assert published["MessageId"]
+    assert topics == [{"TopicArn": arn}]
+    assert took_s < 8
