@@ -53,7 +53,7 @@ class Moto:
             known = not_installed(error.name or "")
             raise known or UsageError(f"moto cannot be imported: {error}") from error
         self.deliveries = Deliveries(requests.post)
-        sns.requests = self.deliveries  # type: ignore[assignment] # what posts to subscribers
+        vars(sns)["requests"] = self.deliveries  # what posts to subscribers
         self._create: Callable[[Any], Wsgi] = create_backend_app
         self._applications: dict[str, Wsgi] = {}
         for service in NAMES:
