@@ -6,7 +6,7 @@ Source: https://github.com/aws-samples/cql-replicator/issues/181 (a text of Glue
     the other checks of workers)
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tidemark.assembly.definitions import SHELL, SPARK, STREAMING
@@ -61,8 +61,8 @@ def check_run(definition: Members, request: Members) -> None:
     )
 
 
-def check_tags(tags: Mapping[str, str]) -> None:
-    """Refuse tags that a client may not give.
+def check_tags(tags: Iterable[str]) -> None:
+    """Refuse the keys of tags that a client may not give or take.
 
     Raises:
         InvalidInputError: all that is wrong with them.

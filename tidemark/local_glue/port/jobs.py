@@ -126,6 +126,7 @@ def tag_resource(glue: LocalGlue, request: Request) -> Answer:
 
 def untag_resource(glue: LocalGlue, request: Request) -> Answer:
     """Take tags from what an ARN names."""
+    check_tags(request["TagsToRemove"])
     _retag(glue, request["ResourceArn"], {}, request["TagsToRemove"])
     return {}
 

@@ -93,6 +93,8 @@ def test_tags_are_added_and_taken(port):
     for tags, why in (({"AWS:a": "1"}, "only AWS"), ({str(n): "" for n in range(49)}, "51 tags")):
         with pytest.raises(port.glue.exceptions.InvalidInputException, match=why):
             port.glue.tag_resource(ResourceArn=arn, TagsToAdd=tags)
+    with pytest.raises(port.glue.exceptions.InvalidInputException, match="only AWS"):
+        port.glue.untag_resource(ResourceArn=arn, TagsToRemove=["aws:cloudformation:stack-name"])
     with pytest.raises(port.glue.exceptions.InvalidInputException, match="no ARN of this machine"):
         port.glue.get_tags(ResourceArn="arn:aws:glue:us-east-1:1:job/tagged")
 
