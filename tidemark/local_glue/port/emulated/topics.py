@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import urlencode
 
-from tidemark.errors import TidemarkError
 from tidemark.local_glue.port.protocol.replies import Reply
 
 SNS = ":sns:"
@@ -84,7 +83,7 @@ class Topics:
                 self.make()
                 answer = self._do(arn, "Publish", TopicArn=arn, Message=message)
                 why = None if answer.status == OK else bytes(answer.body).decode()  # type: ignore[arg-type]
-            except (TidemarkError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 (one that fails must not end the others)
                 why = str(error)
             if why is not None:
                 self._say(f"rule {rule_name} could not publish to {arn}: {why}")
