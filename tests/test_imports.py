@@ -63,7 +63,7 @@ ALLOWED = {
     "tidemark/local_glue/partition_predicates.py": "pyspark",
     "tidemark/local_glue/lineage": "attr openlineage",
     "tidemark/local_glue/port": "tidemark/checks/schedules waitress",
-    "tidemark/local_glue/port/emulated": "moto",
+    "tidemark/local_glue/port/emulated": "moto requests",
     "tidemark/local_glue/site": "awsglue py4j pyspark",
     "tidemark/adopt": "tidemark/assembly tidemark/checks tidemark/errors.py tidemark/stage",
     "tidemark/adopt/sources/account.py": "boto3 botocore",

@@ -104,11 +104,12 @@ def test_a_run_is_stopped_and_errors_are_told(aws, port):
 
 
 def test_a_table_and_its_partitions_are_defined(aws):
+    aws("s3", "mb", "s3://cli-tables")
     aws("glue", "create-database", "--database-input", "Name=sales")
     columns = [{"Name": "id", "Type": "bigint"}]
     definition = {
         "Name": "orders",
-        "StorageDescriptor": {"Columns": columns, "Location": "s3://cli-scripts/orders/"},
+        "StorageDescriptor": {"Columns": columns, "Location": "s3://cli-tables/orders/"},
         "PartitionKeys": [{"Name": "day", "Type": "date"}],
         "Parameters": {"classification": "json"},
     }
@@ -123,7 +124,7 @@ def test_a_table_and_its_partitions_are_defined(aws):
 
     assert [(one["Name"], one["VersionId"]) for one in tables] == [("orders", "0")]
     location = partitions[0]["StorageDescriptor"]["Location"]
-    assert location == "s3://cli-scripts/orders/day=2026-01-01"
+    assert location == "s3://cli-tables/orders/day=2026-01-01"
 
 
 def test_folders_are_synchronised_copied_and_removed(aws, port, tmp_path):

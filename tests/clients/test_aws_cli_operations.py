@@ -24,6 +24,7 @@ CONNECTION = {
     "PhysicalConnectionRequirements": {"AvailabilityZone": "us-east-1a"},
 }
 CONDITION = {"LogicalOperator": "EQUALS", "JobName": "every", "State": "SUCCEEDED"}
+WATCH = {"Predicate": {"Conditions": [CONDITION]}, "Actions": [{"JobName": "other"}]}
 
 
 def command(name, /, **options):
@@ -67,10 +68,10 @@ BEFORE = [
         "create-trigger",
         name="watch",
         type="CONDITIONAL",
-        predicate={"Conditions": [CONDITION]},
-        actions=[{"JobName": "other"}],
+        predicate=WATCH["Predicate"],
+        actions=WATCH["Actions"],
     ),
-    command("update-trigger", name="watch", trigger_update={"Description": "new"}),
+    command("update-trigger", name="watch", trigger_update={"Description": "new", **WATCH}),
     command("start-trigger", name="watch"),
     command("stop-trigger", name="watch"),
     command("get-trigger", name="watch"),

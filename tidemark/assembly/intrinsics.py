@@ -9,6 +9,7 @@ from typing import Any
 from tidemark.errors import UnsupportedError
 
 ACCOUNT_ID = "000000000000"
+TOPIC = "AWS::SNS::Topic"
 # What CloudFormation returns for Fn::GetAtt, per resource type.
 ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("AWS::S3::Bucket", "Arn"): "arn:aws:s3:::{name}",
@@ -17,8 +18,9 @@ ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("AWS::KMS::Key", "Arn"): "arn:aws:kms:{region}:{account}:key/{name}",
     ("AWS::KMS::Key", "KeyId"): "{name}",
     ("AWS::Logs::LogGroup", "Arn"): "arn:aws:logs:{region}:{account}:log-group:{name}:*",
-    ("AWS::SNS::Topic", "TopicArn"): "arn:aws:sns:{region}:{account}:{name}",
+    (TOPIC, "TopicArn"): "arn:aws:sns:{region}:{account}:{name}",
 }
+REFERENCES = {TOPIC: "TopicArn"}  # by type, the attribute that Ref returns; else it is the name
 
 
 @dataclass
@@ -83,6 +85,8 @@ class Scope:
             "AWS::URLSuffix": "amazonaws.com",
             "AWS::StackName": self.stack_name,
         }
+        if attribute := REFERENCES.get(self.resource_types.get(logical_id, "")):
+            return self._get_att([logical_id, attribute])
         for names in (pseudo, self.physical_names, self.parameters):
             if logical_id in names:
                 return names[logical_id]

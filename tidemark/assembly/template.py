@@ -24,7 +24,7 @@ from tidemark.assembly.definitions import (
     TriggerDefinition,
 )
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION, RUN_HERE
-from tidemark.assembly.intrinsics import Scope
+from tidemark.assembly.intrinsics import TOPIC, Scope
 from tidemark.assembly.resources import (
     NAME_PROPERTIES,
     REQUEST_SOURCE,
@@ -136,7 +136,10 @@ def scope_of(
         may_guess=may_guess,
     )
     for logical_id, resource in resources.items():
-        if (stated := stated_name(resource)) is not None:
+        stated = stated_name(resource)
+        if resource["Type"] == TOPIC:  # which this machine makes only where rules are followed
+            stated = resource.get("Properties", {}).get("TopicName")
+        if stated is not None:
             names[logical_id] = scope.resolve(stated)
     return scope
 

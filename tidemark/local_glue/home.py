@@ -23,7 +23,15 @@ RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of i
 S3_SCHEMES = ("s3", "s3a", "s3n")
 BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # also what S3 allowed before 2018
 # Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-NEW_BUCKET_NAME = re.compile(r"(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+NEW_BUCKET_NAME = re.compile(
+    r"(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)(?!xn--|sthree-|amzn-s3-demo-)"
+    r"(?!.*(-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+)
+# The text of S3's error in Spark.
+NO_BUCKET = (
+    "The specified bucket does not exist "
+    "(Service: Amazon S3; Status Code: 404; Error Code: NoSuchBucket)"
+)
 TABLES_FILE = "tables.db"
 OBJECTS_FILE = "objects.sqlite"  # what S3 keeps of objects beside their bytes
 MARKER = "tidemark-home"
@@ -167,9 +175,8 @@ class Home:
         if not (self.lake / bucket).is_dir():
             buckets = sorted(folder.name for folder in self.lake.iterdir())
             raise EntityNotFoundError(
-                "The specified bucket does not exist (Service: Amazon S3; Status Code: 404; Error "
-                f"Code: NoSuchBucket): s3://{bucket} has no folder in the local lake {self.lake}, "
-                f"which has {', '.join(buckets) or 'none'}; create it with `tidemark local bucket "
+                f"{NO_BUCKET}: s3://{bucket} has no folder in the local lake {self.lake}, which "
+                f"has {', '.join(buckets) or 'none'}; create it with `tidemark local bucket "
                 f"{bucket}`"
             )
         try:
@@ -196,7 +203,8 @@ class Home:
         if not NEW_BUCKET_NAME.fullmatch(name):
             raise UsageError(
                 f"{name!r} cannot be the name of a bucket; allowed: 3 to 63 lower-case letters, "
-                "digits, hyphens and dots, with a letter or a digit at both ends"
+                "digits, hyphens and dots, with a letter or a digit at both ends; no IP address, "
+                "and no beginning or end that AWS keeps for itself, such as 'xn--' or '-s3alias'"
             )
         folder = self.lake / name
         is_new = not folder.is_dir()

@@ -225,7 +225,9 @@ def test_one_job_runs_alone_with_the_arguments_of_its_trigger(stage):
     stage.deploy({"load": "", "report": "import sys\nprint(sys.argv[-1])"}, {"report": ["load"]})
     for trigger in stage.port.glue.get_triggers()["Triggers"]:
         actions = [{**action, "Arguments": {"--day": "1"}} for action in trigger["Actions"]]
-        stage.port.glue.update_trigger(Name=trigger["Name"], TriggerUpdate={"Actions": actions})
+        kept = {"Predicate": trigger["Predicate"]} if "Predicate" in trigger else {}
+        update = {**kept, "Actions": actions}
+        stage.port.glue.update_trigger(Name=trigger["Name"], TriggerUpdate=update)
 
     result = stage.ask("run", "--only", "report")
 

@@ -151,12 +151,20 @@ def test_link_to_itself_is_refused(tmp_path, key):
 def test_bucket_is_created_once(tmp_path):
     home = Home.open(tmp_path)
 
+    assert home.create_bucket("1.2.3")
     assert home.create_bucket("a-bucket.1")
     assert not home.create_bucket("a-bucket.1")
     assert (home.lake / "a-bucket.1").is_dir()
 
 
-@pytest.mark.parametrize("name", ["", "..", "ab", "a/b", "Upper", "-ab", "a..b", "a" * 64, "a_b"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "..", "ab", "a/b", "Upper", "-ab", "a..b", "a" * 64, "a_b"),
+        *("192.168.5.4", "xn--abc", "sthree-a", "amzn-s3-demo-a", "a-s3alias", "a--ol-s3"),
+        *("a.mrap", "a--x-s3", "a--table-s3"),
+    ],
+)
 def test_name_that_s3_would_not_take_is_refused(tmp_path, name):
     with pytest.raises(UsageError, match="cannot be the name of a bucket"):
         Home.open(tmp_path).create_bucket(name)

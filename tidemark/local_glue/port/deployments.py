@@ -7,6 +7,7 @@ from typing import Any
 
 from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.assembly.definitions import Deployment
+from tidemark.assembly.intrinsics import TOPIC
 from tidemark.assembly.template import resolve_stacks, stack_resources
 from tidemark.local_glue.commands import deploy
 from tidemark.local_glue.deployment.deployed_jobs import replace_deployed_jobs
@@ -37,7 +38,7 @@ REQUESTS = {
     Kind.TRIGGER: "CreateTriggerRequest",
     Kind.WORKFLOW: "CreateWorkflowRequest",
 }
-RULE = "AWS::Events::Rule"
+OF_EVENTS = {"AWS::Events::Rule": (Kind.RULE, "Name"), TOPIC: (Kind.TOPIC, "TopicName")}
 STACK_TAG = "aws:cloudformation:stack-name"
 KEPT_APART = ("Name", "Tags", "StartOnCreation")
 
@@ -55,7 +56,8 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
     numbers = Counter(kind for _, kind, *_ in found)
     counts = ", ".join(f"{numbers[kind]} {kind.value}s" for kind in (*KINDS.values(), Kind.RULE))
     rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
-    away = "; ".join(not_local(rules))
+    has_topics = glue.topics is not None and glue.topics.why_absent() is None
+    away = "; ".join(not_local(rules, has_topics=has_topics))
     return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")
 
 
@@ -103,7 +105,7 @@ def _define(
     glue: LocalGlue, kind: Kind, name: str, properties: dict[str, Any], stack: str, now_ms: int
 ) -> None:
     old = find_entity(glue.store, kind, name)
-    request = properties if kind == Kind.RULE else as_shape(REQUESTS[kind], properties)
+    request = as_shape(REQUESTS[kind], properties) if kind in REQUESTS else properties
     definition = {key: value for key, value in request.items() if key not in KEPT_APART}
     if kind == Kind.TRIGGER:
         definition["State"] = ACTIVATED if request.get("StartOnCreation") else CREATED
@@ -137,7 +139,7 @@ def _is_of_another_stage(entity: Entity, names: set[tuple[Kind, str]]) -> bool:
 
 
 def _all_definitions(folder: Path, region: str) -> list[tuple[str, Kind, str, dict[str, Any]]]:
-    return [*_definitions(folder, region), *_rules(folder, region)]
+    return [*_definitions(folder, region), *_of_events(folder, region)]
 
 
 def _definitions(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
@@ -147,11 +149,16 @@ def _definitions(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, di
                 yield stack.name, KINDS[kind], name, properties
 
 
-def _rules(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
-    """Yield the rules of EventBridge; what only AWS knows of their targets stands in braces."""
+def _of_events(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
+    """Yield rules of EventBridge, and topics; what only AWS knows of them stands in braces."""
     for stack, scope in resolve_stacks(read_assembly(folder), region, may_guess=True):
         for id_, resource in stack.template.get("Resources", {}).items():
-            if resource["Type"] == RULE:
+            if resource["Type"] in OF_EVENTS:
+                kind, naming = OF_EVENTS[resource["Type"]]
                 properties = scope.resolve(resource.get("Properties", {}))
-                name = properties.get("Name") or scope.physical_names[id_]
-                yield stack.name, Kind.RULE, name, properties
+                yield (
+                    stack.name,
+                    kind,
+                    properties.get(naming) or scope.physical_names[id_],
+                    properties,
+                )

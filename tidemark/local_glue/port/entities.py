@@ -22,6 +22,7 @@ class Kind(StrEnum):
     WORKFLOW = "workflow"
     SECURITY_CONFIGURATION = "security-configuration"
     RULE = "rule"  # of EventBridge
+    TOPIC = "topic"  # of SNS, of a template; SNS itself keeps what clients define
 
 
 WITH_ARN = (Kind.JOB, Kind.TRIGGER, Kind.WORKFLOW)

@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html
 from collections.abc import Mapping
 from typing import Any
 
-from tidemark.assembly.definitions import SHELL, SPARK
+from tidemark.assembly.definitions import SHELL
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
 from tidemark.local_glue.bookmarks.versions import delete_bookmark
 from tidemark.local_glue.port.entities import (
@@ -20,8 +20,9 @@ from tidemark.local_glue.port.entities import (
     list_entities,
     put_entity,
 )
+from tidemark.local_glue.port.job_rules import MOST_TAGS, check_job, check_tags, command_of
 from tidemark.local_glue.port.local_glue import LocalGlue, arn_of
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
 from tidemark.local_glue.port.runs.capacity import capacity_of
 
@@ -35,7 +36,8 @@ NOT_DEFINED = ("Name", "Tags")  # members of CreateJob that are kept apart
 def create_job(glue: LocalGlue, request: Request) -> Answer:
     """Define a job."""
     name = request["Name"]
-    _check_definition(request)
+    check_job(request)
+    check_tags(request.get("Tags", {}))
     definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
     now_ms = glue.now_ms()
     entity = Entity(Kind.JOB, name, definition, request.get("Tags", {}), now_ms, now_ms)
@@ -49,27 +51,12 @@ def update_job(glue: LocalGlue, request: Request) -> Answer:
     missing = [key for key in ("Role", "Command") if key not in definition]
     if missing:
         raise InvalidInputError(f"JobUpdate lacks {', '.join(missing)}; it is the whole definition")
-    _check_definition(definition)
+    check_job(definition)
     with glue.store.transaction():
         old = get_entity(glue.store, Kind.JOB, name)
         new = Entity(Kind.JOB, name, definition, old.tags, old.created_at_ms, glue.now_ms())
         put_entity(glue.store, new)
     return {"JobName": name}
-
-
-def _check_definition(definition: Request) -> None:
-    kind = definition["Command"].get("Name", SPARK)
-    if not definition["Role"]:
-        raise InvalidInputError("Role is empty; give the name or the ARN of an IAM role")
-    by_workers = {"WorkerType", "NumberOfWorkers"} & set(definition)
-    if by_workers and "MaxCapacity" in definition:
-        raise InvalidInputError(
-            "Please do not set Max Capacity if using Worker Type and Number of Workers."
-        )
-    if kind == SHELL and by_workers:
-        raise InvalidInputError(
-            f"{' and '.join(sorted(by_workers))} cannot be set for {SHELL}; set MaxCapacity"
-        )
 
 
 def get_job(glue: LocalGlue, request: Request) -> Answer:
@@ -80,7 +67,7 @@ def get_job(glue: LocalGlue, request: Request) -> Answer:
 def get_jobs(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the jobs, by name."""
     entities = list_entities(glue.store, Kind.JOB)
-    found, token = page(entities, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(entities, request, PAGE, lambda one: one.name)
     return {"Jobs": [job_member(entity) for entity in found], "NextToken": token}
 
 
@@ -91,7 +78,7 @@ def list_jobs(glue: LocalGlue, request: Request) -> Answer:
         for entity in list_entities(glue.store, Kind.JOB)
         if request.get("Tags", {}).items() <= entity.tags.items()
     ]
-    found, token = page(names, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(names, request, PAGE, str)
     return {"JobNames": found, "NextToken": token}
 
 
@@ -116,7 +103,7 @@ def delete_job(glue: LocalGlue, request: Request) -> Answer:
 def job_member(entity: Entity) -> Answer:
     """Return a job as answers have it."""
     definition = entity.definition
-    is_shell = definition["Command"].get("Name", SPARK) == SHELL
+    is_shell = command_of(definition) == SHELL
     return {
         "ExecutionProperty": {"MaxConcurrentRuns": 1},
         "MaxRetries": 0,
@@ -132,12 +119,14 @@ def job_member(entity: Entity) -> Answer:
 
 def tag_resource(glue: LocalGlue, request: Request) -> Answer:
     """Add tags to what an ARN names."""
+    check_tags(request["TagsToAdd"])
     _retag(glue, request["ResourceArn"], request["TagsToAdd"], ())
     return {}
 
 
 def untag_resource(glue: LocalGlue, request: Request) -> Answer:
     """Take tags from what an ARN names."""
+    check_tags(request["TagsToRemove"])
     _retag(glue, request["ResourceArn"], {}, request["TagsToRemove"])
     return {}
 
@@ -152,8 +141,13 @@ def _retag(
 ) -> None:
     with glue.store.transaction():
         entity = _of_arn(glue, arn)
-        tags = {name: value for name, value in entity.tags.items() if name not in removed}
-        values = (entity.kind, entity.name, entity.definition, {**tags, **added})
+        kept = {name: value for name, value in entity.tags.items() if name not in removed}
+        tags = {**kept, **added}
+        if len(tags) > MOST_TAGS:
+            raise InvalidInputError(
+                f"{entity.name} would have {len(tags)} tags; allowed: {MOST_TAGS}; take others away"
+            )
+        values = (entity.kind, entity.name, entity.definition, tags)
         put_entity(glue.store, Entity(*values, entity.created_at_ms, entity.changed_at_ms))
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tidemark.assembly.intrinsics import ACCOUNT_ID
-from tidemark.local_glue.port.entities import Kind
+from tidemark.local_glue.port.emulated.topics import Topics
+from tidemark.local_glue.port.entities import Kind, list_entities
 from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
 from tidemark.local_glue.port.eventbridge.documents import Event, run_status
 from tidemark.local_glue.port.eventbridge.rules import Rules
@@ -32,6 +33,7 @@ class LocalGlue:
         say: tells what no client waits for.
         tell: told of events of Glue, and of those that a rule matches.
         rules: of EventBridge.
+        topics: of SNS, that rules publish to; None where no rule is followed.
         batches: of events that wait for their batch.
         delays: of runs that are to be told of when they are late.
         account: the id that ARNs have.
@@ -48,6 +50,7 @@ class LocalGlue:
     say: Callable[[str], None]
     tell: Callable[[Event], None] = lambda _: None
     rules: Rules = field(default_factory=Rules)
+    topics: Topics | None = None
     batches: Batches = field(default_factory=Batches)
     delays: Delays = field(default_factory=Delays)
     account: str = ACCOUNT_ID
@@ -66,12 +69,20 @@ class LocalGlue:
             deliver(self, run_status(run, delay_minutes, now_ms, origin_of(self)))
 
     def load(self) -> None:
-        """Read what is kept beside the store: schedules, rules, events that wait."""
+        """Read what is kept beside the store: schedules, rules, events that wait, topics."""
         self.schedules.load(self.store, self.now_ms())
         self.rules.load(self.store)
         self.batches.load(self.store)
+        if self.topics is not None:
+            names = [entity.name for entity in list_entities(self.store, Kind.TOPIC)]
+            self.topics.expect(topic_arn(self, name) for name in names)
 
 
 def arn_of(glue: LocalGlue, kind: Kind, name: str) -> str:
     """Return the ARN of an entity."""
     return f"arn:aws:glue:{glue.machine.region}:{glue.account}:{kind}/{name}"
+
+
+def topic_arn(glue: LocalGlue, name: str) -> str:
+    """Return the ARN of a topic of SNS."""
+    return f"arn:aws:sns:{glue.machine.region}:{glue.account}:{name}"

@@ -15,7 +15,7 @@ from tidemark.local_glue.port.entities import (
     list_entities,
 )
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -39,7 +39,7 @@ def get_security_configuration(glue: LocalGlue, request: Request) -> Answer:
 def get_security_configurations(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the security configurations, by name."""
     entities = list_entities(glue.store, KIND)
-    found, token = page(entities, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(entities, request, PAGE, lambda one: one.name)
     return {"SecurityConfigurations": list(map(_member, found)), "NextToken": token}
 
 

@@ -169,8 +169,8 @@ class Store:
         return self._job_runs(where, (job_name, started_after_ms))
 
     def job_runs_of_job(self, job_name: str) -> list[JobRun]:
-        """Return every run of a job, the one started last first."""
-        where = "WHERE job_name = ? ORDER BY started_at_ms DESC, rowid DESC"
+        """Return every run of a job, the one that was asked for last first: their order stays."""
+        where = "WHERE job_name = ? ORDER BY rowid DESC"
         return self._job_runs(where, (job_name,))
 
     def all_job_runs(self) -> list[JobRun]:

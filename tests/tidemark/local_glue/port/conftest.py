@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from tests.tidemark.local_glue.port.aws_port import AwsPort, aws_port
 from tests.waiting import wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.engine import Engine
@@ -70,10 +72,37 @@ class Port:
         """Return the states of the runs of a job, the newest first."""
         return [run["JobRunState"] for run in self.glue.get_job_runs(JobName=name)["JobRuns"]]
 
+    def printed(self, run_id: str) -> str:
+        return (self.home.runs / run_id / "stdout.log").read_text(encoding="utf-8")
+
+    def settle(self) -> None:
+        """Wait until nothing runs and nothing follows."""
+        wait_until(lambda: not self.engine.ask(lambda glue: glue.store.unfinished_job_runs()))
+
+    def says(self, text: str) -> str:
+        """Return what an error says here; on AWS it may say it in other words."""
+        return text
+
+    def arn(self, resource: str) -> str:
+        return f"arn:aws:glue:us-east-1:000000000000:{resource}"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """With --aws, tests that are marked `on_aws` run here and on a real account."""
+    if metafunc.definition.get_closest_marker("on_aws") and metafunc.config.getoption("--aws"):
+        places = ["here", pytest.param("aws", marks=pytest.mark.aws)]
+        metafunc.parametrize("port", places, indirect=True, scope="module")
+
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Port]:
-    """One served home for the tests of a file; each uses names of its own."""
+def port(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Port | AwsPort]:
+    """One served home, or account, for the tests of a file; each uses names of its own."""
+    if getattr(request, "param", "here") == "aws":
+        with closing(aws_port()) as account:
+            yield account
+        return
     home = Home.open(tmp_path_factory.mktemp("port") / "home")
     with serving(home) as (url, engine):
         yield Port(home, url, engine)

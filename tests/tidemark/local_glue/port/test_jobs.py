@@ -38,6 +38,7 @@ def test_a_job_is_returned_as_it_was_defined_with_the_defaults_of_glue(port):
     assert (bare["MaxCapacity"], bare["ExecutionProperty"]) == (10.0, {"MaxConcurrentRuns": 1})
 
 
+@pytest.mark.on_aws
 @pytest.mark.rule("The API on a port", source="JOBS")
 def test_an_update_is_the_whole_definition(port):
     create(port, "updated", Description="old", Tags={"k": "v"})
@@ -47,10 +48,11 @@ def test_an_update_is_the_whole_definition(port):
 
     job = port.glue.get_job(JobName="updated")["Job"]
     assert (job["Role"], job["MaxRetries"], "Description" in job) == ("other", 1, False)
-    arn = "arn:aws:glue:us-east-1:000000000000:job/updated"
+    arn = port.arn("job/updated")
     assert port.glue.get_tags(ResourceArn=arn)["Tags"] == {"k": "v"}
 
 
+@pytest.mark.on_aws
 @pytest.mark.rule("The API on a port", source="JOBS")
 def test_deleting_a_job_that_is_not_there_is_no_error(port):
     create(port, "short-lived")
@@ -88,6 +90,11 @@ def test_tags_are_added_and_taken(port):
     port.glue.untag_resource(ResourceArn=arn, TagsToRemove=["a", "none"])
 
     assert port.glue.get_tags(ResourceArn=arn)["Tags"] == {"b": "3", "c": "4"}
+    for tags, why in (({"AWS:a": "1"}, "only AWS"), ({str(n): "" for n in range(49)}, "51 tags")):
+        with pytest.raises(port.glue.exceptions.InvalidInputException, match=why):
+            port.glue.tag_resource(ResourceArn=arn, TagsToAdd=tags)
+    with pytest.raises(port.glue.exceptions.InvalidInputException, match="only AWS"):
+        port.glue.untag_resource(ResourceArn=arn, TagsToRemove=["aws:cloudformation:stack-name"])
     with pytest.raises(port.glue.exceptions.InvalidInputException, match="no ARN of this machine"):
         port.glue.get_tags(ResourceArn="arn:aws:glue:us-east-1:1:job/tagged")
 
@@ -104,7 +111,8 @@ def test_a_second_job_of_a_name_is_refused(port):
     [
         ({"WorkerType": "G.3X"}, "G.1X"),
         ({"Timeout": 0}, "Timeout"),
-        ({"WorkerType": "G.1X", "NumberOfWorkers": 2, "MaxCapacity": 2.0}, "Max Capacity"),
+        ({"MaxRetries": 11}, "MaxRetries is 11"),
+        ({"Tags": {"aws:cloudformation:stack-name": "mine"}}, "only AWS"),
         ({"Description": "d" * 2049}, "2048"),
         ({"Tags": {str(n): "" for n in range(51)}}, "50"),
     ],

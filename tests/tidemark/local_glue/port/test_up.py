@@ -57,7 +57,7 @@ def test_jobs_of_an_app_run_on_the_port_and_one_that_left_it_is_gone(up, write_a
     assert port.states("one") == ["SUCCEEDED"]
 
 
-def test_rules_of_an_app_start_its_workflow_and_other_targets_are_named(home, write_assembly):
+def test_rules_of_an_app_start_its_workflow_and_publish_to_its_topic(home, write_assembly):
     rule = {
         "Type": "AWS::Events::Rule",
         "Properties": {
@@ -71,13 +71,14 @@ def test_rules_of_an_app_start_its_workflow_and_other_targets_are_named(home, wr
                     "DeadLetterConfig": {"Arn": {"Fn::GetAtt": ["Missed", "Arn"]}},
                 },
                 {"Id": "Topic", "Arn": {"Ref": "Topic"}},
+                {"Id": "Queue", "Arn": {"Fn::GetAtt": ["Missed", "Arn"]}},
             ],
         },
     }
     others = {
         "Closed": rule,
         "Missed": {"Type": "AWS::SQS::Queue"},
-        "Topic": {"Type": "AWS::SNS::Topic"},
+        "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "closed"}},
     }
     assembly = write_assembly({"one": ""}, others=others)
     template = json.loads((assembly / "template.json").read_text(encoding="utf-8"))
@@ -89,16 +90,24 @@ def test_rules_of_an_app_start_its_workflow_and_other_targets_are_named(home, wr
     with serving(opened, Options(say=said.append, max_parallel=0)) as (url, engine):
         port = Port(opened, url, engine)
         text = engine.ask(lambda glue: deploy_on_port(glue, assembly))
+        sns, sqs = port.client("sns"), port.client("sqs")
+        (topic,) = sns.list_topics()["Topics"]
+        inbox = sqs.create_queue(QueueName="inbox")["QueueUrl"]
+        endpoint = "arn:aws:sqs:us-east-1:000000000000:inbox"
+        sns.subscribe(Protocol="sqs", Endpoint=endpoint, **topic)
         entry = {"Source": "acme.shop", "DetailType": "Closed", "Detail": "{}"}
         port.client("events").put_events(Entries=[entry, entry])
 
         (run,) = port.glue.get_workflow_runs(Name="flow")["Runs"]
+        messages = sqs.receive_message(QueueUrl=inbox, WaitTimeSeconds=5)["Messages"]
         del template["Resources"]["Closed"]
         (assembly / "template.json").write_text(json.dumps(template), encoding="utf-8")
         engine.ask(lambda glue: deploy_on_port(glue, assembly))
         rest = port.client("events").list_rules()["Rules"]
 
-    assert "1 rules; not on this machine: rule stack-closed → stack-topic" in text
+    assert topic["TopicArn"] == "arn:aws:sns:us-east-1:000000000000:closed"
+    assert json.loads(json.loads(messages[0]["Body"])["Message"])["source"] == "acme.shop"
+    assert "1 rules; not on this machine: rule stack-closed → {Missed.Arn}" in text
     assert run["StartingEventBatchCondition"]["BatchSize"] == 2
     assert (len(said), "is on AWS only" in said[0]) == (2, True)
     assert rest == []

@@ -15,7 +15,7 @@ from tidemark.local_glue.port.catalog.requests import (
     check_catalog,
 )
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import AlreadyExistsError, InvalidInputError
 from tidemark.local_glue.port.protocol.shapes import as_shape
 
@@ -58,7 +58,7 @@ def get_connections(glue: LocalGlue, request: Request) -> Answer:
         and set(wanted.get("MatchCriteria", []))
         <= set(connection.definition.get("MatchCriteria", []))
     ]
-    one_page, token = page(found, request.get("NextToken"), request.get("MaxResults", PAGE))
+    one_page, token = glue_page(found, request, PAGE, lambda one: one.name)
     hides = request.get("HidePassword", False)
     return {"ConnectionList": [_member(one, hides=hides) for one in one_page], "NextToken": token}
 

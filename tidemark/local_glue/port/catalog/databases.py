@@ -12,7 +12,7 @@ from tidemark.local_glue.catalog.databases import (
 )
 from tidemark.local_glue.port.catalog.requests import PAGE, Answer, Request, check_catalog
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import AlreadyExistsError, InvalidInputError
 from tidemark.local_glue.port.protocol.shapes import as_shape
 
@@ -40,7 +40,7 @@ def get_databases(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the databases, by name."""
     check_catalog(glue, request)
     databases = catalog_databases(glue.store)
-    found, token = page(databases, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(databases, request, PAGE, lambda one: one.name)
     return {"DatabaseList": [_member(glue, one) for one in found], "NextToken": token}
 
 

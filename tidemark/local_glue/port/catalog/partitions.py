@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-partitions.html
 """
 
+import json
 from collections.abc import Iterable
 
 from tidemark.assembly.catalog_tables import CatalogTable
@@ -22,7 +23,7 @@ from tidemark.local_glue.port.catalog.requests import (
     check_catalog,
 )
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import (
     AlreadyExistsError,
     InvalidInputError,
@@ -183,10 +184,14 @@ def batch_get_partition(glue: LocalGlue, request: Request) -> Answer:
     return {"Partitions": [table.member(one) for one in found], "UnprocessedKeys": []}
 
 
+def _order(partition: Partition) -> str:
+    return json.dumps(partition.values)
+
+
 def get_partitions(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the partitions of a table, those that an Expression is true of."""
     table = _Table(glue, request)
-    partitions = list(table.partitions.values())
+    partitions = sorted(table.partitions.values(), key=_order)
     if expression := request.get("Expression"):
         values = [partition.values for partition in partitions]
         matching = rows_that_match(expression, table.table.partition_keys, values)
@@ -194,7 +199,7 @@ def get_partitions(glue: LocalGlue, request: Request) -> Answer:
     if segment := request.get("Segment"):
         total, number = segment["TotalSegments"], segment["SegmentNumber"]
         partitions = partitions[number::total]
-    found, token = page(partitions, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(partitions, request, PAGE, _order)
     members = [table.member(partition) for partition in found]
     if request.get("ExcludeColumnSchema", False):
         for one in members:

@@ -15,8 +15,10 @@ from tidemark.local_glue.port.catalog.requests import (
 )
 from tidemark.local_glue.port.catalog.tables import member_of_version
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, NotFoundError
+
+LATEST = 10**18
 
 
 def get_table_version(glue: LocalGlue, request: Request) -> Answer:
@@ -27,10 +29,14 @@ def get_table_version(glue: LocalGlue, request: Request) -> Answer:
     return {"TableVersion": _member(glue, _find(table, versions, wanted))}
 
 
+def _order(one: TableVersion) -> str:
+    return f"{LATEST - one.version:020}"  # the newest first
+
+
 def get_table_versions(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the versions of a table, the newest first."""
     versions = versions_of(glue.store, _table(glue, request))
-    found, token = page(versions, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(versions, request, PAGE, _order)
     return {"TableVersions": [_member(glue, one) for one in found], "NextToken": token}
 
 

@@ -24,7 +24,7 @@ from tidemark.local_glue.port.catalog.requests import (
     check_catalog,
 )
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page, page
 from tidemark.local_glue.port.protocol.service_errors import (
     AlreadyExistsError,
     InvalidInputError,
@@ -61,7 +61,7 @@ def get_tables(glue: LocalGlue, request: Request) -> Answer:
     if expression := request.get("Expression"):
         matches = _pattern(expression)
         tables = [table for table in tables if matches.fullmatch(table.name)]
-    found, token = page(tables, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(tables, request, PAGE, lambda one: one.name)
     return {"TableList": [member(glue, table) for table in found], "NextToken": token}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.errors import UsageError
 from tidemark.extras import not_installed, require
+from tidemark.local_glue.port.emulated.deliveries import Deliveries
 from tidemark.local_glue.port.emulated.journal import Request
 from tidemark.local_glue.port.protocol.replies import Reply
 
@@ -44,11 +45,15 @@ class Moto:
             UsageError: moto cannot be imported.
         """
         try:
+            import requests
             from moto.backends import get_backend
             from moto.moto_server.werkzeug_app import create_backend_app
+            from moto.sns import models as sns
         except ImportError as error:
             known = not_installed(error.name or "")
             raise known or UsageError(f"moto cannot be imported: {error}") from error
+        self.deliveries = Deliveries(requests.post)
+        vars(sns)["requests"] = self.deliveries  # what posts to subscribers
         self._create: Callable[[Any], Wsgi] = create_backend_app
         self._applications: dict[str, Wsgi] = {}
         for service in NAMES:

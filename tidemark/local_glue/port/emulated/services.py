@@ -1,10 +1,12 @@
 """Secrets Manager, SSM, SNS and SQS of a home: what they keep is there when they begin again."""
 
+import json
 import secrets
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl, urlencode
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.port.emulated.journal import Journal, Request
@@ -21,6 +23,7 @@ NOT_KEPT = (
     *("Publish", "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessage", "PurgeQueue"),
 )
 WAITING = ("ReceiveMessage",)  # for up to 20 seconds, while others send
+MOST_WAITING = 32  # at once; the others are answered at once, so that threads are left
 
 
 class EmulatedServices:
@@ -36,6 +39,16 @@ class EmulatedServices:
         self._journal = Journal(self._path)
         self._moto: Moto | None = None
         self._lock = threading.Lock()
+        self._waiting = threading.BoundedSemaphore(MOST_WAITING)
+
+    def is_used(self) -> bool:
+        """Return whether anything was ever defined in them, by whatever process."""
+        return self._moto is not None or (self._path.exists() and self._path.stat().st_size > 0)
+
+    def close(self) -> None:
+        """Wait a while for what SNS is delivering."""
+        if self._moto is not None:
+            self._moto.deliveries.close()
 
     def answer(
         self, service: str, path: str, headers: Mapping[str, str], body: bytes, host: str = HOST
@@ -67,7 +80,12 @@ class EmulatedServices:
                 if reply.status < FAILED and is_kept(operation):
                     turn.add(request)
                 return reply
-        return moto.answer(request, host)
+        if not self._waiting.acquire(blocking=False):
+            return moto.answer(replace(request, body=without_wait(body)), host)
+        try:
+            return moto.answer(request, host)
+        finally:
+            self._waiting.release()
 
     def _repeat(self, moto: Moto, request: Request) -> None:
         reply = moto.answer(request, HOST)
@@ -84,6 +102,15 @@ def operation_of(headers: Mapping[str, str], body: bytes) -> str:
     if target := headers.get("x-amz-target"):
         return target.rpartition(".")[2]
     return parse_qs(body.decode("utf-8", "replace")).get("Action", [""])[0]
+
+
+def without_wait(body: bytes) -> bytes:
+    """Return the body of ReceiveMessage, in JSON or as a form, so that it does not wait."""
+    try:
+        return json.dumps({**json.loads(body), "WaitTimeSeconds": 0}).encode()
+    except (TypeError, ValueError):
+        fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+        return urlencode({**fields, "WaitTimeSeconds": "0"}).encode()
 
 
 def is_kept(operation: str) -> bool:

@@ -1,7 +1,10 @@
 """Takes events, and starts what the rules that match them target."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from tidemark.errors import UsageError
+from tidemark.local_glue.port.emulated.topics import is_topic
 from tidemark.local_glue.port.eventbridge.documents import (
     GLUE,
     CreatedObject,
@@ -9,7 +12,8 @@ from tidemark.local_glue.port.eventbridge.documents import (
     Origin,
     object_created,
 )
-from tidemark.local_glue.port.eventbridge.rules import workflow_of
+from tidemark.local_glue.port.eventbridge.inputs import message_of
+from tidemark.local_glue.port.eventbridge.rules import Rule, workflow_of
 from tidemark.local_glue.port.workflows.batches import notify
 
 if TYPE_CHECKING:
@@ -17,23 +21,39 @@ if TYPE_CHECKING:
 
 
 def deliver(glue: "LocalGlue", event: Event) -> list[str]:
-    """Tell of an event and notify the workflows that rules send it to; return the rules.
+    """Tell of an event, notify the workflows and publish to the topics of rules; return the rules.
 
-    Events of Glue are told always, others where a rule matches them. A target that is no workflow
-    is on AWS only, and named.
+    Events of Glue are told always, others where a rule matches them. Another target, or a topic
+    where SNS is not installed, is named.
     """
     rules = glue.rules.matching(event)
     if rules or event["source"] == GLUE:
         glue.tell(event)
     for rule in rules:
-        for arn in rule.targets.values():
-            workflow_name = workflow_of(arn)
-            if workflow_name is None:
-                what = f"{event['detail-type']!r} of {event['source']}"
-                glue.say(f"rule {rule.name} matches {what}; its target {arn} is on AWS only")
-            else:
+        for target in rule.targets:
+            workflow_name = workflow_of(target["Arn"])
+            if workflow_name is not None:
                 notify(glue, workflow_name, event["id"])
+            elif why := _published(glue, rule, target, event):
+                what = f"{event['detail-type']!r} of {event['source']}"
+                glue.say(f"rule {rule.name} matches {what}; its target {target['Arn']} {why}")
     return [rule.name for rule in rules]
+
+
+def _published(
+    glue: "LocalGlue", rule: Rule, target: Mapping[str, Any], event: Event
+) -> str | None:
+    """Have an event published to a topic; return why it is not."""
+    if glue.topics is None or not is_topic(target["Arn"]):
+        return "is on AWS only"
+    if why := glue.topics.why_absent():
+        return f"gets nothing: {why}"
+    try:
+        message = message_of(target, event, rule.name)
+    except UsageError as error:
+        return f"gets nothing: {error}"
+    glue.topics.publish(rule.name, target["Arn"], message)
+    return None
 
 
 def origin_of(glue: "LocalGlue") -> Origin:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.local_glue.port.emulated.topics import is_topic
 from tidemark.local_glue.port.entities import Entity, Kind, list_entities
 from tidemark.local_glue.port.eventbridge.documents import S3, Event
 from tidemark.local_glue.port.eventbridge.patterns import faults_of_pattern, matches
@@ -17,11 +18,11 @@ WORKFLOW = ":workflow/"
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that is enabled: its pattern, and the ARNs of its targets by their ids."""
+    """A rule that is enabled: its pattern, and its targets as PutTargets has them."""
 
     name: str
     pattern: Mapping[str, Any]
-    targets: Mapping[str, str]
+    targets: tuple[Mapping[str, Any], ...]
 
 
 class Rules:
@@ -59,8 +60,7 @@ def rule_of(entity: Entity) -> Rule | None:
     is_here = definition.get("State") != "DISABLED" and bus.rpartition("/")[2] == DEFAULT_BUS
     if not is_here or not pattern or faults_of_pattern(pattern):
         return None
-    targets = {one["Id"]: one["Arn"] for one in definition.get("Targets", [])}
-    return Rule(entity.name, pattern, targets)
+    return Rule(entity.name, pattern, tuple(definition.get("Targets", [])))
 
 
 def pattern_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -82,12 +82,21 @@ def workflow_of(arn: str) -> str | None:
     return name if found and ":glue:" in head else None
 
 
-def not_local(rules: list[Entity]) -> list[str]:
-    """Return what of some rules does not happen on this machine, one text each."""
+def not_local(rules: list[Entity], *, has_topics: bool) -> list[str]:
+    """Return what of some rules does not happen on this machine, one text each.
+
+    Args:
+        rules: to look at.
+        has_topics: whether SNS is on this machine.
+    """
     found = []
     for entity in rules:
         definition = entity.definition
-        away = [t["Arn"] for t in definition.get("Targets", []) if workflow_of(t["Arn"]) is None]
+        away = [
+            target["Arn"]
+            for target in definition.get("Targets", [])
+            if workflow_of(target["Arn"]) is None and not (has_topics and is_topic(target["Arn"]))
+        ]
         if not definition.get("EventPattern"):
             found.append(f"the schedule of rule {entity.name}")
         elif faults := faults_of_pattern(pattern_of(definition)):

@@ -48,7 +48,7 @@ class Application:
         region: str,
         hosts: frozenset[str] | None,
         secret: str,
-        forwards: Mapping[str, str] | None = None,
+        others: OtherServices | None = None,
         wants_objects: threading.Event | None = None,
     ) -> None:
         """Serve an engine.
@@ -59,14 +59,14 @@ class Application:
             region: of its buckets.
             hosts: the names by which the port is reached; None if any may be.
             secret: which commands of the home know.
-            forwards: URLs of other services, by the names that signatures have; None for none.
+            others: the services beside these; None forwards none.
             wants_objects: set while somebody wants to know of objects that are put; None: never.
         """
         self._secret = secret
         self._engine = engine
         wants = wants_objects or threading.Event()
         self._s3 = S3(home, region, self._tell_of_object, wants)
-        self._others = OtherServices(home, forwards or {})
+        self._others = others or OtherServices(home, {})
         self._hosts = hosts
 
     def __call__(

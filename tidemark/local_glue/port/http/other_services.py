@@ -3,29 +3,45 @@
 Nothing is sent to AWS: what no endpoint is named for, and no emulator has, fails here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.emulated.moto_server import NAMES
+from tidemark.local_glue.port.emulated.moto_server import NAMES, require_moto
 from tidemark.local_glue.port.emulated.services import EmulatedServices
+from tidemark.local_glue.port.emulated.topics import Topics
 from tidemark.local_glue.port.http.forward import forward
 from tidemark.local_glue.port.http.services import OPERATIONS
 from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.protocol.service_errors import ServiceError
 
+SNS = "sns"
+
 
 class OtherServices:
     """Answers for the services of one home; called by any thread."""
 
-    def __init__(self, home: Home, forwards: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        forwards: Mapping[str, str],
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
         """Serve a home.
 
         Args:
             home: which keeps what the emulated services have.
             forwards: URLs by the service whose requests go there.
+            say: told of what rules could not publish.
         """
         self._forwards = forwards
         self._emulated = EmulatedServices(home.root)
+        self.topics = Topics(self._ask_sns, self._why_no_sns, self._is_sns_used, say)
+
+    def close(self) -> None:
+        """Wait a while for what is published, and delivered."""
+        self.topics.close()
+        self._emulated.close()
 
     def has(self, service: str) -> bool:
         """Return whether the requests of a service are answered here."""
@@ -46,6 +62,8 @@ class OtherServices:
         Raises:
             TidemarkError: there is no such service here, or it fails.
         """
+        if service == SNS:
+            self.topics.make()
         if endpoint := self._forwards.get(service):
             return forward(endpoint, method, path, headers, body)
         if service in NAMES:
@@ -58,3 +76,19 @@ class OtherServices:
             "name the URL of an emulator: `tidemark local up --forward SERVICE=URL`, with the "
             "service as boto3 calls it",
         )
+
+    def _ask_sns(self, headers: Mapping[str, str], body: bytes) -> Reply:
+        if endpoint := self._forwards.get(SNS):
+            return forward(endpoint, "POST", "/", headers, body)
+        return self._emulated.answer(SNS, "/", headers, body)
+
+    def _is_sns_used(self) -> bool:
+        return SNS in self._forwards or self._emulated.is_used()
+
+    def _why_no_sns(self) -> str | None:
+        if SNS not in self._forwards:
+            try:
+                require_moto(SNS)
+            except UsageError as error:
+                return str(error)
+        return None

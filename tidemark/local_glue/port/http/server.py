@@ -22,10 +22,13 @@ from tidemark.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
-THREADS = 32  # some wait for others: a queue of SQS for up to 20 seconds
+THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MOST_CONNECTIONS = 500
 ROOM = 50  # connections that are closed at once where there are that many
 SILENT_S = 1  # of a connection that may be closed then
+UNREAD_S = 10  # the same, of one whose client does not read its answer on
+SLOW_S = 5  # after which a body may be too slow for that
+LEAST_RATE = 10_000  # bytes a second of a body
 HEAD_S = 10  # for the head of a request, from its first byte on
 CLEANUP_S = 1
 BACKLOG = 128
@@ -125,16 +128,14 @@ class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
         return bool(super().readable())
 
     def _make_room(self) -> None:
-        """Close those that have been silent for the longest time, and wait for no answer."""
-        latest_s = time.time() - SILENT_S
-        silent = [
+        """Close those that hold others up, the longest silent first; no answer is being made."""
+        now = time.time()
+        found = [
             channel
             for channel in self.active_channels.values()
-            if channel.last_activity < latest_s
-            and not channel.requests
-            and not channel.total_outbufs_len
+            if not channel.requests and _holds_up(channel, now)
         ]
-        for channel in sorted(silent, key=lambda channel: channel.last_activity)[:ROOM]:
+        for channel in sorted(found, key=lambda channel: channel.last_activity)[:ROOM]:
             channel.will_close = True
 
     def maintenance(self, now: float) -> None:
@@ -144,6 +145,16 @@ class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
             request = channel.request
             if request and not request.headers_finished and request.begun_s < now - HEAD_S:
                 channel.will_close = True
+
+
+def _holds_up(channel: _Channel, now: float) -> bool:
+    """Return whether the client of a connection is silent, or sends a body too slowly."""
+    request, silent_s = channel.request, now - channel.last_activity
+    if request is not None and request.headers_finished:
+        age_s = now - request.begun_s
+        if age_s > SLOW_S and request.body_bytes_received < LEAST_RATE * age_s:
+            return True
+    return bool(silent_s > (UNREAD_S if channel.total_outbufs_len else SILENT_S))
 
 
 class Listener:

@@ -13,12 +13,14 @@ from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.port.emulated.topics import Topics
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
 from tidemark.local_glue.port.eventbridge.documents import state_change
 from tidemark.local_glue.port.eventbridge.log import LOG, Events
 from tidemark.local_glue.port.eventbridge.rules import Rules
 from tidemark.local_glue.port.http.application import Application
+from tidemark.local_glue.port.http.other_services import OtherServices
 from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, listening
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.recovery import go_on
@@ -77,14 +79,20 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
     """
     require("waitress")
     events = Events(home.root / LOG, options.on_event, options.say)
-    with closing(events), listening(options.host, options.port) as listener:
+    others = OtherServices(home, options.forwards, options.say)
+    with (
+        closing(events),
+        closing(others),
+        listening(options.host, options.port) as listener,
+    ):
         port = ServedPort(listener.url, os.getpid(), secrets.token_hex(32), options.is_of_command)
         wants_objects = threading.Event()
-        open_glue = partial(_open, home, options, events, port, Rules(wants_objects))
+        bus = Rules(wants_objects), others.topics
+        open_glue = partial(_open, home, options, events, port, bus)
         with Engine(open_glue, options.on_death) as engine:
             hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
             application = Application(
-                engine, home, region(), hosts, port.secret, options.forwards, wants_objects
+                engine, home, region(), hosts, port.secret, others, wants_objects
             )
             listener.serve(application)
             try:
@@ -95,7 +103,7 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
 
 @contextmanager
 def _open(
-    home: Home, options: Options, events: Events, port: ServedPort, rules: Rules
+    home: Home, options: Options, events: Events, port: ServedPort, bus: tuple[Rules, Topics]
 ) -> Iterator[LocalGlue]:
     with home.exclusive(), announced(home, port):
         java_home = find_java_home()
@@ -117,7 +125,7 @@ def _open(
             runner = Runner(machine, store, flows.follow, has_ended, most, has_started)
             clock, say = options.clock, options.say
             glue = LocalGlue(
-                machine, store, runner, flows, schedules, clock, say, events.tell, rules
+                machine, store, runner, flows, schedules, clock, say, events.tell, *bus
             )
             glue.is_of_command = options.is_of_command
             try:

@@ -2,12 +2,15 @@
 
 import base64
 import binascii
-from collections.abc import Sequence
-from typing import TypeVar
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from tidemark.local_glue.port.protocol.service_errors import ServiceError
 
 T = TypeVar("T")
+Request = Mapping[str, Any]
+FROM, BEHIND = "from", "behind"
 
 
 def page(
@@ -15,6 +18,7 @@ def page(
     token: str | None,
     size: int,
     code: str = "InvalidInputException",
+    key: Callable[[T], str] | None = None,
 ) -> tuple[list[T], str | None]:
     """Return one page of items, and the token of the next one; None if it is the last.
 
@@ -23,24 +27,39 @@ def page(
         token: what the answer before this one gave; None for the first page.
         size: how many items a page may have.
         code: of the error.
+        key: tells an item from the others, so that the next page begins behind the last one of
+            this page, whatever came or went meanwhile. Items that go are in the order of their
+            keys. None counts them.
 
     Raises:
         ServiceError: the token is none of this machine.
     """
-    begin = _offset(token, code) if token else 0
+    begin = _begin(items, token, key) if token else 0
+    if begin is None:
+        text = f"NextToken {token!r} is not one that an answer gave; leave it out"
+        raise ServiceError(code, text)
     end = begin + size
-    return list(items[begin:end]), _token(end) if end < len(items) else None
+    if end >= len(items):
+        return list(items[begin:]), None
+    place = f"{FROM} {end}" if key is None else f"{BEHIND} {key(items[end - 1])}"
+    return list(items[begin:end]), base64.urlsafe_b64encode(place.encode()).decode()
 
 
-def _token(offset: int) -> str:
-    return base64.urlsafe_b64encode(f"from {offset}".encode()).decode()
+def glue_page(
+    items: Sequence[T], request: Request, most: int, key: Callable[[T], str]
+) -> tuple[list[T], str | None]:
+    """Return the page that a request to Glue asks for; see `page`."""
+    return page(items, request.get("NextToken"), request.get("MaxResults", most), key=key)
 
 
-def _offset(token: str, code: str) -> int:
+def _begin(items: Sequence[T], token: str, key: Callable[[T], str] | None) -> int | None:
     try:
-        word, _, number = base64.urlsafe_b64decode(token.encode()).decode().partition(" ")
-        if word == "from" and number.isascii() and number.isdigit():
-            return int(number)
+        word, _, rest = base64.urlsafe_b64decode(token.encode()).decode().partition(" ")
     except (binascii.Error, ValueError):
-        pass
-    raise ServiceError(code, f"NextToken {token!r} is not one that an answer gave; leave it out")
+        return None
+    if word == FROM and rest.isascii() and rest.isdigit():
+        return int(rest)
+    if word != BEHIND or key is None:
+        return None
+    keys = list(map(key, items))
+    return keys.index(rest) + 1 if rest in keys else bisect_right(keys, rest)

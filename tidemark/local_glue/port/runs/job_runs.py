@@ -9,9 +9,10 @@ from typing import Any
 from tidemark.assembly.definitions import SHELL, SPARK
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
 from tidemark.local_glue.port.entities import Entity, Kind, get_entity
+from tidemark.local_glue.port.job_rules import check_run
 from tidemark.local_glue.port.jobs import TIMEOUT_MINUTES
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, NotFoundError
 from tidemark.local_glue.port.runs.active import Start
 from tidemark.local_glue.port.runs.capacity import capacity_of
@@ -44,6 +45,7 @@ def start_job_run(glue: LocalGlue, request: Request) -> Answer:
     An attempt has the arguments of that run, if the request gives none.
     """
     entity = get_entity(glue.store, Kind.JOB, request["JobName"])
+    check_run(entity.definition, request)
     earlier = _earlier_run(glue, request)
     arguments = request.get("Arguments")
     if arguments is None:
@@ -114,7 +116,7 @@ def get_job_runs(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the runs of a job, the newest first."""
     entity = get_entity(glue.store, Kind.JOB, request["JobName"])
     runs = glue.store.job_runs_of_job(entity.name)
-    found, token = page(runs, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(runs, request, PAGE, lambda one: one.run_id)
     requests = run_requests(glue.store, [run.run_id for run in found])
     now_ms = glue.now_ms()
     members = [run_member(entity, run, requests[run.run_id], now_ms) for run in found]

@@ -239,7 +239,7 @@ class Runner:
                 run = record_end(self._store, run, found)
                 texts = warnings_of(self._store, run, active.start.job)
                 keep_warnings(self._store, run.run_id, texts)
-                if self._is_retried(active.start, run):
+                if active.run.state != STOPPING and self._is_retried(active.start, run):
                     retry = retry_of(active.start, run)
                     next_run = self._plan(retry, Counter())
                     self._record(next_run, retry)

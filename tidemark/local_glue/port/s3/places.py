@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_glue.home import Home
+from tidemark.local_glue.home import NO_BUCKET, Home
 from tidemark.local_glue.port.s3.errors import S3Error
 
 LONGEST_KEY = 1024  # bytes
@@ -19,7 +19,8 @@ def bucket_folder(home: Home, bucket: str) -> Path:
     try:
         return home.existing_path(f"s3://{bucket}/")
     except (EntityNotFoundError, UsageError) as error:
-        raise S3Error("NoSuchBucket", f"The specified bucket does not exist: {error}") from error
+        why = str(error).removeprefix(f"{NO_BUCKET}: ")
+        raise S3Error("NoSuchBucket", f"The specified bucket does not exist: {why}") from error
 
 
 def object_path(home: Home, bucket: str, key: str) -> Path:

@@ -70,9 +70,7 @@ def start_workflow(
             "SCHEDULED or EVENT with this WorkflowName"
         )
     refuse_crawlers(snapshot_of(triggers))
-    most = workflow.definition.get("MaxConcurrentRuns")
-    if most is not None and count_open(glue.store, name) >= most:
-        raise TooManyRunsError(f"Concurrent runs exceeded for workflow: {name}.")
+    check_room(glue, workflow)
     flow = Flow(
         new_flow_id(name),
         name,
@@ -83,6 +81,17 @@ def start_workflow(
     )
     begin(glue, flow, [starts[0].name], snapshot_of(triggers), together)
     return flow.flow_id
+
+
+def check_room(glue: "LocalGlue", workflow: Entity) -> None:
+    """Refuse one more run of a workflow that has as many as it may.
+
+    Raises:
+        TooManyRunsError: it has.
+    """
+    most = workflow.definition.get("MaxConcurrentRuns")
+    if most is not None and count_open(glue.store, workflow.name) >= most:
+        raise TooManyRunsError(f"Concurrent runs exceeded for workflow: {workflow.name}.")
 
 
 def begin(

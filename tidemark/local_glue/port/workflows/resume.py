@@ -6,10 +6,11 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/resuming-workflow.html
 from collections.abc import Mapping
 from typing import Any
 
+from tidemark.local_glue.port.entities import Kind, find_entity
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, ServiceError
 from tidemark.local_glue.port.runs.active import Start
-from tidemark.local_glue.port.workflows.firing import refuse_crawlers
+from tidemark.local_glue.port.workflows.firing import check_room, refuse_crawlers
 from tidemark.local_glue.port.workflows.flow import COMPLETED, Flow, Progress
 from tidemark.local_glue.port.workflows.flow_graph import (
     JOB,
@@ -28,11 +29,17 @@ Request = Mapping[str, Any]
 
 
 def resume_workflow_run(glue: LocalGlue, request: Request) -> dict[str, Any]:
-    """Start a new run of a workflow, in which all but the given nodes stand as they are."""
+    """Start a new run of a workflow, in which all but the given nodes stand as they are.
+
+    Raises:
+        ServiceError: the run cannot be resumed, or its workflow has as many runs as it may.
+    """
     old = find_flow(glue, request)
     _check_state(glue, old)
     triggers = glue.flows.snapshot(old.flow_id)
     refuse_crawlers(triggers)
+    if workflow := find_entity(glue.store, Kind.WORKFLOW, request["Name"]):
+        check_room(glue, workflow)
     selected = _selected(glue, old, triggers, request["NodeIds"])
     again = selected | downstream(triggers, selected)
     kept: dict[str, tuple[str, ...]] = {}

@@ -9,6 +9,7 @@ from typing import Any
 from tidemark.assembly.definitions import CRAWLER, Action, Condition, TriggerDefinition
 from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ScheduleError
+from tidemark.local_glue.port.job_rules import of_timeout
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
 
 Definition = Mapping[str, Any]
@@ -105,6 +106,7 @@ def _faults(definition: Definition) -> Iterator[str]:
     for action in definition["Actions"]:
         if ("JobName" in action) == ("CrawlerName" in action):
             yield "an action has one of JobName and CrawlerName"
+        yield from of_timeout(action)
     if kind == ON_DEMAND and definition.get("StartOnCreation"):
         yield "StartOnCreation is not supported for ON_DEMAND triggers"
     if kind == SCHEDULED:

@@ -17,8 +17,9 @@ from tidemark.local_glue.port.entities import (
     list_entities,
     put_entity,
 )
+from tidemark.local_glue.port.job_rules import check_tags
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
+from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
 from tidemark.local_glue.port.workflows.firing import (
     fire,
@@ -41,11 +42,13 @@ Request = Mapping[str, Any]
 Answer = dict[str, Any]
 PAGE = 100
 NOT_DEFINED = ("Name", "Tags", "StartOnCreation")  # members of CreateTrigger that are kept apart
+NOT_UPDATED = ("Type", "WorkflowName", "State")
 
 
 def create_trigger(glue: LocalGlue, request: Request) -> Answer:
     """Define a trigger, and activate it with StartOnCreation."""
     check_trigger(request)
+    check_tags(request.get("Tags", {}))
     _check_references(glue, request["Name"], request)
     definition = {
         **{key: value for key, value in request.items() if key not in NOT_DEFINED},
@@ -84,11 +87,12 @@ def _check_references(glue: LocalGlue, name: str, definition: Request) -> None:
 
 
 def update_trigger(glue: LocalGlue, request: Request) -> Answer:
-    """Replace the members of a trigger that the request gives."""
+    """Replace the whole definition of a trigger but its type, its workflow and its state."""
     update = {key: value for key, value in request["TriggerUpdate"].items() if key != "Name"}
     with glue.store.transaction():
         old = get_entity(glue.store, Kind.TRIGGER, request["Name"])
-        definition = {**old.definition, **update}
+        kept = {key: old.definition[key] for key in NOT_UPDATED if key in old.definition}
+        definition = {"Actions": [], **kept, **update}
         check_trigger(definition)
         _check_references(glue, old.name, definition)
         new = replace(old, definition=definition, changed_at_ms=glue.now_ms())
@@ -125,7 +129,7 @@ def _page(glue: LocalGlue, request: Request) -> tuple[list[Entity], str | None]:
         get_entity(glue.store, Kind.JOB, job_name)
         starting = [entity for entity in entities if _starts(entity, job_name)]
         entities = starting or entities  # all, if there are none, as AWS documents
-    return page(entities, request.get("NextToken"), request.get("MaxResults", PAGE))
+    return glue_page(entities, request, PAGE, lambda one: one.name)
 
 
 def _starts(entity: Entity, job_name: str) -> bool:

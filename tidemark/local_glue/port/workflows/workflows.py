@@ -17,9 +17,14 @@ from tidemark.local_glue.port.entities import (
     list_entities,
     put_entity,
 )
+from tidemark.local_glue.port.job_rules import check_tags
 from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.protocol.pages import page
-from tidemark.local_glue.port.protocol.service_errors import NotFoundError, ServiceError
+from tidemark.local_glue.port.protocol.pages import glue_page
+from tidemark.local_glue.port.protocol.service_errors import (
+    InvalidInputError,
+    NotFoundError,
+    ServiceError,
+)
 from tidemark.local_glue.port.runs.job_runs import run_member
 from tidemark.local_glue.port.runs.run_requests import run_requests
 from tidemark.local_glue.port.workflows.firing import snapshot_of, start_workflow, triggers_of
@@ -38,6 +43,8 @@ NOT_DEFINED = ("Name", "Tags")
 
 def create_workflow(glue: LocalGlue, request: Request) -> Answer:
     """Define a workflow; triggers name it."""
+    _check_most(request)
+    check_tags(request.get("Tags", {}))
     definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
     now_ms = glue.now_ms()
     values = (Kind.WORKFLOW, request["Name"], definition, request.get("Tags", {}))
@@ -45,8 +52,17 @@ def create_workflow(glue: LocalGlue, request: Request) -> Answer:
     return {"Name": request["Name"]}
 
 
+def _check_most(request: Request) -> None:
+    most = request.get("MaxConcurrentRuns", 1)
+    if most < 1:
+        raise InvalidInputError(
+            f"MaxConcurrentRuns is {most}; allowed: 1 or more; leave it out for no limit"
+        )
+
+
 def update_workflow(glue: LocalGlue, request: Request) -> Answer:
     """Replace the members of a workflow that the request gives."""
+    _check_most(request)
     update = {key: value for key, value in request.items() if key != "Name"}
     with glue.store.transaction():
         old = get_entity(glue.store, Kind.WORKFLOW, request["Name"])
@@ -70,7 +86,7 @@ def get_workflow(glue: LocalGlue, request: Request) -> Answer:
 def list_workflows(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the names of the workflows."""
     names = [entity.name for entity in list_entities(glue.store, Kind.WORKFLOW)]
-    found, token = page(names, request.get("NextToken"), request.get("MaxResults", PAGE))
+    found, token = glue_page(names, request, PAGE, str)
     return {"Workflows": found, "NextToken": token}
 
 
@@ -113,7 +129,7 @@ def get_workflow_runs(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the runs of a workflow, the newest first."""
     get_entity(glue.store, Kind.WORKFLOW, request["Name"])
     flows = flows_of_workflow(glue.store, request["Name"])
-    found, token = page(flows, request.get("NextToken"), request.get("MaxResults", PAGE_OF_RUNS))
+    found, token = glue_page(flows, request, PAGE_OF_RUNS, lambda one: one.flow_id)
     with_graph = request.get("IncludeGraph", False)
     runs = [run_of_workflow(glue, flow, with_graph=with_graph) for flow in found]
     return {"Runs": runs, "NextToken": token}

@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.port.emulated.journal import Journal, Request
-from tidemark.local_glue.port.emulated.services import is_kept, operation_of
+from tidemark.local_glue.port.emulated.services import is_kept, operation_of, without_wait
 
 ONE = Request("ssm", "/", {"x-amz-target": "AmazonSSM.PutParameter"}, b"\x00{}", 1)
 TWO = Request("sns", "/", {}, b"Action=CreateTopic&Name=%C3%A9", 2)
@@ -68,3 +68,14 @@ def test_a_damaged_line_is_named(tmp_path, line):
 )
 def test_what_changes_nothing_and_messages_are_not_kept(headers, body, operation, kept):
     assert (operation_of(headers, body), is_kept(operation)) == (operation, kept)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"QueueUrl": "u", "WaitTimeSeconds": 20}', b'{"QueueUrl": "u", "WaitTimeSeconds": 0}'),
+        (b"Action=ReceiveMessage&WaitTimeSeconds=20", b"Action=ReceiveMessage&WaitTimeSeconds=0"),
+    ],
+)
+def test_a_consumer_for_whom_no_thread_is_left_does_not_wait(body, told):
+    assert without_wait(body) == told

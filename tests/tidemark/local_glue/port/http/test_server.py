@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import resource
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseS
 
 from tidemark.local_glue.port.http import server
 
+BODY = b"PUT /slow/one HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nX-Begun: "
 LARGE = 20_000_000  # bytes: more than sockets and waitress hold of one answer
 
@@ -73,6 +75,26 @@ def test_requests_that_are_not_gone_on_with_leave_room_for_others(port, connect)
     assert account_of(port) == "000000000000"
 
 
+def test_bodies_that_come_a_byte_at_a_time_leave_room_for_others(port, connect, monkeypatch):
+    monkeypatch.setattr(server, "SLOW_S", 0.5)
+    slow = [connect(BODY) for _ in range(server.MOST_CONNECTIONS + 20)]
+    is_answered = threading.Event()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_trickle, slow, is_answered)
+        try:
+            assert account_of(port) == "000000000000"
+        finally:
+            is_answered.set()
+
+
+def _trickle(sockets, is_enough):
+    while not is_enough.wait(0.2):
+        for one in sockets:
+            with suppress(OSError):  # it was closed
+                one.send(b"x")
+
+
 def test_a_request_has_a_time_for_its_head_however_often_a_byte_of_it_comes(
     port, connect, monkeypatch
 ):
@@ -90,11 +112,13 @@ def _send_slowly(one, seconds):
 
 
 def test_consumers_that_wait_for_messages_hold_up_no_one(port):
-    sqs = port.client("sqs", max_pool_connections=20)
+    consumers = server.THREADS + 6
+    sqs = port.client("sqs", max_pool_connections=consumers)
     url = sqs.create_queue(QueueName="orders")["QueueUrl"]
-    with ThreadPoolExecutor(12) as pool:
+    with ThreadPoolExecutor(consumers) as pool:
         waits = [
-            pool.submit(sqs.receive_message, QueueUrl=url, WaitTimeSeconds=3) for _ in range(12)
+            pool.submit(sqs.receive_message, QueueUrl=url, WaitTimeSeconds=3)
+            for _ in range(consumers)
         ]
         time.sleep(0.5)
         begun_s = time.monotonic()

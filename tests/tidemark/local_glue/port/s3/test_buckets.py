@@ -37,7 +37,10 @@ def test_buckets_are_in_the_region_of_this_machine(tmp_path, monkeypatch):
 
 
 def test_what_is_not_there_says_so(s3, bucket):
-    assert code_of(s3.get_object, Bucket="none-such", Key="a") == "NoSuchBucket"
+    with pytest.raises(ClientError, match="The specified bucket does not exist: s3://none") as one:
+        s3.get_object(Bucket="none-such", Key="a")
+    assert str(one.value).count("does not exist") == 1
+    assert one.value.response["Error"]["Code"] == "NoSuchBucket"
     assert code_of(s3.list_objects_v2, Bucket="none-such") == "NoSuchBucket"
     assert code_of(s3.create_bucket, Bucket=bucket) == "BucketAlreadyOwnedByYou"
     assert code_of(s3.get_bucket_acl, Bucket=bucket) == "NotImplemented"
