@@ -27,9 +27,10 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tidemark.local_glue.frames.choices import Choice, Value, built
+from tidemark.local_glue.frames.choices import Choice, Steps, Value, built
 from tidemark.local_glue.readers.declared_columns import numbered
 from tidemark.local_glue.readers.json_kinds import JAVA, MOST_DIGITS
+from tidemark.local_glue.readers.json_times import is_time, time_of
 from tidemark.local_glue.readers.mixed_types import failing, misfit
 
 STRING = "s"  # before a string; no other value of JSON begins with it
@@ -106,6 +107,31 @@ def member_of(document: Column, name: str, kind: DataType) -> Column:
     return _value(_numbered(found, kind), kind, name)
 
 
+def misfit_time(column: Column, kind: DataType, steps: Steps, time: DataType) -> Column:
+    """Return whether at a place of a value is a text that is no time.
+
+    Args:
+        column: that was parsed as the `raw_type` of its type, with fields by their positions.
+        kind: with choices.
+        steps: the place, of `time_places`.
+        time: the type there.
+    """
+    if not steps:
+        return column.startswith(STRING) & time_of(_unmarked(column), time).isNull()
+    step, *rest = steps
+    match kind:
+        case StructType():
+            place = kind.names.index(step[1:])
+            inner = kind.fields[place].dataType
+            return misfit_time(column.getField(str(place)), inner, tuple(rest), time)
+        case ArrayType(elementType=inner):
+            return F.exists(column, lambda one: misfit_time(one, inner, tuple(rest), time))
+        case MapType(valueType=inner):
+            each = F.map_values(column)
+            return F.exists(each, lambda one: misfit_time(one, inner, tuple(rest), time))
+    raise AssertionError(f"{kind} has no {steps}")
+
+
 def _numbered(column: Column, kind: DataType) -> Column:
     return column.cast(numbered(raw_type(kind)))
 
@@ -151,27 +177,46 @@ def _unmarked(text: Column) -> Column:
 
 
 def _converted(text: Column, kind: DataType, path: str) -> Column:
-    """Return what Spark's reader of JSON makes of a value; where that is nothing, the action fails.
-
-    Its own parser is asked, as it knows the forms of dates and times.
-    """
-    name = "value"
-    quoted = F.to_json(F.struct(_unmarked(text).alias(name)))
-    plain = F.concat(F.lit(f'{{"{name}":'), text, F.lit("}"))
-    document = F.when(text.startswith(STRING), quoted).otherwise(plain)
-    value = F.from_json(document, StructType([StructField(name, kind)])).getField(name)
+    """Return what Spark makes of a value of JSON; where that is nothing, the action fails."""
+    value = _time(text, kind) if is_time(kind) else _parsed_as(text, kind)
     error = failing(misfit(path, kind, _text(text)), kind)
     return F.when(text.isNotNull() & value.isNull(), error).otherwise(value)
 
 
+def _time(text: Column, kind: DataType) -> Column:
+    return time_of(F.when(text.startswith(STRING), _unmarked(text)).otherwise(text), kind)
+
+
+def _parsed_as(text: Column, kind: DataType) -> Column:
+    name = "value"
+    quoted = F.to_json(F.struct(_unmarked(text).alias(name)))
+    plain = F.concat(F.lit(f'{{"{name}":'), text, F.lit("}"))
+    document = F.when(text.startswith(STRING), quoted).otherwise(plain)
+    return F.from_json(document, StructType([StructField(name, kind)])).getField(name)
+
+
 def _choice(text: Column, kind: Choice, path: str) -> Column:
     numbers = _numbers(text, kind)
+    found = numbers | _times_and_texts(text, kind, has_numbers=bool(numbers))
     parts = [
-        numbers[one.name] if one.name in numbers else _part(text, one.dataType, path)
-        for one in kind
+        found[one.name] if one.name in found else _part(text, one.dataType, path) for one in kind
     ]
     named = [part.alias(one.name) for part, one in zip(parts, kind, strict=True)]
     return F.when(text.isNotNull(), F.struct(*named))
+
+
+def _times_and_texts(text: Column, kind: Choice, *, has_numbers: bool) -> dict[str, Column]:
+    """Return the times and the strings of a choice that has both, by the names of their types."""
+    time = next((one for one in kind if is_time(one.dataType)), None)
+    string = next((one for one in kind if isinstance(one.dataType, StringType)), None)
+    if time is None or string is None:
+        return {}
+    is_text, found = text.startswith(STRING), _time(text, time.dataType)
+    is_number = F.lit(not has_numbers) & text.rlike(r"^-?[0-9]+$")
+    return {
+        time.name: F.when(is_text | is_number, found),
+        string.name: F.when(is_text & found.isNull(), _unmarked(text)),
+    }
 
 
 def _part(text: Column, kind: DataType, path: str) -> Column:

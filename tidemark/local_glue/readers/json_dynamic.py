@@ -13,12 +13,20 @@ from pyspark.sql.types import StructType
 from tidemark.local_glue.bookmarks.session import folder_of
 from tidemark.local_glue.readers.conformed import note_missing
 from tidemark.local_glue.readers.declared_choices import declared_kind
+from tidemark.local_glue.readers.declared_columns import numbered
 from tidemark.local_glue.readers.formats import Format
-from tidemark.local_glue.readers.json_choices import has_choice, marked, raw_type, with_choices
+from tidemark.local_glue.readers.json_choices import (
+    has_choice,
+    marked,
+    misfit_time,
+    raw_type,
+    with_choices,
+)
 from tidemark.local_glue.readers.json_errors import without_errors
 from tidemark.local_glue.readers.json_kinds import Kinds, kinds_in, schema_of_records
 from tidemark.local_glue.readers.json_lines import LINE, records, texts_of
 from tidemark.local_glue.readers.json_path import document_with, record_type, select_records
+from tidemark.local_glue.readers.json_times import only_times, time_places, with_texts
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import naming_the_file
 
@@ -99,7 +107,33 @@ def declared_documents(found: Documents, json: Format, path: str) -> Documents:
         return kind
 
     schema = document_with(found.schema, path, declared)
-    return Documents(found.texts, schema, found.are_lines)
+    return _with_misfit_times(Documents(found.texts, schema, found.are_lines))
+
+
+def _with_misfit_times(found: Documents) -> Documents:
+    """Return documents with a choice where a text is not the date or timestamp of its table.
+
+    If there are dates or timestamps, one pass over the documents finds these places.
+    """
+    timed = only_times(found.schema)
+    if not timed.fields:
+        return found
+    rows = _parsed(found.texts, timed)
+    record = F.struct(*rows.columns).cast(numbered(raw_type(timed)))
+    places = list(time_places(timed))
+    flags = [misfit_time(record, timed, steps, kind) for steps, kind in places]
+    has = rows.agg(*[F.max(F.coalesce(flag, F.lit(False))) for flag in flags]).collect()[0]
+    mixed = [steps for (steps, _), one in zip(places, has, strict=True) if one]
+    schema = with_texts(found.schema, mixed)
+    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of a struct)
+    return replace(found, schema=schema)
+
+
+def _parsed(texts: DataFrame, schema: StructType, folders: Sequence[str] = ()) -> DataFrame:
+    """Return documents as the `raw_type` of a schema, with marked strings."""
+    raw = raw_type(schema)
+    assert isinstance(raw, StructType)  # noqa: S101 (for the type checker: of a struct)
+    return records(texts.withColumn(LINE, marked(F.col(f"`{LINE}`"))), raw, folders)
 
 
 def read_documents(found: Documents, path: str, folders: Sequence[str]) -> DataFrame:
@@ -107,9 +141,5 @@ def read_documents(found: Documents, path: str, folders: Sequence[str]) -> DataF
     lower = {name.lower() for name in folders}
     # A folder wins over a field of its name, as in Spark.
     schema = StructType([one for one in found.schema if one.name.lower() not in lower])
-    line = F.col(f"`{LINE}`")
-    texts = found.texts.withColumn(LINE, marked(line))
-    raw = raw_type(schema)
-    assert isinstance(raw, StructType)  # noqa: S101 (for the type checker: of a struct)
-    chosen = select_records(records(texts, raw, folders), path, folders)
+    chosen = select_records(_parsed(found.texts, schema, folders), path, folders)
     return with_choices(chosen, record_type(schema, path), folders)

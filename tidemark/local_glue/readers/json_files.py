@@ -29,6 +29,7 @@ from tidemark.local_glue.readers.json_lines import (
     texts_of,
 )
 from tidemark.local_glue.readers.json_path import document_with, select_records
+from tidemark.local_glue.readers.json_times import times_as_texts, with_times
 from tidemark.local_glue.readers.misread import json_reason
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
@@ -153,8 +154,11 @@ def _strict(
     json: Format,
     schema: StructType,
 ) -> DataFrame:
-    def reason(record: Column) -> Column:
-        struct = F.struct(*[f"`{name}`" for name in schema.names]).cast(numbered(schema))
-        return json_reason(schema, struct, record)
+    texts = times_as_texts(schema)
 
-    return strict(reader, files, with_folders(schema, layout, json), "json", reason)
+    def reason(record: Column) -> Column:
+        struct = F.struct(*[f"`{name}`" for name in schema.names]).cast(numbered(texts))
+        return json_reason(texts, struct, record)
+
+    rows = strict(reader, files, with_folders(texts, layout, json), "json", reason)
+    return with_times(rows, schema)

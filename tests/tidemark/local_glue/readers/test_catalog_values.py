@@ -150,14 +150,74 @@ def test_texts_of_csv_that_are_no_times_make_choices(glue_context, define, s3, c
     ]
 
 
-def test_a_data_frame_of_a_text_that_is_no_date_fails_by_column_and_value(glue_context, define, s3):
-    define(TIMES, **CSV)
-    s3.put("a.csv", "d,t\n2024-12-01,2024-12-01 10:00:00\n2024-13-01,\n")
+@pytest.mark.parametrize(
+    ("classification", "text"),
+    [
+        (CSV, "d,t\n2024-12-01,2024-12-01 10:00:00\n2024-13-01,\n"),
+        ({}, '{"d": "2024-12-01", "t": 1733047200}\n{"d": "2024-13-01"}\n'),
+    ],
+)
+def test_a_data_frame_of_a_text_that_is_no_date_fails_by_column_and_value(
+    glue_context, define, s3, classification, text
+):
+    define(TIMES, **classification)
+    s3.put("a", text)
 
     frame = glue_context.create_data_frame.from_catalog("lake", s3.folder.name)
 
     with pytest.raises(Exception, match="the column 'd' is declared date and holds '2024-13-01'"):
         frame.collect()
+
+
+NESTED_TIMES = {"Name": "s", "Type": "struct<l:array<struct<t:timestamp>>,m:map<string,date>>"}
+
+
+def test_texts_of_json_that_are_no_times_make_choices_at_every_depth(
+    glue_context, define, s3, capsys
+):
+    define([*TIMES, NESTED_TIMES])
+    good = '{"l": [{"t": "2024-12-01T10:00:00Z"}], "m": {"k": "2024-12-01"}}'
+    bad = '{"l": [{"t": "2024-02-30 10:00:00"}], "m": {"k": "soon"}}'
+    s3.put("a.json", f'{{"d": "2024-12-01", "t": 1733047200, "s": {good}}}\n')
+    s3.put("b.json", f'{{"d": "2024-13-01", "t": "2024-12-01", "s": {bad}}}\n')
+
+    frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
+    frame.printSchema()
+    rows = frame.toDF().selectExpr(
+        *("string(d.date)", "d.string", "string(t)", "string(s.l[0].t.timestamp)"),
+        *("s.l[0].t.string", "string(s.m['k'].date)", "s.m['k'].string"),
+    )
+
+    date = "choice\n{0}|    |-- date\n{0}|    |-- string\n"
+    assert capsys.readouterr().out == (
+        f"root\n|-- d: {date.format('')}|-- t: timestamp\n|-- s: struct\n"
+        "|    |-- l: array\n|    |    |-- element: struct\n|    |    |    |-- t: choice\n"
+        "|    |    |    |    |-- string\n|    |    |    |    |-- timestamp\n"
+        f"|    |-- m: map\n|    |    |-- keyType: string\n"
+        f"|    |    |-- valueType: {date.format('|    |    ')}\n"
+    )
+    ten = "2024-12-01 10:00:00"
+    assert sorted(map(tuple, rows.collect()), key=str) == [
+        ("2024-12-01", None, ten, ten, None, "2024-12-01", None),
+        (None, "2024-13-01", "2024-12-01 00:00:00", None, "2024-02-30 10:00:00", None, "soon"),
+    ]
+
+
+def test_times_of_json_stay_beside_numbers_and_texts(glue_context, define, s3):
+    define([*TIMES, {"Name": "n", "Type": "int"}])
+    lines = ['{"d": 5, "t": "x", "n": 1}', '{"d": "no", "t": 0, "n": "one"}', '{"d": "2024-12-01"}']
+    s3.put("a.json", "\n".join(lines))
+
+    frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
+    rows = frame.toDF().selectExpr(
+        *("string(d.date)", "d.int", "d.string", "string(t.timestamp)", "t.string", "n.string")
+    )
+
+    assert sorted(map(tuple, rows.collect()), key=str) == [
+        ("2024-12-01", None, None, None, None, None),
+        (None, 5, None, None, "x", None),
+        (None, None, "no", "1970-01-01 00:00:00", None, "one"),
+    ]
 
 
 def test_a_data_frame_of_such_a_column_fails_by_column_and_value(glue_context, define, s3):
