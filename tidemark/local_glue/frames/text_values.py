@@ -99,24 +99,24 @@ def _csv_text(name: str, kind: DataType) -> Column:
     return F.when(text.rlike(r"[\r\n]"), failed).otherwise(F.coalesce(text, F.lit("")))
 
 
-def _json_text(column: Column, kind: DataType) -> Column:
+def json_text(column: Column, kind: DataType) -> Column:
     """Return a value as JSON, null where there is none."""
     match kind:
         case Choice():
-            return F.coalesce(*[_json_text(column.getField(f.name), f.dataType) for f in kind])
+            return F.coalesce(*[json_text(column.getField(f.name), f.dataType) for f in kind])
         case StructType():
             fields = [Value(f.name, column.getField(f.name), f.dataType) for f in kind]
             return F.when(column.isNotNull(), _json_struct(fields))
         case ArrayType():
             inner = kind.elementType
-            texts = F.transform(column, lambda v: _or_null(_json_text(v, inner)))
+            texts = F.transform(column, lambda v: _or_null(json_text(v, inner)))
             return F.concat(F.lit("["), F.array_join(texts, ","), F.lit("]"))
         case MapType():
             inner = kind.valueType
 
             def entry(one: Column) -> Column:
                 key = _json_leaf(one.getField("key"))
-                return F.concat(key, F.lit(":"), _or_null(_json_text(one.getField("value"), inner)))
+                return F.concat(key, F.lit(":"), _or_null(json_text(one.getField("value"), inner)))
 
             texts = F.transform(F.map_entries(column), entry)
             return F.concat(F.lit("{"), F.array_join(texts, ","), F.lit("}"))
@@ -128,7 +128,7 @@ def _json_struct(fields: Iterable[Value]) -> Column:
     texts = [
         F.concat(
             F.lit(f"{json.dumps(one.name, ensure_ascii=False)}:"),
-            _json_text(one.column, one.kind),
+            json_text(one.column, one.kind),
         )
         for one in fields
     ]

@@ -32,7 +32,8 @@ from pyspark.sql.types import (
 )
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.frames.choices import Choice, type_name
+from tidemark.local_glue.frames.choices import Choice, choices_in, type_name
+from tidemark.local_glue.frames.text_values import json_text
 
 # Words in any case; those of SQL and of Python's names beside Glue's own.
 ATOMIC: dict[str, DataType] = {
@@ -164,7 +165,7 @@ def converted(column: Column, kind: DataType, target: DataType, what: str) -> Co
         ]
         return F.coalesce(*each) if each else _impossible(kind, target, what)
     if isinstance(kind, StructType | ArrayType | MapType) and isinstance(target, StringType):
-        return F.to_json(column)
+        return json_text(column, kind) if choices_in(kind) else F.to_json(column)
     if isinstance(target, NullType) or not _can_cast(kind, target):
         return _impossible(kind, target, what)
     return column.cast(target)

@@ -26,7 +26,7 @@ from tidemark.local_glue.readers.formats import Format, read_format
 from tidemark.local_glue.readers.jdbc import DRIVERS, read_jdbc
 from tidemark.local_glue.readers.predicates import SparkPredicate
 from tidemark.local_glue.readers.s3 import read_request
-from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS, s3_request
+from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS, is_true, s3_request
 from tidemark.local_glue.readers.spark_files import empty_frame
 from tidemark.local_glue.readers.table_partitions import partitions_to_read
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
@@ -45,6 +45,7 @@ CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
     "escape.delim": "escaper",
 }
 CATALOG_PREDICATE = "catalogPartitionPredicate"  # asked of the Data Catalog itself on AWS
+SPARK_SOURCE, CATALOG_SCHEMA = "useSparkDataSource", "useCatalogSchema"
 CRAWLED_PARTS = ("database", "schema", "table")
 DYNAMODB = "dynamodb"  # the classification of a table of DynamoDB, whose location is its ARN
 MAPPING = "mapping."  # before the name of a column, in a parameter of a SerDe
@@ -192,6 +193,9 @@ def _read_files(
     schema, keys = _schema(table.columns), dict(table.partition_keys)
     given = dict(additional_options)
     condition = _both(push_down_predicate, given.pop(CATALOG_PREDICATE, ""))
+    of_spark, of_catalog = given.pop(SPARK_SOURCE, False), given.pop(CATALOG_SCHEMA, False)
+    if is_true(of_spark) and not is_true(of_catalog):
+        note(RunWarning.SCHEMA_OF_FILES, table.full_name)
     request = s3_request(
         {"paths": [table.location], **_without_twin_bounds(options, given)},
         file_format.name,

@@ -194,6 +194,20 @@ def _group_size(options: Mapping[str, Any]) -> int | None:
     return size if options.get("groupFiles") == "inPartition" else None
 
 
+def hours(options: Mapping[str, Any], name: str) -> float | None:
+    """Return an option that is a number of hours, also a part of one; None where it is not given.
+
+    Raises:
+        UsageError: it is no number, or below 0.
+    """
+    value = options.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not re.fullmatch(r"\d+(\.\d*)?(e-?\d+)?", str(value).lower()):
+        raise UsageError(f"the option {name} is {value!r}; it must be a number of hours, 0 or more")
+    return float(value)
+
+
 def whole_number(options: Mapping[str, Any], name: str, at_least: int) -> int | None:
     """Return an option that is an integer, or one as text; None where it is not given.
 

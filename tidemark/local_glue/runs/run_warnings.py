@@ -105,6 +105,10 @@ class RunWarning(Enum):
     OPTION_IGNORED = (
         "{}: Glue does not know it here and goes on as if it were not given; compare its spelling"
     )
+    SCHEMA_OF_FILES = (
+        "the table {} is read with the columns that it declares; on AWS useSparkDataSource has "
+        "those of the files unless useCatalogSchema is true as well: set both"
+    )
     HEADER_IS_A_ROW = (
         "Spark knows no skip.header.line.count: the first line of each file of the table {} is a "
         "row in spark.sql, as on AWS; read it with from_catalog, or filter that row"

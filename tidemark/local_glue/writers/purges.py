@@ -28,8 +28,8 @@ from tidemark.local_glue.readers.predicates import SparkPredicate
 from tidemark.local_glue.readers.s3_options import (
     LOCAL_STORAGE_CLASS,
     STORAGE_CLASSES,
+    hours,
     storage_classes,
-    whole_number,
 )
 from tidemark.local_glue.runs.dataset_notes import note_written
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
@@ -55,7 +55,7 @@ class Purge:
         manifest: the URI of the folder for the lists of files; empty: none is written.
     """
 
-    retention_hours: int = RETENTION_HOURS
+    retention_hours: float = RETENTION_HOURS
     is_excluded: bool = False
     manifest: str = ""
 
@@ -165,13 +165,15 @@ def leave_storage_class(place: str, transition_to: object, options: Mapping[str,
 def _purge(options: Mapping[str, Any], known: tuple[str, ...]) -> Purge:
     if unknown := sorted(set(options) - set(known)):
         raise UsageError(f"there are no options {unknown} of a purge; allowed are {known}")
-    hours = whole_number(options, "retentionPeriod", at_least=0)
+    retention = hours(options, "retentionPeriod")
     excluded = storage_classes(options)
     manifest = str(options.get(MANIFEST) or "")
     if manifest:
         job_home().existing_path(manifest)  # before a file is deleted
     return Purge(
-        RETENTION_HOURS if hours is None else hours, LOCAL_STORAGE_CLASS in excluded, manifest
+        RETENTION_HOURS if retention is None else retention,
+        LOCAL_STORAGE_CLASS in excluded,
+        manifest,
     )
 
 

@@ -94,6 +94,14 @@ def test_the_table_of_a_choice_in_json_has_the_type_of_all_its_values(
     assert [tuple(row) for row in rows] == [(1, 1.0, "1"), (5000000000, 1.5, "x")]
 
 
+def test_a_struct_as_text_has_the_value_of_a_choice_itself(json_frame):
+    frame = json_frame({"a": 1, "s": {"c": 1, "d": [1]}}, {"a": 2, "s": {"c": "x", "d": ["y"]}})
+
+    rows = frame.resolveChoice(specs=[("s", "cast:string")]).toDF().sort("a").collect()
+
+    assert [row.s for row in rows] == ['{"c":1,"d":[1]}', '{"c":"x","d":["y"]}']
+
+
 NOTES = ((1, " b ", 'say "hi"'), (2, "", "a,b"), (3, None, "it's"), (4, "''", "|"))
 
 

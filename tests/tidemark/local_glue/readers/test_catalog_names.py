@@ -211,6 +211,17 @@ def test_a_declared_column_that_no_file_has_is_warned_of(spark, read, define, s3
     assert [text.split()[3] for text in warnings()] == ["gone", "origin.city"]
 
 
+@pytest.mark.parametrize("of_catalog", [True, False])
+def test_a_native_source_of_spark_has_the_declared_columns(read, define, s3, warnings, of_catalog):
+    define([{"Name": "id", "Type": "bigint"}])
+    s3.put("a.json", '{"id": 1, "more": 2}\n')
+
+    options = {"useSparkDataSource": True, "useCatalogSchema": of_catalog}
+    assert read(additional_options=options).collect() == [(1,)]
+
+    assert ["useCatalogSchema" in text for text in warnings()] == ([] if of_catalog else [True])
+
+
 def test_keys_of_one_file_that_differ_in_case_only_are_not_called_damage(glue_context, s3):
     s3.put("a.json", '{"Id": 1, "id": 2}\n')
 

@@ -63,6 +63,15 @@ def test_a_retention_of_0_hours_takes_every_file_and_leaves_the_path(glue_contex
     assert s3.folder.is_dir()
 
 
+def test_a_retention_is_also_a_part_of_an_hour(glue_context, s3, put):
+    put("old.json", 2)
+    put("new.json")
+
+    glue_context.purge_s3_path(s3.uri, {"retentionPeriod": 0.5})
+
+    assert left(s3) == ["new.json"]
+
+
 def test_files_of_an_excluded_storage_class_stay(glue_context, s3, put):
     put("a.json", 200)
 
@@ -144,6 +153,7 @@ def test_a_transition_warns_and_moves_nothing(glue_context, s3, put, monkeypatch
     ("options", "error", "what"),
     [
         ({"retentionPeriod": -1}, UsageError, "retentionPeriod is -1"),
+        ({"retentionPeriod": "1h"}, UsageError, "retentionPeriod is '1h'"),
         ({"retentionperiod": 1}, UsageError, "retentionperiod"),
         ({"excludeStorageClasses": ["COLD"]}, UsageError, "COLD"),
         ({"manifestFilePath": "s3://no-such-log/"}, EntityNotFoundError, "NoSuchBucket"),
