@@ -4,6 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 """
 
 import re
+from decimal import Decimal
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
@@ -23,6 +24,7 @@ from pyspark.sql.types import (
     LongType,
     MapType,
     NullType,
+    NumericType,
     ShortType,
     StringType,
     StructField,
@@ -35,6 +37,13 @@ from tidemark.errors import UsageError
 from tidemark.local_glue.frames.choices import Choice, choices_in, type_name
 from tidemark.local_glue.frames.text_values import json_text
 
+# Integers, and the first number that each does not hold.
+ENDS: dict[type[DataType], int] = {
+    ByteType: 2**7,
+    ShortType: 2**15,
+    IntegerType: 2**31,
+    LongType: 2**63,
+}
 # Words in any case; those of SQL and of Python's names beside Glue's own.
 ATOMIC: dict[str, DataType] = {
     **dict.fromkeys(("string", "varchar", "char", "text", "str"), StringType()),
@@ -168,7 +177,19 @@ def converted(column: Column, kind: DataType, target: DataType, what: str) -> Co
         return json_text(column, kind) if choices_in(kind) else F.to_json(column)
     if isinstance(target, NullType) or not _can_cast(kind, target):
         return _impossible(kind, target, what)
-    return column.cast(target)
+    return _within(column, kind, target)
+
+
+def _within(column: Column, kind: DataType, target: DataType) -> Column:
+    """Return a value as another type; of a number too large for an integer null, not another one.
+
+    Spark's own cast of 5000000000 to int is 705032704.
+    """
+    value, end = column.cast(target), ENDS.get(type(target))
+    if end is None or not isinstance(kind, NumericType) or ENDS.get(type(kind), end + 1) <= end:
+        return value
+    exact = int if isinstance(kind, IntegralType) else Decimal  # a narrower end is a long
+    return F.when((column > F.lit(exact(-end - 1))) & (column < F.lit(exact(end))), value)
 
 
 def _impossible(kind: DataType, target: DataType, what: str) -> Column:

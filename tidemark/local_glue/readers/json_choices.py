@@ -28,9 +28,10 @@ from pyspark.sql.types import (
 )
 
 from tidemark.local_glue.frames.choices import Choice, Steps, Value, built
+from tidemark.local_glue.readers.csv_casts import is_cast
 from tidemark.local_glue.readers.declared_columns import numbered
+from tidemark.local_glue.readers.json_casts import cast_of, is_time
 from tidemark.local_glue.readers.json_kinds import JAVA, MOST_DIGITS
-from tidemark.local_glue.readers.json_times import is_time, time_of
 from tidemark.local_glue.readers.mixed_types import failing, misfit
 
 STRING = "s"  # before a string; no other value of JSON begins with it
@@ -107,28 +108,28 @@ def member_of(document: Column, name: str, kind: DataType) -> Column:
     return _value(_numbered(found, kind), kind, name)
 
 
-def misfit_time(column: Column, kind: DataType, steps: Steps, time: DataType) -> Column:
-    """Return whether at a place of a value is a text that is no time.
+def is_misfit(column: Column, kind: DataType, steps: Steps, declared: DataType) -> Column:
+    """Return whether at a place of a value is a text that is not of the type there.
 
     Args:
         column: that was parsed as the `raw_type` of its type, with fields by their positions.
         kind: with choices.
-        steps: the place, of `time_places`.
-        time: the type there.
+        steps: the place, of `cast_places`.
+        declared: the type there.
     """
     if not steps:
-        return column.startswith(STRING) & time_of(_unmarked(column), time).isNull()
+        return column.startswith(STRING) & cast_of(_unmarked(column), declared).isNull()
     step, *rest = steps
     match kind:
         case StructType():
             place = kind.names.index(step[1:])
             inner = kind.fields[place].dataType
-            return misfit_time(column.getField(str(place)), inner, tuple(rest), time)
+            return is_misfit(column.getField(str(place)), inner, tuple(rest), declared)
         case ArrayType(elementType=inner):
-            return F.exists(column, lambda one: misfit_time(one, inner, tuple(rest), time))
+            return F.exists(column, lambda one: is_misfit(one, inner, tuple(rest), declared))
         case MapType(valueType=inner):
             each = F.map_values(column)
-            return F.exists(each, lambda one: misfit_time(one, inner, tuple(rest), time))
+            return F.exists(each, lambda one: is_misfit(one, inner, tuple(rest), declared))
     raise AssertionError(f"{kind} has no {steps}")
 
 
@@ -178,13 +179,13 @@ def _unmarked(text: Column) -> Column:
 
 def _converted(text: Column, kind: DataType, path: str) -> Column:
     """Return what Spark makes of a value of JSON; where that is nothing, the action fails."""
-    value = _time(text, kind) if is_time(kind) else _parsed_as(text, kind)
+    value = _cast(text, kind) if is_cast(kind) else _parsed_as(text, kind)
     error = failing(misfit(path, kind, _text(text)), kind)
     return F.when(text.isNotNull() & value.isNull(), error).otherwise(value)
 
 
-def _time(text: Column, kind: DataType) -> Column:
-    return time_of(F.when(text.startswith(STRING), _unmarked(text)).otherwise(text), kind)
+def _cast(text: Column, kind: DataType) -> Column:
+    return cast_of(F.when(text.startswith(STRING), _unmarked(text)).otherwise(text), kind)
 
 
 def _parsed_as(text: Column, kind: DataType) -> Column:
@@ -211,7 +212,7 @@ def _times_and_texts(text: Column, kind: Choice, *, has_numbers: bool) -> dict[s
     string = next((one for one in kind if isinstance(one.dataType, StringType)), None)
     if time is None or string is None:
         return {}
-    is_text, found = text.startswith(STRING), _time(text, time.dataType)
+    is_text, found = text.startswith(STRING), _cast(text, time.dataType)
     is_number = F.lit(not has_numbers) & text.rlike(r"^-?[0-9]+$")
     return {
         time.name: F.when(is_text | is_number, found),

@@ -11,14 +11,16 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from tidemark.local_glue.bookmarks.session import folder_of
+from tidemark.local_glue.frames.choices import quoted
 from tidemark.local_glue.readers.conformed import note_missing
 from tidemark.local_glue.readers.declared_choices import declared_kind
 from tidemark.local_glue.readers.declared_columns import numbered
 from tidemark.local_glue.readers.formats import Format
+from tidemark.local_glue.readers.json_casts import cast_places, pruned, with_texts
 from tidemark.local_glue.readers.json_choices import (
     has_choice,
+    is_misfit,
     marked,
-    misfit_time,
     raw_type,
     with_choices,
 )
@@ -26,7 +28,6 @@ from tidemark.local_glue.readers.json_errors import without_errors
 from tidemark.local_glue.readers.json_kinds import Kinds, kinds_in, schema_of_records
 from tidemark.local_glue.readers.json_lines import LINE, records, texts_of
 from tidemark.local_glue.readers.json_path import document_with, record_type, select_records
-from tidemark.local_glue.readers.json_times import only_times, time_places, with_texts
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import naming_the_file
 
@@ -107,26 +108,29 @@ def declared_documents(found: Documents, json: Format, path: str) -> Documents:
         return kind
 
     schema = document_with(found.schema, path, declared)
-    return _with_misfit_times(Documents(found.texts, schema, found.are_lines))
+    return _with_misfits(replace(found, schema=schema), found.schema)
 
 
-def _with_misfit_times(found: Documents) -> Documents:
-    """Return documents with a choice where a text is not the date or timestamp of its table.
+def _with_misfits(wanted: Documents, found: StructType) -> Documents:
+    """Return documents with a choice where a text is not the time or decimal of its table.
 
-    If there are dates or timestamps, one pass over the documents finds these places.
+    Where there are texts for such columns, one pass over the documents finds these places.
     """
-    timed = only_times(found.schema)
-    if not timed.fields:
-        return found
-    rows = _parsed(found.texts, timed)
-    record = F.struct(*rows.columns).cast(numbered(raw_type(timed)))
-    places = list(time_places(timed))
-    flags = [misfit_time(record, timed, steps, kind) for steps, kind in places]
+    places = list(cast_places(wanted.schema, found))
+    if not places:
+        return wanted
+    asked = pruned(wanted.schema, [steps for steps, _ in places])
+    assert isinstance(asked, StructType)  # noqa: S101 (for the type checker: of a struct)
+    rows = _parsed(wanted.texts, asked)
+    record = F.struct(*[F.col(quoted(name)) for name in rows.columns]).cast(
+        numbered(raw_type(asked))
+    )
+    flags = [is_misfit(record, asked, steps, kind) for steps, kind in places]
     has = rows.agg(*[F.max(F.coalesce(flag, F.lit(False))) for flag in flags]).collect()[0]
     mixed = [steps for (steps, _), one in zip(places, has, strict=True) if one]
-    schema = with_texts(found.schema, mixed)
+    schema = with_texts(wanted.schema, mixed)
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of a struct)
-    return replace(found, schema=schema)
+    return replace(wanted, schema=schema)
 
 
 def _parsed(texts: DataFrame, schema: StructType, folders: Sequence[str] = ()) -> DataFrame:

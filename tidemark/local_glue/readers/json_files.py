@@ -11,6 +11,7 @@ from tidemark.errors import UsageError
 from tidemark.local_glue.readers.conformed import data_schema, note_missing
 from tidemark.local_glue.readers.declared_columns import in_files, numbered, twins
 from tidemark.local_glue.readers.formats import Format
+from tidemark.local_glue.readers.json_casts import casts_as_texts, with_casts
 from tidemark.local_glue.readers.json_dynamic import (
     declared_documents,
     documents,
@@ -29,7 +30,6 @@ from tidemark.local_glue.readers.json_lines import (
     texts_of,
 )
 from tidemark.local_glue.readers.json_path import document_with, select_records
-from tidemark.local_glue.readers.json_times import times_as_texts, with_times
 from tidemark.local_glue.readers.misread import json_reason
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
@@ -154,11 +154,11 @@ def _strict(
     json: Format,
     schema: StructType,
 ) -> DataFrame:
-    texts = times_as_texts(schema)
+    texts = casts_as_texts(schema)
 
     def reason(record: Column) -> Column:
         struct = F.struct(*[f"`{name}`" for name in schema.names]).cast(numbered(texts))
         return json_reason(texts, struct, record)
 
     rows = strict(reader, files, with_folders(texts, layout, json), "json", reason)
-    return with_times(rows, schema)
+    return with_casts(rows, schema)

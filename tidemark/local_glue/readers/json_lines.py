@@ -19,7 +19,7 @@ from tidemark.local_glue.bookmarks.session import folder_of
 from tidemark.local_glue.readers.compression import OTHER_CODECS, open_file
 from tidemark.local_glue.readers.declared_columns import OF_EMPTY, numbered
 from tidemark.local_glue.readers.formats import Format
-from tidemark.local_glue.readers.json_times import times_as_texts, with_times
+from tidemark.local_glue.readers.json_casts import casts_as_texts, with_casts
 from tidemark.local_glue.readers.misread import json_reason, refusing
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.python_files import TASKS_PER_CORE, read_rows
@@ -130,7 +130,7 @@ def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[st
         partition_columns: the names of the others.
     """
     corrupt = f"{RECORD} that does not parse"
-    declared, schema = schema, times_as_texts(schema)
+    declared, schema = schema, casts_as_texts(schema)
     parsed = StructType([*schema, StructField(corrupt, StringType())])
     options = {"columnNameOfCorruptRecord": corrupt}
     # A generator: Spark would parse a line again for each field that is asked for.
@@ -144,7 +144,7 @@ def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[st
         F.col(f"`{RECORD}`.`{place}`").cast(field.dataType).alias(field.name)
         for place, field in enumerate(schema)
     ]
-    return with_times(refusing(frame, bad, reason).select(*fields, *partitions), declared)
+    return with_casts(refusing(frame, bad, reason).select(*fields, *partitions), declared)
 
 
 def _elements() -> Column:

@@ -12,9 +12,9 @@ from tidemark.local_glue.bookmarks.path_patterns import WILDCARD
 from tidemark.local_glue.frames.choices import has_choices
 from tidemark.local_glue.frames.joins import union as union_of_types
 from tidemark.local_glue.readers.conformed import conformed_rows, data_schema, note_missing
+from tidemark.local_glue.readers.csv_casts import casts_as_texts, with_casts
 from tidemark.local_glue.readers.csv_choices import with_choices
 from tidemark.local_glue.readers.csv_heads import column_names
-from tidemark.local_glue.readers.csv_times import times_as_texts, with_times
 from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.misread import csv_reason, refusing
 from tidemark.local_glue.readers.partitions import Layout
@@ -39,8 +39,8 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
     reader = reader_of(spark, layout).options(**options)
 
     def read(group: Sequence[str], schema: StructType) -> DataFrame:
-        columns = with_folders(times_as_texts(schema), layout, csv)
-        frame = with_times(_and_bad(reader, group, columns), schema, CORRUPT, options)
+        columns = with_folders(casts_as_texts(schema), layout, csv)
+        frame = with_casts(_and_bad(reader, group, columns), schema, CORRUPT, options)
         if csv.is_dynamic:
             return with_choices(frame, schema, CORRUPT, options)
         return _without_bad(frame, schema, lambda line: csv_reason(schema, line, options))
@@ -112,19 +112,23 @@ def read_columns(
         DisagreementError: two files disagree on a type, no schema is declared, and it is no
             DynamicFrame, which has a choice then.
     """
-    reader = reader_of(spark, layout).option("mergeSchema", value=True)
+    reader = partial(_merging, spark, layout)
     if columnar.names is None:
-        return _undeclared(reader, files, columnar)
+        return _undeclared(reader(), files, columnar)
     try:
         frames = [_typed(reader, files, layout, columnar)]
     except DisagreementError:
         frames = [
             _typed(reader, group, layout, columnar)
-            for group in _alike(reader, files, columnar.name)
+            for group in _alike(reader(), files, columnar.name)
         ]
     found = [data_schema(frame, layout) for frame in frames]
     note_missing(columnar, found)
     return union(conformed_rows(frame, layout, columnar) for frame in frames)
+
+
+def _merging(spark: SparkSession, layout: Layout) -> DataFrameReader:
+    return reader_of(spark, layout).option("mergeSchema", value=True)
 
 
 def _undeclared(reader: DataFrameReader, files: Sequence[str], columnar: Format) -> DataFrame:
@@ -138,14 +142,21 @@ def _undeclared(reader: DataFrameReader, files: Sequence[str], columnar: Format)
 
 
 def _typed(
-    reader: DataFrameReader, files: Sequence[str], layout: Layout, columnar: Format
+    reader: Callable[[], DataFrameReader], files: Sequence[str], layout: Layout, columnar: Format
 ) -> DataFrame:
-    """Return the rows with the types of the files, and of their folders the declared ones."""
-    frame = load(reader, files, columnar.name)
+    """Return the rows with the types of the files, and of their folders the declared ones.
+
+    Args:
+        reader: makes a new reader each time, as one keeps the schema that it was given.
+        files: of one schema.
+        layout: their folders.
+        columnar: the format.
+    """
+    frame = load(reader(), files, columnar.name)
     if not layout.columns:
         return frame
     schema = with_folders(data_schema(frame, layout), layout, columnar)
-    return load(reader.schema(schema), files, columnar.name)
+    return load(reader().schema(schema), files, columnar.name)
 
 
 def _alike(reader: DataFrameReader, files: Sequence[str], format_name: str) -> list[list[str]]:

@@ -66,6 +66,18 @@ def test_a_value_that_cannot_be_converted_is_null(rows_of):
     assert mapped.errorsCount() == 0
 
 
+@pytest.mark.rule("Frames", source="SILENT", choice="null, not another number")
+def test_a_number_too_large_for_an_integer_is_null(rows_of):
+    frame = rows_of("n long, x double", (1, 1.9), (5000000000, 1e300), (-129, float("nan")))
+
+    mapped = frame.apply_mapping(
+        [("n", "long", "i", "int"), ("n", "long", "b", "byte"), ("x", "double", "l", "long")]
+    )
+
+    rows = [(1, 1, 1), (None, None, None), (-129, None, None)]
+    assert mapped.toDF().collect() == rows
+
+
 def test_nested_paths_of_sources_and_targets(rows_of, printed):
     frame = rows_of(
         "id int, s struct<x: string, `y.z`: int>, l array<struct<v: int>>",

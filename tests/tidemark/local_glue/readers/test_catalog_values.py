@@ -169,6 +169,20 @@ def test_a_data_frame_of_a_text_that_is_no_date_fails_by_column_and_value(
         frame.collect()
 
 
+@pytest.mark.parametrize(
+    ("classification", "text"),
+    [(CSV, 'd,n\n1.50,1\n"1,5",2\n'), ({}, '{"d": 1.50, "n": 1}\n{"d": "1,5", "n": 2}\n')],
+)
+def test_a_text_with_a_comma_is_no_decimal(glue_context, define, s3, classification, text):
+    define([{"Name": "d", "Type": "decimal(5,2)"}, {"Name": "n", "Type": "int"}], **classification)
+    s3.put("a", text)
+
+    frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
+
+    rows = frame.toDF().selectExpr("string(d.decimal)", "d.string", "n").collect()
+    assert sorted(rows, key=str) == [("1.50", None, 1), (None, "1,5", 2)]
+
+
 NESTED_TIMES = {"Name": "s", "Type": "struct<l:array<struct<t:timestamp>>,m:map<string,date>>"}
 
 
@@ -238,6 +252,15 @@ def test_a_line_of_another_length_fails_also_where_choices_are_made(read, define
 
     with pytest.raises(Exception, match="'2,JFK,3' does not parse"):
         read().collect()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_partitions_written_before_a_column_was_widened_are_read(spark, read, define, s3, kind):
+    define([{"Name": "id", "Type": "bigint"}], keys=[("day", "date")], classification=kind)
+    for value, day in (("1", "2024-05-01"), ("5000000000", "2024-05-02")):
+        spark.sql(f"SELECT {value} AS id").write.format(kind).save(f"{s3.uri}day={day}/")
+
+    assert sorted(row.id for row in read().collect()) == [1, 5000000000]
 
 
 def test_a_wider_or_a_narrower_number_is_read_if_it_fits(spark, read, define, s3):
