@@ -33,6 +33,7 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.metastore.json_names import (
     Names,
     misread_columns,
+    other_spellings,
     spelled,
     spelled_names,
 )
@@ -115,17 +116,20 @@ class Answers:
         found = spark_table(table)
         if found["provider"] == "json" and found["schema"] is None:
             found = spelled(found, self._names_in(table.location))
-            self._warn_of_text(table)
+            self._warn_of_json(table)
         if table.full_name not in self._warned:
             self._warned.add(table.full_name)
             _warn(table)
         return found
 
-    def _warn_of_text(self, table: CatalogTable) -> None:
-        """Note once which numbers of a table of JSON are text in its files, if that is seen."""
+    def _warn_of_json(self, table: CatalogTable) -> None:
+        """Note once what Spark does not read of a table of JSON, if that is seen in its files."""
         if table.full_name not in self._warned:
-            for name in misread_columns(table.columns, self._folder_of(table.location)):
+            folder = self._folder_of(table.location)
+            for name in misread_columns(table.columns, folder):
                 note(RunWarning.JSON_TEXT, f"{name} of the table {table.full_name}")
+            for name in other_spellings(folder):
+                note(RunWarning.JSON_CASE, f"{name} in the files of the table {table.full_name}")
 
     def _names_in(self, location: str) -> Names:
         """Return how the JSON below a place spells its names; asked once there are some."""

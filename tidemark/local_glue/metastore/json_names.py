@@ -33,6 +33,20 @@ def spelled_names(folder: Path) -> Names:
     return names
 
 
+def other_spellings(folder: Path) -> list[str]:
+    """Return the names that the first and the last file of a folder spell in several ways.
+
+    Of these Spark reads one, which is `spelled_names`, and null for the others.
+    """
+    ways = dict[tuple[str, ...], set[str]]()
+    for record in [*_first_records(folder), *_first_records(folder, is_last=True)]:
+        names: Names = {}
+        _see(record, (), names)
+        for path, name in names.items():
+            ways.setdefault(path, set()).add(name)
+    return [" and ".join(sorted(each)) for each in ways.values() if len(each) > 1]
+
+
 def misread_columns(columns: Sequence[Sequence[Any]], folder: Path) -> list[str]:
     """Return the columns of numbers and booleans that have text in the first file of a folder.
 
@@ -87,8 +101,8 @@ def _spelled_type(kind: str, path: tuple[str, ...], names: Names) -> str:
     return struct_of(fields)
 
 
-def _first_records(folder: Path) -> Iterator[Mapping[str, Any]]:
-    file = next(_files(folder), None)
+def _first_records(folder: Path, *, is_last: bool = False) -> Iterator[Mapping[str, Any]]:
+    file = next(_files(folder, is_last), None)
     if file is None:
         return
     with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
@@ -102,14 +116,14 @@ def _first_records(folder: Path) -> Iterator[Mapping[str, Any]]:
             yield record
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files that Spark shows, in the order of their names."""
+def _files(folder: Path, is_reversed: bool) -> Iterator[Path]:
+    """Yield the files that Spark shows, in the order of their names, or against it."""
     if not folder.is_dir():
         return
-    for entry in sorted(folder.iterdir()):
+    for entry in sorted(folder.iterdir(), reverse=is_reversed):
         if is_hidden(entry.name):
             continue
         if entry.is_dir():
-            yield from _files(entry)
+            yield from _files(entry, is_reversed)
         elif entry.stat().st_size:
             yield entry

@@ -122,6 +122,10 @@ class RunWarning(Enum):
         "reads null for such a text here, and the SerDe may convert it on AWS; read the table with "
         "from_catalog, which makes a choice of it, or declare a string and cast it"
     )
+    JSON_CASE = (
+        "one name is spelled {}: spark.sql reads one of these spellings and null for the others, "
+        "where the SerDe takes all on AWS; read the table with from_catalog, which takes all too"
+    )
     SERDE_JAR = (
         "on AWS, Spark reads the table {} with its SerDe, whose jar a job needs in --extra-jars: "
         "s3://crawler-public/json/serde/json-serde.jar"

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import gzip
 
-from tidemark.local_glue.metastore.json_names import misread_columns, spelled, spelled_names
+from tidemark.local_glue.metastore.json_names import (
+    misread_columns,
+    other_spellings,
+    spelled,
+    spelled_names,
+)
 
 
 def test_names_are_those_of_the_first_file_that_has_some(tmp_path):
@@ -57,3 +62,13 @@ def test_numbers_that_are_text_in_the_first_file_are_misread(tmp_path):
 
     assert misread_columns(columns, tmp_path) == ["id", "ok"]
     assert misread_columns(columns, tmp_path / "not there") == []
+
+
+def test_names_of_the_first_and_the_last_file_are_spelled_in_several_ways(tmp_path):
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1/a.json").write_text('{"Id": 1, "s": {"A": 1}, "n": 1}\n{"s": {"a": 1}}\n')
+    (tmp_path / "day=2").mkdir()
+    (tmp_path / "day=2/b.json").write_text('{"id": 2, "n": 1}\n')
+
+    assert sorted(other_spellings(tmp_path)) == ["A and a", "Id and id"]
+    assert other_spellings(tmp_path / "day=2") == []
