@@ -19,7 +19,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tidemark.local_glue.frames.choices import ELEMENT, VALUE, Choice, Steps, choice_of, quoted
+from tidemark.local_glue.frames.choices import ELEMENT, VALUE, Choice, Steps, choice_of
 from tidemark.local_glue.readers.csv_casts import is_cast
 from tidemark.local_glue.readers.declared_columns import numbered
 from tidemark.local_glue.readers.mixed_types import failing, misfit
@@ -73,20 +73,21 @@ def with_casts(frame: DataFrame, schema: StructType) -> DataFrame:
     """Return rows with their times and decimals; a text that is none fails the action.
 
     Args:
-        frame: columns as `casts_as_texts` has them, and others.
+        frame: first the columns as `casts_as_texts` has them, of which names may differ in case
+            only; then others.
         schema: the declared columns.
     """
-    cast = {one.name: one.dataType for one in schema if has_casts(one.dataType)}
-    if not cast:
+    if not has_casts(schema):
         return frame
-    return frame.select(
-        *[
-            cast_value(F.col(quoted(name)), cast[name], name).alias(name)
-            if name in cast
-            else F.col(quoted(name))
-            for name in frame.columns
-        ]
-    )
+    names = frame.columns
+    columns = [F.col(str(place)) for place in range(len(names))]
+    cast = [
+        cast_value(column, one.dataType, one.name)
+        for column, one in zip(columns, schema, strict=False)
+    ]
+    each = zip([*cast, *columns[len(cast) :]], names, strict=True)
+    numbered_frame = frame.toDF(*map(str, range(len(names))))
+    return numbered_frame.select(*[column.alias(name) for column, name in each])
 
 
 def cast_value(column: Column, kind: DataType, path: str) -> Column:

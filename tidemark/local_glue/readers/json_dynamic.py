@@ -11,7 +11,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from tidemark.local_glue.bookmarks.session import folder_of
-from tidemark.local_glue.frames.choices import quoted
 from tidemark.local_glue.readers.conformed import note_missing
 from tidemark.local_glue.readers.declared_choices import declared_kind
 from tidemark.local_glue.readers.declared_columns import numbered
@@ -122,9 +121,8 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
     asked = pruned(wanted.schema, [steps for steps, _ in places])
     assert isinstance(asked, StructType)  # noqa: S101 (for the type checker: of a struct)
     rows = _parsed(wanted.texts, asked)
-    record = F.struct(*[F.col(quoted(name)) for name in rows.columns]).cast(
-        numbered(raw_type(asked))
-    )
+    rows = rows.toDF(*map(str, range(len(asked))))  # names may differ in case only
+    record = F.struct(*[F.col(name) for name in rows.columns]).cast(numbered(raw_type(asked)))
     flags = [is_misfit(record, asked, steps, kind) for steps, kind in places]
     has = rows.agg(*[F.max(F.coalesce(flag, F.lit(False))) for flag in flags]).collect()[0]
     mixed = [steps for (steps, _), one in zip(places, has, strict=True) if one]

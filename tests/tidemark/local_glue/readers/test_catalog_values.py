@@ -217,6 +217,21 @@ def test_texts_of_json_that_are_no_times_make_choices_at_every_depth(
     ]
 
 
+@pytest.mark.parametrize("is_dynamic", [True, False])
+def test_times_of_json_have_keys_of_any_case(glue_context, define, s3, is_dynamic):
+    define(TIMES)
+    s3.put("a.json", '{"d": "2024-12-01", "T": 0}\n{"D": "2024-12-02", "t": "2024-12-01"}\n')
+
+    source = glue_context.create_dynamic_frame if is_dynamic else glue_context.create_data_frame
+    frame = source.from_catalog("lake", s3.folder.name)
+    rows = (frame.toDF() if is_dynamic else frame).selectExpr("string(d)", "string(t)").collect()
+
+    assert sorted(map(tuple, rows)) == [
+        ("2024-12-01", "1970-01-01 00:00:00"),
+        ("2024-12-02", "2024-12-01 00:00:00"),
+    ]
+
+
 def test_times_of_json_stay_beside_numbers_and_texts(glue_context, define, s3):
     define([*TIMES, {"Name": "n", "Type": "int"}])
     lines = ['{"d": 5, "t": "x", "n": 1}', '{"d": "no", "t": 0, "n": "one"}', '{"d": "2024-12-01"}']
