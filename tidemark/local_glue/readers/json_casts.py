@@ -24,8 +24,6 @@ from tidemark.local_glue.readers.csv_casts import is_cast
 from tidemark.local_glue.readers.declared_columns import numbered
 from tidemark.local_glue.readers.mixed_types import failing, misfit
 
-STRING = "string"  # the part of a choice that has the texts
-
 
 def is_time(kind: DataType) -> bool:
     """Return whether a type is a date or a timestamp."""
