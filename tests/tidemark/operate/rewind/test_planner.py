@@ -416,6 +416,47 @@ def test_a_job_behind_that_has_not_run_since_reads_all_of_it_as_new(facts):
     assert (effect.verdict, effect.why) == ("right", "has read nothing of what is undone")
 
 
+@pytest.mark.parametrize("with_downstream", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "verdict"), [("append", "unknown"), ("overwrite_partitions", "right")]
+)
+@pytest.mark.parametrize("has_checkpoint", [False, True])
+def test_a_backfill_of_a_job_behind_may_have_read_what_is_undone(
+    facts, with_downstream, mode, verdict, has_checkpoint
+):
+    """Its incremental runs have not, so they read all of it as new, and add it to what it wrote."""
+    ingest, publish = facts.tracks
+    kept = [one for one in facts.checkpoints if one.run_id not in ("jr_p2", "jr_p3")]
+    kept = [
+        replace(one, written=(DatasetWritten(MART, mode),)) if one.job_name == "publish" else one
+        for one in kept
+    ]
+    by_fill = replace(
+        checkpoint("publish", "jr_fill", 360, RAW, MART, "append", None), arguments=FILL
+    )
+    runs = [one for one in facts.runs if one.run_id not in ("jr_p2", "jr_p3")]
+    facts = replace(
+        facts,
+        checkpoints=[*kept, by_fill] if has_checkpoint else kept,
+        tracks=[ingest, replace(publish, moves=publish.moves[2:])],
+        runs=[*runs, KnownRun("jr_fill", "publish", 350, "SUCCEEDED", 360, FILL)],
+    )
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"), clears=True, with_downstream=with_downstream)
+
+    (effect,) = of(plan, "publish").effects
+    assert effect.verdict == verdict
+    assert ("run jr_fill of a backfill may have read" in effect.why) == (mode == "append")
+
+
+def test_a_backfill_that_went_on_when_the_position_was_committed_has_written_since(facts):
+    slow = KnownRun("jr_fill", "publish", 210, "SUCCEEDED", 230, FILL)
+
+    plan = plan_rewind(replace(facts, runs=[*facts.runs, slow]), ["publish"], to("jr_p2"))
+
+    assert [effect.verdict for effect in of(plan, "publish").effects] == ["unknown"]
+
+
 @pytest.mark.parametrize(("position", "verdict"), [(FILES, "unknown"), (None, "right")])
 def test_a_target_that_holds_what_one_run_has_read_is_not_called_safe(facts, position, verdict):
     replaced = [
