@@ -11,7 +11,7 @@ from tidemark.errors import UsageError
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun, Move, Start, Track
 from tidemark.operate.rewind.planner import plan_rewind
-from tidemark.operate.rewind.refusals import resolve_run
+from tidemark.operate.rewind.refusals import check_fits, resolve_run
 
 FILES = {"kind": "files", "until_ms": 1}
 KEYS = {"kind": "keys", "values": {"id": 1}}
@@ -370,6 +370,24 @@ def test_a_job_that_was_removed_or_added_since_is_named(facts):
 def test_a_job_without_state_cannot_be_rewound(facts):
     with pytest.raises(UsageError, match="job ingest keeps neither bookmark nor watermark"):
         plan_rewind(replace(facts, tracks=facts.tracks[1:]), ["ingest"], to("jr_i1"))
+
+
+def test_more_watermarks_than_a_transaction_moves_are_refused_before_anything_is(facts):
+    by_source = [
+        Track(
+            "ingest",
+            "marks",
+            [Move(n, "commit", f"jr_i{n}", 100 * n + 10, {"id": str(n)}) for n in (2, 1)],
+            source=f"s{number}",
+        )
+        for number in range(51)
+    ]
+    fits = plan_rewind(replace(facts, tracks=by_source[1:]), ["ingest"], to("jr_i1"))
+    more = plan_rewind(replace(facts, tracks=by_source), ["ingest"], to("jr_i1"))
+
+    check_fits(fits)
+    with pytest.raises(UsageError, match=r"51 watermarks of table marks would go back.* moves 50"):
+        check_fits(more)
 
 
 def test_jobs_of_several_pipelines_are_refused(facts):
