@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -19,7 +20,7 @@ from tests.tidemark.cli.test_deployed import (  # noqa: F401 (fixtures)
 from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_glue.rewinds.steps import WatermarkStep
 from tidemark.local_glue.store.database import JobRun
-from tidemark.operate.rewind.stage_claims import now_ms
+from tidemark.operate.rewind.stage_claims import Claim, now_ms
 from tidemark.operate.rewind.stage_records import StageRecord, key_of
 
 TABLE = "rewinds-of-prod"
@@ -39,6 +40,10 @@ class World:
 
     def begin(self) -> None:
         self.put(replace(BOTH, holder="another", held_ms=now_ms()))
+
+    def undo(self) -> None:
+        done = replace(BOTH, runs=(), watermarks=())
+        self.put(replace(done, state="undoing", holder="another", held_ms=now_ms()))
 
     def load(self) -> None:
         base = self.watermarks.latest("load")
@@ -138,3 +143,26 @@ def test_of_several_rewinds_the_last_one_is_undone_first_and_none_beside_one_at_
     assert_one_clear_line_after(beside, 2, "rewind 3, of ada, was worked on ")
     assert undone.exit_code == 0, undone.output
     assert world.state == ("jr_r4", 2)
+
+
+@pytest.mark.parametrize("begins", ["undo", "start"])
+def test_what_begins_in_the_same_instant_is_seen_and_nothing_is_changed(world, monkeypatch, begins):
+    put_new = Claim.put_new
+
+    def put_beside(claim: Claim) -> None:
+        put_new(claim)
+        getattr(world, begins)()
+
+    world.put(replace(BOTH, state="done", runs=(), watermarks=()))
+    monkeypatch.setattr(Claim, "put_new", put_beside)
+
+    refused = world.rewind(*TO_FIRST[1:], "--yes")
+
+    said = {"undo": "rewind 1, of ada, was worked on ", "start": "runs go on: report jr_r4"}
+    assert_one_clear_line_after(refused, 2, said[begins])
+    assert world.state == ("jr_r3", 2)
+    listed = json.loads(world.rewind("--list", "--format", "json").stdout)
+    assert [one["state"] for one in listed] == [
+        "undone",
+        "undoing" if begins == "undo" else "done",
+    ]

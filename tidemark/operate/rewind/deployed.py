@@ -130,25 +130,14 @@ class StageRewinds:
         self._check_no_runs(record)
         if self.table is None:
             return self._finish(record, None)
-        self._put_new(record)
-        return self._finish(record, Claim(self.dynamodb, self.table, record, record.holder))
-
-    def _put_new(self, record: StageRecord) -> None:
-        try:
-            self.dynamodb.put_item(
-                TableName=self.table,
-                Item=record.to_item(),
-                ConditionExpression="attribute_not_exists(runId)",
-            )
-        except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
-            raise UsageError(
-                "somebody else rewinds this stage now; nothing was changed: plan it again"
-            ) from error
+        claim = Claim(self.dynamodb, self.table, record, record.holder)
+        claim.put_new()
+        self._check_alone(claim, UNDONE)
+        return self._finish(record, claim)
 
     def _finish(self, record: StageRecord, claim: Claim | None) -> StageRecord | None:
         """Do what a record says, all of which may be repeated; return it as done."""
         with claim.until_it_fails() if claim else nullcontext():
-            self._check_no_runs(record)
             self._reset([(job, to) for job, _, to in record.runs], claim)
             self._rewind(record, record.watermarks, "rewind", claim)
             return _ended(record, DONE, claim)
@@ -202,10 +191,24 @@ class StageRewinds:
         now = standing(self.glue, self.dynamodb, found)
         check_may_be_undone(found, now)
         claim = self._claim(found, UNDOING)
+        self._check_alone(claim, found.state)
         with claim.until_it_fails():
             self._rewind(found, now.watermarks, "undo of rewind", claim)
             self._reset(now.bookmarks[::-1], claim)
             return _ended(found, UNDONE, claim) or found, now.moved
+
+    def _check_alone(self, claim: Claim, before: str) -> None:
+        """Refuse to go on, as before it began, if another rewind or a run began at the same time.
+
+        Of two commands that begin at once each sees the other, and both may be refused.
+        """
+        others = [one for one in self.records() if one.number != claim.record.number]
+        try:
+            check_none_is_open(self.glue.names.stage, others, now_ms())
+            self._check_no_runs(claim.record)
+        except BaseException:
+            claim.end(before)
+            raise
 
     def _check_no_runs(self, record: StageRecord) -> None:
         going = [

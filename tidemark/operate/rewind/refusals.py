@@ -10,9 +10,9 @@ from tidemark.operate.rewind.cut import Cut, Target
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun
 from tidemark.operate.rewind.plan import Plan
 from tidemark.operate.run_ids import ids_meant
-from watermarks.admin.together import MOST
 
 SHOWN = 8
+MOST_WATERMARKS = 50  # of a table: what `WatermarkAdmin.rewind_together` takes
 
 
 def check_request(facts: Facts, jobs: Sequence[str], to: Target) -> None:
@@ -113,10 +113,10 @@ def check_fits(plan: Plan) -> None:
         UsageError: they are too many.
     """
     for table, count in Counter(one.kind for one in plan.states).items():
-        if table != BOOKMARK and count > MOST:
+        if table != BOOKMARK and count > MOST_WATERMARKS:
             raise UsageError(
                 f"{count} watermarks of table {table} would go back, and one transaction of "
-                f"DynamoDB moves {MOST}: rewind fewer jobs at once"
+                f"DynamoDB moves {MOST_WATERMARKS}: rewind fewer jobs at once"
             )
 
 

@@ -62,6 +62,23 @@ class Claim:
     record: StageRecord
     holder: str
 
+    def put_new(self) -> None:
+        """Record a rewind that its own command works on.
+
+        Raises:
+            UsageError: another one has its number.
+        """
+        try:
+            self.dynamodb.put_item(
+                TableName=self.table,
+                Item=self.record.to_item(),
+                ConditionExpression="attribute_not_exists(runId)",
+            )
+        except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
+            raise UsageError(
+                "somebody else rewinds this stage now; nothing was changed: plan it again"
+            ) from error
+
     def take(self, at_ms: int, state: str = "") -> None:
         """Begin to work on a rewind that was read, and record the state that it has meanwhile.
 
