@@ -85,8 +85,9 @@ def _go_back_or_on(rewinds: "StageRewinds", request: Request) -> None:
     if not request.yes:
         which = "the last rewind" if request.undo == LAST else f"rewind {number}"
         click.confirm(f"Undo {which}?", abort=True)
-    undone = rewinds.undo(number)
-    _tell(undone, request, f"rewind {undone.number} is undone")
+    undone, stayed = rewinds.undo(number)
+    besides = f"; {', '.join(stayed)} moved on since it was interrupted, and stays so"
+    _tell(undone, request, f"rewind {undone.number} is undone{besides if stayed else ''}")
 
 
 def _rewinds(glue: "Glue") -> tuple["StageRewinds", dict[str, list[str]]]:

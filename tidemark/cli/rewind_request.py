@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 BEGINNING = "beginning"
 PREVIOUS = "previous"
 LAST = "last"
+MOST_WHY, MOST_ACTOR = 9_000, 900  # bytes: what the table of watermarks has room for, and a number
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 
 
@@ -47,8 +48,11 @@ class Request:
         """Refuse options that do not go together.
 
         Raises:
-            UsageError: they do not, or one is missing.
+            UsageError: they do not, one is missing, or cannot be recorded.
         """
+        _check_text("--actor", self.actor, MOST_ACTOR)
+        if self.why:
+            _check_text("--why", self.why, MOST_WHY)
         kinds = [self.undo is not None, self.resume, self.lists]
         if any(kinds) and (self.jobs or self.to or sum(kinds) > 1):
             raise UsageError("--undo, --resume and --list each stand alone: leave out JOB and --to")
@@ -73,7 +77,21 @@ class Request:
             return self.why
         if not sys.stdin.isatty():
             raise UsageError("say why, for the record: --why TEXT")
-        return str(click.prompt("Why, for the record"))
+        why = str(click.prompt("Why, for the record"))
+        _check_text("why", why, MOST_WHY)
+        return why
+
+
+def _check_text(option: str, text: str, most: int) -> None:
+    """Refuse what the record of a rewind cannot hold."""
+    if not text.strip():
+        raise UsageError(f"{option} {text!r} says nothing: give a text, for the record")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{option} {text[:40]!r} is no UTF-8: write it again") from error
+    if size > most:
+        raise UsageError(f"{option} has {size:,} bytes ({text[:40]!r}…): give at most {most:,}")
 
 
 def number_of(request: Request) -> int | None:
@@ -132,11 +150,11 @@ def with_declared(facts: "Facts", assembly: "Assembly") -> "Facts":
 def plan_of(facts: "Facts", request: Request) -> "Plan":
     """Return the plan that a request asks for."""
     from tidemark.operate.rewind.planner import plan_rewind
-    from tidemark.operate.rewind.refusals import check_jobs
+    from tidemark.operate.rewind.refusals import check_fits, check_jobs
 
     check_jobs(facts, request.jobs)
     jobs = list(dict.fromkeys(request.jobs))
-    return plan_rewind(
+    plan = plan_rewind(
         facts,
         jobs,
         target_of(facts, jobs, request.to or ""),
@@ -144,6 +162,8 @@ def plan_of(facts: "Facts", request: Request) -> "Plan":
         clears=request.clear,
         accepts_changes=request.accept_changes,
     )
+    check_fits(plan)
+    return plan
 
 
 def show_plan(plan: "Plan", request: Request, files: Sequence[str]) -> None:

@@ -121,6 +121,9 @@ def test_the_answer_no_changes_nothing(app, home):
         (("--resume",), "no rewind was interrupted"),
         (("load-ü", "--to", "l1", "--format", "json"), "--format json does not ask"),
         (("load-ü", "--to", "l1", "--yes"), "say why, for the record: --why TEXT"),
+        (("load-ü", "--to", "l1", "--yes", "--why", "x", "--actor", ""), "--actor '' says nothing"),
+        (("load-ü", "--to", "l1", "--yes", "--why", "ü" * 4501), "--why has 9,002 bytes"),
+        (("load-ü", "--to", "l1", "--yes", "--why", "\udcff"), "is no UTF-8"),
         (("load-ü", "--to", "l1", "--clear", "--yes", "--why", "x"), "cannot be proven"),
     ],
 )

@@ -87,13 +87,16 @@ def test_what_was_not_started_is_told_with_what_it_waits_for():
         ("7d", NOW - timedelta(days=7)),
         ("2026-01-30", datetime(2026, 1, 30, tzinfo=UTC)),
         ("2026-01-30T06:00", datetime(2026, 1, 30, 6, tzinfo=UTC)),
+        ("2026-01-30T06:00+02:00", datetime(2026, 1, 30, 4, tzinfo=UTC)),
     ],
 )
 def test_since_is_a_distance_or_a_date(text, at):
     assert since_of(text, NOW) == at
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "-1d", "12", "999999999d", "2026-13-01"])
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "-1d", "12", "999999d", "2026-13-01", "0001-01-01T00:00+14:00"]
+)
 def test_other_texts_are_refused_for_since(text):
     with pytest.raises(UsageError, match="--since"):
         since_of(text, NOW)

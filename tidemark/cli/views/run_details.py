@@ -130,7 +130,10 @@ def _cost(details: RunDetails) -> str:
 
 
 def _work(details: RunDetails) -> str:
-    found = [f"took {took(details.run)}" if details.run.ended_at else "goes on"]
+    run = details.run
+    found = ["when it ended is not known" if run.is_final else "goes on"]
+    if run.ended_at:
+        found = [f"took {took(run)}"]
     if details.jvm:
         found.append(f"JVM {details.jvm}")
     if details.rows_read is not None:

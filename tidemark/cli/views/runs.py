@@ -41,16 +41,16 @@ def since_of(text: str | None, now: datetime) -> datetime | None:
     """
     if text is None:
         return None
-    if match := SINCE.fullmatch(text):
-        return now - timedelta(**{UNITS[match["unit"]]: int(match["count"])})
     try:
+        if match := SINCE.fullmatch(text):
+            return now - timedelta(**{UNITS[match["unit"]]: int(match["count"])})
         at = datetime.fromisoformat(text)
-    except ValueError as error:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:  # also before the first year, or after the last
         raise UsageError(
             f"--since {text!r} is no time; allowed: 30m, 12h, 7d, or a date in UTC such as "
             "2026-01-31 or 2026-01-31T06:00"
         ) from error
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def runs_listing(runs: Sequence[Run], counts: Counts | None = None, room: int = 80) -> Listing:

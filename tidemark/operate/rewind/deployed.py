@@ -3,7 +3,7 @@
 AWS has no transaction over bookmarks and watermarks. So what is to be done is recorded in a
 watermark table of the stage first: a rewind that was interrupted is repeated or taken back.
 
-    ~rewind / 000001   the steps, who and why: begun ──▶ done | undone
+    ~rewind / 000001   the steps, who and why: begun ──▶ done ──▶ undoing ──▶ undone
     ResetJobBookmark   job by job, what lies behind first; may be repeated
     watermarks         one transaction a table; may be repeated
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.rewinds.steps import Steps, WatermarkStep
+from tidemark.local_glue.rewinds.steps import WatermarkStep
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import runs_of_job
 from tidemark.operate.rewind.facts import BOOKMARK, KnownRun
@@ -27,7 +27,23 @@ from tidemark.operate.rewind.stage_claims import (
     now_ms,
 )
 from tidemark.operate.rewind.stage_facts import entry_of
-from tidemark.operate.rewind.stage_records import BEGUN, DONE, RECORDS, UNDONE, StageRecord
+from tidemark.operate.rewind.stage_records import (
+    BEGUN,
+    DONE,
+    RECORDS,
+    UNDOING,
+    UNDONE,
+    StageRecord,
+    reason_of,
+)
+from tidemark.operate.rewind.stage_standing import (
+    check_is_the_last,
+    check_may_be_finished,
+    check_may_be_undone,
+    check_none_is_open,
+    run_in_force,
+    standing,
+)
 from watermarks import WatermarkAdmin
 from watermarks.admin import Rewind
 
@@ -65,13 +81,7 @@ class StageRewinds:
         Raises:
             UsageError: one is.
         """
-        for one in self.records():
-            if one.state == BEGUN:
-                raise UsageError(
-                    f"rewind {one.number} was interrupted and is half done; `tidemark rewind "
-                    f"--deployed {self.glue.names.stage} --resume` finishes it, `--undo "
-                    f"{one.number}` takes it back"
-                )
+        check_none_is_open(self.glue.names.stage, self.records(), now_ms())
 
     def carry_out(
         self,
@@ -94,13 +104,12 @@ class StageRewinds:
                 "rewound in one step that survives a crash: rewind one job after the other, or "
                 "give a job of the pipeline watermark=True"
             )
+        records = self.records()  # before all that is checked: who begins since has the number
+        check_none_is_open(self.glue.names.stage, records, now_ms())
         for state in bookmarks:
             entry = entry_of(self.glue, state.job)
             if entry is None or int(entry["Version"]) != state.from_version:
-                raise UsageError(
-                    f"the bookmark of {state.job} has moved since it was planned; nothing was "
-                    "changed: plan it again"
-                )
+                raise _moved(f"the bookmark of {state.job}")
         steps = tuple(
             WatermarkStep(
                 *(s.kind, s.job, s.source, s.from_version, s.from_run, s.to_run),
@@ -109,62 +118,64 @@ class StageRewinds:
             for s in plan.states
             if s.kind != BOOKMARK
         )
-        number = max((one.number for one in self.records()), default=0) + 1
+        number = max((one.number for one in records), default=0) + 1
         runs = tuple((one.job, one.from_run, one.to_run) for one in reversed(bookmarks))
         record = StageRecord(
             *(number, BEGUN, at_ms, actor, why, plan.to, runs, steps),
             holder=new_holder(),
             held_ms=now_ms(),
         )
+        if moved := standing(self.glue, self.dynamodb, record).moved:
+            raise _moved(moved[0])
+        self._check_no_runs(record)
         if self.table is None:
             return self._finish(record, None)
-        self._put_new(record)
-        return self._finish(record, Claim(self.dynamodb, self.table, record, record.holder))
-
-    def _put_new(self, record: StageRecord) -> None:
-        try:
-            self.dynamodb.put_item(
-                TableName=self.table,
-                Item=record.to_item(),
-                ConditionExpression="attribute_not_exists(runId)",
-            )
-        except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
-            raise UsageError(
-                "somebody else rewinds this stage now; nothing was changed: plan it again"
-            ) from error
+        claim = Claim(self.dynamodb, self.table, record, record.holder)
+        claim.put_new()
+        self._check_alone(claim, UNDONE)
+        return self._finish(record, claim)
 
     def _finish(self, record: StageRecord, claim: Claim | None) -> StageRecord | None:
         """Do what a record says, all of which may be repeated; return it as done."""
         with claim.until_it_fails() if claim else nullcontext():
-            self._check_no_runs(record)
             self._reset([(job, to) for job, _, to in record.runs], claim)
             self._rewind(record, record.watermarks, "rewind", claim)
             return _ended(record, DONE, claim)
 
-    def _claim(self, record: StageRecord) -> Claim:
+    def _claim(self, record: StageRecord, state: str) -> Claim:
         """Begin to work on a record that was read."""
         assert self.table is not None  # noqa: S101 (it was read there)
         claim = Claim(self.dynamodb, self.table, record, new_holder())
-        claim.take(now_ms())
+        claim.take(now_ms(), state)
         return claim
 
     def resume(self) -> StageRecord:
         """Finish the rewind that was interrupted.
 
         Raises:
-            UsageError: there is none, or somebody may work on it now.
+            UsageError: there is none, somebody may work on it now, it is half taken back, or a job
+                has committed since.
         """
-        found = next((one for one in self.records() if one.state == BEGUN), None)
+        records = self.records()
+        found = next((one for one in records if one.state == BEGUN), None)
         if found is None:
+            check_none_is_open(self.glue.names.stage, records, now_ms())  # half taken back
             raise UsageError("no rewind was interrupted: there is nothing to finish")
         check_nobody_is_at_work(found, now_ms())
-        return self._finish(found, self._claim(found)) or found
+        self._check_no_runs(found)
+        check_may_be_finished(found, standing(self.glue, self.dynamodb, found))
+        return self._finish(found, self._claim(found, BEGUN)) or found
 
-    def undo(self, number: int | None) -> StageRecord:
+    def undo(self, number: int | None) -> tuple[StageRecord, Sequence[str]]:
         """Take a rewind back; the last one that is not undone, if none is named.
 
+        Returns:
+            Its record, and the jobs that stay as they are: what moved them since a rewind was
+            interrupted is not taken back.
+
         Raises:
-            UsageError: there is none, somebody may work on it now, or a job has committed since.
+            UsageError: there is none, somebody may work on it now, another one comes first, or a
+                job has committed since it was finished.
         """
         records = self.records()
         open_ones = [one for one in records if one.state != UNDONE]
@@ -173,17 +184,31 @@ class StageRewinds:
             which = "rewind" if number is None else f"rewind {number}"
             raise UsageError(f"there is no {which} of this stage that is not undone already")
         check_nobody_is_at_work(found, now_ms())
+        others = [one for one in records if one.number != found.number]
+        check_none_is_open(self.glue.names.stage, others, now_ms())
+        check_is_the_last(found, others)
         self._check_no_runs(found)
-        for job, from_, to in found.runs:
-            entry = entry_of(self.glue, job) or {}
-            if entry.get("RunId", "") not in (from_, to):
-                raise _committed_since(job, found)
-        claim = self._claim(found)
-        back = Steps(watermarks=found.watermarks).backwards().watermarks
+        now = standing(self.glue, self.dynamodb, found)
+        check_may_be_undone(found, now)
+        claim = self._claim(found, UNDOING)
+        self._check_alone(claim, found.state)
         with claim.until_it_fails():
-            self._rewind_back(found, back, claim)
-            self._reset([(job, from_) for job, from_, _ in reversed(found.runs)], claim)
-            return _ended(found, UNDONE, claim) or found
+            self._rewind(found, now.watermarks, "undo of rewind", claim)
+            self._reset(now.bookmarks[::-1], claim)
+            return _ended(found, UNDONE, claim) or found, now.moved
+
+    def _check_alone(self, claim: Claim, before: str) -> None:
+        """Refuse to go on, as before it began, if another rewind or a run began at the same time.
+
+        Of two commands that begin at once each sees the other, and both may be refused.
+        """
+        others = [one for one in self.records() if one.number != claim.record.number]
+        try:
+            check_none_is_open(self.glue.names.stage, others, now_ms())
+            self._check_no_runs(claim.record)
+        except BaseException:
+            claim.end(before)
+            raise
 
     def _check_no_runs(self, record: StageRecord) -> None:
         going = [
@@ -198,7 +223,7 @@ class StageRewinds:
         for job, to in runs:
             if claim:
                 claim.hold(now_ms())
-            if (entry_of(self.glue, job) or {}).get("RunId", "") != to:
+            if run_in_force(self.glue, job) != to:
                 self.glue.glue.reset_job_bookmark(JobName=job, **({"RunId": to} if to else {}))
 
     def _rewind(
@@ -217,24 +242,9 @@ class StageRewinds:
                     for s in steps
                     if s.table == table
                 ],
-                reason=_reason(record, what),
+                reason=reason_of(record, what),
                 actor=record.actor,
             )
-
-    def _rewind_back(
-        self, record: StageRecord, back: Sequence[WatermarkStep], claim: Claim
-    ) -> None:
-        todo = []
-        for step in back:
-            admin = WatermarkAdmin(step.table, self.dynamodb)
-            last = next(admin.history(step.job, 1, source=step.source), None)
-            version, _ = admin.head_of(step.job, source=step.source)
-            said = last.reason if last else ""
-            if said == _reason(record, "rewind"):
-                todo.append(step)
-            elif said != _reason(record, "undo of rewind") and version != step.expected - 1:
-                raise _committed_since(step.job, record)
-        self._rewind(record, todo, "undo of rewind", claim)
 
 
 def _ended(record: StageRecord, state: str, claim: Claim | None) -> StageRecord | None:
@@ -244,12 +254,5 @@ def _ended(record: StageRecord, state: str, claim: Claim | None) -> StageRecord 
     return replace(record, state=state)
 
 
-def _reason(record: StageRecord, what: str) -> str:
-    return f"{record.why} ({what} {record.number})"
-
-
-def _committed_since(job: str, record: StageRecord) -> UsageError:
-    return UsageError(
-        f"{job} has committed since rewind {record.number}: to undo it would take that back too; "
-        "nothing was changed: rewind the job again instead"
-    )
+def _moved(what: str) -> UsageError:
+    return UsageError(f"{what} has moved since it was planned; nothing was changed: plan it again")

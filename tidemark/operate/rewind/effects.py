@@ -83,7 +83,8 @@ def effects(
         new_to: those of them that have read nothing of what is undone.
         clears: whether what rewound jobs have appended is deleted first.
         staying: by job, why rows may stay in its targets although they are cleared.
-        filled: by job, which backfill has written since what is undone, and is not read again.
+        filled: by job, which backfill has written since what is undone, and is not read again;
+            of those whose state stays, which may have read it.
     """
     jobs = list(dict.fromkeys([*rewound, *following]))
     settings = _Settings(datasets, frozenset(rewound), frozenset(new_to), clears, staying, filled)
@@ -124,8 +125,7 @@ def _effect(
         why = "all of it is what one run has read: rows of other runs are gone, as they always were"
         own = Effect(target.dataset, target.mode, NOT_KNOWN, why)
     elif job in settings.new_to:
-        why = "has read nothing of what is undone"
-        own = Effect(target.dataset, target.mode, RIGHT, why, is_written=bool(again))
+        own = _new_to(settings, job, target, is_written=bool(again))
     elif (is_rewound or again) and reads_itself:
         own = Effect(target.dataset, target.mode, NOT_KNOWN, READS_ITSELF)
     elif is_rewound:
@@ -172,6 +172,14 @@ def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
         ):
             return effect
     return None
+
+
+def _new_to(settings: _Settings, job: str, target: DatasetWritten, *, is_written: bool) -> Effect:
+    verdict, why = RIGHT, "has read nothing of what is undone"
+    if job in settings.filled:  # but this has; what replaces or merges corrects it
+        why = REPLACING.get(target.mode, settings.filled[job])
+        verdict = RIGHT if target.mode in REPLACING else NOT_KNOWN
+    return Effect(target.dataset, target.mode, verdict, why, is_written=is_written)
 
 
 def _rewound(settings: _Settings, job: str, target: DatasetWritten) -> Effect:

@@ -1,6 +1,6 @@
 """Works a rewind out: what moves, what is read again, and what becomes of everything behind it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tidemark.checkpoints.filling import FROM, TO, is_filling
 from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
@@ -8,7 +8,7 @@ from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
 from tidemark.operate.rewind.datasets import Datasets, behind, datasets_of
 from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, how_read
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import Facts, KnownRun
 from tidemark.operate.rewind.plan import Clear, JobPlan, Plan, StateMove
 from tidemark.operate.rewind.refusals import check_graph, check_request
 
@@ -48,7 +48,8 @@ def plan_rewind(
     unmoved = set(jobs) - set(names)
     again = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
     new_to = _new_to(facts, found, left)
-    filled = _filled_since(facts, all_cuts)
+    filled = _filled_behind(facts, found, left)
+    filled |= _filled_since(facts, [cut for cut in all_cuts if cut.track.job not in left])
     seen = effects(
         *(datasets, again, [*names, *left]),
         new_to=new_to,
@@ -104,17 +105,36 @@ def _since(found: Sequence[Cut]) -> dict[str, int]:
 
 def _filled_since(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
     """Return by rewound job which backfill has written since then, and stays as it is."""
-    arguments = {one.run_id: one.arguments for one in facts.checkpoints}
     filled: dict[str, str] = {}
     for job, at_ms in _since(found).items():
-        for run in facts.runs_of(job):
-            of_run = run.arguments or arguments.get(run.run_id, {})
-            if run.started_at_ms > at_ms and is_filling(of_run):
-                filled[job] = (
-                    f"run {run.run_id} of a backfill has written since, and no rewind undoes that: "
-                    f"fill from {of_run[FROM]} to before {of_run.get(TO, 'its end')} again"
-                )
+        for run, arguments in _fills(facts, job, at_ms):
+            filled[job] = (
+                f"run {run.run_id} of a backfill has written since, and no rewind undoes that: "
+                f"fill from {arguments[FROM]} to before {arguments.get(TO, 'its end')} again"
+            )
     return filled
+
+
+def _filled_behind(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> dict[str, str]:
+    """Return by job whose state stays which backfill may have read what is undone."""
+    since = _first_undone(facts, found)
+    return {
+        job: (
+            f"run {run.run_id} of a backfill may have read what is undone, and what it has written "
+            "stays: delete that, or see that rows are not there twice"
+        )
+        for job in jobs
+        for run, _ in _fills(facts, job, since)
+    }
+
+
+def _fills(facts: Facts, job: str, since_ms: int) -> Iterator[tuple[KnownRun, Mapping[str, str]]]:
+    """Yield the runs of a job that have filled a range and ended after a moment."""
+    arguments = {one.run_id: one.arguments for one in facts.checkpoints_of(job)}
+    for run in facts.runs_of(job):
+        of_run = run.arguments or arguments.get(run.run_id, {})
+        if (run.ended_at_ms or run.started_at_ms) > since_ms and is_filling(of_run):
+            yield run, of_run
 
 
 def _filled(facts: Facts, job: str) -> str:
@@ -159,12 +179,21 @@ def _after_uncommitted(facts: Facts, datasets: Datasets) -> dict[tuple[str, str]
 
 def _new_to(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> list[str]:
     """Return the jobs that have not run since the first undone run began: all of it is new."""
-    starts = [first_start(facts, cut) for cut in found]
-    since = min((start for start in starts if start is not None), default=facts.now_ms)
-    last = {one.job_name: one.committed_at_ms for one in facts.checkpoints}
+    since = _first_undone(facts, found)
+    last = {
+        one.job_name: one.committed_at_ms
+        for one in facts.checkpoints
+        if not is_filling(one.arguments)
+    }
     for track in facts.tracks:
         last[track.job] = max([last.get(track.job, 0), *(m.at_ms for m in track.in_force()[:1])])
     return [job for job in jobs if last.get(job, 0) < since]
+
+
+def _first_undone(facts: Facts, found: Sequence[Cut]) -> int:
+    """Return when the first run began that is undone; now if none is."""
+    starts = [first_start(facts, cut) for cut in found]
+    return min((start for start in starts if start is not None), default=facts.now_ms)
 
 
 def _move(cut: Cut) -> StateMove:

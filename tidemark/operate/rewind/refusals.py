@@ -1,15 +1,18 @@
 """What a rewind refuses before anything is changed, each with one message."""
 
+from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 
 from tidemark.errors import UsageError
 from tidemark.operate.names import listed
 from tidemark.operate.rewind.cut import Cut, Target
-from tidemark.operate.rewind.facts import Facts, KnownRun
+from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun
+from tidemark.operate.rewind.plan import Plan
 from tidemark.operate.run_ids import ids_meant
 
 SHOWN = 8
+MOST_WATERMARKS = 50  # of a table: what `WatermarkAdmin.rewind_together` takes
 
 
 def check_request(facts: Facts, jobs: Sequence[str], to: Target) -> None:
@@ -101,6 +104,20 @@ def check_none_in_flight(runs: Sequence[KnownRun]) -> None:
         raise UsageError(
             f"runs go on: {names}; wait until they have ended, or `tidemark stop`, then rewind"
         )
+
+
+def check_fits(plan: Plan) -> None:
+    """Refuse more watermarks of one table than a transaction of DynamoDB moves.
+
+    Raises:
+        UsageError: they are too many.
+    """
+    for table, count in Counter(one.kind for one in plan.states).items():
+        if table != BOOKMARK and count > MOST_WATERMARKS:
+            raise UsageError(
+                f"{count} watermarks of table {table} would go back, and one transaction of "
+                f"DynamoDB moves {MOST_WATERMARKS}: rewind fewer jobs at once"
+            )
 
 
 def check_graph(

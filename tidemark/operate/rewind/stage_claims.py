@@ -17,6 +17,7 @@ from tidemark.errors import UsageError
 from tidemark.operate.rewind.stage_records import StageRecord, key_of
 
 AT_WORK_S = 60
+MOST_SKEW_S = 600  # of two clocks that AWS both accepts: each may be wrong by 5 minutes
 
 
 def new_holder() -> str:
@@ -36,9 +37,10 @@ def check_nobody_is_at_work(record: StageRecord, at_ms: int) -> None:
         UsageError: somebody is.
     """
     age_s = (at_ms - record.held_ms) // 1000
-    if record.holder and 0 <= age_s < AT_WORK_S:
+    if record.holder and -MOST_SKEW_S <= age_s < AT_WORK_S:
+        ago = f"{age_s} s ago" if age_s >= 0 else "just now, by a clock that is ahead of this one"
         raise UsageError(
-            f"rewind {record.number}, of {record.actor}, was worked on {age_s} s ago, and may be "
+            f"rewind {record.number}, of {record.actor}, was worked on {ago}, and may be "
             f"carried out, finished or taken back now; nothing was changed: look at `tidemark "
             f"rewind --list`, and ask again in {AT_WORK_S - age_s} s"
         )
@@ -60,20 +62,40 @@ class Claim:
     record: StageRecord
     holder: str
 
-    def take(self, at_ms: int) -> None:
-        """Begin to work on a rewind that was read.
+    def put_new(self) -> None:
+        """Record a rewind that its own command works on.
 
         Raises:
-            UsageError: somebody else began since.
+            UsageError: another one has its number.
         """
-        is_as_read = "wmHolder = :read" if self.record.holder else "attribute_not_exists(wmHolder)"
+        try:
+            self.dynamodb.put_item(
+                TableName=self.table,
+                Item=self.record.to_item(),
+                ConditionExpression="attribute_not_exists(runId)",
+            )
+        except self.dynamodb.exceptions.ConditionalCheckFailedException as error:
+            raise UsageError(
+                "somebody else rewinds this stage now; nothing was changed: plan it again"
+            ) from error
+
+    def take(self, at_ms: int, state: str = "") -> None:
+        """Begin to work on a rewind that was read, and record the state that it has meanwhile.
+
+        Raises:
+            UsageError: somebody else began, or went on, since.
+        """
+        is_as_read = "attribute_not_exists(wmHolder)"
         values = {":state": {"S": self.record.state}}
         if self.record.holder:
+            is_as_read = "wmHolder = :read AND wmHeldMs = :held"
             values[":read"] = {"S": self.record.holder}
+            values[":held"] = {"N": str(self.record.held_ms)}
+        new = {":new": {"S": state or self.record.state}, ":now": {"N": str(at_ms)}}
         self._update(
-            "SET wmHolder = :holder, wmHeldMs = :now",
+            "SET wmHolder = :holder, wmHeldMs = :now, wmState = :new",
             f"wmState = :state AND {is_as_read}",
-            {**values, ":now": {"N": str(at_ms)}},
+            {**values, **new},
             f"somebody else works on rewind {self.record.number} now; nothing was changed: look "
             "at `tidemark rewind --list`",
         )

@@ -8,7 +8,7 @@ from typing import Any
 from tidemark.local_glue.rewinds.steps import Steps, WatermarkStep
 
 RECORDS = "~rewind"  # the job name of the records; no job of Glue is meant
-BEGUN, DONE, UNDONE = "begun", "done", "undone"
+BEGUN, DONE, UNDOING, UNDONE = "begun", "done", "undoing", "undone"
 
 
 @dataclass(frozen=True)
@@ -73,3 +73,8 @@ class StageRecord:
 def key_of(number: int) -> dict[str, Any]:
     """Return the key of the row of a record."""
     return {"jobName": {"S": RECORDS}, "runId": {"S": f"{number:06d}"}}
+
+
+def reason_of(record: StageRecord, what: str) -> str:
+    """Return the reason that the history of a watermark has of it; each rewind has its own."""
+    return f"{record.why} ({what} {record.number})"

@@ -11,7 +11,7 @@ from tidemark.errors import UsageError
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun, Move, Start, Track
 from tidemark.operate.rewind.planner import plan_rewind
-from tidemark.operate.rewind.refusals import resolve_run
+from tidemark.operate.rewind.refusals import check_fits, resolve_run
 
 FILES = {"kind": "files", "until_ms": 1}
 KEYS = {"kind": "keys", "values": {"id": 1}}
@@ -372,6 +372,24 @@ def test_a_job_without_state_cannot_be_rewound(facts):
         plan_rewind(replace(facts, tracks=facts.tracks[1:]), ["ingest"], to("jr_i1"))
 
 
+def test_more_watermarks_than_a_transaction_moves_are_refused_before_anything_is(facts):
+    by_source = [
+        Track(
+            "ingest",
+            "marks",
+            [Move(n, "commit", f"jr_i{n}", 100 * n + 10, {"id": str(n)}) for n in (2, 1)],
+            source=f"s{number}",
+        )
+        for number in range(51)
+    ]
+    fits = plan_rewind(replace(facts, tracks=by_source[1:]), ["ingest"], to("jr_i1"))
+    more = plan_rewind(replace(facts, tracks=by_source), ["ingest"], to("jr_i1"))
+
+    check_fits(fits)
+    with pytest.raises(UsageError, match=r"51 watermarks of table marks would go back.* moves 50"):
+        check_fits(more)
+
+
 def test_jobs_of_several_pipelines_are_refused(facts):
     starts = [Start("a", ("ingest",), (), "one"), Start("b", ("publish",), (), "two")]
 
@@ -414,6 +432,47 @@ def test_a_job_behind_that_has_not_run_since_reads_all_of_it_as_new(facts):
 
     (effect,) = of(plan, "publish").effects
     assert (effect.verdict, effect.why) == ("right", "has read nothing of what is undone")
+
+
+@pytest.mark.parametrize("with_downstream", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "verdict"), [("append", "unknown"), ("overwrite_partitions", "right")]
+)
+@pytest.mark.parametrize("has_checkpoint", [False, True])
+def test_a_backfill_of_a_job_behind_may_have_read_what_is_undone(
+    facts, with_downstream, mode, verdict, has_checkpoint
+):
+    """Its incremental runs have not, so they read all of it as new, and add it to what it wrote."""
+    ingest, publish = facts.tracks
+    kept = [one for one in facts.checkpoints if one.run_id not in ("jr_p2", "jr_p3")]
+    kept = [
+        replace(one, written=(DatasetWritten(MART, mode),)) if one.job_name == "publish" else one
+        for one in kept
+    ]
+    by_fill = replace(
+        checkpoint("publish", "jr_fill", 360, RAW, MART, "append", None), arguments=FILL
+    )
+    runs = [one for one in facts.runs if one.run_id not in ("jr_p2", "jr_p3")]
+    facts = replace(
+        facts,
+        checkpoints=[*kept, by_fill] if has_checkpoint else kept,
+        tracks=[ingest, replace(publish, moves=publish.moves[2:])],
+        runs=[*runs, KnownRun("jr_fill", "publish", 350, "SUCCEEDED", 360, FILL)],
+    )
+
+    plan = plan_rewind(facts, ["ingest"], to("jr_i1"), clears=True, with_downstream=with_downstream)
+
+    (effect,) = of(plan, "publish").effects
+    assert effect.verdict == verdict
+    assert ("run jr_fill of a backfill may have read" in effect.why) == (mode == "append")
+
+
+def test_a_backfill_that_went_on_when_the_position_was_committed_has_written_since(facts):
+    slow = KnownRun("jr_fill", "publish", 210, "SUCCEEDED", 230, FILL)
+
+    plan = plan_rewind(replace(facts, runs=[*facts.runs, slow]), ["publish"], to("jr_p2"))
+
+    assert [effect.verdict for effect in of(plan, "publish").effects] == ["unknown"]
 
 
 @pytest.mark.parametrize(("position", "verdict"), [(FILES, "unknown"), (None, "right")])

@@ -72,6 +72,25 @@ def test_for_a_minute_after_it_said_so_it_is_at_work(record, read, claim):
     check_nobody_is_at_work(read(), NOW + 5000 + AT_WORK_S * 1000)
 
 
+def test_it_is_at_work_by_a_clock_that_is_ahead_too(record):
+    ahead = replace(record, holder="another", held_ms=NOW + 3000)
+
+    with pytest.raises(UsageError, match=r"just now, by a clock that is ahead.*again in 63 s"):
+        check_nobody_is_at_work(ahead, NOW)
+    check_nobody_is_at_work(replace(ahead, held_ms=NOW + 3_600_000), NOW)  # no such clock
+
+
+def test_one_that_said_that_it_goes_on_after_it_was_read_is_not_taken_over(record, read, claim):
+    slow = claim(record)
+    slow.take(NOW)
+    other = claim(read())
+    slow.hold(NOW + AT_WORK_S * 1000)
+
+    with pytest.raises(UsageError, match="somebody else"):
+        other.take(NOW + AT_WORK_S * 1000 + 1)
+    slow.hold(NOW + AT_WORK_S * 1000 + 2)
+
+
 def test_one_that_was_taken_for_dead_stops_where_it_is(record, read, claim):
     slow, other = claim(record), None
     slow.take(NOW)
