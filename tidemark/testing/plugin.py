@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.local_glue.runs.after_import import PY4J, AfterImport
-from tidemark.local_glue.runs.jvms.class_names import remember_class_names
-
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
@@ -37,11 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the markers, and change Py4J when it is imported, unless that was before."""
+    """Declare the markers."""
     config.addinivalue_line("markers", MARKER)
     config.addinivalue_line("markers", "spark: starts a JVM")
-    if PY4J not in sys.modules:
-        sys.meta_path.insert(0, AfterImport(PY4J, remember_class_names))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -23,6 +23,7 @@ from tidemark.local_glue.metastore.asked import catalog_settings
 from tidemark.local_glue.metastore.connect import Metastore
 from tidemark.local_glue.runs.job_runs import SITE
 from tidemark.local_glue.runs.jvms.borrow import DAEMON, WORKERS
+from tidemark.local_glue.runs.jvms.class_names import remember_class_names
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.testing.jvm_state import JvmState
 from tidemark.testing.spark_patches import kept_ctrl_c, patch_pyspark
@@ -147,9 +148,11 @@ class SparkEngine:
         return self._scala_context().listenerBus()
 
     def _started(self) -> SparkSession:
+        from py4j import java_gateway as py4j_gateway
         from pyspark import SparkContext, java_gateway
         from pyspark.sql import SparkSession
 
+        remember_class_names(py4j_gateway)
         self.folder.mkdir(exist_ok=True)
         settings = {
             DAEMON: WORKERS,

@@ -4,11 +4,13 @@ To find ``jvm.org.apache.spark.SparkConf`` a JVM searches all its jars for a cla
 ``org.apache`` and so on, which takes a millisecond; PySpark asks for one at every ``col("x")``.
 """
 
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 PARENT = "_tidemark_parent"
+IS_CHANGED = "_tidemark_remembers"
 
 
 def remember_class_names(module: ModuleType) -> None:
@@ -18,8 +20,12 @@ def remember_class_names(module: ModuleType) -> None:
     be a class. What an import makes of short names is asked again.
 
     Args:
-        module: ``py4j.java_gateway``, which is changed; nothing of it was imported by others yet.
+        module: ``py4j.java_gateway``, which is changed, once, with those that have imported its
+            function `java_import`.
     """
+    if hasattr(module, IS_CHANGED):
+        return
+    setattr(module, IS_CHANGED, True)
     view, package, class_, member = (
         *(module.JVMView, module.JavaPackage),
         *(module.JavaClass, module.JavaMember),
@@ -34,7 +40,9 @@ def remember_class_names(module: ModuleType) -> None:
             if isinstance(value, class_):
                 delattr(jvm_view, name)
 
-    module.java_import = java_import  # type: ignore[attr-defined]
+    for other in [module, *sys.modules.values()]:
+        if getattr(other, "__dict__", {}).get("java_import") is add_import:
+            other.java_import = java_import  # type: ignore[attr-defined]
 
 
 def _remembering(look_up: Callable[[Any, str], Any], package: type, kept: Any) -> Any:

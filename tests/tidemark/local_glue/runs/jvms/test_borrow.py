@@ -11,6 +11,7 @@ from tidemark.local_glue.runs.run_warnings import RunWarning
 def test_packages_of_a_script_are_left_out_with_a_warning(monkeypatch):
     noted = []
     monkeypatch.setattr(borrow, "note", lambda *warning: noted.append(warning))
+    monkeypatch.setattr("pyspark.SparkContext._jvm", None)  # as before a JVM is there
     conf = SparkConf(loadDefaults=False)
     conf.set("spark.jars.packages", "org.example:x:1").set("spark.sql.shuffle.partitions", "3")
 
