@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.tidemark.operate.rewind.model import SOURCE, Job, World
@@ -105,6 +105,15 @@ def stories(draw):
     if draw(st.booleans()) and any(can_be_filled(job, jobs) for job in of_root):
         second.append(("fill", root, 0))
     return sources, jobs, root, steps(), second, draw(st.booleans()), draw(st.booleans())
+
+
+def story_that_is_not_corrected():
+    """Return a rare one: a job reads by keys what is merged again behind its position."""
+    name = f"x{next(NUMBER)}-job"
+    writer = Job(f"{name}0", (f"{SOURCE}0",), "files", "merge")
+    reader = Job(f"{name}1", (writer.name,), "keys", "merge")
+    steps = [("all", "", "")]
+    return [f"{SOURCE}0"], [writer, reader], writer.name, steps, steps, False, False
 
 
 def play(world: World, steps, bad: str = "") -> None:
@@ -227,24 +236,15 @@ def check_target(world: World, name: str, plan) -> None:
         VERDICTS[verdict] = VERDICTS.get(verdict, 0) + 1
 
 
-@pytest.mark.parametrize(
-    ("examples", "verdicts"),
-    [
-        (25, ("right", "doubles", "unknown")),
-        pytest.param(
-            1500, ("right", "doubles", "stale", "unknown"), marks=pytest.mark.nightly, id="many"
-        ),
-    ],
-)
-def test_after_a_rewind_every_mart_is_right_or_the_plan_has_said_that_it_is_not(
-    dynamodb, examples, verdicts
-):
+@pytest.mark.parametrize("examples", [25, pytest.param(1500, marks=pytest.mark.nightly)])
+def test_after_a_rewind_every_mart_is_right_or_the_plan_has_said_that_it_is_not(dynamodb, examples):
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(story=stories())
+    @example(story=story_that_is_not_corrected())
     def property_holds(story):
         check(dynamodb, story)
 
     VERDICTS.clear()
     property_holds()
 
-    assert set(verdicts) <= set(VERDICTS), VERDICTS
+    assert set(VERDICTS) == {"right", "doubles", "stale", "unknown"}
