@@ -12,10 +12,9 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from tests.waiting import wait_until
+from tests.tidemark.local_glue.port.job_run_calls import FINAL, JobRunCalls
 
 VARIABLES = ("TIDEMARK_AWS_BUCKET", "TIDEMARK_AWS_ROLE")
-FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR")
 LOOKS = ("GetJobRun", "GetJobRuns", "GetWorkflowRun")
 MADE = {
     "Trigger": ("delete_trigger", "Name"),
@@ -26,7 +25,7 @@ POLL_S = 5.0
 QUIET_S = 60.0  # after which nothing more follows from a run that has ended
 
 
-class AwsPort:
+class AwsPort(JobRunCalls):
     """Clients of an account, and short ways to define and to wait; `close` deletes what was made.
 
     Scripts lie below a prefix of one bucket, and every job has one role. Other names are those of
@@ -93,21 +92,6 @@ class AwsPort:
         command = {"Name": "pythonshell", "PythonVersion": "3.9", "ScriptLocation": location}
         self.glue.create_job(Name=name, Role=self._role, Command=command, **members)
         return name
-
-    def start(self, name: str, **members: Any) -> str:
-        return str(self.glue.start_job_run(JobName=name, **members)["JobRunId"])
-
-    def run(self, name: str, run_id: str) -> dict[str, Any]:
-        answer = self.glue.get_job_run(JobName=name, RunId=run_id, PredecessorsIncluded=True)
-        return dict(answer["JobRun"])
-
-    def ended(self, name: str, run_id: str) -> dict[str, Any]:
-        wait_until(lambda: self.run(name, run_id)["JobRunState"] in FINAL)
-        return self.run(name, run_id)
-
-    def states(self, name: str) -> list[str]:
-        """Return the states of the runs of a job, the newest first."""
-        return [run["JobRunState"] for run in self.glue.get_job_runs(JobName=name)["JobRuns"]]
 
     def printed(self, run_id: str) -> str:
         names = {"logGroupName": "/aws-glue/python-jobs/output", "logStreamName": run_id}

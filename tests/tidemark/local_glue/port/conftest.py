@@ -12,15 +12,14 @@ import pytest
 from botocore.config import Config
 
 from tests.tidemark.local_glue.port.aws_port import AwsPort, aws_port
+from tests.tidemark.local_glue.port.job_run_calls import JobRunCalls
 from tests.waiting import wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.serving import serving
 
-FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR")
 
-
-class Port:
+class Port(JobRunCalls):
     """A served home: clients, and short ways to define and to wait."""
 
     def __init__(self, home: Home, url: str, engine: Engine) -> None:
@@ -55,22 +54,6 @@ class Port:
         }
         self.glue.create_job(Name=name, Role="anyone", Command=command, **members)
         return name
-
-    def start(self, name: str, **members: Any) -> str:
-        return self.glue.start_job_run(JobName=name, **members)["JobRunId"]
-
-    def run(self, name: str, run_id: str) -> dict[str, Any]:
-        return self.glue.get_job_run(JobName=name, RunId=run_id, PredecessorsIncluded=True)[
-            "JobRun"
-        ]
-
-    def ended(self, name: str, run_id: str) -> dict[str, Any]:
-        wait_until(lambda: self.run(name, run_id)["JobRunState"] in FINAL)
-        return self.run(name, run_id)
-
-    def states(self, name: str) -> list[str]:
-        """Return the states of the runs of a job, the newest first."""
-        return [run["JobRunState"] for run in self.glue.get_job_runs(JobName=name)["JobRuns"]]
 
     def printed(self, run_id: str) -> str:
         return (self.home.runs / run_id / "stdout.log").read_text(encoding="utf-8")
