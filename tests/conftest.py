@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,8 +62,17 @@ SHARE_SPARK = tuple(
 )
 
 
+def keep_botocore_s_models() -> None:
+    """Read each of botocore's files once a process, not once a session of boto3."""
+    from botocore.loaders import JSONFileLoader
+
+    once = cache(partial(JSONFileLoader.load_file, JSONFileLoader()))
+    JSONFileLoader.load_file = lambda _, path: once(path)  # type: ignore[method-assign]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Open a pool of JVMs for all test processes, and the commands that they start."""
+    keep_botocore_s_models()
     if hasattr(config, "workerinput") or find_spec("pyspark") is None:  # the venv of ministack
         return
     stack = ExitStack()
@@ -93,6 +104,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("aws"):
                 item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    """Let no collection of garbage look at the tests again: a million objects, a second each."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

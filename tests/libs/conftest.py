@@ -104,9 +104,9 @@ def _ministack(port: int) -> tuple[list[str], dict[str, str]]:
 def new_client(endpoint_url: str) -> Iterator[Callable[[], Any]]:
     """Return a maker of clients, each with connections and event handlers of its own."""
     clients = []
+    session = boto3.Session("test", "test", region_name=REGION)  # the models are read once
 
     def make() -> Any:
-        session = boto3.Session("test", "test", region_name=REGION)
         # One request, so that the retries seen are the library's.
         config = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
         client = session.client("dynamodb", endpoint_url=endpoint_url, config=config)
