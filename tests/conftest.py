@@ -6,12 +6,13 @@ import gc
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
-from functools import cache, partial
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import botocore.session
 import pytest
 from hypothesis import settings
 
@@ -63,11 +64,8 @@ SHARE_SPARK = tuple(
 
 
 def keep_botocore_s_models() -> None:
-    """Read each of botocore's files once a process, not once a session of boto3."""
-    from botocore.loaders import JSONFileLoader
-
-    once = cache(partial(JSONFileLoader.load_file, JSONFileLoader()))
-    JSONFileLoader.load_file = lambda _, path: once(path)  # type: ignore[method-assign]
+    """Read botocore's models of services once a process, not once a session of boto3."""
+    botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 def pytest_configure(config: pytest.Config) -> None:
