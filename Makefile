@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 OF_EVERY_CHANGE := not nightly and not install and not clients and not browser
 
 # The JVMs of the tests live for seconds: optimising their code costs more than it brings.
-test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-nightly test-ministack test-deploy test-install check lint

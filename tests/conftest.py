@@ -47,6 +47,7 @@ LONGEST = (
 )
 # What starts Spark in the test process: its code gets fast with use, so one process runs it all.
 FEW = 3
+GIVES_WAY = 5  # steps of niceness: a third of the time, where three want a core
 SHARE_SPARK = tuple(
     f"tests/{place}"
     for place in (
@@ -102,6 +103,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("aws"):
                 item.add_marker(skip)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give way to the one test process that runs all that shares Spark, and would end last."""
+    is_of_several = "PYTEST_XDIST_WORKER" in os.environ
+    if is_of_several and not item.nodeid.startswith(SHARE_SPARK) and os.nice(0) == 0:
+        os.nice(GIVES_WAY)
 
 
 def pytest_collection_finish() -> None:

@@ -176,7 +176,8 @@ def test_extra_jars_are_behind_those_of_spark_unless_they_are_to_be_first(home, 
 
     run = finish(start_job_run(machine, definition, {}, run))
 
-    assert run.state == "SUCCEEDED", (home.runs / run.run_id / "stderr.log").read_text()
+    said = (home.runs / run.run_id / "stderr.log").read_text()
+    assert run.state == "SUCCEEDED", f"{run.error_message}\n{said}"
     theirs, ours, variable = (home.runs / run.run_id / "stdout.log").read_text().splitlines()
     assert ("extra.jar" in theirs) is is_first
     assert "extra.jar" in ours

@@ -21,6 +21,7 @@ FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "JAVA_TOOL_OPTIONS")
 VERSIONED = re.compile(r"META-INF/versions/\d+/(.+)\.class")
 LAMBDA, INVOKER = "@lambda-proxy ", "@lambda-form-invoker "
 SHOWN_CHARACTERS = 2000
+OF_SHORT_LIVES = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the classes are the same
 
 
 def make_archive(java_home: Path) -> Path:
@@ -61,7 +62,8 @@ def _record_classes(java_home: Path, folder: Path, classes: Path) -> str:
     """Write the names of the classes that the sample job loads; return its class path."""
     home = Home.open(folder / "home")
     (home.lake / "sample").mkdir()
-    record = {"spark.driver.extraJavaOptions": f'"-XX:DumpLoadedClassList={classes}"'}
+    options = f'"-XX:DumpLoadedClassList={classes}" {OF_SHORT_LIVES}'
+    record = {"spark.driver.extraJavaOptions": options}
     variables = write_spark_conf(folder, home, java_home, record)
     class_path = folder / "class-path"
     _run([sys.executable, str(SAMPLE_JOB), str(class_path)], variables)
