@@ -113,9 +113,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let no collection of garbage look at the tests again: a million objects, a second each."""
+    """Let no collection of garbage look at the tests again, and let it look at the rest less."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(700, 10, 100)
 
 
 @pytest.fixture(scope="session")

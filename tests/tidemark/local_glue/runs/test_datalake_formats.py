@@ -12,7 +12,7 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs import datalake_formats
 from tidemark.local_glue.runs.datalake_formats import datalake_jars, local_settings
-from tidemark.local_glue.runs.job_runs import Machine, plan_job_run, start_job_run
+from tidemark.local_glue.runs.job_runs import Machine, new_run_id, plan_job_run, start_job_run
 from tidemark.local_glue.store.database import Store
 
 DELTA = "io/delta/sql/DeltaSparkSessionExtension.class"
@@ -103,10 +103,10 @@ def test_script_of_glue_merges_into_a_table_of_iceberg_beside_the_data_catalog(t
     machine = Machine(home, find_java_home(), "http://127.0.0.1:1", "eu-west-1")
     definition = job(script_location="s3://scripts/merge.py")
     arguments = {"--datalake-formats": "iceberg", "--enable-glue-datacatalog": "true"}
-    run = plan_job_run(machine, definition, arguments, "jr_1", 0)
+    run = plan_job_run(machine, definition, arguments, new_run_id(), 0)
 
     finished = finish(start_job_run(machine, definition, arguments, run))
 
     assert finished.state == "SUCCEEDED", finished.error_message
-    printed = (home.runs / "jr_1/stdout.log").read_text(encoding="utf-8").splitlines()
+    printed = (home.runs / run.run_id / "stdout.log").read_text(encoding="utf-8").splitlines()
     assert printed == ["[(1, 'a'), (2, 'c'), (3, 'd')]", "1"]

@@ -21,7 +21,7 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.arguments import merge_arguments, variables
 from tidemark.local_glue.runs.extra_files import jar_settings, python_path
-from tidemark.local_glue.runs.job_runs import Machine, plan_job_run, start_job_run
+from tidemark.local_glue.runs.job_runs import Machine, new_run_id, plan_job_run, start_job_run
 
 LOOK = """
 import json, os, pathlib
@@ -172,7 +172,7 @@ def test_extra_jars_are_behind_those_of_spark_unless_they_are_to_be_first(home, 
     }
     definition = job(default_arguments=arguments)
     machine = Machine(home, find_java_home(), "http://127.0.0.1:9", "eu-west-2")
-    run = plan_job_run(machine, definition, {}, "jr_1", attempt=0)
+    run = plan_job_run(machine, definition, {}, new_run_id(), attempt=0)
 
     run = finish(start_job_run(machine, definition, {}, run))
 

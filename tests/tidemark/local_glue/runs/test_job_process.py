@@ -85,9 +85,10 @@ def finish(running):
     return wait_until(lambda: poll_job_run(running))
 
 
-def run_job(home, definition, run_id="jr_1"):
+def run_job(home, definition, run_id=None):
+    """Run a job; its id is its own, for what is left of a run is killed by that, and others run."""
     machine = machine_of(home)
-    run = plan_job_run(machine, definition, {}, run_id, attempt=0)
+    run = plan_job_run(machine, definition, {}, run_id or new_run_id(), attempt=0)
     return finish(start_job_run(machine, definition, {}, run))
 
 
@@ -237,7 +238,7 @@ def test_run_whose_jvm_is_out_of_memory_says_so_and_names_the_setting(home):
     )
     put_script(home, script)
     machine = replace(machine_of(home), java_home=find_java_home())
-    run = plan_job_run(machine, job(), {}, "jr_1", attempt=0)
+    run = plan_job_run(machine, job(), {}, new_run_id(), attempt=0)
 
     run = finish(start_job_run(machine, job(), {}, run))
 
@@ -303,7 +304,7 @@ def test_job_that_cannot_be_started_says_why(home, definition, error, text):
 
     with pytest.raises(error, match=text):
         start_job_run(
-            machine, definition, {}, plan_job_run(machine, definition, {}, "jr_1", attempt=0)
+            machine, definition, {}, plan_job_run(machine, definition, {}, new_run_id(), attempt=0)
         )
 
 
@@ -318,7 +319,7 @@ def test_run_past_its_timeout_is_ended(home):
 def test_stopped_run_is_ended(home):
     put_script(home, "import time; time.sleep(60)")
     machine = machine_of(home)
-    run = plan_job_run(machine, job(), {}, "jr_1", attempt=0)
+    run = plan_job_run(machine, job(), {}, new_run_id(), attempt=0)
 
     stopped = stop_job_run(start_job_run(machine, job(), {}, run))
 
