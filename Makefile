@@ -32,7 +32,7 @@ test: setup ## Run the tests, but for the sweeps of test-nightly
 	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
-	@pytest -q -n 2 --dist loadscope \
+	@pytest -q -n 3 --dist loadscope \
 		-m "not spark and not synth and not stress and $(OF_EVERY_CHANGE)"
 
 test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script, long guide; random examples

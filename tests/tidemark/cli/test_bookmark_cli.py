@@ -13,6 +13,8 @@ from click.testing import CliRunner, Result
 from tidemark.cli.main import main
 from tidemark.local_glue.store.database import Store
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 SCRIPT = """
 import sys
 from awsglue.job import Job

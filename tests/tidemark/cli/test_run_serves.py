@@ -18,6 +18,8 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.port.served import find_port
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 WAITS = "import pathlib, time\nwhile not pathlib.Path({!r}).exists(): time.sleep(0.01)\n"
 SHELL = {"Name": "pythonshell", "PythonVersion": "3.9"}
 

@@ -17,6 +17,8 @@ from tidemark.local_glue.bookmarks.versions import commit_bookmark
 from tidemark.local_glue.port.http.serving import Options
 from tidemark.local_glue.port.runs.job_runs import start_job_run
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 SHELL = {"Name": "pythonshell", "PythonVersion": "3.9", "ScriptLocation": "s3://scripts/a.py"}
 TWO_AT_ONCE = {"ExecutionProperty": {"MaxConcurrentRuns": 2}}
 SLEEP = "import time; print('asleep', flush=True); time.sleep(60)"

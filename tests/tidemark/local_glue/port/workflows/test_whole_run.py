@@ -37,6 +37,8 @@ from tidemark.local_glue.port.workflows.whole_run import Watch, run_to_its_end
 from tidemark.local_glue.runs.job_runs import Machine, now_ms
 from tidemark.local_glue.store.database import Store
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 FAIL = "raise ValueError('no')"
 SLEEP = "import time; time.sleep(60)"
 WITH_CHILD = """

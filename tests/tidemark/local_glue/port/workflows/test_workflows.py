@@ -16,6 +16,8 @@ from tidemark.local_glue.commands import open_machine
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 SLEEP = "import time; time.sleep(60)"
 PROPERTIES = """
 import boto3, sys
