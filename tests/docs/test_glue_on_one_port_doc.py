@@ -16,6 +16,8 @@ from tests.waiting import wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 TEXT = (PROJECT / "docs" / "glue-on-one-port.md").read_text(encoding="utf-8")
 HELLO = "import sys; print('hello', sys.argv[sys.argv.index('--name') + 1])"
 

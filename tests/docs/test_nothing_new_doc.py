@@ -18,6 +18,8 @@ from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.store.database import Store
 from watermarks import create_table_request
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 TEXT = (PROJECT / "docs" / "nothing-new.md").read_text(encoding="utf-8")
 DECLARATION, SCRIPT = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 

@@ -18,6 +18,8 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.watermark_tables import watermark_table
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 RANGE = {"--backfill_from": "none", "--backfill_to": "none"}
 # Notes what it was told; fails, or waits for a file, where a file says so.
 NOTES = """

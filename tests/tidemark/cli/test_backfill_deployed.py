@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.tidemark.cli.test_backfill import RANGE
 from tests.tidemark.cli.test_cli import tidemark
 from tests.tidemark.cli.test_deployed import (
@@ -11,6 +13,8 @@ from tests.tidemark.cli.test_deployed import (
     assert_one_clear_line_after,
     stage,  # noqa: F401 (a fixture)
 )
+
+pytestmark = pytest.mark.stress  # starts many processes
 
 DAYS = ("--from", "2013-01-01", "--to", "2013-01-04")
 

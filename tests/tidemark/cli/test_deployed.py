@@ -36,6 +36,8 @@ from tidemark.local_glue.watermark_tables import watermark_table
 from tidemark.operate.rewind.stage_records import StageRecord
 from watermarks import WatermarkAdmin, Watermarks
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "me",
     "AWS_SECRET_ACCESS_KEY": "none",

@@ -26,6 +26,8 @@ from tidemark.local_glue.store.database import Store
 from tidemark.operate.clients import of_port
 from tidemark.operate.job_runs import Run
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 WRITTEN = DatasetWritten("s3://mart/delays/", "append", rows=3)
 
 

@@ -23,6 +23,8 @@ from tidemark.local_glue.store.database import JobRun
 from tidemark.operate.rewind.stage_claims import Claim, now_ms
 from tidemark.operate.rewind.stage_records import StageRecord, key_of
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 TABLE = "rewinds-of-prod"
 TO_FIRST = ("rewind", "report", "--to", "jr_r1", "--why", "x")
 LOAD = WatermarkStep(TABLE, "load", "", 3, "jr_l3", "jr_l1")

@@ -15,6 +15,8 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.store.database import Store
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 
 def define(port: Port) -> None:
     """Define a workflow of two jobs, of which the first fails until a file is there."""

@@ -15,6 +15,8 @@ from tidemark.cli.main import main
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import Options, serving
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 NOW = [1_700_000_000.0]
 
 

@@ -12,6 +12,8 @@ from tests.waiting import wait_until
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import Options, serving
 
+pytestmark = pytest.mark.stress  # starts many processes
+
 FAIL = "raise ValueError('no')"
 
 
