@@ -143,14 +143,12 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 
 # A venv of its own, because ministack pins another botocore.
 .venv-ministack/.complete: requirements-ministack.txt | .venv/.packages
-	@python -m venv --clear .venv-ministack
-	@.venv-ministack/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
+	@python -m tools.own_venv .venv-ministack $<
 	@touch $@
 
 # A venv of its own, because checkov pins a hundred packages.
 .venv-checkov/.complete: requirements-checkov.txt | .venv/.complete
-	@python -m venv --clear .venv-checkov
-	@.venv-checkov/bin/pip install --quiet --no-compile --require-hashes --no-deps -r $<
+	@python -m tools.own_venv .venv-checkov $<
 	@touch $@
 
 # Chromium is 70 MB, and needed for one test.
@@ -161,5 +159,5 @@ tests/browser/node_modules/.complete: tests/browser/package-lock.json | .venv/.c
 # A venv for each client, because they pin other versions of botocore.
 .venv-clients/%/.complete: tests/clients/requirements/%.txt | .venv/.complete
 	@echo "Creating .venv-clients/$*"
-	@python -m tools.client_venvs $*
+	@python -m tools.own_venv .venv-clients/$* $<
 	@touch $@
