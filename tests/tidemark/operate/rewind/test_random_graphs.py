@@ -61,8 +61,14 @@ def graphs(draw):
 
 
 def can_be_filled(job: Job, jobs: list[Job]) -> bool:
-    """Return whether a backfill of a job leaves those behind it right: none reads it by keys."""
-    is_read_by_keys = any(job.name in one.inputs and one.how == "keys" for one in jobs)
+    """Return whether a backfill of a job leaves those behind it right: none reads by keys.
+
+    Also not through others: rows that come late are behind its position.
+    """
+    behind = {job.name}
+    for one in jobs:  # writers come before readers
+        behind |= {one.name} if behind & set(one.inputs) else set()
+    is_read_by_keys = any(one.name in behind - {job.name} and one.how == "keys" for one in jobs)
     adds_what_was_left_out = job.mode not in ("append", "window") or job.begins > 0
     return keeps_state(job) and adds_what_was_left_out and not is_read_by_keys
 
