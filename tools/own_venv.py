@@ -14,8 +14,7 @@ from tools.set_up import pip_settings, uv_settings
 def main() -> int:
     """Make the venv that the command line names anew; return 0, or the code of what failed."""
     folder, requirements = sys.argv[1:]
-    venv = [sys.executable, "-m", "venv", "--clear", "--without-pip", folder]
-    subprocess.run(venv, check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)  # noqa: S603
     python = f"{folder}/bin/python"
     pinned = ("--quiet", "--require-hashes", "--no-deps", "-r", requirements)
     os.environ.update(uv_settings(pip_settings()))
@@ -23,8 +22,7 @@ def main() -> int:
     if by_uv.returncode == 0:
         return 0
     print("uv failed: installing them with pip, which takes longer")  # noqa: T201
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-compile"]
-    by_pip = subprocess.run([*pip, *pinned])  # noqa: S603
+    by_pip = subprocess.run([python, "-m", "pip", "install", "--no-compile", *pinned])  # noqa: S603
     return by_pip.returncode
 
 

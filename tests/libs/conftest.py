@@ -104,7 +104,7 @@ def _ministack(port: int) -> tuple[list[str], dict[str, str]]:
 def new_client(endpoint_url: str) -> Iterator[Callable[[], Any]]:
     """Return a maker of clients, each with connections and event handlers of its own."""
     clients = []
-    session = boto3.Session("test", "test", region_name=REGION)  # the models are read once
+    session = boto3.Session("test", "test", region_name=REGION)
 
     def make() -> Any:
         # One request, so that the retries seen are the library's.

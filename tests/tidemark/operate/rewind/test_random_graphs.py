@@ -60,15 +60,21 @@ def graphs(draw):
     return sources, jobs
 
 
+def with_those_behind(name: str, jobs: list[Job]) -> set[str]:
+    """Return a job and all that read what it writes, also through others."""
+    found = {name}
+    for job in jobs:  # writers come before readers
+        found |= {job.name} if found & set(job.inputs) else set()
+    return found
+
+
 def can_be_filled(job: Job, jobs: list[Job]) -> bool:
     """Return whether a backfill of a job leaves those behind it right: none reads by keys.
 
     Also not through others: rows that come late are behind its position.
     """
-    behind = {job.name}
-    for one in jobs:  # writers come before readers
-        behind |= {one.name} if behind & set(one.inputs) else set()
-    is_read_by_keys = any(one.name in behind - {job.name} and one.how == "keys" for one in jobs)
+    behind = with_those_behind(job.name, jobs) - {job.name}
+    is_read_by_keys = any(one.how == "keys" for one in jobs if one.name in behind)
     adds_what_was_left_out = job.mode not in ("append", "window") or job.begins > 0
     return keeps_state(job) and adds_what_was_left_out and not is_read_by_keys
 
@@ -225,10 +231,7 @@ def filled_and_left(world: World, root: str, plan) -> set[str]:
     """Return the job of a plan that says of it alone that a backfill stays, and those behind it."""
     if plan.jobs or not any(text.startswith(f"{root}: run ") for text in plan.unknown):
         return set()
-    found = {root}
-    for job in world.jobs:  # writers come before readers
-        found |= {job.name} if found & set(job.inputs) else set()
-    return found
+    return with_those_behind(root, world.jobs)
 
 
 def check_target(world: World, name: str, plan) -> None:
