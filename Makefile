@@ -3,7 +3,7 @@
 PYTHON ?= python3.11
 STAGE  ?= dev
 CLIENTS := aws-cli awswrangler dagster prefect airflow
-export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 export CDK_DISABLE_CLI_TELEMETRY := true
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Hundreds of processes import the same modules: compiled once, not by each of them.
@@ -13,6 +13,8 @@ unexport PYTHONDONTWRITEBYTECODE
 OF_EVERY_CHANGE := not nightly and not install and not clients and not browser
 
 # The JVMs of the tests live for seconds: optimising their code costs more than it brings.
+# Nor do they calculate: numpy, which PySpark imports, would start a busy thread a core.
+test test-fast test-nightly test-install test-deploy: export OPENBLAS_NUM_THREADS ?= 1
 test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
 
 .DEFAULT_GOAL := help
@@ -86,27 +88,27 @@ coverage: setup ## Rewrite docs/awsglue-coverage.md from the tables of what runs
 	@python -m tools.awsglue_coverage_doc
 
 synth: setup ## Synthesize the CDK app into cdk.out
-	@npx cdk synth --quiet -c stage=$(STAGE)
+	@cdk synth --quiet -c stage=$(STAGE)
 
 state: setup ## Record in state-manifest.json what the app keeps: bookmarks, watermarks, buckets
 	@tidemark state write -c stage=$(STAGE)
 
 diff: setup ## Compare the deployed stage with this code; fail if it would lose state
 	@tidemark state check -c stage=$(STAGE)
-	@npx cdk diff --method=template -c stage=$(STAGE)
+	@cdk diff --method=template -c stage=$(STAGE)
 
 bootstrap: setup ## Prepare an account and region for the CDK (once); see docs/security.md
-	@npx cdk bootstrap -c stage=$(STAGE) \
+	@cdk bootstrap -c stage=$(STAGE) \
 		$(if $(EXECUTION_POLICIES),--cloudformation-execution-policies '$(EXECUTION_POLICIES)') \
 		$(if $(DEPLOYMENT_BOUNDARY),--custom-permissions-boundary '$(DEPLOYMENT_BOUNDARY)')
 
 deploy: setup ## Deploy a stage, unless that would lose state: make deploy STAGE=dev
 	@tidemark state check -c stage=$(STAGE)
-	@npx cdk deploy --all -c stage=$(STAGE)
+	@cdk deploy --all -c stage=$(STAGE)
 
 destroy: setup ## Remove every pipeline of a stage: jobs, triggers; table and buckets are kept
 	@stacks=$$(python -m tidemark.cli.pipeline_stacks -c stage=$(STAGE)) && \
-		npx cdk destroy $$stacks --exclusively -c stage=$(STAGE)
+		cdk destroy $$stacks --exclusively -c stage=$(STAGE)
 
 bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 	@python -m benchmarks

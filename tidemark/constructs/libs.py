@@ -37,7 +37,8 @@ def libs_asset(scope: Construct, id_: str, root: Path) -> assets.Asset:
         staged = Path(folder) / "libs"
         if own.is_dir():
             shutil.copytree(own, staged)
-        shutil.copytree(_installed(), staged / LIBRARY)
+        compiled = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(_installed(), staged / LIBRARY, ignore=compiled)
         return assets.Asset(scope, id_, path=str(staged), exclude=NOT_SHIPPED)
 
 
