@@ -48,6 +48,6 @@ def test_manifest_names_no_stage_and_no_account():
 def test_losses_are_looked_for_before_anything_is_compared_or_deployed(target):
     recipe = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)[1].splitlines()
 
-    assert [line.split()[0] for line in recipe] == ["@tidemark", "@npx"]
+    assert [line.split()[0] for line in recipe] == ["@tidemark", "@cdk"]
     assert recipe[0].endswith("tidemark state check -c stage=$(STAGE)")
     assert f"cdk {target} " in recipe[1]

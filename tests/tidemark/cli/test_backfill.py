@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -147,7 +148,8 @@ def test_ctrl_c_stops_what_was_started_and_says_what_runs_the_rest(
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tidemark.operate.backfill.filling.time.sleep", interrupted)
+    waits = SimpleNamespace(sleep=interrupted)  # of this module: other threads wait as well
+    monkeypatch.setattr("tidemark.operate.backfill.filling.time", waits)
     result = tidemark("backfill", job, *DAYS, "--parts", "3", "--only-missing", "--yes")
     monkeypatch.undo()
 
