@@ -12,10 +12,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # What other targets run: the sweeps of the night, and what needs more than the set-up.
 OF_EVERY_CHANGE := not nightly and not install and not clients and not browser
 
-# The JVMs of the tests live for seconds: optimising their code costs more than it brings.
-# Nor do they calculate: numpy, which PySpark imports, would start a busy thread a core.
-test test-fast test-nightly test-install test-deploy: export OPENBLAS_NUM_THREADS ?= 1
-test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
+# Little data for a short time: optimising the JVM's code costs more than it brings, and numpy, which
+# PySpark imports, would start a busy thread a core.
+demo test test-fast test-nightly test-install test-deploy: export OPENBLAS_NUM_THREADS ?= 1
+demo test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-nightly test-ministack test-deploy test-install check lint
