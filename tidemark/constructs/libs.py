@@ -37,8 +37,7 @@ def libs_asset(scope: Construct, id_: str, root: Path) -> assets.Asset:
         staged = Path(folder) / "libs"
         if own.is_dir():
             shutil.copytree(own, staged)
-        compiled = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(_installed(), staged / LIBRARY, ignore=compiled)
+        shutil.copytree(_installed(), staged / LIBRARY)
         return assets.Asset(scope, id_, path=str(staged), exclude=NOT_SHIPPED)
 
 
