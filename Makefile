@@ -14,8 +14,9 @@ OF_EVERY_CHANGE := not nightly and not install and not clients and not browser
 
 # Little data for a short time: optimising the JVM's code costs more than it brings, and numpy, which
 # PySpark imports, would start a busy thread a core.
-demo test test-fast test-nightly test-install test-deploy: export OPENBLAS_NUM_THREADS ?= 1
-demo test test-fast test-nightly test-install test-deploy: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
+QUICK := demo test test-fast test-nightly test-install test-deploy
+$(QUICK): export OPENBLAS_NUM_THREADS ?= 1
+$(QUICK): export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-nightly test-ministack test-deploy test-install check lint

@@ -10,6 +10,7 @@ from benchmarks import (
     cold_setup,
     graph_overhead,
     job_overhead,
+    little_data,
     synth,
     unit_tests,
     watermarks,
@@ -17,8 +18,8 @@ from benchmarks import (
 from benchmarks.results import RESULTS, document, provenance
 
 MODULES = (
-    *(synth, watermarks, bookmarks, job_overhead, graph_overhead, unit_tests, awsglue),
-    cold_setup,
+    *(synth, watermarks, bookmarks, job_overhead, little_data, graph_overhead, unit_tests),
+    *(awsglue, cold_setup),
 )
 
 
