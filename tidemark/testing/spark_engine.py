@@ -24,6 +24,7 @@ from tidemark.local_glue.metastore.connect import Metastore
 from tidemark.local_glue.runs.job_runs import SITE
 from tidemark.local_glue.runs.jvms.borrow import DAEMON, WORKERS
 from tidemark.local_glue.runs.jvms.class_names import remember_class_names
+from tidemark.local_glue.runs.jvms.py4j_log import log_without_setup
 from tidemark.local_glue.runs.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.testing.jvm_state import JvmState
 from tidemark.testing.spark_patches import kept_ctrl_c, patch_pyspark
@@ -153,6 +154,7 @@ class SparkEngine:
         from pyspark.sql import SparkSession
 
         remember_class_names(py4j_gateway)
+        log_without_setup()
         self.folder.mkdir(exist_ok=True)
         settings = {
             DAEMON: WORKERS,
@@ -202,6 +204,7 @@ def _end_jvm() -> None:
     if gateway is not None:
         with contextlib.suppress(Exception):  # a JVM that a script ended
             gateway.shutdown()
+        gateway._gateway_client.is_connected = False  # objects that are left free nothing there
     process = getattr(gateway, "proc", None)
     if process is not None:
         with contextlib.suppress(OSError):

@@ -139,7 +139,9 @@ print(json.dumps({
     "environment": sorted(k for k in os.environ if "LEAK" in k),
     "path": [p for p in sys.path if p in (".", "/nowhere")],
     "limit": sys.getrecursionlimit() < 5000,
-    "logging": [len(logging.root.handlers), logging.root.level, logging.root.manager.disable],
+    "logging": [
+        [str(it) for it in logging.root.handlers], logging.root.level, logging.root.manager.disable
+    ],
     "prec": decimal.getcontext().prec,
     "umask": os.umask(0o022),
 }))

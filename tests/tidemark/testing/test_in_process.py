@@ -157,6 +157,21 @@ def test_threads_and_exit_functions_print_before_a_run_ends(glue_job, script):
     assert run.stdout == "end\nlate\nbye\n"
 
 
+def test_script_sets_up_logging_though_a_call_of_the_jvm_had_to_be_repeated(glue_job, script):
+    cut = (
+        "import logging, socket\nfrom pyspark.context import SparkContext\nsc = SparkContext()\n"
+        "client = sc._gateway._gateway_client\n"
+        "client.get_thread_connection().socket.shutdown(socket.SHUT_RDWR)\n"
+        "assert sc.parallelize([1, 2]).count() == 2\n"
+        "logging.basicConfig(format='mine: %(message)s')\nlogging.warning('told')\n"
+    )
+
+    run = glue_job(script(cut))
+
+    assert (run.state, run.where) == ("SUCCEEDED", "in process"), run.error
+    assert "mine: told\n" in run.stderr
+
+
 def test_script_runs_a_loop_of_its_own_in_a_test_that_is_a_coroutine(glue_job, script):
     file = script(
         "import asyncio\nasync def main():\n    print('in a loop')\nasyncio.run(main())\n"

@@ -75,7 +75,7 @@ EXPECTED = {
     "environment": [],
     "path": [],
     "limit": True,
-    "logging": [0, 30, 0],
+    "logging": [[], 30, 0],
     "prec": 28,
     "umask": 0o022,
 }

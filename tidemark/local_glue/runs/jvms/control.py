@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.local_glue.runs.jvms.py4j_log import log_without_setup
 from tidemark.local_glue.runs.spark import as_properties
 
 ANSWER_TIMEOUT_S = 60.0
@@ -45,6 +46,7 @@ class Control:
         from py4j.java_gateway import GatewayParameters, JavaGateway
 
         # Who calls sees the error itself; Py4J would also print it, by the root logger too.
+        log_without_setup()
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         logging.getLogger().addFilter(_is_not_py4j)
         self._gateway = JavaGateway(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import socket
@@ -117,7 +118,8 @@ def jvms_below(jvms):
     return [int(pid) for pid, line in lines if f"{jvms.pool_file.parent}/" in line]
 
 
-def test_jvm_that_dies_under_a_run_fails_it_with_its_last_words(bench, one_jvm):
+def test_jvm_that_dies_under_a_run_fails_it_with_its_last_words(bench, one_jvm, monkeypatch):
+    monkeypatch.setattr(logging.root, "handlers", [])
     script = COUNT + (
         'spark.sparkContext._jvm.java.lang.System.err.print("last words")\n'
         "spark.sparkContext._jvm.java.lang.Runtime.getRuntime().halt(9)\n"
@@ -127,6 +129,7 @@ def test_jvm_that_dies_under_a_run_fails_it_with_its_last_words(bench, one_jvm):
 
     assert seen.run.state == "FAILED"
     assert "last words" in seen.stderr
+    assert logging.root.handlers == []  # Py4J, here the owner's, adds one before it logs
     assert bench.run(one_jvm, COUNT).run.state == "SUCCEEDED"
 
 
