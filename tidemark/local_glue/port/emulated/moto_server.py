@@ -57,7 +57,7 @@ class Moto:
         self._create: Callable[[Any], Wsgi] = create_backend_app
         self._applications: dict[str, Wsgi] = {}
         for service in NAMES:
-            for backends in get_backend(service).values():  # type: ignore[call-overload]
+            for backends in get_backend(service).values():
                 backends.reset()
 
     def answer(self, request: Request, host: str) -> Reply:
