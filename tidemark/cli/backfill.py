@@ -9,14 +9,16 @@ import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.where import Where, glue_of, where_options
-from tidemark.errors import UsageError
+from tidemark.errors import TidemarkError, UsageError
 
 if TYPE_CHECKING:
     from tidemark.operate.backfill.evidence import Known
     from tidemark.operate.backfill.filling import Filling
     from tidemark.operate.backfill.plan import Plan
     from tidemark.operate.backfill.ranges import Range, Unit
+    from tidemark.operate.clients import Glue
     from tidemark.operate.job_runs import Run
+    from tidemark.operate.rewind.datasets import Flow
 
 FAILURE = 1
 FROM_HELP = "The first day, such as 2013-01-01, or the first number."
@@ -46,7 +48,7 @@ def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str
 
     with glue_of(where) as glue:
         found = read_job(glue, job)
-        checkpoints = read_checkpoints(glue, found, where)
+        checkpoints = read_checkpoints(glue, found.name, where)
         known = read_ranges(glue, found, checkpoints, read_positions(glue, found, where))
     unit, asked = _asked_of_gaps(found.name, known, begin, end, is_declared=found.is_declared)
     intervals = ledger(asked, known.evidence)
@@ -96,15 +98,16 @@ def backfill(
     with glue_of(where, starts_runs=not dry_run) as glue:
         found = read_job(glue, job)
         found.check()
-        checkpoints = read_checkpoints(glue, found, where)
+        checkpoints = read_checkpoints(glue, found.name, where)
         before = read_positions(glue, found, where)
         known = read_ranges(glue, found, checkpoints, before)
         _check_unit(found.name, known.unit, unit)
         room = room_for(found, unit, asked, known.open_runs)
         intervals = ledger(asked, known.evidence)
         targets = targets_of(checkpoints)
+        blind = _blind_readers(glue, found.name, where)
         planned = plan(
-            found.name, unit, asked, parts, intervals, targets, only_missing=only_missing
+            found.name, unit, asked, parts, intervals, targets, blind, only_missing=only_missing
         )
         if output != "json":
             for line in plan_lines(planned, min(room, len(planned.parts))):
@@ -160,6 +163,17 @@ def _asked_of_gaps(
     unit, asked = parse_range(*ends, today)
     _check_unit(job, known.unit, unit)
     return unit, asked
+
+
+def _blind_readers(glue: "Glue", job: str, where: Where) -> "list[Flow]":
+    """Return what jobs behind one do not see; none, with a warning, if that cannot be read."""
+    from tidemark.cli.range_facts import read_blind_readers
+
+    try:
+        return read_blind_readers(glue, job, where)
+    except TidemarkError as error:
+        click.echo(f"warning: what the jobs behind {job} see is not known: {error}", err=True)
+        return []
 
 
 def _check_unit(job: str, known: "Unit | None", given: "Unit") -> None:

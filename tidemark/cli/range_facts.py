@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tidemark.operate.backfill.contract import Fillable
     from tidemark.operate.backfill.evidence import Known
     from tidemark.operate.clients import Glue
+    from tidemark.operate.rewind.datasets import Flow
     from watermarks import WatermarkAdmin
 
 
@@ -55,18 +56,29 @@ def read_positions(glue: "Glue", job: "Fillable", where: Where) -> Positions:
     return Positions(version, values)
 
 
-def read_checkpoints(glue: "Glue", job: "Fillable", where: Where) -> "list[Checkpoint]":
-    """Return the checkpoints of the runs of a job, the newest first."""
+def read_checkpoints(glue: "Glue", job: str | None, where: Where) -> "list[Checkpoint]":
+    """Return the checkpoints of the runs of a job, or of all jobs, the newest first."""
     if where.stage is not None:
         from tidemark.operate.checkpoints import checkpoints_of_stage
 
-        return checkpoints_of_stage(glue, [job.name])
+        return checkpoints_of_stage(glue, [job] if job else None)
     from tidemark.local_glue.home import Home
     from tidemark.local_glue.store.checkpoints import stored_checkpoints
     from tidemark.local_glue.store.database import Store
 
     with Store(Home.from_environment().database) as store:
-        return stored_checkpoints(store, job.name)
+        return stored_checkpoints(store, job)
+
+
+def read_blind_readers(glue: "Glue", job: str, where: Where) -> "list[Flow]":
+    """Return what the jobs behind one read by a key, of what a backfill of it loads.
+
+    Raises:
+        TidemarkError: the checkpoints of a stage cannot be read.
+    """
+    from tidemark.operate.backfill.behind import blind_readers
+
+    return blind_readers(job, glue.names.jobs, read_checkpoints(glue, None, where))
 
 
 def read_ranges(

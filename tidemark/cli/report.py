@@ -124,7 +124,7 @@ def gaps_of(name: str, glue: "Glue", where: Where) -> Iterator[tuple[str, str, s
     from tidemark.operate.backfill.reading import read_job
 
     job = read_job(glue, name)
-    checkpoints = read_checkpoints(glue, job, where)
+    checkpoints = read_checkpoints(glue, job.name, where)
     known = read_ranges(glue, job, checkpoints, read_positions(glue, job, where))
     extent = known.evidence.extent()
     if known.unit is None or extent is None:

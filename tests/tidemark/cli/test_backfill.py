@@ -14,9 +14,12 @@ import pytest
 
 from tests.tidemark.cli.test_cli import PROJECT, assert_one_clear_line, tidemark
 from tests.tidemark.local_glue.port.conftest import Port
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
+from tidemark.local_glue.store.checkpoints import put_checkpoint
+from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.watermark_tables import watermark_table
 
 pytestmark = pytest.mark.stress  # starts many processes
@@ -98,6 +101,24 @@ def test_a_range_is_run_in_parts_and_each_run_is_told_its_own(port, job, tmp_pat
     ]
     assert f"{job}, 2012-12-30 to 2013-01-10: 12 days, 6 done, 6 missing" in lines
     assert max(map(len, lines[:3])) < 80
+
+
+def test_a_job_behind_that_does_not_see_the_rows_is_told(port, job, tmp_path):
+    raw = f"s3://raw/{job}/"
+    mart = define(port, f"mart-{job}", tmp_path)
+    by_key = DatasetRead(raw, after={"kind": "keys", "values": {"id": "9"}})
+    with Store(port.home.database) as store:
+        put_checkpoint(
+            store, Checkpoint(job, f"jr_{job}", 1, written=(DatasetWritten(raw, "merge"),))
+        )
+        put_checkpoint(store, Checkpoint(mart, f"jr_{mart}", 2, read=(by_key,)))
+
+    shown = tidemark("backfill", job, *DAYS, "--dry-run", "--format", "json")
+
+    assert shown.exit_code == 0, shown.output
+    (warning,) = json.loads(shown.stdout)["warnings"]
+    assert warning.startswith(f"{mart} reads {raw} by a key")
+    assert warning in " ".join(tidemark("backfill", job, *DAYS, "--dry-run").stdout.split())
 
 
 def test_what_failed_is_told_with_what_runs_the_rest_and_only_that_is_run(port, job, tmp_path):

@@ -14,6 +14,7 @@ from tidemark.checkpoints.checkpoint import (
 from tidemark.operate.backfill.contract import filled_range
 from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
 from tidemark.operate.backfill.ranges import Range, Unit, parts_of
+from tidemark.operate.rewind.datasets import Flow
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Plan:
         unit: of the ranges.
         asked: the range that was asked for.
         parts: the range of each job run, in order.
-        warnings: what becomes of rows that the targets hold, sentences for people.
+        warnings: what becomes of rows that the targets hold, and which jobs behind do not see
+            those that are loaded; sentences for people.
         skipped: intervals of the asked range that no run loads, as they are done or empty.
         is_only_missing: whether only what is missing or stale is loaded.
     """
@@ -73,6 +75,7 @@ def plan(
     parts: int,
     intervals: Sequence[Interval],
     targets: Targets = Targets(),
+    blind: Sequence[Flow] = (),
     *,
     only_missing: bool = False,
 ) -> Plan:
@@ -86,6 +89,7 @@ def plan(
             that part, which is more than one run where something between is done.
         intervals: the ledger of the asked range.
         targets: what the runs of the job write.
+        blind: what jobs behind it read, and do not see.
         only_missing: whether only what is missing and has files, or is stale, is loaded.
 
     Raises:
@@ -101,6 +105,7 @@ def plan(
     warnings = (
         *_warnings_of_filling(unit, wanted, targets),
         *_warnings_of_next(unit, wanted, targets),
+        *(_warnings_of_blind(blind) if cut else ()),
     )
     return Plan(job, unit, asked, tuple(cut), warnings, skipped, only_missing)
 
@@ -144,3 +149,11 @@ def _warnings_of_next(unit: Unit, wanted: Sequence[Interval], targets: Targets) 
                 f"the next incremental run reads {unit.count(ahead)} of this as well, and {adds} "
                 f"to {target.dataset}: their rows will be there twice"
             )
+
+
+def _warnings_of_blind(blind: Sequence[Flow]) -> Iterator[str]:
+    for reader, dataset in dict.fromkeys((flow.reader, flow.read.dataset) for flow in blind):
+        yield (
+            f"{reader} reads {dataset} by a key and sees no row behind its position: fill this "
+            f"range of {reader} too, after those before it"
+        )

@@ -68,10 +68,28 @@ def datasets_of(facts: Facts) -> Datasets:
     a rewind: it counts only for a job that has no other. Where no checkpoint says what a job reads,
     or writes, what the template declares counts.
     """
-    jobs, checkpoints = facts.jobs, _of_next_runs(facts.checkpoints)
+    jobs = facts.jobs
+    read, written = last_datasets(jobs, facts.checkpoints)
+    for job in jobs:
+        read[job] = read[job] or _declared_reads(facts, job)
+        writes = facts.declared_writes.get(job, ())
+        written[job] = written[job] or [DatasetWritten(uri) for uri in writes]
+    return joined(read, written)
+
+
+def last_datasets(
+    jobs: Iterable[str], checkpoints: Sequence[Checkpoint]
+) -> tuple[dict[str, list[DatasetRead]], dict[str, list[DatasetWritten]]]:
+    """Return what each job reads, and what it writes, as its checkpoints tell.
+
+    Args:
+        jobs: whose; one that no checkpoint is of reads and writes nothing.
+        checkpoints: the newest last; it counts for a dataset that several name.
+    """
+    checkpoints = _of_next_runs(checkpoints)
     by_watermark = {one.job_name for one in checkpoints if one.watermarks}
     read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}
-    written: dict[str, dict[str, DatasetWritten]] = {job: {} for job in jobs}
+    written: dict[str, dict[str, DatasetWritten]] = {job: {} for job in read}
     for one in checkpoints:
         if one.job_name in read:
             for r in _with_positions(one, is_by_watermark=one.job_name in by_watermark):
@@ -80,24 +98,26 @@ def datasets_of(facts: Facts) -> Datasets:
                 is_less = kept is not None and is_tracked(kept) and not is_tracked(r)
                 of_job[r.dataset, r.source] = kept if kept and is_less else r
             written[one.job_name] |= {w.dataset: w for w in one.written}
-    for job in jobs:
-        read[job] = read[job] or {(r.dataset, ""): r for r in _declared_reads(facts, job)}
-        writes = facts.declared_writes.get(job, ())
-        written[job] = written[job] or {uri: DatasetWritten(uri) for uri in writes}
-    flows = [
-        Flow(writer, reader, w, r)
-        for writer in jobs
-        for reader in jobs
-        if writer != reader
-        for w in written[writer].values()
-        for r in read[reader].values()
-        if meets(w, r)
-    ]
-    return Datasets(
+    return (
         {job: list(found.values()) for job, found in read.items()},
         {job: list(found.values()) for job, found in written.items()},
-        flows,
     )
+
+
+def joined(
+    read: Mapping[str, Sequence[DatasetRead]], written: Mapping[str, Sequence[DatasetWritten]]
+) -> Datasets:
+    """Return what the same jobs read and write, with each pair of a write and a read that meet."""
+    flows = [
+        Flow(writer, reader, w, r)
+        for writer in written
+        for reader in read
+        if writer != reader
+        for w in written[writer]
+        for r in read[reader]
+        if meets(w, r)
+    ]
+    return Datasets(read, written, flows)
 
 
 def _declared_reads(facts: Facts, job: str) -> list[DatasetRead]:
