@@ -102,7 +102,7 @@ def test_incremental_job_passes_its_assertions_and_an_appending_one_is_not_idemp
         pytest.param(
             "if rows.columns:",
             "rows.cache().count()\njob.commit()\nif rows.columns:",
-            "rows are missing",
+            "so what it read is lost there: call Job.commit last",
             marks=pytest.mark.nightly,
         ),
     ],

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TimeZone;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.derby.jdbc.InternalDriver;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.logging.log4j.LogManager;
@@ -186,10 +187,12 @@ public class WarmJvm {
     }
 
     private static void shutDerbyDown() throws Exception {
-        try {
-            DriverManager.getConnection("jdbc:derby:;shutdown=true;deregister=false").close();
-        } catch (SQLException isDown) {
-            // It answers with an error of its own when it is down.
+        if (InternalDriver.activeDriver() != null) {  // else it starts first, and writes derby.log
+            try {
+                DriverManager.getConnection("jdbc:derby:;shutdown=true;deregister=false").close();
+            } catch (SQLException isDown) {
+                // It answers with an error of its own when it is down.
+            }
         }
         if (isLoaded(DERBY_IN_MEMORY)) {
             ((Map) field(DERBY_IN_MEMORY, "DATABASES").get(null)).clear();

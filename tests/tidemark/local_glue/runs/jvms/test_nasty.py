@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from tests.tidemark.local_glue.runs.jvms.runs import Bench, differences
+from tests.tidemark.local_glue.runs.jvms.runs import PLAIN, Bench, differences
 from tests.waiting import wait_until
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.job_runs import stop_job_run
@@ -308,6 +308,9 @@ def test_derby_database_is_free_for_another_jvm_after_the_run(bench, one_jvm, co
 
     assert [run.stdout for run in seen] == ["1\n"] * 2, seen[1].stderr
     check_plain(bench, one_jvm, cold, None)
+    after = [bench.run(one_jvm, PLAIN) for _ in range(2)]
+    # Its JVM was made as new before the second one got it.
+    assert not (after[0].folder / "derby.log").exists()
 
 
 IN_MEMORY = START + dedent("""
