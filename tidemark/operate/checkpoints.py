@@ -40,8 +40,9 @@ def checkpoints_of_stage(
     dynamodb = boto3.client("dynamodb", region_name=glue.glue.meta.region_name)
     found: list[Checkpoint] = []
     for job in names:
-        table = watermark_table_of(glue, job)
+        table = None
         try:
+            table = watermark_table_of(glue, job)
             records = WatermarkAdmin(table, dynamodb).run_records(job) if table else []
         except WatermarkTableError as error:
             raise UsageError(f"{error}; job {job} names the table in {WATERMARK_TABLE}") from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 
 from tests.tidemark.cli.test_backfill import RANGE
 from tests.tidemark.cli.test_cli import tidemark
@@ -36,3 +38,25 @@ def test_a_range_is_filled_where_the_stage_is_deployed(stage, home):  # noqa: F8
     assert [it["state"] for it in json.loads(ledger.stdout)["intervals"]] == ["done"]
     assert here.exit_code == 2  # nothing of it is on this machine
     assert not list(home.glob("runs/*"))
+
+
+def test_who_may_not_see_the_other_jobs_fills_and_is_warned(stage, monkeypatch):  # noqa: F811
+    stage.deploy({"load": "", "report": ""})
+    command = stage.port.glue.get_job(JobName="load")["Job"]["Command"]
+    update = {"Role": "anyone", "Command": command, "DefaultArguments": RANGE}
+    stage.port.glue.update_job(JobName="load", JobUpdate=update)
+    call = BaseClient._make_api_call
+
+    def refuse(client, operation, parameters):  # as IAM does, which the port is not
+        if (operation, parameters.get("JobName")) == ("GetJob", "report"):
+            error = {"Code": "AccessDeniedException", "Message": "not authorized"}
+            raise ClientError({"Error": error}, operation)
+        return call(client, operation, parameters)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", refuse)
+    filled = stage.ask("backfill", "load", *DAYS, "--yes")
+
+    assert filled.exit_code == 0, filled.output
+    assert stage.port.states("load") == ["SUCCEEDED"]
+    (warning,) = [line for line in filled.stderr.splitlines() if "the jobs behind load" in line]
+    assert "AccessDeniedException" in warning
