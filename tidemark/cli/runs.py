@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.where import Where, glue_of, where_options
+from tidemark.cli.starting import glue_to_start
+from tidemark.cli.where import Where, glue_of, start_options, where_options
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where
 @click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
 @click.option("--run", "run_id", metavar="ID", help=RUN_HELP)
 @click.option("--from", "begin", metavar="JOB", multiple=True, help=RESUME_HELP)
-@where_options
+@start_options
 @_format
 def resume(
     workflow: str | None, run_id: str | None, begin: tuple[str, ...], where: Where, output: str
@@ -144,7 +145,7 @@ def resume(
     """
     from tidemark.operate.workflow_runs import resume as resume_run
 
-    with glue_of(where, starts_runs=True) as glue:
+    with glue_to_start(where, "workflow", workflow) as glue:
         name = glue.names.workflow(workflow)
         jobs = [glue.names.job(job) for job in begin]
         new_id, chosen, resumed = resume_run(glue, name, run_id, jobs)
@@ -155,7 +156,7 @@ def resume(
 
 @click.command()
 @click.argument("name", required=False)
-@where_options
+@start_options
 @_format
 def trigger(name: str | None, where: Where, output: str) -> None:
     """Fire the ON_DEMAND trigger NAME, or activate one of another type; without NAME, list all.
@@ -166,7 +167,7 @@ def trigger(name: str | None, where: Where, output: str) -> None:
     from tidemark.cli.views.triggers import trigger_json, triggers_listing
     from tidemark.operate.triggers import start_trigger, triggers_of
 
-    with glue_of(where, starts_runs=name is not None) as glue:
+    with glue_to_start(where, "trigger", name) if name else glue_of(where) as glue:
         if name is not None:
             state = start_trigger(glue, name)
             click.echo(f"trigger {name} {state}")
