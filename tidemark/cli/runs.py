@@ -37,7 +37,7 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 @_format
 def runs(job: str | None, since: str | None, limit: int, where: Where, output: str) -> None:
     """Show the job runs of JOB, or of every job, newest first."""
-    from tidemark.cli.views.runs import moment, run_json, runs_listing, since_of
+    from tidemark.cli.views.runs import moment, run_json, runs_listing, since_of, warning_lines
     from tidemark.operate.job_runs import newest_runs
     from tidemark.operate.names import JOB
 
@@ -49,11 +49,14 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
         found = newest_runs(glue, jobs, begin, limit)
         place = glue.where
     counts = rows_here(run.run_id for run in found) if where.stage is None else None
+    warnings = open_warnings_here() if where.stage is None else None
     if output == "json":
-        click.echo(json.dumps([run_json(run, counts) for run in found], indent=2))
+        click.echo(json.dumps([run_json(run, counts, warnings) for run in found], indent=2))
     elif found:
         console = console_for_tables()
         console.print(runs_listing(found, counts, console.width), soft_wrap=True)
+        for line in warning_lines(found, warnings or {}):
+            console.print(line, soft_wrap=True)
     else:
         whose = f"{job} has no run" if job else "no job has a run"
         when = f" that started since {moment(begin)}" if begin else ""
@@ -68,6 +71,19 @@ def rows_here(run_ids: Iterable[str]) -> "Counts":
     with Store(Home.from_environment().database) as store:
         runs = [run for run_id in run_ids if (run := store.job_run(run_id))]
     return {run.run_id: (run.rows_read, run.rows_written) for run in runs}
+
+
+def open_warnings_here() -> dict[str, list[str]]:
+    """Return the open warnings of this machine, by run id."""
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.runs.stored_warnings import open_warnings
+    from tidemark.local_glue.store.database import Store
+
+    found: dict[str, list[str]] = {}
+    with Store(Home.from_environment().database) as store:
+        for warning in open_warnings(store):
+            found.setdefault(warning.run_id, []).append(warning.text)
+    return found
 
 
 @click.command()

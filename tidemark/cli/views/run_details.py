@@ -143,7 +143,12 @@ def _work(details: RunDetails) -> str:
 
 def _moved(checkpoint: Checkpoint) -> Iterator[Sentence]:
     at = datetime.fromtimestamp(checkpoint.committed_at_ms / 1000, UTC)
-    yield Sentence(Text(f"\nCommitted {moment(at)}", style="bold"))
+    if checkpoint.is_committed:
+        yield Sentence(Text(f"\nCommitted {moment(at)}", style="bold"))
+    else:
+        again = ": the next run reads this again" if checkpoint.read else ""
+        text = f"\nSucceeded {moment(at)}, nothing committed{again}"
+        yield Sentence(Text(text, style="bold"))
     if bookmark := checkpoint.bookmark:
         move = f"stays version {bookmark.after}"
         if bookmark.before != bookmark.after:
