@@ -137,7 +137,8 @@ def _work(details: RunDetails) -> str:
     if details.jvm:
         found.append(f"JVM {details.jvm}")
     if details.rows_read is not None:
-        found.append(f"{details.rows_read:,} rows read, {details.rows_written or 0:,} written")
+        unit = "row" if details.rows_read == 1 else "rows"
+        found.append(f"{details.rows_read:,} {unit} read, {details.rows_written or 0:,} written")
     return ", ".join(found)
 
 

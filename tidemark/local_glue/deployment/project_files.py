@@ -41,7 +41,7 @@ def files_like(project: Path, scripts: Mapping[str, Path]) -> dict[str, str]:
     """
     wanted = {name: script.read_bytes() for name, script in scripts.items() if script.is_file()}
     sizes = {len(content) for content in wanted.values()}
-    same_size = [path for path in _python_files(project) if path.stat().st_size in sizes]
+    same_size = [path for path in python_files(project) if path.stat().st_size in sizes]
     contents = [(path, path.read_bytes()) for path in same_size]
     found = {
         name: [path for path, content in contents if content == script]
@@ -59,7 +59,8 @@ def code_files(project: Path) -> Iterator[Path]:
             yield path
 
 
-def _python_files(project: Path) -> Iterator[Path]:
+def python_files(project: Path) -> Iterator[Path]:
+    """Yield the Python files of a project, without those of environments and hidden folders."""
     return (path for path in _files(project) if path.suffix == ".py")
 
 

@@ -228,6 +228,10 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
             "the class is in none of Spark's jars: name the jar that has it, such as a JDBC "
             "driver, in --extra-jars"
         ),
+        r"GlueArgumentError: the following arguments are required": (
+            "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or give "
+            "it behind `tidemark submit SCRIPT`"
+        ),
         r"No module named 'awsglue.blueprint": (
             "a blueprint is no job: Glue calls its layout to make a workflow; submit the scripts "
             "of the jobs that it names"
