@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -43,7 +44,7 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
 
     begin = since_of(since, datetime.now(UTC))
     with glue_of(where) as glue:
-        jobs = [glue.names.job(job)] if job is not None else list(glue.names.jobs)
+        jobs = [_job(glue, job, where)] if job is not None else list(glue.names.jobs)
         for name in jobs[:1]:
             glue.check_stage(JOB, name)
         found = newest_runs(glue, jobs, begin, limit)
@@ -61,6 +62,27 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
         whose = f"{job} has no run" if job else "no job has a run"
         when = f" that started since {moment(begin)}" if begin else ""
         click.echo(f"{whose} in {place}{when}")
+
+
+def _job(glue: "Glue", job: str, where: Where) -> str:
+    """Return the name of a job that is defined.
+
+    Raises:
+        UsageError: it is not; of one that `tidemark submit` ran, with how to look at its last run.
+    """
+    if where.stage is None and job not in glue.names.jobs:
+        from tidemark.local_glue.home import Home
+        from tidemark.local_glue.store.database import Store
+
+        with Store(Home.from_environment().database) as store:
+            run = store.latest_job_run(job)
+        if run is not None:
+            raise UsageError(
+                f"no job {job!r} is defined here: `tidemark submit` has run its script. `tidemark "
+                f"run show {run.run_id}` shows its last run, and {Path(run.log_path).parent} has "
+                "the logs"
+            )
+    return glue.names.job(job)
 
 
 def rows_here(run_ids: Iterable[str]) -> "Counts":
@@ -107,7 +129,7 @@ def logs(
         raise UsageError("--errors and --output together are all: leave both out")
     kinds = (ERROR,) if errors else (OUTPUT,) if outputs else (OUTPUT, ERROR)
     with glue_of(where) as glue, interruptible("stopped following; the run is as it was"):
-        run = find_run(glue, glue.names.job(job), run_id)
+        run = find_run(glue, _job(glue, job, where), run_id)
         found = follow_lines(glue, run, kinds) if follow else lines_of(glue, run, kinds)
         for line in found:
             if isinstance(line, Run):
