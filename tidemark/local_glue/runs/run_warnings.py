@@ -54,8 +54,8 @@ class RunWarning(Enum):
     )
     OLD_FILES = (
         "{} arrived after the last run with an older modification time and will never be read; "
-        "S3 would have given them the time of their arrival: `touch` them in the folder `lake` of the "
-        "home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
+        "S3 would have given them the time of their arrival: `touch` them in the folder `lake` of "
+        "the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
     )
     BAND_FULL = (
         "{} were left to the next run: maxFilesInBand is reached, and what cannot be remembered "
