@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tidemark.assembly.synthesis_record import Synthesis, note_synthesis
 from tidemark.errors import TidemarkError, UsageError
 
 DEFAULT_OUTPUT = "cdk.out"
@@ -36,6 +37,8 @@ def synthesize(project: Path, context: Mapping[str, str], output: Path | None = 
         command, cwd=project, env=environment, capture_output=True, text=True
     )
     if run.returncode == 0:
+        if output.is_dir():
+            note_synthesis(output, Synthesis(str(project.absolute()), dict(context)))
         return output
     text = run.stderr.strip() or run.stdout.strip() or "no output"
     if run.returncode == USAGE_EXIT_CODE:

@@ -126,6 +126,7 @@ class Checkpoint:
         written: in the order of the first write.
         arguments: those of the run, with the dashes; secrets are not among them.
         code: SHA-256 in hexadecimal digits, of ``script`` and of ``libs``, as far as known.
+        is_committed: whether it called ``Job.commit`` or moved a watermark.
     """
 
     job_name: str
@@ -138,6 +139,7 @@ class Checkpoint:
     written: tuple[DatasetWritten, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
+    is_committed: bool = True
 
     @property
     def has_read_nothing(self) -> bool:

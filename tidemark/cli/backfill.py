@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.where import Where, glue_of, where_options
+from tidemark.cli.starting import glue_to_start
+from tidemark.cli.where import Where, glue_of, start_options, where_options
 from tidemark.errors import TidemarkError, UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str
 @click.option("--only-missing", is_flag=True, help=MISSING_HELP)
 @click.option("--dry-run", is_flag=True, help="Show the plan, and start nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@where_options
+@start_options
 @_format
 def backfill(
     job: str,
@@ -95,7 +96,7 @@ def backfill(
 
     unit, asked = parse_range(begin, end, datetime.now(UTC).date())
     parts_of(asked, parts, unit)  # refuses what cannot be before anything is asked
-    with glue_of(where, starts_runs=not dry_run) as glue:
+    with glue_of(where) if dry_run else glue_to_start(where, "job", job) as glue:
         found = read_job(glue, job)
         found.check()
         checkpoints = read_checkpoints(glue, found.name, where)

@@ -95,12 +95,20 @@ def _request(store: "Store", job: str, run: str | None) -> dict[str, str]:
         UsageError: several runs may be meant.
     """
     from tidemark.local_glue.bookmarks.versions import latest_bookmark
-    from tidemark.local_glue.store.known_jobs import why_no_bookmark
+    from tidemark.local_glue.store.known_jobs import known_jobs, why_no_bookmark
     from tidemark.local_glue.store.run_ids import resolve_run
 
     if latest_bookmark(store, job) is None:
-        raise EntityNotFoundError(why_no_bookmark(store, job))
+        is_known = job in known_jobs(store)
+        raise (EntityNotFoundError if is_known else UsageError)(why_no_bookmark(store, job))
     return {"JobName": job, **({"RunId": resolve_run(store, job, run)} if run else {})}
+
+
+def is_going(run: "JobRun", job: str) -> bool:
+    """Return whether a run of a job has not ended."""
+    from tidemark.local_glue.store.database import FINAL_STATES
+
+    return run.job_name == job and run.state not in FINAL_STATES
 
 
 def _set_back(job: str, run: str | None, yes: bool, question: str) -> None:
@@ -108,14 +116,23 @@ def _set_back(job: str, run: str | None, yes: bool, question: str) -> None:
     from tidemark.local_glue.home import Home
     from tidemark.local_glue.store.database import Store
 
-    with Store(Home.from_environment().database) as store:
+    home = Home.from_environment()
+    with Store(home.database) as store:
         request = _request(store, job, run)
         if not yes:
             click.confirm(question, abort=True)
         entry = reset_job_bookmark(store, request, time.time_ns() // 1_000_000)["JobBookmarkEntry"]
+        going = [run.run_id for run in store.all_job_runs() if is_going(run, job)]
     where = f"at the end of run {entry['RunId']}" if "RunId" in entry else "at the beginning"
     click.echo(f"the bookmark of {job} is {where} (version {entry['Version']})")
     click.echo("what was written to targets stays: repeated input is written again")
+    if going and home.is_held():
+        click.echo(
+            f"warning: {', '.join(going)} of {job} has not ended: it has read by the earlier "
+            "bookmark, and its commit will fail because the version has changed; end it with "
+            f"`tidemark stop {job}`, or wait for its end; then run the job again",
+            err=True,
+        )
 
 
 @click.command()

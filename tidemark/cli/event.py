@@ -1,9 +1,11 @@
 """The command about events: `event put`."""
 
+from functools import partial
 from pathlib import Path
 
 import click
 
+from tidemark.cli.where import AS_DEPLOYED_HELP, Where
 from tidemark.errors import UsageError
 
 DETAIL_HELP = "What happened: a JSON object, or @FILE with one."
@@ -19,15 +21,20 @@ def event() -> None:
 @click.option("--detail-type", required=True, metavar="TEXT", help="What kind of event it is.")
 @click.option("--detail", default="{}", metavar="JSON", help=DETAIL_HELP)
 @click.option("--resource", "resources", multiple=True, metavar="ARN", help="What it is about.")
-def put(source: str, detail_type: str, detail: str, resources: tuple[str, ...]) -> None:
+@click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP)
+def put(
+    source: str, detail_type: str, detail: str, resources: tuple[str, ...], as_deployed: bool
+) -> None:
     """Put an event, and start the workflows whose rules match it.
 
-    The port serves the home meanwhile: `tidemark local up --port 4566 --app cdk.out`. This is for
+    The port serves the home meanwhile: `tidemark local up --port 4566 --app cdk.out`. An app whose
+    code has changed since is synthesized and deployed there first. This is for
     this machine alone, which takes sources of AWS too, such as aws.s3; on AWS: `aws events
     put-events`.
     """
+    from tidemark.cli.code_on_disk import deploy_what_changed
     from tidemark.local_glue.home import Home
-    from tidemark.local_glue.port.served import find_port, put_event
+    from tidemark.local_glue.port.served import deploy, find_port, put_event
 
     home = Home.from_environment()
     port = find_port(home)
@@ -37,6 +44,9 @@ def put(source: str, detail_type: str, detail: str, resources: tuple[str, ...]) 
             "4566 --app cdk.out` beside this"
         )
     entry = {"Source": source, "DetailType": detail_type, "Detail": _text(detail)}
+    where = Where(None, as_deployed=as_deployed, starts_runs=True)
+    may_deploy = None if port.is_of_command else partial(deploy, port)
+    deploy_what_changed(home, where, "workflow", None, may_deploy)
     event_id, rules = put_event(port, {**entry, "Resources": list(resources)})
     click.echo(f"{event_id} matches {', '.join(rules) or 'no rule'}")
 

@@ -1,30 +1,38 @@
 """The Glue of this machine for one command: the one that serves the home, or one of its own."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
 
 import click
 
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.deployments import deploy_on_port
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.resting import resting
 from tidemark.local_glue.port.http.serving import Options, serving
-from tidemark.local_glue.port.served import find_port
+from tidemark.local_glue.port.served import deploy, find_port
 from tidemark.local_glue.runs.jvms.supply import jvms_of
 from tidemark.operate.clients import Glue, of_port
 
 POLL_S = 0.05
 
 
+Deploy = Callable[[Path], object]
+
+
 @contextmanager
-def glue_here(*, starts_runs: bool) -> Iterator[Glue]:
+def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) -> Iterator[Glue]:
     """Yield the Glue of the home.
 
     Args:
-        starts_runs: whether runs are started. Where no command serves the home, this one does
-            then, and waits for all runs; otherwise it only looks at what is recorded.
+        before_runs: called before runs are started, with the home and what deploys an assembly
+            into it (None while `tidemark run` works there); None starts none. Where no command
+            serves the home, this one does then, and waits for all runs; otherwise it only looks at
+            what is recorded.
 
     Raises:
         UsageError: another command holds the home and serves no port, and runs are to be started.
@@ -35,15 +43,22 @@ def glue_here(*, starts_runs: bool) -> Iterator[Glue]:
         engine = None
         if served is not None:
             url = served.url
-        elif starts_runs:
+            if before_runs is not None:
+                before_runs(home, None if served.is_of_command else partial(deploy, served))
+        elif before_runs is not None:
             jvms = stack.enter_context(jvms_of(home, say=_say))
             options = Options(jvms=jvms, is_of_command=True)
             url, engine = stack.enter_context(serving(home, options))
+            before_runs(home, partial(_deploy, engine))
         else:
             url = stack.enter_context(resting(home))
         yield stack.enter_context(of_port(url, str(home.root), region()))
         if engine is not None:
             wait_for_runs(engine)
+
+
+def _deploy(engine: Engine, folder: Path) -> str:
+    return engine.ask(lambda glue: deploy_on_port(glue, folder))
 
 
 def _say(sentence: str) -> None:

@@ -95,14 +95,15 @@ def up(
 
 
 @local.command()
-@click.argument("name")
-def bucket(name: str) -> None:
-    """Make a bucket, a folder of the local lake, for scripts that expect it to be there."""
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+def bucket(names: tuple[str, ...]) -> None:
+    """Make buckets, folders of the local lake, for scripts that expect them to be there."""
     from tidemark.local_glue.home import Home
 
     home = Home.from_environment()
-    is_new = home.create_bucket(name)
-    click.echo(f"{'created' if is_new else 'already there'}: s3://{name} is {home.lake / name}")
+    for name in names:
+        is_new = home.create_bucket(name)
+        click.echo(f"{'created' if is_new else 'already there'}: s3://{name} is {home.lake / name}")
 
 
 @local.group()

@@ -48,7 +48,8 @@ def finished_lines(run: JobRun) -> list[str]:
     took = f"{run.job_name}  {run.state} in {duration(run)}"
     log = f"log: {run.log_path}"
     if run.state == "SUCCEEDED":
-        counts = f"{took}, {rows(run.rows_read)} rows read, {rows(run.rows_written)} written"
+        unit = "row" if run.rows_read == 1 else "rows"
+        counts = f"{took}, {rows(run.rows_read)} {unit} read, {rows(run.rows_written)} written"
         return [f"{counts}: {NOTHING_NEW}" if run.has_read_nothing else counts]
     if run.state == "STOPPED":
         return [took, f"  {log}"]

@@ -46,8 +46,7 @@ def report(
 ) -> None:
     """Write one page of HTML: the pipeline, its last runs, how fresh its data is, what it costs.
 
-    The page is one file, which loads nothing. It shows what is recorded, and changes nothing:
-    warnings on it still count as not yet seen.
+    The page is one file, which loads nothing. It shows what is recorded, and changes nothing.
     """
     from tidemark.extras import require
     from tidemark.local_glue.home import Home

@@ -98,7 +98,7 @@ def _here(text: str) -> "RunDetails":
         **(_estimate(run, entity.definition) if entity else {}),
         not_skipped=reason.read_text(encoding="utf-8") if reason.is_file() else "",
         warnings=tuple(row["text"] for row in rows),
-        lines=tuple(_last_lines(folder)),
+        lines=tuple(_last_lines(folder, run.error_message or "")),
     )
 
 
@@ -134,9 +134,14 @@ def _moment(ms: int) -> datetime:
     return datetime.fromtimestamp(ms / 1000, UTC)
 
 
-def _last_lines(folder: Path) -> Iterator[str]:
-    """Yield the last lines that a run printed; of stderr, if it printed none."""
-    for name in LOGS:
+def _last_lines(folder: Path, message: str) -> Iterator[str]:
+    """Yield the last lines that a run printed; of stderr, if it printed none or the cause is there.
+
+    The cause is there if the JVM wrote it and the script met only what followed from it.
+    """
+    log = folder / LOGS[-1]
+    names = LOGS[-1:] if message and log.is_file() and message in _ends(log) else LOGS
+    for name in names:
         file = folder / name
         if file.is_file() and (found := _ends(file)):
             yield from found

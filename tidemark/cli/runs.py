@@ -5,12 +5,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.where import Where, glue_of, where_options
+from tidemark.cli.starting import glue_to_start
+from tidemark.cli.where import Where, glue_of, start_options, where_options
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,27 +38,51 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 @_format
 def runs(job: str | None, since: str | None, limit: int, where: Where, output: str) -> None:
     """Show the job runs of JOB, or of every job, newest first."""
-    from tidemark.cli.views.runs import moment, run_json, runs_listing, since_of
+    from tidemark.cli.views.runs import moment, run_json, runs_listing, since_of, warning_lines
     from tidemark.operate.job_runs import newest_runs
     from tidemark.operate.names import JOB
 
     begin = since_of(since, datetime.now(UTC))
     with glue_of(where) as glue:
-        jobs = [glue.names.job(job)] if job is not None else list(glue.names.jobs)
+        jobs = [_job(glue, job, where)] if job is not None else list(glue.names.jobs)
         for name in jobs[:1]:
             glue.check_stage(JOB, name)
         found = newest_runs(glue, jobs, begin, limit)
         place = glue.where
     counts = rows_here(run.run_id for run in found) if where.stage is None else None
+    warnings = open_warnings_here() if where.stage is None else None
     if output == "json":
-        click.echo(json.dumps([run_json(run, counts) for run in found], indent=2))
+        click.echo(json.dumps([run_json(run, counts, warnings) for run in found], indent=2))
     elif found:
         console = console_for_tables()
         console.print(runs_listing(found, counts, console.width), soft_wrap=True)
+        for line in warning_lines(found, warnings or {}):
+            console.print(line, soft_wrap=True)
     else:
         whose = f"{job} has no run" if job else "no job has a run"
         when = f" that started since {moment(begin)}" if begin else ""
         click.echo(f"{whose} in {place}{when}")
+
+
+def _job(glue: "Glue", job: str, where: Where) -> str:
+    """Return the name of a job that is defined.
+
+    Raises:
+        UsageError: it is not; of one that `tidemark submit` ran, with how to look at its last run.
+    """
+    if where.stage is None and job not in glue.names.jobs:
+        from tidemark.local_glue.home import Home
+        from tidemark.local_glue.store.database import Store
+
+        with Store(Home.from_environment().database) as store:
+            run = store.latest_job_run(job)
+        if run is not None:
+            raise UsageError(
+                f"no job {job!r} is defined here: `tidemark submit` has run its script. `tidemark "
+                f"run show {run.run_id}` shows its last run, and {Path(run.log_path).parent} has "
+                "the logs"
+            )
+    return glue.names.job(job)
 
 
 def rows_here(run_ids: Iterable[str]) -> "Counts":
@@ -67,6 +93,19 @@ def rows_here(run_ids: Iterable[str]) -> "Counts":
     with Store(Home.from_environment().database) as store:
         runs = [run for run_id in run_ids if (run := store.job_run(run_id))]
     return {run.run_id: (run.rows_read, run.rows_written) for run in runs}
+
+
+def open_warnings_here() -> dict[str, list[str]]:
+    """Return the open warnings of this machine, by run id."""
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.runs.stored_warnings import open_warnings
+    from tidemark.local_glue.store.database import Store
+
+    found: dict[str, list[str]] = {}
+    with Store(Home.from_environment().database) as store:
+        for warning in open_warnings(store):
+            found.setdefault(warning.run_id, []).append(warning.text)
+    return found
 
 
 @click.command()
@@ -90,7 +129,7 @@ def logs(
         raise UsageError("--errors and --output together are all: leave both out")
     kinds = (ERROR,) if errors else (OUTPUT,) if outputs else (OUTPUT, ERROR)
     with glue_of(where) as glue, interruptible("stopped following; the run is as it was"):
-        run = find_run(glue, glue.names.job(job), run_id)
+        run = find_run(glue, _job(glue, job, where), run_id)
         found = follow_lines(glue, run, kinds) if follow else lines_of(glue, run, kinds)
         for line in found:
             if isinstance(line, Run):
@@ -133,7 +172,7 @@ def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where
 @click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
 @click.option("--run", "run_id", metavar="ID", help=RUN_HELP)
 @click.option("--from", "begin", metavar="JOB", multiple=True, help=RESUME_HELP)
-@where_options
+@start_options
 @_format
 def resume(
     workflow: str | None, run_id: str | None, begin: tuple[str, ...], where: Where, output: str
@@ -144,7 +183,7 @@ def resume(
     """
     from tidemark.operate.workflow_runs import resume as resume_run
 
-    with glue_of(where, starts_runs=True) as glue:
+    with glue_to_start(where, "workflow", workflow) as glue:
         name = glue.names.workflow(workflow)
         jobs = [glue.names.job(job) for job in begin]
         new_id, chosen, resumed = resume_run(glue, name, run_id, jobs)
@@ -155,7 +194,7 @@ def resume(
 
 @click.command()
 @click.argument("name", required=False)
-@where_options
+@start_options
 @_format
 def trigger(name: str | None, where: Where, output: str) -> None:
     """Fire the ON_DEMAND trigger NAME, or activate one of another type; without NAME, list all.
@@ -166,7 +205,7 @@ def trigger(name: str | None, where: Where, output: str) -> None:
     from tidemark.cli.views.triggers import trigger_json, triggers_listing
     from tidemark.operate.triggers import start_trigger, triggers_of
 
-    with glue_of(where, starts_runs=name is not None) as glue:
+    with glue_to_start(where, "trigger", name) if name else glue_of(where) as glue:
         if name is not None:
             state = start_trigger(glue, name)
             click.echo(f"trigger {name} {state}")

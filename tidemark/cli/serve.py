@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from tidemark.cli.code_on_disk import OldCode
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.lineage.emitter import lineage_to
@@ -54,7 +55,13 @@ def serve_until_interrupted(
 
         tell = stack.enter_context(lineage_to(lineage, home, click.echo))
         full = replace(
-            options, jvms=jvms, observe=_tell, say=click.echo, on_death=die, lineage=tell
+            options,
+            jvms=jvms,
+            observe=_tell,
+            on_start=OldCode(home).tell,
+            say=click.echo,
+            on_death=die,
+            lineage=tell,
         )
         url, engine = stack.enter_context(serving(home, full))
         if assembly is not None:

@@ -45,6 +45,8 @@ def status(app: Path | None, context: tuple[str, ...], deployed: str | None, out
     )
     from tidemark.local_glue.commands import job_statuses, load, region, show_earlier_warnings
     from tidemark.local_glue.home import Home
+    from tidemark.local_glue.runs.stored_warnings import open_warnings, without_those
+    from tidemark.local_glue.store.database import Store
     from tidemark.local_glue.workflows.recovery import KILLED
     from tidemark.report.here import freshness_here
     from tidemark.report.jobs import read_jobs
@@ -56,8 +58,12 @@ def status(app: Path | None, context: tuple[str, ...], deployed: str | None, out
     watermarks = read_watermarks(deployment, home)
     now_ms = time.time_ns() // 1_000_000
     fresh = freshness_here(home, read_jobs(read_assembly(folder), region()), now_ms)
+    with Store(home.database) as store:
+        warnings = [it for it in open_warnings(store) if it.job_name in deployment.jobs]
     if output == "json":
-        found = [status_json(deployment, it, watermarks, fresh, now_ms) for it in statuses]
+        found = [
+            status_json(deployment, it, watermarks, fresh, now_ms, warnings) for it in statuses
+        ]
         click.echo(json.dumps(found, indent=2))
         return
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
@@ -69,4 +75,7 @@ def status(app: Path | None, context: tuple[str, ...], deployed: str | None, out
         console.print(line, highlight=False, soft_wrap=True)
     runs = [status.last_run for status in statuses if status.last_run]
     print_killed(console, [run for run in runs if run.error_message == KILLED])
-    show_earlier_warnings(home, lambda warnings: print_warnings(console, warnings))
+    print_warnings(console, warnings)
+    show_earlier_warnings(
+        home, lambda unseen: print_warnings(console, without_those(unseen, warnings))
+    )

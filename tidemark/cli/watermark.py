@@ -163,7 +163,8 @@ def _check_job(watermarks: "WatermarkAdmin", job: str, table: str, deployed: boo
     """Refuse a job that never had watermarks, unless it is one that has only not run yet.
 
     Raises:
-        EntityNotFoundError: there is no such job here, or it keeps a bookmark.
+        EntityNotFoundError: the job keeps a bookmark, or the table of a stage has none of it.
+        UsageError: there is no such job here.
     """
     from tidemark.local_glue.store.database import Store
     from tidemark.local_glue.store.known_jobs import has_bookmark_job, known_jobs, name_hint
@@ -183,9 +184,7 @@ def _check_job(watermarks: "WatermarkAdmin", job: str, table: str, deployed: boo
             f"job {job} has no watermarks, it keeps a job bookmark: `tidemark bookmark show {job}`"
         )
     if job not in names:
-        raise EntityNotFoundError(
-            f"job {job} has no watermarks and never ran here: {name_hint(job, names)}"
-        )
+        raise UsageError(f"job {job} has no watermarks and never ran here: {name_hint(job, names)}")
 
 
 def _print_json(answer: Any) -> None:

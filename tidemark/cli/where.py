@@ -23,15 +23,23 @@ DEPLOYED_HELP = (
     "region, with your credentials."
 )
 CONTEXT_HELP = "With --deployed: CDK context for the synthesis, beside stage=STAGE."
+START_CONTEXT_HELP = "CDK context for the synthesis; that of the last one if not given."
+AS_DEPLOYED_HELP = "On this machine: run the code that was deployed last, not the code on disk."
 
 
 @dataclass(frozen=True)
 class Where:
-    """What --deployed, --app and --context say."""
+    """What --deployed, --app, --context and --as-deployed say.
+
+    A command that starts runs takes --app and --context on this machine too: what they name is
+    deployed first.
+    """
 
     stage: str | None
     app: Path | None = None
     context: tuple[str, ...] = ()
+    as_deployed: bool = False
+    starts_runs: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what would change nothing.
@@ -39,8 +47,10 @@ class Where:
         Raises:
             UsageError: it is for a deployed stage, and none is named; or it names another one.
         """
+        if self.as_deployed:
+            self._check_as_deployed()
         if self.stage is None:
-            if self.app is not None or self.context:
+            if not self.starts_runs and (self.app is not None or self.context):
                 raise UsageError(
                     "--app and --context say what is deployed as a stage: give --deployed STAGE "
                     "too; on this machine the jobs that have run are known"
@@ -50,6 +60,15 @@ class Where:
         elif other := [it for it in self.context if it.startswith("stage=")]:
             raise UsageError(
                 f"--context {other[0]} and --deployed {self.stage}: give one of the two"
+            )
+
+    def _check_as_deployed(self) -> None:
+        if self.stage is not None:
+            raise UsageError("a stage on AWS runs what is deployed there: leave out --as-deployed")
+        if self.app is not None or self.context:
+            raise UsageError(
+                "--as-deployed runs the code of the last deployment, and --app and --context name "
+                "another one: give one of the two"
             )
 
     @property
@@ -69,6 +88,32 @@ def where_options(command: Callable[..., None]) -> Callable[..., None]:
 
     options = (
         click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP),
+        click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP),
+        click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP),
+    )
+    return functools.reduce(lambda it, option: option(it), options, with_where)
+
+
+def start_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a command that starts runs, which gets them as ``where``."""
+
+    @functools.wraps(command)
+    def with_where(
+        *args: Any,
+        deployed: str | None,
+        app: Path | None,
+        context: tuple[str, ...],
+        as_deployed: bool,
+        **kwargs: Any,
+    ) -> None:
+        where = Where(deployed, app, context, as_deployed, starts_runs=True)
+        command(*args, where=where, **kwargs)
+
+    options = (
+        click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP),
+        click.option(
+            "--context", "-c", multiple=True, metavar="KEY=VALUE", help=START_CONTEXT_HELP
+        ),
         click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP),
         click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP),
     )
@@ -114,14 +159,10 @@ def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator[
 
 
 @contextmanager
-def glue_of(where: Where, *, starts_runs: bool = False) -> Iterator["Glue"]:
-    """Yield the Glue that a command is to work on.
+def glue_of(where: Where) -> Iterator["Glue"]:
+    """Yield the Glue that a command which only looks is to work on.
 
     On this machine that is the one which serves the home, or one of the command's own.
-
-    Args:
-        where: what the options say.
-        starts_runs: whether runs are started, so that it has to run them.
 
     Raises:
         TidemarkError: it cannot be reached, or refuses.
@@ -132,5 +173,5 @@ def glue_of(where: Where, *, starts_runs: bool = False) -> Iterator["Glue"]:
         return
     from tidemark.cli.here import glue_here
 
-    with glue_here(starts_runs=starts_runs) as glue:
+    with glue_here() as glue:
         yield glue

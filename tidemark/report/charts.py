@@ -140,11 +140,11 @@ def _rows(count: int) -> Chart:
         "layer": [
             {
                 "mark": {"type": "area", "color": "var(--active)", "opacity": 0.16},
-                "encoding": {"x": _number(count), "y": _amount("read")},
+                "encoding": {"x": _number(count), "y": _amount("read", least_step=1)},
             },
             {
                 "mark": line,
-                "encoding": {"x": _number(count), "y": _amount("written")},
+                "encoding": {"x": _number(count), "y": _amount("written", least_step=1)},
             },
         ],
     }
@@ -171,10 +171,13 @@ def _number(count: int) -> Chart:
     return {"field": "n", "type": "quantitative", "axis": None, "scale": scale}
 
 
-def _amount(field: str) -> Chart:
-    # Each label by itself: an axis writes all with one unit, so 0 is 0k.
-    text = "format(datum.value, '~s')"
-    axis = {"tickCount": 2, "labelExpr": text, "minExtent": 34, "maxExtent": 34}
+def _amount(field: str, least_step: int | None = None) -> Chart:
+    # Each label by itself: an axis writes all with one unit, so 0 is 0k. Below 1 no unit: 0.5 is
+    # 500m in that language, which people read as millions.
+    text = "abs(datum.value) < 1 ? format(datum.value, '.6~f') : format(datum.value, '~s')"
+    axis: dict[str, Any] = {"tickCount": 2, "labelExpr": text, "minExtent": 34, "maxExtent": 34}
+    if least_step is not None:
+        axis["tickMinStep"] = least_step
     return {"field": field, "type": "quantitative", "axis": axis}
 
 
@@ -195,7 +198,11 @@ def costs_chart(costs: Sequence[Cost]) -> Chart:
             "x": {
                 "field": "usd",
                 "type": "quantitative",
-                "axis": {"tickCount": 4, "format": "~g", "grid": True},
+                "axis": {
+                    "tickCount": 4,
+                    "labelExpr": "format(datum.value, ',.6~f')",  # no two with one text
+                    "grid": True,
+                },
             },
             "y": {
                 "field": "job",

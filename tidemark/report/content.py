@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import Cost, costs_of, month_of
-from tidemark.report.freshness import Freshness, freshness_of
+from tidemark.report.freshness import LATE_MS, Freshness, freshness_of
 from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import Report, with_datasets, with_rows
 from tidemark.report.series import Point, last_period, points_of
@@ -14,7 +14,6 @@ from tidemark.report.states import BAD, NEVER, OK, STOPPED, kind_of
 MOST_CARDS = 50  # jobs with charts of their own
 MOST_ROWS = 200  # of a table that grows with the runs
 MOST_LISTED = 1000  # of a table that grows with the jobs
-LATE_MS = 24 * 3_600_000
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,7 @@ class Content:
         last: the last run of each job.
         rows: all jobs.
         failed: jobs whose last run did not succeed.
+        earlier_failures: other runs that did not succeed, newest first.
         fresh: the published datasets, the oldest first.
         anchors: of the cards, by job.
         cards: of the jobs that need attention, then of those that ran last.
@@ -111,6 +111,7 @@ class Content:
     last: Mapping[str, PipelineRun]
     rows: tuple[JobRow, ...]
     failed: tuple[JobRow, ...]
+    earlier_failures: tuple[PipelineRun, ...]
     fresh: tuple[FreshDataset, ...]
     anchors: Mapping[str, str]
     cards: tuple[Card, ...]
@@ -153,6 +154,11 @@ def content_of(report: Report) -> Content:
         last=last,
         rows=rows,
         failed=tuple(row for row in rows if kind_of(row.state) in (BAD, STOPPED)),
+        earlier_failures=tuple(
+            run
+            for run in reversed(runs)
+            if kind_of(run.state) in (BAD, STOPPED) and run.run_id != last[run.job].run_id
+        ),
         fresh=tuple(
             FreshDataset(it, it.as_of_ms is None or report.made_at_ms - it.as_of_ms >= LATE_MS)
             for it in sorted(fresh, key=lambda it: it.as_of_ms or 0)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from tidemark.report.commits import FINAL, SUCCEEDED, Commit, PipelineRun
 from tidemark.report.jobs import PipelineJob
+from tidemark.report.words import age
 
+LATE_MS = 24 * 3_600_000
 RUNS_OF_FRESHNESS = 200  # of each job that are looked at: one that failed longer has no age
 
 
@@ -21,8 +23,8 @@ class Freshness:
         as_of_ms: everything that had arrived before, anywhere upstream, is in it; None if not even
             one run of each job that it needs has committed.
         changed_at_ms: when a run last committed rows to it; None if none has.
-        held_back_by: the job whose next run would bring newer data first; empty if none is known.
-        reason: why that job has not, for people.
+        next_job: the job whose next run would bring newer data first.
+        reason: why that job holds the dataset back, for people; empty if it does not.
     """
 
     dataset: str
@@ -30,8 +32,13 @@ class Freshness:
     writers: tuple[str, ...]
     as_of_ms: int | None
     changed_at_ms: int | None
-    held_back_by: str
+    next_job: str
     reason: str
+
+    @property
+    def held_back_by(self) -> str:
+        """The job that holds the dataset back; empty if it has all that is known to be there."""
+        return self.next_job if self.reason else ""
 
 
 def published_datasets(jobs: Sequence[PipelineJob]) -> list[str]:
@@ -72,16 +79,22 @@ def freshness_of(
             if commit.has_changed
         ]
         tables = [table for job in jobs if (table := job.tables.get(uri))]
-        holder = view.holder(uri, now_ms)
+        as_of_ms = view.as_of(uri, now_ms) or None
+        name, has_new_input = view.next_job(uri, now_ms)
         found.append(
             Freshness(
                 dataset=uri,
                 table=tables[0] if tables else "",
                 writers=writers,
-                as_of_ms=view.as_of(uri, now_ms) or None,
+                as_of_ms=as_of_ms,
                 changed_at_ms=max(changes, default=None),
-                held_back_by=holder,
-                reason=_reason(last.get(holder), commits.get(holder, ())),
+                next_job=name,
+                reason=_reason(
+                    last.get(name),
+                    commits.get(name, ()),
+                    now_ms,
+                    has_new_input=has_new_input or as_of_ms is None,
+                ),
             )
         )
     return found
@@ -117,19 +130,22 @@ class _View:
             (self._written(it.name, at_ms) for it in self.writers.get(uri, ())), default=at_ms
         )
 
-    def holder(self, uri: str, now_ms: int) -> str:
-        """Return the job that has not yet read what its inputs hold, the first on the way up."""
+    def next_job(self, uri: str, now_ms: int) -> tuple[str, bool]:
+        """Return the job that has not yet read what its inputs hold, the first on the way up.
+
+        Where all have read that, the job at the end of the way, and False.
+        """
         seen: set[str] = set()
         while True:
             name = min(self.writers[uri], key=lambda it: self._written(it.name, now_ms)).name
             inputs = [it for it in self._others(name) if it in self.writers]
             if name in seen or not inputs:
-                return name
+                return name, False
             seen.add(name)
             as_of_ms = self._written(name, now_ms)
             uri = min(inputs, key=lambda it: self.as_of(it, now_ms))
             if self.as_of(uri, now_ms) > as_of_ms:
-                return name
+                return name, True
 
     def _written(self, name: str, at_ms: int) -> int:
         number = bisect_right(self._moments[name], at_ms)
@@ -144,7 +160,10 @@ class _View:
         return [uri for uri in job.reads if uri not in job.writes]
 
 
-def _reason(run: PipelineRun | None, commits: Sequence[Commit]) -> str:
+def _reason(
+    run: PipelineRun | None, commits: Sequence[Commit], now_ms: int, *, has_new_input: bool
+) -> str:
+    """Return why a job holds data back; empty for one that has read what is known to be there."""
     if run is None:
         return "it has never run"
     if run.state not in FINAL:
@@ -153,4 +172,7 @@ def _reason(run: PipelineRun | None, commits: Sequence[Commit]) -> str:
         return (
             f"its last run {run.state}" if run.state == "FAILED" else f"its last run: {run.state}"
         )
-    return "it has not run since"
+    if has_new_input:
+        return "it has not run since"
+    is_old = now_ms - run.started_at_ms >= LATE_MS
+    return f"it has not run for {age(now_ms - run.started_at_ms)}" if is_old else ""

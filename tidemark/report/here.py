@@ -9,7 +9,7 @@ from tidemark.local_glue.commands import job_runs, region
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.runs.run_requests import run_requests
-from tidemark.local_glue.runs.stored_warnings import unseen_warnings
+from tidemark.local_glue.runs.stored_warnings import open_warnings
 from tidemark.local_glue.store.checkpoints import stored_checkpoints
 from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
@@ -30,7 +30,7 @@ def report_here(home: Home, jobs: Sequence[PipelineJob], limit: int, now_ms: int
         now_ms: epoch milliseconds.
     """
     with Store(home.database) as store:
-        warnings = unseen_warnings(store)
+        warnings = open_warnings(store)
     checkpoints = _checkpoints(home, jobs)
     names = {job.name for job in jobs}
     windows, unknown = _open_windows(home, jobs)

@@ -22,7 +22,7 @@ class OpenWindow:
 
 @dataclass(frozen=True)
 class Warned:
-    """A warning of a run that no one has been shown."""
+    """A warning of a run that no later run of its job has resolved."""
 
     job: str
     run_id: str
@@ -51,7 +51,7 @@ class Report:
         runs: oldest first.
         checkpoints: of the runs, as far as there are some.
         windows: that are open.
-        warnings: that no one has seen.
+        warnings: that are open.
         gaps: of the jobs that have a ledger.
         unknown: what could not be found out, a sentence each.
         limit: how many runs of each job were looked at.

@@ -38,6 +38,7 @@ from tidemark.testing.kills import KILL_VARIABLE, KILLED
 from tidemark.testing.kit import GlueTest
 from tidemark.testing.lake import SCRIPTS, Lake
 from tidemark.testing.libraries import shipped_packages, zip_packages
+from tidemark.testing.near_scripts import near_scripts
 from tidemark.testing.recorded_run import recorded_run
 from tidemark.testing.run import GlueRun
 
@@ -132,11 +133,9 @@ class GlueJob:
             for found in (file, file.with_name(f"{file.name.replace('-', '_')}.py")):
                 if found.is_file():
                     return found.resolve()
-        there = sorted((self._test.project / "glue_jobs").glob("*.py"))
-        names = ", ".join(f"glue_jobs/{file.name}" for file in there) or "none"
         raise UsageError(
-            f"there is no script {str(script)!r} (looked at {', '.join(map(str, tried))}); scripts "
-            f"of the project: {names}"
+            f"there is no script {str(script)!r} (looked at {', '.join(map(str, tried))}); "
+            f"{near_scripts(self._test.project, str(script))}"
         )
 
     def _make_buckets(self, file: Path, arguments: Mapping[str, str]) -> None:

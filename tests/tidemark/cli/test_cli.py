@@ -263,9 +263,11 @@ def test_a_folder_that_is_no_state_folder_is_never_emptied(tmp_path, monkeypatch
 def test_local_bucket_makes_a_bucket_once(home) -> None:
     assert tidemark("local", "bucket", "landing").output.startswith("created: s3://landing is ")
     assert tidemark("local", "bucket", "landing").output.startswith("already there: s3://landing")
+    several = tidemark("local", "bucket", "landing", "raw-data").output.splitlines()
+    assert [line.split(":")[0] for line in several] == ["already there", "created"]
     assert_one_clear_line(tidemark("local", "bucket", "../x"), 2, "'../x'", "3 to 63")
 
-    assert [path.name for path in (home / "lake").iterdir()] == ["landing"]
+    assert sorted(path.name for path in (home / "lake").iterdir()) == ["landing", "raw-data"]
 
 
 def test_local_reset_empties_the_home_and_the_next_run_works(home, write_assembly) -> None:

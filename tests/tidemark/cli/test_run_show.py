@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
@@ -81,6 +82,20 @@ def test_a_run_is_shown_in_eighty_columns():
     ):
         assert part in " ".join(text.split())
     assert "--job-language" not in text  # Glue's own
+
+
+def test_a_run_that_committed_nothing_is_not_called_committed():
+    nothing = replace(CHECKPOINT, bookmark=None, watermarks=(), is_committed=False)
+    text = " ".join(shown(RunDetails(RUN, nothing, "here")).split())
+    unread = " ".join(shown(RunDetails(RUN, replace(nothing, read=()), "here")).split())
+
+    assert "Committed" not in text
+    assert "Succeeded 2026-01-31 12:00Z, nothing committed: the next run reads this again" in text
+    assert "nothing committed" in unread
+    assert "reads this again" not in unread
+    assert "Committed 2026-01-31" in shown(RunDetails(RUN, CHECKPOINT, "here"))
+    assert not Checkpoint.from_json(nothing.to_json()).is_committed
+    assert Checkpoint.from_json({**CHECKPOINT.to_json(), "read": []}).is_committed
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ import pytest
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tests.tidemark.local_glue.port.conftest import Port
 from tests.waiting import wait_until
+from tidemark.local_glue.bookmarks.versions import commit_bookmark
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
-from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.store.database import JobRun, Store
 
 pytestmark = pytest.mark.stress  # starts many processes
 
@@ -111,3 +112,47 @@ def test_what_is_not_there_is_told(home: Path, words: tuple[str, ...]) -> None:
 def test_stages_are_asked_with_deployed_only(home: Path) -> None:
     assert_one_clear_line(tidemark("runs", "--app", "cdk.out"), 2, "--deployed STAGE")
     assert_one_clear_line(tidemark("run", "--format", "json"), 2, "--deployed")
+
+
+UNKNOWN = {
+    "runs": ("runs", "nowhere"),
+    "logs": ("logs", "nowhere"),
+    "stop": ("stop", "nowhere"),
+    "gaps": ("gaps", "nowhere"),
+    "explain": ("explain", "nowhere"),
+    "bookmark show": ("bookmark", "show", "nowhere"),
+    "bookmark reset": ("bookmark", "reset", "nowhere", "--yes"),
+    "bookmark rewind": ("bookmark", "rewind", "nowhere", "--run", "1", "--yes"),
+}
+
+
+@pytest.mark.parametrize("words", UNKNOWN.values(), ids=UNKNOWN)
+def test_an_unknown_job_is_wrong_usage_everywhere(home: Path, words: tuple[str, ...]) -> None:
+    assert_one_clear_line(tidemark(*words), 2, "nowhere")
+
+
+def test_a_reset_under_a_run_says_what_becomes_of_the_run(home: Path) -> None:
+    opened = Home.open(home)
+    run = JobRun("jr_1", "load", None, None, 0, "RUNNING", 7, "log", "job-bookmark-enable")
+    with Store(opened.database) as store:
+        store.put_job_run(run)
+        commit_bookmark(store, "load", "jr_0", {}, 0, 1)
+
+    with opened.exclusive():
+        during = tidemark("bookmark", "reset", "load", "--yes")
+    after = tidemark("bookmark", "reset", "load", "--yes")
+
+    assert (during.exit_code, after.exit_code) == (0, 0), during.output + after.output
+    assert "jr_1 of load has not ended" in during.stderr
+    assert "has not ended" not in after.stderr
+
+
+@pytest.mark.parametrize("command", ["runs", "logs"])
+def test_a_submitted_script_is_answered_with_how_to_look_at_its_run(home, command):
+    with Store(Home.open(home).database) as store:
+        log = str(home / "runs/jr_1/stderr.log")
+        store.put_job_run(JobRun("jr_1", "totals", None, None, 0, "SUCCEEDED", 7, log, "x", 8))
+
+    assert_one_clear_line(
+        tidemark(command, "totals"), 2, "tidemark run show jr_1", str(home / "runs/jr_1")
+    )

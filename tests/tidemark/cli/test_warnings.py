@@ -1,8 +1,10 @@
-"""A warning of a run is shown until somebody has seen it, whoever is killed when."""
+"""A warning of a run is shown until a later run resolves it, whoever is killed when."""
 
 from __future__ import annotations
 
 import errno
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,16 @@ from click.testing import CliRunner
 
 from tests.tidemark.cli.processes import read_until, started
 from tests.waiting import BOUND_S, wait_until
+from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.cli.main import main
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.runs.stored_warnings import keep_warnings, show_unseen, unseen_warnings
+from tidemark.local_glue.runs.stored_warnings import (
+    keep_warnings,
+    open_warnings,
+    show_unseen,
+    unseen_warnings,
+)
+from tidemark.local_glue.store.checkpoints import put_checkpoint
 from tidemark.local_glue.store.database import JobRun, Store
 
 pytestmark = pytest.mark.stress
@@ -54,11 +63,16 @@ def test_warning_is_printed_as_soon_as_its_job_ends_and_then_counts_as_seen(
         read_until(run, WARNING.encode())
         wait_until(mark.exists)
 
-        # Who runs jobs now shows their warnings: no one else need.
-        assert WARNING not in tidemark("status", "--app", app)
+        assert tidemark("status", "--app", app).count(WARNING) == 1
         run.kill()
 
-    assert WARNING not in tidemark("status", "--app", app)
+    # It is open until a later run of the job succeeds.
+    assert tidemark("status", "--app", app).count(WARNING) == 1
+    assert tidemark("runs", "one").count(WARNING) == 1
+    (status, _) = json.loads(tidemark("status", "--app", app, "--format", "json"))
+    (run,) = json.loads(tidemark("runs", "one", "--format", "json"))
+    assert [WARNING in it["text"] for it in status["warnings"]] == [True]
+    assert [WARNING in text for text in run["warnings"]] == [True]
 
 
 @pytest.mark.parametrize("command", ["status", "run"])
@@ -75,7 +89,36 @@ def test_warning_of_a_run_that_was_killed_with_its_command_is_shown_by_the_next_
 
     assert shown.count(WARNING) == 1
     assert "warning one, run of 20" in shown
-    assert WARNING not in tidemark(command, "--app", app)
+    assert tidemark(command, "--app", app).count(WARNING) == (command == "status")
+
+
+def test_a_warning_is_open_until_a_later_run_of_its_job_commits(tmp_path):
+    other = replace(RUN, run_id="jr_other", job_name="other")
+    later = replace(RUN, run_id="jr_2", started_at_ms=8)
+    last = replace(RUN, run_id="jr_3", started_at_ms=9)
+    failed = replace(RUN, run_id="jr_4", started_at_ms=10, state="FAILED")
+    with Store(Home.open(tmp_path / "home").database) as store:
+
+        def opened():
+            return [(it.run_id, it.text) for it in open_warnings(store)]
+
+        store.put_job_run(RUN)
+        store.put_job_run(other)
+        keep_warnings(store, "jr_1", ["never committed"])
+        keep_warnings(store, "jr_other", ["never committed"])
+        show_unseen(store, lambda warnings: None)
+        assert opened() == [("jr_1", "never committed"), ("jr_other", "never committed")]
+
+        store.put_job_run(later)  # it SUCCEEDED, and committed nothing either
+        put_checkpoint(store, Checkpoint("ingest", "jr_2", 8, is_committed=False))
+        keep_warnings(store, "jr_2", ["never committed"])
+        assert opened() == [("jr_other", "never committed"), ("jr_2", "never committed")]
+
+        store.put_job_run(last)
+        put_checkpoint(store, Checkpoint("ingest", "jr_3", 9))
+        keep_warnings(store, "jr_3", ["read in full"])
+        store.put_job_run(failed)
+        assert opened() == [("jr_other", "never committed"), ("jr_3", "read in full")]
 
 
 def test_warning_of_a_job_that_was_killed_is_shown_when_it_ends(home, write_assembly):

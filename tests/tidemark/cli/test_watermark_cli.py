@@ -83,9 +83,9 @@ def test_name_of_no_job_is_refused_with_the_nearest_and_writes_nothing(engine, h
 
     code, output = tidemark(*command, "ingest-order")
 
-    assert code == 1
+    assert code == 2
     assert "never ran here: did you mean ingest-orders?" in output
-    assert tidemark("history", "ingest-order")[0] == 1
+    assert tidemark("history", "ingest-order")[0] == 2
 
 
 def test_job_with_a_bookmark_is_told_where_that_is(engine, home):

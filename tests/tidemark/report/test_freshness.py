@@ -31,7 +31,7 @@ GOOD = (run("ingest", 10), run("enrich", 12), run("curate", 20), run("publish", 
 def test_a_dataset_is_complete_up_to_the_start_of_the_first_run_on_the_way_to_it() -> None:
     found = fresh(*GOOD)
 
-    assert (found.as_of_ms, found.held_back_by) == (10, "ingest")
+    assert (found.as_of_ms, found.next_job) == (10, "ingest")
     assert (found.table, found.changed_at_ms) == ("shop.mart", 31)
 
 
@@ -40,6 +40,29 @@ def test_the_job_that_has_not_read_what_its_inputs_hold_holds_it_back() -> None:
 
     assert (found.as_of_ms, found.held_back_by) == (10, "curate")
     assert found.reason == "it has not run since"
+
+
+def test_nothing_holds_back_what_has_all_that_is_known_to_be_there() -> None:
+    assert (fresh(*GOOD).held_back_by, fresh(*GOOD).reason) == ("", "")
+
+
+def test_a_job_that_has_not_run_for_a_day_holds_back_what_nothing_else_does() -> None:
+    found = fresh(*GOOD, now=3 * 86_400_000)
+
+    assert (found.held_back_by, found.reason) == ("ingest", "it has not run for 2 days")
+
+
+@given(st.sampled_from(["FAILED", "STOPPED", "TIMEOUT", "RUNNING", "WAITING"]), st.integers(0, 3))
+def test_whatever_keeps_a_job_from_its_commit_is_named(state: str, number: int) -> None:
+    name = ("ingest", "enrich", "curate", "publish")[number]
+    later = [run(one, 100 + n * 10) for n, one in enumerate(("ingest", "enrich", "curate"))]
+    runs = [it for it in later[:number] if it.job != name]
+    ended = None if state in ("RUNNING", "WAITING") else 300
+    found = fresh(*GOOD, *runs, PipelineRun(name, "jr_late", state, 200, ended))
+
+    assert found.reason
+    if number != 1:  # the other input is as old, and comes first
+        assert found.held_back_by == name
 
 
 def test_a_job_whose_last_run_failed_is_named_with_that() -> None:
@@ -74,7 +97,7 @@ def test_a_job_that_reads_its_own_target_does_not_wait_for_itself() -> None:
     runs = (run("merge", 5), run("merge", 50))
     (found,) = freshness_of([merge], commits_of(runs, ()), last_runs(runs), 100)
 
-    assert (found.as_of_ms, found.held_back_by) == (50, "merge")
+    assert (found.as_of_ms, found.next_job) == (50, "merge")
 
 
 def test_jobs_that_read_each_other_are_answered() -> None:
@@ -208,6 +231,6 @@ def test_runs_of_the_holder_and_what_follows_it_bring_newer_data(story: Story) -
         )
         if (found.as_of_ms or 0) >= 100:
             return
-        runs.append(run(found.held_back_by, now, now + 1))
+        runs.append(run(found.next_job, now, now + 1))
         now += 2
-    raise AssertionError(f"{found.held_back_by} is named again and again")
+    raise AssertionError(f"{found.next_job} is named again and again")

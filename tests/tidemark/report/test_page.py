@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.tidemark.report.made_up import HOUR_MS, NASTY, NOW_MS, STATES, report, shop
+from tidemark.report.commits import PipelineRun
 from tidemark.report.content import content_of
 from tidemark.report.drawing import draw
 from tidemark.report.jobs import PipelineJob
@@ -112,6 +113,17 @@ def test_a_month_of_which_runs_may_be_left_out_costs_at_least_so_much() -> None:
     assert not any(month.is_cut for month in content_of(whole).months)
     assert ("≥" in page_of(cut, blank), "≥" in page_of(whole, blank)) == (True, False)
     assert [month.sign for month in months] == ["≈ ", "≥ "]
+
+
+def test_a_run_that_failed_stays_on_the_page_after_a_newer_one_succeeded() -> None:
+    stock = shop().jobs[1]
+    failed = PipelineRun(stock.name, "jr_old", "FAILED", NOW_MS - HOUR_MS, NOW_MS, "no column x")
+    newer = PipelineRun(stock.name, "jr_new", "SUCCEEDED", NOW_MS - 1, NOW_MS)
+    text = page_of(Report("here", NOW_MS, (stock,), (failed, newer)), blank)
+
+    assert "no column x" in text
+    assert "tidemark run show jr_old" in text
+    assert "Jobs whose last run did not succeed" not in text
 
 
 def test_all_is_well_only_where_no_published_data_is_old() -> None:

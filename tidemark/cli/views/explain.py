@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from tidemark.cli.views.listing import Listing, Sentence
+from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.explain import (
     Explanation,
     OpenedSource,
@@ -23,6 +24,7 @@ from tidemark.local_glue.bookmarks.verdicts import moment
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.partition_predicates import predicates_of
 from tidemark.local_glue.store.database import Store
+from tidemark.local_glue.store.known_jobs import known_jobs, why_no_source
 from tidemark.local_glue.store.run_ids import resolve_run
 
 SHOWN_FILES = 20
@@ -41,9 +43,11 @@ def explain_job(
 
     Raises:
         EntityNotFoundError: the job or the run has opened no source here.
-        UsageError: several runs may be meant.
+        UsageError: there is no such job, or several runs may be meant.
     """
     with Store(home.database) as store:
+        if job not in known_jobs(store):
+            raise UsageError(why_no_source(store, job))
         run_id = resolve_run(store, job, run) if run else None
         if run_id:
             sources = sources_of_run(store, job, run_id)

@@ -18,7 +18,7 @@ def freshness_listing(found: Sequence[Freshness], now_ms: int) -> Listing:
             "never complete"
             if it.as_of_ms is None
             else f"{age(now_ms - it.as_of_ms)}, {moment(_at(it.as_of_ms))}",
-            f"{it.held_back_by}: {it.reason}",
+            f"{it.held_back_by}: {it.reason}" if it.held_back_by else "-",
         )
         for it in found
     ]
@@ -33,8 +33,8 @@ def freshness_json(it: Freshness, now_ms: int) -> dict[str, Any]:
         "complete_up_to": iso(it.as_of_ms),
         "age_seconds": None if it.as_of_ms is None else (now_ms - it.as_of_ms) / 1000,
         "changed_at": iso(it.changed_at_ms),
-        "held_back_by": it.held_back_by,
-        "reason": it.reason,
+        "held_back_by": it.held_back_by or None,
+        "reason": it.reason or None,
     }
 
 

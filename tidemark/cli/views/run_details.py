@@ -137,13 +137,19 @@ def _work(details: RunDetails) -> str:
     if details.jvm:
         found.append(f"JVM {details.jvm}")
     if details.rows_read is not None:
-        found.append(f"{details.rows_read:,} rows read, {details.rows_written or 0:,} written")
+        unit = "row" if details.rows_read == 1 else "rows"
+        found.append(f"{details.rows_read:,} {unit} read, {details.rows_written or 0:,} written")
     return ", ".join(found)
 
 
 def _moved(checkpoint: Checkpoint) -> Iterator[Sentence]:
     at = datetime.fromtimestamp(checkpoint.committed_at_ms / 1000, UTC)
-    yield Sentence(Text(f"\nCommitted {moment(at)}", style="bold"))
+    if checkpoint.is_committed:
+        yield Sentence(Text(f"\nCommitted {moment(at)}", style="bold"))
+    else:
+        again = ": the next run reads this again" if checkpoint.read else ""
+        text = f"\nSucceeded {moment(at)}, nothing committed{again}"
+        yield Sentence(Text(text, style="bold"))
     if bookmark := checkpoint.bookmark:
         move = f"stays version {bookmark.after}"
         if bookmark.before != bookmark.after:

@@ -1,7 +1,7 @@
 """Shows job runs and workflow runs: as lists, as JSON, and line by line while they go on."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
@@ -93,10 +93,27 @@ def count_text(number: int | None) -> str:
     return "-" if number is None else f"{number:,}"
 
 
-def run_json(run: Run, counts: Counts | None = None) -> dict[str, Any]:
-    """Return a job run as plain JSON values, with its rows where they are counted."""
+def warning_lines(
+    runs: Sequence[Run], warnings: Mapping[str, Sequence[str]]
+) -> Iterator[str | Text]:
+    """Yield a line for each open warning of runs, the newest run first."""
+    for run in runs:
+        for text in warnings.get(run.run_id, ()):
+            yield Text.assemble(
+                ("warning", "yellow"), f" {run.job}, run of {moment(run.started_at)}: {text}"
+            )
+
+
+def run_json(
+    run: Run, counts: Counts | None = None, warnings: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
+    """Return a job run as plain JSON values, with its rows and open warnings where known."""
     read, written = (counts or {}).get(run.run_id, (None, None))
-    rows = {} if counts is None else {"rows_read": read, "rows_written": written}
+    rows: dict[str, Any] = {}
+    if counts is not None:
+        rows |= {"rows_read": read, "rows_written": written}
+    if warnings is not None:
+        rows["warnings"] = list(warnings.get(run.run_id, ()))
     return {
         "job": run.job,
         "run_id": run.run_id,

@@ -15,6 +15,7 @@ from tidemark.local_glue.bookmarks.versions import Bookmark
 from tidemark.local_glue.commands import JobStatus
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.runs.stored_warnings import RunWarning
 from tidemark.local_glue.store.database import NOTHING_NEW, JobRun
 from tidemark.report.freshness import Freshness
 from watermarks import WatermarkAdmin, WatermarkTableError
@@ -130,8 +131,9 @@ def status_json(
     watermarks: Mapping[str, str],
     fresh: Sequence[Freshness],
     now_ms: int,
+    warnings: Sequence[RunWarning],
 ) -> dict[str, Any]:
-    """Return a status as plain JSON values, with the published datasets that the job writes."""
+    """Return a status as JSON values, with published datasets and open warnings of the job."""
     name, run = status.job_name, status.last_run
     option = deployment.jobs[name].default_arguments.get("--job-bookmark-option")
     return {
@@ -143,6 +145,9 @@ def status_json(
         },
         "watermark": watermarks.get(name),
         "freshness": [freshness_json(it, now_ms) for it in fresh if name in it.writers],
+        "warnings": [
+            {"run_id": it.run_id, "text": it.text} for it in warnings if it.job_name == name
+        ],
     }
 
 

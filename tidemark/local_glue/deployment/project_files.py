@@ -10,6 +10,8 @@ from tidemark.local_glue.home import MARKER, Home
 
 PROJECT_MARK = "cdk.json"
 FOREIGN = ("node_modules", "cdk.out", "__pycache__")
+CDK_FILES = (PROJECT_MARK, "cdk.context.json")
+CODE_SUFFIXES = (".jar", ".js", ".py", ".sql", ".toml", ".ts", ".whl", ".yaml", ".yml", ".zip")
 FOREIGN_MARKS = ("pyvenv.cfg", MARKER)  # of a virtual environment, and of a state folder
 
 
@@ -39,7 +41,7 @@ def files_like(project: Path, scripts: Mapping[str, Path]) -> dict[str, str]:
     """
     wanted = {name: script.read_bytes() for name, script in scripts.items() if script.is_file()}
     sizes = {len(content) for content in wanted.values()}
-    same_size = [path for path in _python_files(project) if path.stat().st_size in sizes]
+    same_size = [path for path in python_files(project) if path.stat().st_size in sizes]
     contents = [(path, path.read_bytes()) for path in same_size]
     found = {
         name: [path for path, content in contents if content == script]
@@ -48,7 +50,21 @@ def files_like(project: Path, scripts: Mapping[str, Path]) -> dict[str, str]:
     return {name: str(paths[0]) for name, paths in found.items() if len(paths) == 1}
 
 
-def _python_files(project: Path) -> Iterator[Path]:
+def code_files(project: Path) -> Iterator[Path]:
+    """Yield the files of a project that its jobs and templates can be made of; no tests."""
+    for path in _files(project):
+        is_test = "tests" in path.relative_to(project).parts[:-1]
+        is_code = path.suffix in CODE_SUFFIXES or path.name in CDK_FILES
+        if is_code and not is_test and path.is_file():
+            yield path
+
+
+def python_files(project: Path) -> Iterator[Path]:
+    """Yield the Python files of a project, without those of environments and hidden folders."""
+    return (path for path in _files(project) if path.suffix == ".py")
+
+
+def _files(project: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(project):
         folders[:] = [
             name
@@ -57,4 +73,4 @@ def _python_files(project: Path) -> Iterator[Path]:
             and name not in FOREIGN
             and not any(Path(folder, name, mark).exists() for mark in FOREIGN_MARKS)
         ]
-        yield from (Path(folder, name) for name in files if name.endswith(".py"))
+        yield from (Path(folder, name) for name in files)

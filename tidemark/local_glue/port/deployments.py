@@ -10,6 +10,7 @@ from tidemark.assembly.definitions import Deployment
 from tidemark.assembly.intrinsics import TOPIC
 from tidemark.assembly.template import resolve_stacks, stack_resources
 from tidemark.local_glue.commands import deploy
+from tidemark.local_glue.deployment.deployed_apps import describe_app, record_app
 from tidemark.local_glue.deployment.deployed_jobs import replace_deployed_jobs
 from tidemark.local_glue.deployment.project_files import with_submitted_files
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client
@@ -52,7 +53,7 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
     machine = glue.machine
     deployment = prepare(folder, machine.home, machine.dynamodb_endpoint)
     found = _all_definitions(folder, machine.region)
-    _define_all(glue, deployment, found)
+    _define_all(glue, deployment, found, folder)
     numbers = Counter(kind for _, kind, *_ in found)
     counts = ", ".join(f"{numbers[kind]} {kind.value}s" for kind in (*KINDS.values(), Kind.RULE))
     rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
@@ -82,11 +83,14 @@ def define(glue: LocalGlue, folder: Path, deployment: Deployment) -> list[str]:
     Returns:
         The jobs that have left their stack, and whose bookmarks were deleted.
     """
-    return _define_all(glue, deployment, _all_definitions(folder, glue.machine.region))
+    return _define_all(glue, deployment, _all_definitions(folder, glue.machine.region), folder)
 
 
 def _define_all(
-    glue: LocalGlue, deployment: Deployment, found: list[tuple[str, Kind, str, dict[str, Any]]]
+    glue: LocalGlue,
+    deployment: Deployment,
+    found: list[tuple[str, Kind, str, dict[str, Any]]],
+    folder: Path,
 ) -> list[str]:
     now_ms = glue.now_ms()
     with glue.store.transaction():
@@ -98,6 +102,8 @@ def _define_all(
     glue.machine.submitted_files.update(
         {name: job.submitted_file for name, job in deployment.jobs.items() if job.submitted_file}
     )
+    names = [f"{kind.value}/{name}" for _, kind, name, _ in found if kind in REQUESTS]
+    record_app(glue.machine.home, describe_app(folder, names, now_ms))
     return deleted
 
 

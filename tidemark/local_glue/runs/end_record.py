@@ -100,6 +100,7 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
             read=reads_of_run(store, run.job_name, run.run_id),
             arguments=found.facts.get("arguments", {}),
             code=found.facts.get("code", {}),
+            is_committed=bool(found.library.moves),
         )
     counts = found.counts or RowCounts()
     complete = replace(

@@ -4,18 +4,29 @@ Everything else is in the log of the run.
 """
 
 import re
-from dataclasses import dataclass
+import signal
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
+from tidemark.local_glue.runs.memory_failures import killed_remedy, memory_line, memory_remedy
+
 LONGEST = 600
+SHELL_SIGNAL = 128  # a shell adds it to the signal that ended its command
 OWN_MODULES = ("awsglue", "tidemark", "watermarks")  # their texts are made for the operator
 # Said by Python when the JVM it talks to is no more.
 JVM_IS_GONE = re.compile(
     r"Py4JNetworkError|Answer from Java side is empty|Error while (sending|receiving|obtaining)"
     r"|does not exist in the JVM|ConnectionRefusedError|ConnectionResetError"
+    r"|^Py4JError: An error occurred while calling \S+$|JAVA_GATEWAY_EXITED"
+    r"|Java gateway process exited"
 )
-OUT_OF_MEMORY = re.compile(r"java\.lang\.OutOfMemoryError[^\n]*")
+# Said by Spark when something has stopped it, such as an error that no JVM survives.
+SPARK_IS_STOPPED = re.compile(
+    r"SparkContext (was|has been) (shut down|shutdown)|stopped SparkContext|SparkContext is stopped"
+    r"|JVM is shutting down|Shutdown in progress"
+)
+PYTHON_WORKER_DIED = re.compile(r"Python worker (exited|crashed|failed)|^EOFError$")
 LOST_TASK = re.compile(r"most recent failure: .*?\(TID \d+\) \([^)]*\): (.+)")
 JAVA_CAUSE = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
 JAVA_ERROR = re.compile(r"^: (.+)$", re.MULTILINE)  # what Py4J puts before the stack
@@ -146,7 +157,9 @@ def from_script(frames: TracebackType | None, script: str) -> TracebackType | No
     return frames
 
 
-def with_remedy(failure: Failure, log: str, places: Places, full_disk: str | None) -> str:
+def with_remedy(
+    failure: Failure, log: str, places: Places, full_disk: str | None, kills: int = 0
+) -> str:
     """Return the one line of a failed run: what went wrong, where, and what to do if that is known.
 
     Args:
@@ -154,20 +167,58 @@ def with_remedy(failure: Failure, log: str, places: Places, full_disk: str | Non
         log: its stderr, where the JVM writes what Python never hears of.
         places: where things are on this machine.
         full_disk: what to say of a disk that is full; None while it has room.
+        kills: how many processes the kernel has ended for lack of memory since the run began.
     """
-    found = OUT_OF_MEMORY.search(log)
-    is_gone = JVM_IS_GONE.search(failure.cause)
-    if found and (is_gone or failure.cause.startswith("Py4JError")):
-        failure = Failure(found.group(0).strip(), failure.where)
-    elif is_gone:
-        failure = Failure(f"the job's JVM is gone ({failure.cause})", failure.where)
+    failure = first_cause(failure, log, kills)
     remedy = failure.remedy or _remedy(failure.cause, places, full_disk)
     return f"{failure}; {remedy}" if remedy else str(failure)
+
+
+def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
+    """Return why a script failed: of a JVM that is gone, what it wrote before.
+
+    Args:
+        failure: what the job process told.
+        log: its stderr.
+        kills: how many processes the kernel has ended for lack of memory since the run began.
+    """
+    is_gone = JVM_IS_GONE.search(failure.cause)
+    if not is_gone and not SPARK_IS_STOPPED.search(failure.cause):
+        if kills > 0 and PYTHON_WORKER_DIED.search(failure.cause):
+            return replace(failure, remedy=killed_remedy(kills))
+        if failure.cause.startswith("Py4JError") and (line := memory_line(log)):
+            return Failure(_cut(line), failure.where)
+        return failure
+    if line := memory_line(log):
+        return Failure(_cut(line), failure.where)
+    if not is_gone:
+        return failure
+    remedy = failure.remedy or (killed_remedy(kills) if kills > 0 else "")
+    return Failure(f"the job's JVM is gone ({failure.cause})", failure.where, remedy)
+
+
+def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
+    """Return the one line of a run whose process has left no word of its end.
+
+    Args:
+        exit_code: of the process; negative is the signal that ended it.
+        full_disk: what to say of a disk that is full; None while it has room.
+        kills: how many processes the kernel has ended for lack of memory since the run began.
+    """
+    cause = f"the job process ended with exit code {exit_code}"
+    if exit_code < 0:
+        cause = f"the job process was killed by {signal.Signals(-exit_code).name}"
+    if full_disk:
+        return f"{cause}; {full_disk}: make room, then run again"
+    is_killed = exit_code in (-signal.SIGKILL, SHELL_SIGNAL + signal.SIGKILL)
+    return f"{cause}; {killed_remedy(kills)}" if is_killed else cause
 
 
 def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
     if full_disk and ("No space left on device" in cause or "disk" in cause):
         return f"{full_disk}: make room, then run again"
+    if of_memory := memory_remedy(cause):
+        return of_memory
     remedies = {
         r"(ClassNotFound|NoClassDefFound|DATA_SOURCE_NOT_FOUND).*\b(iceberg|hudi|delta)\b": (
             "give the job the argument --datalake-formats with iceberg, hudi or delta, as on AWS; "
@@ -177,11 +228,10 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
             "the class is in none of Spark's jars: name the jar that has it, such as a JDBC "
             "driver, in --extra-jars"
         ),
-        r"OutOfMemoryError": (
-            "out of memory: give the JVM of the job more than the 1g it has by default, such as "
-            "with --conf spark.driver.memory=4g"
+        r"GlueArgumentError: the following arguments are required": (
+            "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or give "
+            "it behind `tidemark submit SCRIPT`"
         ),
-        r"^MemoryError": "out of memory: the script keeps more in Python than this machine has",
         r"No module named 'awsglue.blueprint": (
             "a blueprint is no job: Glue calls its layout to make a workflow; submit the scripts "
             "of the jobs that it names"

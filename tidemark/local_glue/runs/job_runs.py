@@ -36,7 +36,13 @@ from tidemark.local_glue.runs.extra_files import (
     jar_settings,
     python_path,
 )
-from tidemark.local_glue.runs.failures import Failure, Places, with_remedy
+from tidemark.local_glue.runs.failures import (
+    Failure,
+    Places,
+    first_cause,
+    with_remedy,
+    without_result,
+)
 from tidemark.local_glue.runs.job_process import (
     BOOKMARK_VARIABLE,
     RESULT_FILE,
@@ -47,6 +53,7 @@ from tidemark.local_glue.runs.jvms.borrow import COLD_VARIABLE, POOL_OF_RUN_VARI
 from tidemark.local_glue.runs.jvms.fitness import why_own_jvm
 from tidemark.local_glue.runs.jvms.record import read_record
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_glue.runs.memory_failures import oom_kills
 from tidemark.local_glue.runs.module_folders import module_folders
 from tidemark.local_glue.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARIABLE
@@ -91,6 +98,7 @@ class JobProcess:
 
     From the moment it is asked to end, `stop_state` is the state that it ends in, and `deadline`
     is when it is killed. When it has ended, `counts` is what its Spark has read and written.
+    `oom_kills` is how many processes the kernel had ended for lack of memory when it was started.
     """
 
     run: JobRun
@@ -99,6 +107,7 @@ class JobProcess:
     jvms: Jvms
     stop_state: str | None = None
     counts: RowCounts | None = None
+    oom_kills: int = field(default_factory=oom_kills)
 
 
 def new_run_id() -> str:
@@ -331,14 +340,14 @@ def _finished(running: JobProcess, exit_code: int) -> JobRun:
         running.run,
         state=state,
         completed_at_ms=now_ms(),
-        error_message=_error_message(folder, state, exit_code),
+        error_message=_error_message(folder, state, exit_code, oom_kills() - running.oom_kills),
         rows_read=counts.rows_read if counts else None,
         rows_written=counts.rows_written if counts else None,
         jvm=str(jvm) if jvm else None,
     )
 
 
-def _error_message(folder: Path, state: str, exit_code: int) -> str | None:
+def _error_message(folder: Path, state: str, exit_code: int, kills: int) -> str | None:
     if state == "SUCCEEDED":
         return None
     if state == "TIMEOUT":
@@ -349,15 +358,20 @@ def _error_message(folder: Path, state: str, exit_code: int) -> str | None:
     result = folder / RESULT_FILE
     if result.is_file():
         failure = Failure(**json.loads(result.read_text(encoding="utf-8")))
-        log = _ends_of(folder / "stderr.log")
-        return with_remedy(
-            failure, log, Places(folder.parents[1] / "lake", sys.executable), full_disk
-        )
-    if exit_code < 0:
-        cause = f"the job process was killed by {signal.Signals(-exit_code).name}"
-    else:
-        cause = f"the job process ended with exit code {exit_code}"
-    return f"{cause}; {full_disk}: make room, then run again" if full_disk else cause
+        log = folder / "stderr.log"
+        text = _ends_of(log)
+        places = Places(folder.parents[1] / "lake", sys.executable)
+        message = with_remedy(failure, text, places, full_disk, kills)
+        if first_cause(failure, text, kills).cause != failure.cause:
+            _end_with(log, message)
+        return message
+    return without_result(exit_code, full_disk, kills)
+
+
+def _end_with(log: Path, message: str) -> None:
+    """Write the first cause below what it led to, which is where a reader looks for it."""
+    with contextlib.suppress(OSError), log.open("a", encoding="utf-8", errors="replace") as file:
+        file.write(f"\n{message}\n")
 
 
 def _ends_of(log: Path) -> str:

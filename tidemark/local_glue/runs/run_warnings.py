@@ -23,11 +23,12 @@ class RunWarning(Enum):
     """What a warning is about; the value is its text, and ``{}`` what it is about."""
 
     INIT_MISSING = (
-        "job bookmarks are enabled and the script never called Job.init: {} was read in full"
+        "job bookmarks are enabled and the script never called Job.init: {} was read in full; call "
+        "Job(glue_context).init(args['JOB_NAME'], args) before the first source"
     )
     COMMIT_MISSING = (
         "job bookmarks are enabled and the script never called Job.commit: the next run reads the "
-        "same again ({})"
+        "same again ({}); make job.commit() its last statement"
     )
     COMMIT_IN_FINALLY = (
         "Job.commit is in a finally block ({}): a run that fails marks what it did not process as "
@@ -53,7 +54,8 @@ class RunWarning(Enum):
     )
     OLD_FILES = (
         "{} arrived after the last run with an older modification time and will never be read; "
-        "S3 would have given them the time of their arrival: `touch` them"
+        "S3 would have given them the time of their arrival: `touch` them in the folder `lake` of "
+        "the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
     )
     BAND_FULL = (
         "{} were left to the next run: maxFilesInBand is reached, and what cannot be remembered "

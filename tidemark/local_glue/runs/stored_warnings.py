@@ -1,4 +1,4 @@
-"""The warnings of job runs in the state database: kept until somebody has seen them."""
+"""The warnings of job runs in the state database: which are unseen, and which are still open."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +25,7 @@ class RunWarning:
     text: str
 
 
+ENABLE = "job-bookmark-enable"
 ShowWarnings: TypeAlias = Callable[[Sequence[RunWarning]], None]
 """Shows warnings to somebody; what it returns from without an error counts as seen.
 
@@ -47,6 +48,40 @@ def unseen_warnings(store: Store) -> list[RunWarning]:
         "ORDER BY started_at_ms, warning.rowid"
     )
     return [RunWarning(**dict(row)) for row in rows]
+
+
+def open_warnings(store: Store) -> list[RunWarning]:
+    """Return the warnings that no later run of their job has resolved, oldest first.
+
+    A later run resolves them if it has committed, or if it SUCCEEDED without Glue's bookmark. A
+    text that several runs of a job have is returned once, of the newest of them.
+    """
+    resolved_at = {
+        row["job_name"]: row["at_ms"]
+        for row in store.query(
+            "SELECT job_name, max(started_at_ms) AS at_ms FROM job_run "
+            "LEFT JOIN (SELECT run_id AS id, document FROM checkpoint) ON id = job_run.run_id "
+            "WHERE coalesce(json_extract(document, '$.is_committed'), document IS NOT NULL) "
+            "OR (state = 'SUCCEEDED' AND bookmark_option <> ?) GROUP BY job_name",
+            (ENABLE,),
+        )
+    }
+    rows = store.query(
+        "SELECT warning.run_id, job_name, started_at_ms, text FROM run_warning AS warning "
+        "JOIN job_run ON job_run.run_id = warning.run_id ORDER BY started_at_ms, warning.rowid"
+    )
+    found: dict[tuple[str, str], RunWarning] = {}
+    for warning in (RunWarning(**dict(row)) for row in rows):
+        if warning.started_at_ms >= resolved_at.get(warning.job_name, 0):
+            found.pop((warning.job_name, warning.text), None)
+            found[warning.job_name, warning.text] = warning
+    return list(found.values())
+
+
+def without_those(warnings: Sequence[RunWarning], shown: Sequence[RunWarning]) -> list[RunWarning]:
+    """Return the warnings without those whose job and text are among others."""
+    known = {(one.job_name, one.text) for one in shown}
+    return [one for one in warnings if (one.job_name, one.text) not in known]
 
 
 def show_unseen(store: Store, show: ShowWarnings | None) -> None:

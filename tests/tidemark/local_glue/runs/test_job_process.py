@@ -202,7 +202,7 @@ def test_run_ids_are_made_as_glue_makes_them():
         ("raise KeyboardInterrupt", "KeyboardInterrupt: (probe.py, line 1)"),
         ("x = (", "SyntaxError: '(' was never closed (probe.py, line 1)"),
         ("import os; os._exit(7)", "the job process ended with exit code 7"),
-        ("import os; os.kill(os.getpid(), 9)", "the job process was killed by SIGKILL"),
+        ("import os; os.kill(os.getpid(), 15)", "the job process was killed by SIGTERM"),
     ],
     ids=[
         *("raise", "within a function", "within a library", "sys.exit(3)", "sys.exit text"),
@@ -246,6 +246,35 @@ def test_run_whose_jvm_is_out_of_memory_says_so_and_names_the_setting(home):
     assert "(probe.py, line 3)" in run.error_message
     assert "spark.driver.memory" in run.error_message
     assert "\n" not in run.error_message
+
+
+@pytest.mark.spark
+def test_run_whose_spark_ended_for_lack_of_memory_names_that_and_so_does_its_log(home):
+    script = (
+        "from pyspark.sql import SparkSession\n"
+        "spark = SparkSession.builder.getOrCreate()\n"
+        "spark.range(20_000_000).selectExpr('id', 'repeat(string(id), 50) s').toPandas()\n"
+    )
+    put_script(home, script)
+    machine = replace(machine_of(home), java_home=find_java_home())
+    arguments = {"--conf": "spark.driver.memory=500m"}
+    run = plan_job_run(machine, job(), arguments, new_run_id(), attempt=0)
+
+    run = finish(start_job_run(machine, job(), arguments, run))
+
+    assert run.error_message.startswith("java.lang.OutOfMemoryError: ")
+    assert "(probe.py, line 3)" in run.error_message
+    assert "--conf spark.driver.memory" in run.error_message
+    assert Path(run.log_path).read_text(encoding="utf-8").splitlines()[-1] == run.error_message
+
+
+def test_a_killed_run_says_who_may_have_killed_it(home):
+    put_script(home, "import os; os.kill(os.getpid(), 9)")
+
+    message = run_job(home, job()).error_message
+
+    assert message.startswith("the job process was killed by SIGKILL; ")
+    assert "memory" in message
 
 
 def test_missing_module_is_told_with_what_to_do(home):

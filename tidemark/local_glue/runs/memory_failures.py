@@ -1,0 +1,115 @@
+"""Recognizes that a job ran out of memory, in every form in which Spark and Python report it."""
+
+import re
+from pathlib import Path
+
+VMSTAT = Path("/proc/vmstat")
+# What the JVM writes where Python only learns that the JVM or its SparkContext is gone.
+IN_LOG = re.compile(
+    r"(?:java\.lang\.OutOfMemoryError|org\.apache\.spark\.memory\.SparkOutOfMemoryError)[^\n]*"
+    r"|There is insufficient memory for the Java Runtime Environment to continue[^\n]*"
+    r"|Native memory allocation \([a-z]+\) failed[^\n]*"
+    r"|Could not reserve enough space for[^\n]*"
+)
+MORE_MEMORY = (
+    "give the JVM more memory: --conf spark.driver.memory=4g in the default arguments of the job, "
+    "or behind `tidemark submit` (it has 1g without); on AWS a larger worker type"
+)
+HEAP = (
+    f"out of memory: {MORE_MEMORY}. Or keep less in the driver: write a frame instead of "
+    "collect() or toPandas(), and broadcast() small tables only"
+)
+KILLED = (
+    "the kernel ended a process for lack of memory meanwhile: let fewer runs work at once, or use "
+    "a machine with more memory; on AWS a larger worker type"
+)
+PYTHON = (
+    "out of memory: the script keeps more in Python than this machine has: let Spark do the work, "
+    "or take the data part by part; on AWS a larger worker type"
+)
+# In this order: the special form before the general one.
+REMEDIES = {
+    r"OutOfMemoryError.*unable to create (new )?native thread": (
+        "out of threads: the machine gives this process no more of them (`ulimit -u`, or the limit "
+        "of its container); start fewer threads in the script, or let fewer runs work at once"
+    ),
+    r"OutOfMemoryError.*(Metaspace|Compressed class space)": (
+        "out of memory for classes: leave out jars of --extra-jars that the job does not need, or "
+        "raise a -XX:MaxMetaspaceSize that its spark.driver.extraJavaOptions have"
+    ),
+    r"OutOfMemoryError.*(Direct buffer memory|direct buffer)|OutOfDirectMemoryError": (
+        "out of direct memory: the JVM takes at most as much as its heap, or what a "
+        "-XX:MaxDirectMemorySize in spark.driver.extraJavaOptions allows: raise that one, or "
+        f"{MORE_MEMORY}"
+    ),
+    r"OutOfMemoryError.*(Requested array size|Required array|exceeds VM limit|UTF16 String size)": (
+        "one value, row or partition is larger than 2 GB, and more memory does not help: split it, "
+        "such as with repartition() or smaller groups"
+    ),
+    r"\bMap failed|OutOfMemoryError.*Swap space": f"out of memory of the machine: {KILLED}",
+    r"maxResultSize": (
+        "the result is larger than the driver takes: write the frame instead of collect() or "
+        "toPandas(), or raise the limit: --conf spark.driver.maxResultSize=4g"
+    ),
+    r"[Kk]ryo.*Buffer overflow|Buffer overflow\. Available": (
+        "one row or broadcast value is larger than the buffer that serializes it: --conf "
+        "spark.kryoserializer.buffer.max=512m, at most 2047m"
+    ),
+    r"Cannot broadcast the table|Not enough memory to build and broadcast": (
+        f"the broadcast table is too large: leave out broadcast(), and give --conf "
+        f"spark.sql.autoBroadcastJoinThreshold=-1; or {MORE_MEMORY}"
+    ),
+    r"INVALID_(DRIVER|EXECUTOR)_MEMORY": (
+        "give spark.driver.memory in --conf at least 600m, or leave it out: the JVM has 1g without"
+    ),
+    r"Initial heap size set to a larger value|Invalid maximum heap size|Could not reserve enough": (
+        "the JVM cannot have the memory that spark.driver.memory asks for: ask for less than this "
+        "machine has free"
+    ),
+    r"insufficient memory for the Java Runtime|Native memory allocation": (
+        f"out of memory of the machine: {KILLED}"
+    ),
+    r"OutOfMemoryError|terminated with exception: (Java heap space|GC overhead limit)"
+    r"|UNABLE_TO_ACQUIRE_MEMORY|Unable to acquire \d+ bytes of memory"
+    r"|Cannot allocate a page with more than": HEAP,
+    r"Python worker (exited|crashed|failed).*|^EOFError$": (
+        "a process that ran Python functions for Spark died: mostly for lack of memory, else in "
+        "native code. Let the functions keep less at once, such as with smaller partitions, or "
+        "--conf spark.sql.execution.arrow.maxRecordsPerBatch=1000 for pandas functions"
+    ),
+    r"^(\w+\.)*_?(Array|Arrow)?MemoryError\b|Errno 12\b|Cannot allocate memory": PYTHON,
+}
+
+
+def memory_line(log: str) -> str | None:
+    """Return the first line of a JVM's log that reports a lack of memory; None without."""
+    found = IN_LOG.search(log)
+    return found.group(0).strip() if found else None
+
+
+def memory_remedy(cause: str) -> str:
+    """Return what to do about a cause that is a lack of memory; empty for another cause."""
+    return next((text for form, text in REMEDIES.items() if re.search(form, cause)), "")
+
+
+def oom_kills() -> int:
+    """Return how many processes this machine has killed for lack of memory; 0 if not known."""
+    try:
+        lines = VMSTAT.read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):  # such as on macOS
+        return 0
+    return next((int(it.split()[1]) for it in lines if it.startswith("oom_kill ")), 0)
+
+
+def killed_remedy(kills: int) -> str:
+    """Return what to do about a process that was killed by SIGKILL.
+
+    Args:
+        kills: how many processes the kernel has ended for lack of memory since the run began.
+    """
+    if kills > 0:
+        return f"out of memory: {KILLED}"
+    return (
+        "somebody or something outside of the run has killed it; a container ends processes so "
+        "when it is out of memory: its limit, and `dmesg` of its host, say whether it did"
+    )
