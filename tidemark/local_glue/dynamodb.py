@@ -1,11 +1,13 @@
-"""The embedded DynamoDB engine: started for as long as a command needs it, on a free port.
+"""The embedded DynamoDB engine: started for as long as a command needs it, behind a front.
+
+Only the command that starts it reaches the engine; jobs and others use the front (`engine.front`).
 
 `AWS_ENDPOINT_URL_DYNAMODB` in the environment replaces it by any other DynamoDB. The engine stores
 into one SQLite file that several engine processes share safely, so each command starts its own.
 """
 
 import os
-import shutil
+import secrets
 import signal
 import socket
 import subprocess
@@ -13,13 +15,16 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tidemark.assembly.definitions import TableDefinition
 from tidemark.errors import DiskFullError, EntityNotFoundError, TidemarkError, UsageError
+from tidemark.local_glue.engine.closed_port import ClosedPort, ForeignConnectionError
+from tidemark.local_glue.engine.executable import find_engine
+from tidemark.local_glue.engine.front import front_of
 from tidemark.local_glue.home import TABLES_FILE, Home
 from tidemark.local_glue.machine import child
 from tidemark.local_glue.machine.disk import full_disk_text, has_room
@@ -31,36 +36,12 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
-PACKAGES = Path("node_modules", "@dynoxide")
-TIDEMARK = Path(__file__).parents[1]
 START_ATTEMPTS = 3
 START_TIMEOUT_S = 10.0
 READY = b"listening on"
 CONNECT_TIMEOUT_S = 5
 POLL_S = 0.005
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-def find_engine() -> Path:
-    """Return the engine's executable: of the project around the working folder, or on the PATH.
-
-    Raises:
-        UsageError: it is not installed and has no build for this platform.
-    """
-    here = Path.cwd()
-    for folder in (here, *here.parents, *TIDEMARK.parents):
-        for candidate in sorted((folder / PACKAGES).glob("*/dynoxide*")):
-            if os.access(candidate, os.X_OK):
-                return candidate
-    on_path = shutil.which("dynoxide")
-    if on_path:
-        return Path(on_path)
-    raise UsageError(
-        f"the embedded DynamoDB engine is not installed (no executable in {here / PACKAGES}, nor "
-        "in a folder above); run `npm install` in the folder of your package.json, with "
-        "@dynoxide/linux-x64 among its dependencies (or the package of your platform), or set "
-        f"{ENDPOINT_VARIABLE} to the URL of any DynamoDB"
-    )
 
 
 @contextmanager
@@ -79,16 +60,18 @@ def dynamodb_endpoint(home: Home) -> Iterator[str]:
         return
     _stop_left_over_engines(home.dynamodb)
     check_database(home.dynamodb_tables)  # the engine would say that a table does not exist
-    process, port = _start(find_engine(), home.dynamodb)
+    process, engine = _start(find_engine(ENDPOINT_VARIABLE), home.dynamodb)
     pid_file = home.dynamodb / f"{os.getpid()}-{process.pid}.pid"
     try:
-        pid_file.write_text(f"port {port}\n", encoding="utf-8")
-        yield f"http://127.0.0.1:{port}"
+        pid_file.write_text("", encoding="utf-8")
+        with front_of(engine) as url:
+            yield url
     except TidemarkError as error:
         if process.poll() is not None:
             raise _ended_error(process.returncode, home.dynamodb) from error
         raise
     finally:
+        engine.close()
         process.terminate()
         process.wait()
         pid_file.unlink(missing_ok=True)
@@ -103,15 +86,15 @@ def _ended_error(code: int, folder: Path) -> TidemarkError:
     )
 
 
-def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedPort]:
     log = folder / "engine.log"
     for _ in range(START_ATTEMPTS):
-        port = _free_port()
+        host, port = _free_place()
         with log.open("wb") as output:
             process = subprocess.Popen(  # noqa: S603 (our own engine)
                 [
                     *(sys.executable, "-S", "-E", child.__file__, str(os.getpid()), str(engine)),
-                    *("serve", "--host", "127.0.0.1", "--port", str(port)),
+                    *("serve", "--host", host, "--port", str(port)),
                     *("--db-path", str(folder / TABLES_FILE)),
                 ],
                 stdin=subprocess.DEVNULL,
@@ -120,7 +103,8 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
                 start_new_session=True,  # Ctrl-C ends the jobs first, then the engine
             )
         if _is_ready(process, log):
-            return process, port
+            with suppress(ConnectionRefusedError):  # it ended meanwhile: another one is started
+                return process, _closed_port(process, host, port)
         process.kill()
         process.wait()
     text = log.read_text(encoding="utf-8", errors="replace").strip()
@@ -136,10 +120,30 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
     )
 
 
-def _free_port() -> int:
+def _closed_port(process: subprocess.Popen[bytes], host: str, port: int) -> ClosedPort:
+    try:
+        return ClosedPort(process.pid, host, port)
+    except ForeignConnectionError as error:
+        process.kill()
+        process.wait()
+        raise TidemarkError(
+            f"another program connected to the embedded DynamoDB engine at {host}:{port} while it "
+            "started, and may have changed the tables; the engine was ended: look at the "
+            "watermarks (`tidemark watermark show`), then run again"
+        ) from error
+
+
+def _free_place() -> tuple[str, int]:
+    """Return an address of this machine only, and a free port of it.
+
+    Linux has 16 million such addresses: where the port cannot be closed, nobody finds it by trying.
+    """
+    host = LOOPBACK[0]
+    if sys.platform == "linux":
+        host = ".".join(["127", *(str(1 + secrets.randbelow(254)) for _ in range(3))])
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        probe.bind((host, 0))
+        return host, int(probe.getsockname()[1])
 
 
 def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
@@ -170,6 +174,12 @@ def _command_of(pid: int) -> str:
         text=True,
     )
     return answer.stdout
+
+
+def show_endpoint(endpoint: str) -> str:
+    """Return an endpoint as messages have it: without its path, which may be a secret."""
+    place = urlsplit(endpoint)
+    return f"{place.scheme}://{place.netloc}"
 
 
 _local = threading.local()  # what makes clients is not for several threads at once
@@ -222,7 +232,8 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
         yield client
     except (BotoCoreError, ClientError) as error:
         raise TidemarkError(
-            f"the DynamoDB at {endpoint} does not do what the run needs: {error}; unset "
+            f"the DynamoDB at {show_endpoint(endpoint)} does not do what the run needs: "
+            f"{str(error).replace(endpoint, show_endpoint(endpoint))}; unset "
             f"{ENDPOINT_VARIABLE} to use the embedded engine, or point it at one that works"
         ) from error
     finally:
@@ -240,8 +251,9 @@ def naming_the_table(client: "DynamoDBClient", table: str) -> Iterator[None]:
         yield
     except client.exceptions.ResourceNotFoundException as error:
         raise EntityNotFoundError(
-            f"there is no table {table} in the DynamoDB at {client.meta.endpoint_url}; declare it "
-            "in the app, or create it with boto3 at that endpoint"
+            f"there is no table {table} in the DynamoDB at "
+            f"{show_endpoint(client.meta.endpoint_url)}; declare it in the app, or create it with "
+            f"boto3 at the {ENDPOINT_VARIABLE} of the job"
         ) from error
 
 

@@ -14,13 +14,12 @@ import pytest
 from tests.waiting import wait_until
 from tidemark.assembly.definitions import TableDefinition
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_glue import dynamodb
 from tidemark.local_glue.dynamodb import (
     create_tables,
     dynamodb_client,
     dynamodb_endpoint,
-    find_engine,
 )
+from tidemark.local_glue.engine import executable
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.watermark_tables import watermark_table
 
@@ -139,7 +138,6 @@ def test_two_commands_share_one_home(home):
 
 def test_configured_endpoint_wins_and_starts_no_engine(home, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:4566")
-    monkeypatch.setattr(dynamodb, "PACKAGES", home.root / "none")
 
     with dynamodb_endpoint(home) as endpoint:
         assert endpoint == "http://127.0.0.1:4566"
@@ -147,31 +145,13 @@ def test_configured_endpoint_wins_and_starts_no_engine(home, monkeypatch):
     assert list(home.dynamodb.iterdir()) == []
 
 
-def test_missing_engine_is_told_with_both_ways_out(home, monkeypatch):
-    monkeypatch.setattr(dynamodb, "PACKAGES", home.root / "none")
-    monkeypatch.setenv("PATH", str(home.root))
-
-    with pytest.raises(UsageError, match=r"`npm install`.*set AWS_ENDPOINT_URL_DYNAMODB"):
-        find_engine()
-
-
-def test_engine_on_the_path_is_found(home, monkeypatch):
-    engine = home.root / "dynoxide"
-    engine.write_text("#!/bin/sh\n", encoding="utf-8")
-    engine.chmod(0o755)
-    monkeypatch.setattr(dynamodb, "PACKAGES", home.root / "none")
-    monkeypatch.setenv("PATH", str(home.root))
-
-    assert find_engine() == engine
-
-
 def test_engine_that_does_not_start_is_told_with_its_output(home, monkeypatch):
-    package = home.root / "packages" / "some-platform"
+    package = home.root / executable.PACKAGES / executable.package_name()
     package.mkdir(parents=True)
     engine = package / "dynoxide"
     engine.write_text("#!/bin/sh\necho wrong architecture >&2\nexit 1\n", encoding="utf-8")
     engine.chmod(0o755)
-    monkeypatch.setattr(dynamodb, "PACKAGES", package.parent)
+    monkeypatch.chdir(home.root)
 
     with (
         pytest.raises(TidemarkError, match=r"did not start in 3 .*: wrong architecture; see "),

@@ -1,0 +1,146 @@
+"""Only the secret URL reaches the embedded DynamoDB, and nothing reaches the engine's own port."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.home import Home
+from tidemark.local_glue.watermark_tables import watermark_table
+
+REGION = "eu-west-2"
+LIST = {
+    "X-Amz-Target": "DynamoDB_20120810.ListTables",
+    "Content-Type": "application/x-amz-json-1.0",
+    "X-Amz-Date": "20261125T120000Z",
+    "Authorization": "AWS4-HMAC-SHA256 Credential=local/20261125/us-east-1/dynamodb/aws4_request, "
+    "SignedHeaders=host;x-amz-date, Signature=0",
+}
+LISTENING = "0A"  # of /proc/net/tcp
+CONNECT = """
+import socket, sys
+try:
+    socket.create_connection((sys.argv[1], int(sys.argv[2])), 5).close()
+except ConnectionRefusedError:
+    sys.exit(7)
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux closes the engine's port")
+
+
+@pytest.fixture
+def endpoint(tmp_path, monkeypatch):
+    monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
+    with dynamodb_endpoint(Home.open(tmp_path / "home")) as url:
+        with dynamodb_client(url, REGION) as client:
+            create_tables(client, [watermark_table("glue-watermarks")])
+        yield url
+
+
+def ask(url, headers=LIST, path=None, method="POST", body=b"{}"):
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+    connection.request(method, place.path if path is None else path, body, headers)
+    answer = connection.getresponse()
+    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}
+    text = answer.read().decode()
+    connection.close()
+    return *found, text
+
+
+def engine_places(pid):
+    """Return where a process listens, and where it has connections: (address, port) each."""
+    inodes = set()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        target = str(link.readlink())
+        if target.startswith("socket:["):
+            inodes.add(target[8:-1])
+    listening, connected = set(), set()
+    for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
+        words = line.split()
+        if words[9] in inodes:
+            address, port = words[1].split(":")
+            packed = bytes.fromhex(address)[::-1]
+            place = socket.inet_ntoa(packed), int(port, 16)
+            (listening if words[3] == LISTENING else connected).add(place)
+    return listening, connected
+
+
+def engine_pid(home):
+    (file,) = (home / "dynamodb").glob("*.pid")
+    return int(file.stem.split("-")[1])
+
+
+def test_the_secret_url_answers(endpoint):
+    status, _, text = ask(endpoint)
+
+    assert status == 200
+    assert json.loads(text) == {"TableNames": ["glue-watermarks"]}
+
+
+def test_nobody_else_connects_to_the_engine(endpoint, tmp_path):
+    listening, connected = engine_places(engine_pid(tmp_path / "home"))
+
+    assert not listening
+    (place,) = connected
+    tried = subprocess.run([sys.executable, "-c", CONNECT, place[0], str(place[1])], timeout=60)
+    assert tried.returncode == 7
+
+
+@pytest.mark.parametrize("path", ["/", "", "/x", "/glue-watermarks/", "/../"])
+def test_without_the_secret_path_nothing_is_answered(endpoint, path):
+    status, _, text = ask(endpoint, path=path)
+
+    assert status == 403
+    assert "glue-watermarks" not in text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://localhost:3000"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1.evil.example"},
+        {"Host": ""},
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "OPTIONS", "GET"])
+def test_web_pages_are_refused_even_with_the_secret_path(endpoint, headers, method):
+    status, found, text = ask(endpoint, LIST | headers, method=method)
+
+    assert status == 403
+    assert not [name for name in found if name.startswith("access-control")]
+    assert "glue-watermarks" not in text
+
+
+def test_an_answer_has_no_cors_header(endpoint):
+    _, found, _ = ask(endpoint)
+
+    assert not [name for name in found if name.startswith("access-control")]
+
+
+def test_a_body_without_a_length_or_too_large_is_refused_and_the_engine_goes_on(endpoint):
+    too_large = ask(endpoint, LIST | {"Content-Length": "30000000"})
+    chunked = ask(endpoint, LIST, body=iter([b"{}"]))
+
+    assert (too_large[0], chunked[0]) == (413, 413)
+    assert ask(endpoint)[0] == 200
+
+
+def test_requests_that_the_engine_closes_its_connection_after_do_not_use_it_up(endpoint):
+    odd = [b"", b"not json", b"[" * 100_000, b"\x00" * 3_000_000]
+    for body in odd * 5:
+        ask(endpoint, body=body)
+
+    assert ask(endpoint)[0] == 200

@@ -1,0 +1,129 @@
+"""The front of the embedded DynamoDB: the only way in, for whoever has its URL.
+
+The URL ends in a secret path, such as ``http://127.0.0.1:40123/3kJ...``. Jobs get it in their
+environment, which other users cannot read. A request without the path is refused, and so is one
+that a web page sends, even with the path. No answer has a CORS header.
+"""
+
+import hmac
+import http.client
+import json
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+from tidemark.local_glue.engine.closed_port import Answer, ClosedPort
+
+LOOPBACK = "127.0.0.1"
+NAMES = frozenset({LOOPBACK, "localhost", "::1"})
+LARGEST_BODY = 20_000_000
+JSON = "application/x-amz-json-1.0"
+CORS = "access-control-"
+SENT_ON = ("authorization", "content-type", "x-amz-date", "x-amz-target", "x-amz-security-token")
+OF_THE_CONNECTION = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
+NOT_ALLOWED = "AccessDeniedException"
+REMEDY = "use AWS_ENDPOINT_URL_DYNAMODB of the job, or the port of `tidemark local up`"
+
+
+@contextmanager
+def front_of(engine: ClosedPort) -> Iterator[str]:
+    """Answer DynamoDB requests for as long as the block takes; yield the secret URL."""
+    path = f"/{secrets.token_urlsafe(32)}"
+    server = _Server(engine, path)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.05}, name="dynamodb", daemon=True
+    )
+    thread.start()
+    try:
+        yield f"http://{LOOPBACK}:{server.server_port}{path}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False  # a client that is silent holds nothing up
+    request_queue_size = 128
+
+    def __init__(self, engine: ClosedPort, secret_path: str) -> None:
+        super().__init__((LOOPBACK, 0), _Handler)
+        self.engine, self.secret_path = engine, secret_path
+
+
+def why_refused(path: str, secret_path: str, headers: dict[str, str]) -> str | None:
+    """Return why a request is not answered; None if it is.
+
+    Args:
+        path: of the request.
+        secret_path: which the front's URL ends in.
+        headers: of the request, with lower-case names.
+    """
+    if "origin" in headers or "sec-fetch-site" in headers:
+        return "requests of web pages are not answered"
+    host = headers.get("host", "")
+    if (urlsplit(f"//{host}").hostname or "") not in NAMES:
+        return f"the host {host!r} is not this machine; allowed: {', '.join(sorted(NAMES))}"
+    if not hmac.compare_digest(path.rstrip("/").encode(), secret_path.encode()):
+        return f"the URL lacks the secret path of this DynamoDB; {REMEDY}"
+    return None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1  # the head and the body of an answer in one packet
+
+    def do_POST(self) -> None:
+        """Answer a request of DynamoDB's protocol."""
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        if why := why_refused(self.path, self.server.secret_path, headers):
+            self._refuse(403, why)
+            return
+        length = headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > LARGEST_BODY:
+            self._refuse(413, f"a request has a Content-Length of at most {LARGEST_BODY:,} bytes")
+            return
+        body = self.rfile.read(int(length))
+        sent = {name: headers[name] for name in SENT_ON if name in headers}
+        self._answer(*_answer_of(lambda: self.server.engine.request("POST", "/", sent, body)))
+
+    def do_GET(self) -> None:
+        """Refuse: DynamoDB's protocol has POST only."""
+        self._refuse(403, f"only POST is answered; {REMEDY}")
+
+    do_OPTIONS = do_PUT = do_HEAD = do_DELETE = do_GET  # noqa: N815 (the names of the library)
+
+    def _refuse(self, status: int, why: str) -> None:
+        self.close_connection = True  # the body is not read
+        text = json.dumps({"__type": f"com.amazon.coral.service#{NOT_ALLOWED}", "message": why})
+        self._answer(status, [("content-type", JSON)], text.encode())
+
+    def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.send_response_only(status)
+        for name, value in headers:
+            if name.lower() not in OF_THE_CONNECTION and not name.lower().startswith(CORS):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (of the library)
+        """Log nothing: the output is that of the user's commands."""
+
+
+def _answer_of(send: Callable[[], Answer]) -> Answer:
+    try:
+        return send()
+    except (OSError, http.client.HTTPException) as error:
+        kind = "com.amazon.coral.service#InternalServerError"
+        text = json.dumps({"__type": kind, "message": f"the engine does not answer: {error!r}"})
+        return 500, [("content-type", JSON)], text.encode()
