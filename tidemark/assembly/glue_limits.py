@@ -19,6 +19,7 @@ LONGEST_KEY = 255
 LONGEST_VALUE = 512_000  # of a parameter
 NUMBERS = {"AllocatedCapacity", "MaxCapacity", "MaxConcurrentRuns", "MaxRetries"}
 NUMBERS |= {"NumberOfWorkers", "Timeout"}
+NESTED = ("array", "map", "struct", "uniontype")  # types that are not primitive
 JOB = "AWS::Glue::Job"
 OF_COLUMN = {"Name": LONGEST_NAME, "Type": LONGEST_TYPE, "Comment": LONGEST_COMMENT}
 NAMED = {"Name": LONGEST_NAME, "Description": LONGEST_DESCRIPTION}
@@ -65,9 +66,22 @@ def refused_by_glue(kind: str, properties: Mapping[str, Any]) -> list[str]:
     for path in PARAMETERS.get(kind, ()):
         for where, value in _at(properties, path):
             found += _of_parameters(where, value)
+    for _, keys in _at(properties, "TableInput.PartitionKeys"):
+        found += faults_of_partition_keys(keys)
     if kind == JOB:
         found += faults_of_job(_known_job(properties))
     return found
+
+
+def faults_of_partition_keys(keys: Any) -> Iterator[str]:
+    """Yield the partition keys whose type is not primitive, which Glue does not support."""
+    for key in keys if isinstance(keys, list) else ():
+        kind = key.get("Type") if isinstance(key, Mapping) else None
+        if isinstance(kind, str) and kind.strip().lower().startswith(NESTED):
+            yield (
+                f"the partition key {key.get('Name')!r} has type {kind[:80]!r}; allowed: a "
+                "primitive type such as string, int or date"
+            )
 
 
 def _of_parameters(where: str, parameters: Any) -> Iterator[str]:

@@ -63,6 +63,11 @@ def test_the_limit_of_a_parameter_is_that_of_the_model(model):
             {"TableInput": {"Parameters": {"n" * 256: "x"}}},
             "a name of TableInput.Parameters has 256",
         ),
+        (
+            "AWS::Glue::Table",
+            {"TableInput": {"PartitionKeys": [{"Name": "k", "Type": "array<int>"}]}},
+            "the partition key 'k' has type 'array<int>'",
+        ),
         ("AWS::Glue::Workflow", {"Name": "n" * 256}, "Name has 256 characters"),
         (
             "AWS::Glue::Job",
