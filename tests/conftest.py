@@ -24,6 +24,7 @@ from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
 pytest_plugins = (
     "tests.fixtures.commands",
     "tests.fixtures.glue_session",
+    "tests.fixtures.processes",
     "tests.fixtures.synthesis",
     "tidemark.testing.plugin",
 )

@@ -104,7 +104,9 @@ def main() -> None:
 
     State, data and logs live in .tidemark, or where TIDEMARK_HOME says.
     """
-    signal.signal(signal.SIGTERM, _interrupt)
+    # A shell starts a command behind `&` with SIGINT ignored, and some service managers both.
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, _interrupt)
 
 
 main.add_command(adopt)

@@ -11,6 +11,7 @@ import jsii
 from constructs import Construct, IConstruct
 
 from tidemark.assembly.resources import Templates
+from tidemark.checks.graph.glue_refusals import CONCURRENT, RULE, problems_of_resources
 from tidemark.checks.graph.model import Problem
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
@@ -49,7 +50,7 @@ class GraphChecks:
     @property
     def rule_ids(self) -> list[str]:
         """Return the rules, without the name of the plugin."""
-        return [*RULES, TOO_LARGE]
+        return [*RULES, RULE, CONCURRENT, TOO_LARGE]
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
         """Return what is wrong with the synthesized templates."""
@@ -66,7 +67,12 @@ class GraphChecks:
                 name: json.loads(Path(path).read_text(encoding="utf-8"))
                 for name, path in path_of.items()
             }
-            for problem in (*problems(read_graph(templates)), *_too_large(path_of, templates)):
+            found = [
+                *problems(read_graph(templates)),
+                *problems_of_resources(templates),
+                *_too_large(path_of, templates),
+            ]
+            for problem in found:
                 is_good = is_good and not problem.is_error
                 stack_name, _, id_ = problem.at.partition("/")
                 violations.append(_violation(problem, path_of[stack_name], id_))

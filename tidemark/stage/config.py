@@ -24,7 +24,8 @@ class StageConfig:
     Attributes:
         name: the stage, part of the stack and database names.
         account: AWS account of 12 digits; None takes the one of the deploying credentials.
-        region: AWS region; None takes the one of the deploying credentials.
+        region: AWS region, a newer one named in TIDEMARK_NEW_REGIONS; None takes
+            the one of the deploying credentials.
         schedule: cron or rate expression; None means the workflow is started by hand.
         runtime: what every job runs on, unless a job says otherwise.
         termination_protection: True refuses to delete the storage stack.

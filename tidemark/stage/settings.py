@@ -8,11 +8,12 @@ from tidemark.checks.plain_secrets import shows_secret
 from tidemark.checks.schedules.schedules import FORM
 from tidemark.errors import ConfigError, show
 from tidemark.stage.fields import Fields
+from tidemark.stage.regions import FORM as FORM_OF_REGION
+from tidemark.stage.regions import check_region
 
 NAME_PREFIX = re.compile(r"[a-z]([a-z0-9-]{0,18}[a-z0-9])?")
 ANY = re.compile(r".+", re.DOTALL)  # the stage checks what it means
 ACCOUNT = re.compile(r"\d{12}")
-REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
@@ -42,7 +43,7 @@ def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
     flag, text, number = fields.flag, fields.optional_text, fields.optional_number
     named: dict[str, Callable[[str], object]] = {
         "account": lambda key: text(key, ACCOUNT, "null or 12 digits in quotes"),
-        "region": lambda key: text(key, REGION, "null or a region such as eu-west-1"),
+        "region": lambda key: _region(fields, key),
         "schedule": lambda key: text(key, ANY, f"null or {FORM}"),
         "time_zone": lambda key: text(key, ANY, "a name such as Europe/Berlin") or "UTC",
         "termination_protection": flag,
@@ -70,6 +71,13 @@ def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
         ),
     }
     return {attribute: take(spelt(attribute)) for attribute, take in named.items()}
+
+
+def _region(fields: Fields, key: str) -> str | None:
+    region = fields.optional_text(key, FORM_OF_REGION, "null or a region such as eu-west-1")
+    if region is not None:
+        check_region(region, fields.where)
+    return region
 
 
 def same_but_for_case(names: Iterable[str]) -> tuple[str, str] | None:

@@ -17,8 +17,8 @@ def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         [sys.executable, "-m", "tidemark", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # A background CI ignores the signal of Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        # As a shell starts what stands before `&`: with the signal of Ctrl-C ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     ) as process:
         try:
             yield process

@@ -152,9 +152,8 @@ def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly) -> No
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(
-            signal.SIGINT, signal.SIG_DFL
-        ),  # a background CI ignores it
+        # As a shell starts what stands before `&`.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     wait_until(mark.exists)
     run.send_signal(signal.SIGINT)

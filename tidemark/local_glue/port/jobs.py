@@ -8,6 +8,7 @@ from typing import Any
 
 from tidemark.assembly.definitions import SHELL
 from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
+from tidemark.assembly.job_rules import command_of
 from tidemark.local_glue.bookmarks.versions import delete_bookmark
 from tidemark.local_glue.port.entities import (
     WITH_ARN,
@@ -20,7 +21,7 @@ from tidemark.local_glue.port.entities import (
     list_entities,
     put_entity,
 )
-from tidemark.local_glue.port.job_rules import MOST_TAGS, check_job, check_tags, command_of
+from tidemark.local_glue.port.job_rules import MOST_TAGS, check_job, check_tags
 from tidemark.local_glue.port.local_glue import LocalGlue, arn_of
 from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError

@@ -335,3 +335,32 @@ def problem_of(at):
     from tidemark.checks.graph.model import Problem
 
     return Problem(next(iter(RULES)), at, "wrong", "fix it")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("Command.Name", "pythonshell", "Worker Type is not supported for Job Command pythonshell"),
+        ("Description", "d" * 2_049, "Description has 2,049 characters; allowed: up to 2,048"),
+        ("GlueVersion", "7.0", "GlueVersion is '7.0'"),
+    ],
+)
+def test_an_override_that_glue_refuses_is_refused_at_synthesis(cdk, project, path, value, said):
+    pipeline = new_pipeline(cdk, project)
+    disable(pipeline, "first").resource.add_property_override(path, value)
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(pipeline)
+
+    assert said in " ".join(text for _, text, _ in shown_by(pipeline))
+
+
+def test_a_job_with_watermarks_that_may_run_twice_at_once_is_refused_at_synthesis(cdk, project):
+    resource = disable(new_pipeline(cdk, project), "first").resource
+    resource.add_property_override("DefaultArguments.--watermark_table", "glue-watermarks")
+    resource.add_property_override("ExecutionProperty.MaxConcurrentRuns", 3)
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(resource.stack.node.find_child("Orders"))
+    said = [text for _, text, _ in shown_by(resource.stack.node.find_child("Orders"))]
+    assert any("keeps watermarks and has MaxConcurrentRuns 3" in text for text in said)

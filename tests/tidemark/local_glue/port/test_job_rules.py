@@ -10,6 +10,8 @@ from tidemark.local_glue.port.protocol.models import find_operation
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
 
 SPARK, SHELL = {"Name": "glueetl"}, {"Name": "pythonshell", "PythonVersion": "3.9"}
+STREAM, RAY = {"Name": "gluestreaming"}, {"Name": "glueray"}
+OLD = {"Name": "glueetl", "PythonVersion": "3"}  # of a job of Glue 2.0
 TWO = {"WorkerType": "G.1X", "NumberOfWorkers": 2}
 
 
@@ -39,6 +41,19 @@ def why_refused(check, *arguments):
         (SHELL, {"MaxCapacity": 0.5}, "allowed for pythonshell: 0.0625 or 1"),
         (SHELL, TWO, "Worker Type is not supported for Job Command pythonshell"),
         (SHELL, {"ExecutionClass": "FLEX"}, "FLEX is for the command glueetl"),
+        (STREAM, {"ExecutionClass": "FLEX", **TWO}, "FLEX is for the command glueetl"),
+        (SPARK, {"ExecutionClass": "FLEX", "GlueVersion": "2.0"}, "needs GlueVersion 3.0"),
+        (SPARK, {"ExecutionClass": "FLEX", "GlueVersion": "0.9"}, "needs GlueVersion 3.0"),
+        (SPARK, {"GlueVersion": "4.0", "MaxCapacity": 10.0}, "from 2.0 on set Worker Type"),
+        (STREAM, {"GlueVersion": "2.0", "AllocatedCapacity": 10}, "from 2.0 on set Worker Type"),
+        (SPARK, {"GlueVersion": "auto", **TWO}, "MaxRetries is 0; GlueVersion auto needs 1"),
+        (SPARK, {**TWO, "WorkerType": "G.025X"}, "G.025X is for gluestreaming; the job has"),
+        (SPARK, {**TWO, "WorkerType": "Z.2X"}, "Z.2X is for glueray"),
+        (RAY, TWO, "G.1X is for glueetl and gluestreaming; the job has glueray"),
+        (STREAM, {**TWO, "WorkerType": "G.025X", "GlueVersion": "2.0"}, "needs GlueVersion 3.0"),
+        (SPARK, {**TWO, "WorkerType": "G.4X", "GlueVersion": "2.0"}, "needs GlueVersion 3.0"),
+        (SPARK, {**TWO, "WorkerType": "R.1X", "GlueVersion": "3.0"}, "needs GlueVersion 4.0"),
+        (SPARK, {**TWO, "WorkerType": "G.3X"}, "WorkerType is 'G.3X'; allowed: Standard"),
     ],
 )
 def test_a_job_that_glue_refuses_is_refused(command, members, named):
@@ -74,11 +89,16 @@ def test_a_job_that_glue_takes_is_taken(command, members):
         (SHELL, {"MaxCapacity": 3.0}, "allowed for pythonshell"),
         (SHELL, TWO, "Worker Type is not supported"),
         (SHELL, {"ExecutionClass": "FLEX"}, "FLEX"),
+        (OLD, {"ExecutionClass": "FLEX"}, "needs GlueVersion 3.0"),
+        (OLD, {"MaxCapacity": 2.0}, "from 2.0 on set Worker Type"),
+        (OLD, {**TWO, "WorkerType": "G.4X"}, "needs GlueVersion 3.0"),
+        (SPARK, {**TWO, "WorkerType": "G.025X"}, "is for gluestreaming"),
     ],
 )
 def test_a_run_that_glue_refuses_is_refused(command, request_, named):
     workers = TWO if command == SPARK else {}
-    definition = {"Role": "anyone", "Command": command, **workers}
+    version = {"GlueVersion": "2.0"} if command == OLD else {}
+    definition = {"Role": "anyone", "Command": command, **workers, **version}
 
     check_run(definition, {})
     assert named in why_refused(check_run, definition, request_)

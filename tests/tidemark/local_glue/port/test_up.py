@@ -25,7 +25,13 @@ def up(home):
     servers = []
 
     def start(*arguments):
-        server = subprocess.Popen([*UP, *arguments], stdout=subprocess.PIPE, text=True)
+        server = subprocess.Popen(
+            [*UP, *arguments],
+            stdout=subprocess.PIPE,
+            text=True,
+            # As a shell starts what stands before `&`.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        )
         servers.append(server)
         line = next(line for line in server.stdout if "AWS_ENDPOINT_URL=" in line)
         return server, Port(Home.open(home), line.strip().partition("=")[2], None)

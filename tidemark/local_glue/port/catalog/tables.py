@@ -7,6 +7,7 @@ import re
 from functools import partial
 
 from tidemark.assembly.catalog_tables import CatalogTable, table_of_request
+from tidemark.assembly.glue_limits import faults_of_partition_keys
 from tidemark.local_glue.catalog.databases import existing_database
 from tidemark.local_glue.catalog.table_versions import TableVersion, version_of
 from tidemark.local_glue.catalog.tables import (
@@ -39,12 +40,19 @@ def create_table(glue: LocalGlue, request: Request) -> Answer:
     """Define a table in a database that is there."""
     check_catalog(glue, request)
     existing_database(glue.store, request["DatabaseName"])
+    _check_keys(request)
     table = table_of_request(request)
     with glue.store.transaction():
         if table_or_none(glue.store, table.database, table.name):
             raise AlreadyExistsError(f"Table already exists: {table.full_name}")
         put_tables(glue.store, [table])
     return {}
+
+
+def _check_keys(request: Request) -> None:
+    keys = request["TableInput"].get("PartitionKeys")
+    if faults := list(faults_of_partition_keys(keys)):
+        raise InvalidInputError("; ".join(faults))
 
 
 def get_table(glue: LocalGlue, request: Request) -> Answer:
@@ -83,6 +91,7 @@ def update_table(glue: LocalGlue, request: Request) -> Answer:
     With VersionId it must be of that version: else another client was faster.
     """
     check_catalog(glue, request)
+    _check_keys(request)
     new = table_of_request(request)
     with glue.store.transaction():
         old = find_table(glue.store, new.database, request.get("Name", new.name))

@@ -1,11 +1,13 @@
 """Decides whether an event matches a pattern of EventBridge, as plain data.
 
+Only of patterns in which `checks.schedules.event_patterns` finds no fault.
+
 Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
 """
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 OR = "$or"
@@ -104,8 +106,10 @@ def _numeric(operand: Any, value: Any) -> bool:
 
 
 def _cidr(operand: Any, value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
     try:
-        return ipaddress.ip_address(value) in ipaddress.ip_network(operand)
+        return ipaddress.ip_address(value) in ipaddress.ip_network(operand, strict=False)
     except ValueError:
         return False
 
@@ -119,70 +123,3 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "numeric": _numeric,
     "cidr": _cidr,
 }
-OF_TEXT = ("prefix", "suffix", "equals-ignore-case", "wildcard", "cidr")
-IN_ANYTHING_BUT = ("prefix", "suffix", "equals-ignore-case", "wildcard")
-
-
-def faults_of_pattern(pattern: Any, path: str = "") -> list[str]:
-    """Return what of a pattern EventBridge would refuse, one text each; empty if it takes it."""
-    if not isinstance(pattern, Mapping) or not pattern:
-        return [f"{path or 'the pattern'} is {pattern!r}; allowed: an object with fields"]
-    return [fault for name, wanted in pattern.items() for fault in _faults(path, name, wanted)]
-
-
-def _faults(path: str, name: str, wanted: Any) -> Iterator[str]:
-    at = f"{path}.{name}" if path else name
-    if name == OR:
-        if not isinstance(wanted, list) or len(wanted) < 2:
-            yield f"{at} is {wanted!r}; allowed: a list of two patterns or more"
-            return
-        for one in wanted:
-            yield from faults_of_pattern(one, at)
-    elif isinstance(wanted, Mapping):
-        yield from faults_of_pattern(wanted, at)
-    elif not isinstance(wanted, list) or not wanted:
-        yield f"{at} is {wanted!r}; allowed: a list of values, or an object"
-    else:
-        for one in wanted:
-            yield from _faults_of_value(at, one)
-
-
-def _faults_of_value(at: str, one: Any) -> Iterator[str]:
-    if isinstance(one, list):
-        yield f"{at} has a list in its list"
-    if not isinstance(one, Mapping):
-        return
-    operator, operand = next(iter(one.items()), ("", None))
-    if len(one) != 1 or operator not in (*OPERATORS, "exists"):
-        yield f"{at} has {dict(one)!r}; allowed: one of {', '.join((*OPERATORS, 'exists'))}"
-    elif not _is_operand(operator, operand):
-        yield f"{at} has {dict(one)!r}: {operand!r} is nothing for {operator}"
-
-
-def _is_operand(operator: str, operand: Any) -> bool:
-    if operator == "exists":
-        return isinstance(operand, bool)
-    if operator == "numeric":
-        return (
-            isinstance(operand, list)
-            and len(operand) in (2, 4)
-            and all(sign in COMPARISONS for sign in operand[::2] if isinstance(sign, str))
-            and all(isinstance(sign, str) for sign in operand[::2])
-            and all(type(number) in (int, float) for number in operand[1::2])
-        )
-    if operator == "anything-but":
-        return _is_excluded(operand)
-    if operator in ("prefix", "suffix") and isinstance(operand, Mapping):
-        folded = operand.get("equals-ignore-case")
-        return len(operand) == 1 and isinstance(folded, str)
-    return isinstance(operand, str)
-
-
-def _is_excluded(operand: Any) -> bool:
-    if isinstance(operand, Mapping):
-        operator, inner = next(iter(operand.items()), ("", None))
-        texts = inner if isinstance(inner, list) else [inner]
-        is_known = len(operand) == 1 and operator in IN_ANYTHING_BUT
-        return is_known and bool(texts) and all(isinstance(text, str) for text in texts)
-    values = operand if isinstance(operand, list) else [operand]
-    return bool(values) and not any(isinstance(value, (list, Mapping)) for value in values)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tidemark.checks.schedules.event_patterns import faults_of_pattern
 from tidemark.local_glue.port.entities import (
     Entity,
     Kind,
@@ -17,7 +18,6 @@ from tidemark.local_glue.port.entities import (
 )
 from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
 from tidemark.local_glue.port.eventbridge.documents import envelope
-from tidemark.local_glue.port.eventbridge.patterns import faults_of_pattern
 from tidemark.local_glue.port.eventbridge.rules import DEFAULT_BUS
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.pages import page

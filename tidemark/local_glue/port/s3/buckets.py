@@ -21,9 +21,12 @@ from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.listing import Walk, rolled_up, walk
 from tidemark.local_glue.port.s3.places import bucket_folder
 from tidemark.local_glue.port.s3.records import EMPTY, etag_of_file
+from tidemark.local_glue.port.s3.seen import see
+from tidemark.local_glue.port.s3.tokens import read_token, written_token
 from tidemark.local_glue.port.s3.xml import Markup, escaped, timestamp, xml_reply
 
 PAGE = 1000
+MOST_BUCKETS = 10_000  # of a page
 PLAIN = re.compile(r"[A-Za-z0-9_./~-]*")  # what neither URLs nor XML write in another way
 OWNER = {"ID": "local", "DisplayName": "local"}
 OWNER_XML = "<Owner><ID>local</ID><DisplayName>local</DisplayName></Owner>"
@@ -31,13 +34,17 @@ OWNER_XML = "<Owner><ID>local</ID><DisplayName>local</DisplayName></Owner>"
 
 def list_buckets(lake: Lake, call: Call) -> Reply:
     """Return a page of the folders of the lake."""
-    prefix, after = call.query.get("prefix", ""), call.query.get("continuation-token", "")
+    prefix, token = call.query.get("prefix", ""), call.query.get("continuation-token")
+    after = "" if token is None else read_token(token)
+    is_of_region = call.query.get("bucket-region", lake.region) == lake.region
     names = sorted(
         path.name
         for path in lake.home.lake.iterdir()
-        if path.is_dir() and path.name.startswith(prefix) and path.name > after
+        if is_of_region and path.is_dir() and path.name.startswith(prefix) and path.name > after
     )
-    most = call.number("max-buckets", len(names)) or len(names)
+    most = call.number("max-buckets", MOST_BUCKETS)
+    if not 1 <= most <= MOST_BUCKETS:
+        raise S3Error("InvalidArgument", f"max-buckets is {most}; allowed: 1 to {MOST_BUCKETS:,}")
     buckets = [
         {"Name": name, "CreationDate": timestamp((lake.home.lake / name).stat().st_mtime_ns)}
         for name in names[:most]
@@ -45,7 +52,7 @@ def list_buckets(lake: Lake, call: Call) -> Reply:
     members = {
         "Owner": OWNER,
         "Buckets": {"Bucket": buckets},
-        "ContinuationToken": names[most - 1] if most < len(names) else None,
+        "ContinuationToken": written_token(names[most - 1]) if most < len(names) else None,
         "Prefix": prefix or None,
     }
     return xml_reply("ListAllMyBucketsResult", members)
@@ -57,7 +64,7 @@ def create_bucket(lake: Lake, call: Call) -> Reply:
         is_new = lake.home.create_bucket(call.bucket)
     except UsageError as error:
         raise S3Error("InvalidBucketName", str(error)) from error
-    if not is_new:
+    if not is_new and lake.region != US_EAST_1:  # there it is no error, as it was long ago
         raise S3Error("BucketAlreadyOwnedByYou", f"there is a bucket {call.bucket} already")
     return Reply(200, {"Location": f"/{call.bucket}"})
 
@@ -94,28 +101,19 @@ def get_bucket_versioning(lake: Lake, call: Call) -> Reply:
 
 def list_objects_v2(lake: Lake, call: Call) -> Reply:
     """Return a page of the objects and common prefixes of a bucket."""
+    if call.query["list-type"] != "2":
+        raise S3Error("InvalidArgument", f"list-type is {call.query['list-type']!r}; allowed: 2")
     token, start = call.query.get("continuation-token"), call.query.get("start-after")
-    page = _Page(lake, call, start or "" if token is None else _key_of(token), token is not None)
+    after = start or "" if token is None else read_token(token)
+    page = _Page(lake, call, after, token is not None)
     members = {
         "Name": call.bucket,
         "KeyCount": len(page.keys) + len(page.prefixes),
         "ContinuationToken": token,
-        "NextContinuationToken": urllib.parse.quote(page.last, "") if page.is_truncated else None,
+        "NextContinuationToken": written_token(page.last) if page.is_truncated else None,
         "StartAfter": None if start is None else page.encoded(start),
     }
     return xml_reply("ListBucketResult", {**members, **page.members()})
-
-
-def _key_of(token: str) -> str:
-    """Return the last key of the page that gave a token.
-
-    Raises:
-        S3Error: none did.
-    """
-    key = urllib.parse.unquote(token)
-    if not key or urllib.parse.quote(key, "") != token:
-        raise S3Error("InvalidArgument", "The continuation token provided is incorrect")
-    return key
 
 
 def list_objects(lake: Lake, call: Call) -> Reply:
@@ -143,7 +141,7 @@ class _Page:
         self._call = call
         self._lake = lake
         self._folder = bucket_folder(lake.home, call.bucket)
-        self._is_encoded = call.query.get("encoding-type") == "url"
+        self._is_encoded = call.is_url_encoded
         self._prefix = call.query.get("prefix", "")
         self._delimiter = call.query.get("delimiter", "")
         self._size = min(call.number("max-keys", PAGE), PAGE)
@@ -221,16 +219,31 @@ class _Page:
         }
 
     def _contents(self) -> Markup:
+        stats = [(key, stat) for key in self.keys if (stat := self._stat(key))]
         etags = self._lake.records.etags(self._call.bucket, self.keys)
-        return Markup("".join(self._object(key, etags) for key in self.keys))
+        return Markup("".join(self._object(key, stat, etags) for key, stat in stats))
 
-    def _object(self, key: str, etags: Mapping[tuple[str, int, int], str]) -> str:
+    def _stat(self, key: str) -> os.stat_result | None:
         try:
-            stat = os.stat(f"{self._folder}/{key}")  # noqa: PTH116 (100,000 of them)
+            return os.stat(f"{self._folder}/{key}")  # noqa: PTH116 (100,000 of them)
         except (FileNotFoundError, NotADirectoryError):
-            return ""  # it was deleted meanwhile
+            return None  # it was deleted meanwhile
+
+    def _object(
+        self, key: str, stat: os.stat_result, etags: Mapping[tuple[str, int, int], str]
+    ) -> str:
         is_folder = key.endswith("/")
-        etag = etags.get((key, stat.st_mtime_ns, stat.st_size)) or etag_of_file(stat)
+        etag = etags.get((key, stat.st_mtime_ns, stat.st_size))
+        if etag is None and not is_folder:
+            now = self._stat(key)
+            if now and (now.st_mtime_ns, now.st_ino) != (stat.st_mtime_ns, stat.st_ino):
+                try:
+                    seen = see(self._lake, self._call.bucket, key)
+                except S3Error:
+                    return ""  # it was deleted meanwhile
+                stat, etag = seen.stat, seen.record.etag
+            else:
+                etag = etag_of_file(stat)
         return (
             f"<Contents><Key>{self._written(key)}</Key>"
             f"<LastModified>{timestamp(stat.st_mtime_ns)}</LastModified>"

@@ -13,6 +13,7 @@ from tidemark.local_glue.port.s3.listing import Snapshots
 from tidemark.local_glue.port.s3.records import Records
 
 UPLOADS = "uploads"  # folder of the home: what is written, until it is an object
+LARGEST = 2**31 - 1  # number of a parameter
 US_EAST_1 = "us-east-1"
 
 
@@ -63,9 +64,22 @@ class Call:
             S3Error: it is none.
         """
         text = self.query.get(name, "") or str(otherwise)
-        if not (text.isascii() and text.isdigit() and len(text) < 10):
-            raise S3Error("InvalidArgument", f"{name} is {text!r}; allowed: a number from 0")
+        if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= LARGEST):
+            allowed = f"a number from 0 to {LARGEST}"
+            raise S3Error("InvalidArgument", f"{name} is {text[:40]!r}; allowed: {allowed}")
         return int(text)
+
+    @property
+    def is_url_encoded(self) -> bool:
+        """Whether a listing writes its keys as URLs do.
+
+        Raises:
+            S3Error: it is asked for another encoding.
+        """
+        kind = self.query.get("encoding-type")
+        if kind not in (None, "url"):
+            raise S3Error("InvalidArgument", f"encoding-type is {kind!r}; allowed: url")
+        return kind == "url"
 
 
 def call_of(environ: Mapping[str, Any], headers: Mapping[str, str]) -> Call:

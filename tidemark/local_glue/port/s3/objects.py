@@ -6,19 +6,19 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html
 import contextlib
 import os
 import secrets
-import stat as modes
+import time
 import urllib.parse
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
 
 from tidemark.local_glue.port.protocol.replies import Reply
-from tidemark.local_glue.port.s3.bodies import BLOCK, CHUNKED, store_body
+from tidemark.local_glue.port.s3.bodies import CHUNKED, store_body
 from tidemark.local_glue.port.s3.calls import Call, Lake
 from tidemark.local_glue.port.s3.conditions import byte_range, check_read, check_write, http_date
-from tidemark.local_glue.port.s3.errors import S3Error, no_such_key
-from tidemark.local_glue.port.s3.places import bucket_folder, object_path, why_no_file
+from tidemark.local_glue.port.s3.errors import S3Error
+from tidemark.local_glue.port.s3.places import bucket_folder, object_path
 from tidemark.local_glue.port.s3.records import EMPTY, Record
+from tidemark.local_glue.port.s3.seen import Seen, open_object, see
 from tidemark.local_glue.port.s3.xml import (
     LARGEST,
     local_name,
@@ -32,48 +32,42 @@ USER_METADATA = "x-amz-meta-"
 KEPT = ("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Expires")
 OF_URLS = ("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language")
 CONTENT_TYPE = "binary/octet-stream"
+MOST_METADATA = 2048  # bytes of names and values
+DIRECTIVES = ("COPY", "REPLACE")
 MOST_DELETED = 1000
 MOST_TAGS, LONGEST_TAG_KEY, LONGEST_TAG_VALUE = 10, 128, 256
 NO_VERSION = "null"  # the version of an object in a bucket without versions
 
 
-def stat_of(lake: Lake, bucket: str, key: str) -> tuple[Path, os.stat_result]:
-    """Return the file of an object and what is known of it.
-
-    Raises:
-        S3Error: there is no such bucket or object.
-    """
-    bucket_folder(lake.home, bucket)
-    if why_no_file(key):
-        raise no_such_key(key)
-    path = object_path(lake.home, bucket, key)
-    try:
-        stat = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        raise no_such_key(key) from None
-    is_folder = modes.S_ISDIR(stat.st_mode)
-    if is_folder != key.endswith("/") or (
-        is_folder and key not in lake.records.folders(bucket, key)
-    ):
-        raise no_such_key(key)
-    return path, stat
-
-
 def get_object(lake: Lake, call: Call) -> Reply:
     """Return an object or a range of it; of a HEAD request the headers only."""
-    path, stat = stat_of(lake, call.bucket, call.key)
-    record = lake.records.find(call.bucket, call.key, stat)
-    check_read(call.headers, record.etag, stat.st_mtime_ns)
+    if call.method != "GET":
+        reply, _ = _described(call, see(lake, call.bucket, call.key))
+        return reply
+    seen, file = open_object(lake, call.bucket, call.key)
+    with contextlib.ExitStack() as stack:
+        stack.callback(file.close)
+        reply, begin = _described(call, seen)
+        if not reply.length:
+            return reply
+        file.seek(begin)
+        stack.pop_all()  # who sends the answer closes it
+        return Reply(reply.status, reply.headers, file, reply.length)
+
+
+def _described(call: Call, seen: Seen) -> tuple[Reply, int]:
+    """Return the answer without its bytes, and where they begin."""
+    record, size, written_ns = seen.record, seen.size, seen.stat.st_mtime_ns
+    check_read(call.headers, record.etag, written_ns)
     if call.number("partNumber", 1) != 1:
         raise S3Error("InvalidPartNumber", "an object is kept whole here; allowed: partNumber 1")
-    size = 0 if call.key.endswith("/") else stat.st_size
     part = byte_range(call.headers.get("range"), size) if size else None
     begin, end = part or (0, size)
     headers = {
         "Content-Type": CONTENT_TYPE,
         **record.headers,
         "ETag": f'"{record.etag}"',
-        "Last-Modified": http_date(stat.st_mtime_ns),
+        "Last-Modified": http_date(written_ns),
         "Accept-Ranges": "bytes",
         **_asked_for(call.query),
     }
@@ -81,42 +75,13 @@ def get_object(lake: Lake, call: Call) -> Reply:
         headers["x-amz-tagging-count"] = str(len(record.tags))
     if part:
         headers["Content-Range"] = f"bytes {begin}-{end - 1}/{size}"
-    if end == begin or call.method != "GET":
-        return Reply(206 if part else 200, headers, b"", end - begin)
-    file = _opened(path, call.key)
-    if _is_other(stat, os.fstat(file.fileno())):  # it was replaced meanwhile
-        file.close()
-        return get_object(lake, call)
-    file.seek(begin)
-    return Reply(206 if part else 200, headers, file, end - begin)
-
-
-def _opened(path: Path, key: str) -> BinaryIO:
-    try:
-        return path.open("rb")
-    except FileNotFoundError:
-        raise no_such_key(key) from None
-
-
-def _is_other(one: os.stat_result, other: os.stat_result) -> bool:
-    known = [(stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in (one, other)]
-    return known[0] != known[1]
+    return Reply(206 if part else 200, headers, b"", end - begin), begin
 
 
 def _asked_for(query: Mapping[str, str]) -> dict[str, str]:
     """Return the headers that a presigned URL sets, such as response-content-type."""
     found = ((header, query.get(f"response-{header.lower()}")) for header in OF_URLS)
     return {header: value for header, value in found if value is not None}
-
-
-def bytes_of(path: Path, begin: int, end: int) -> Iterator[bytes]:
-    """Yield the bytes of a file from one offset up to another."""
-    with path.open("rb") as file:
-        file.seek(begin)
-        left = end - begin
-        while left and (block := file.read(min(left, BLOCK))):
-            left -= len(block)
-            yield block
 
 
 def put_object(lake: Lake, call: Call) -> Reply:
@@ -126,7 +91,9 @@ def put_object(lake: Lake, call: Call) -> Reply:
     try:
         stored = store_body(call.stream, call.headers, part)
         if call.key.endswith("/"):
-            return _put_folder(lake, call, path, stored.size)
+            record = Record(EMPTY, kept_headers(call.headers), tags_of(call.headers))
+            _put_folder(lake, call, path, stored.size, record)
+            return Reply(200, {"ETag": f'"{record.etag}"'})
         record = Record(stored.md5, kept_headers(call.headers), tags_of(call.headers))
         put_file(lake, call, part, record)
     finally:
@@ -134,39 +101,65 @@ def put_object(lake: Lake, call: Call) -> Reply:
     return Reply(200, {"ETag": f'"{record.etag}"'})
 
 
-def _put_folder(lake: Lake, call: Call, path: Path, size: int) -> Reply:
+def _put_folder(lake: Lake, call: Call, path: Path, size: int, record: Record) -> os.stat_result:
     if size:
         raise S3Error("InvalidArgument", f"the key {call.key!r} is a folder: it has no bytes")
-    make_folder(path)
-    record = Record(EMPTY, kept_headers(call.headers))
-    lake.records.put(call.bucket, call.key, path.stat(), record)
-    lake.snapshots.note_upload(call.bucket)
-    return Reply(200, {"ETag": f'"{record.etag}"'})
+    with lake.lock:
+        is_there = call.key in lake.records.folders(call.bucket, call.key) and path.is_dir()
+        check_write(call.headers, EMPTY if is_there else None)
+        make_folder(path)
+        stat = path.stat()
+        lake.records.put(call.bucket, call.key, stat, record)
+        lake.snapshots.note_upload(call.bucket)
+    return stat
 
 
-def put_file(lake: Lake, call: Call, part: Path, record: Record) -> None:
+def put_file(lake: Lake, call: Call, part: Path, record: Record) -> os.stat_result:
     """Put a written file into the place of an object, if the conditions of the call hold.
+
+    Returns:
+        what is known of the file in its place.
 
     Raises:
         S3Error: they do not, or a folder or file of the lake is in the way.
     """
     path = object_path(lake.home, call.bucket, call.key)
     with lake.lock:
-        try:
-            stat = path.stat()
-            is_folder = modes.S_ISDIR(stat.st_mode)
-            there = None if is_folder else lake.records.find(call.bucket, call.key, stat).etag
-        except (FileNotFoundError, NotADirectoryError):
-            is_folder, there = False, None
-        check_write(call.headers, there)
-        if is_folder:
-            raise S3Error(
-                "InvalidArgument", f"the lake has a folder at {call.key!r}; no file can be there"
-            )
+        check_write(call.headers, _etag_there(lake, call))
+        _make_way(path, call.key)
         make_folder(path.parent)
+        now_ns = time.time_ns()  # the file system gives equal times to files of one moment
+        os.utime(part, ns=(now_ns, now_ns))
+        stat = part.stat()
+        lake.records.put(call.bucket, call.key, stat, record)
         part.replace(path)
-        lake.records.put(call.bucket, call.key, path.stat(), record)
+        lake.records.forget_others(call.bucket, call.key, stat)
         lake.snapshots.note_upload(call.bucket)
+    return stat
+
+
+def _etag_there(lake: Lake, call: Call) -> str | None:
+    try:
+        return see(lake, call.bucket, call.key).record.etag
+    except S3Error as error:
+        if error.code != "NoSuchKey":
+            raise
+        return None
+
+
+def _make_way(path: Path, key: str) -> None:
+    """Delete folders without a file, which a writer that was killed has left.
+
+    Raises:
+        S3Error: the folder has files.
+    """
+    if not path.is_dir():
+        return
+    for folder, _, _ in os.walk(path, topdown=False):
+        with contextlib.suppress(OSError):
+            Path(folder).rmdir()
+    if path.is_dir():
+        raise S3Error("InvalidArgument", f"the lake has a folder at {key!r}; no file can be there")
 
 
 def make_folder(folder: Path) -> None:
@@ -184,10 +177,21 @@ def make_folder(folder: Path) -> None:
 
 
 def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of an upload that answers repeat."""
+    """Return the headers of an upload that answers repeat.
+
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
+
+    Raises:
+        S3Error: there is more user metadata than S3 takes.
+    """
     found = {"Content-Type": headers.get("content-type") or CONTENT_TYPE}
     found |= {name: headers[name.lower()] for name in KEPT if name.lower() in headers}
-    found |= {name: value for name, value in headers.items() if name.startswith(USER_METADATA)}
+    metadata = {name: value for name, value in headers.items() if name.startswith(USER_METADATA)}
+    size = sum(len(name) - len(USER_METADATA) + len(value) for name, value in metadata.items())
+    if size > MOST_METADATA:
+        text = f"the user metadata has {size:,} bytes; allowed: {MOST_METADATA:,}"
+        raise S3Error("MetadataTooLarge", text)
+    found |= metadata
     words = [word.strip() for word in found.pop("Content-Encoding", "").split(",")]
     encoding = ",".join(word for word in words if word not in ("", CHUNKED))
     return {**found, "Content-Encoding": encoding} if encoding else found
@@ -217,6 +221,8 @@ def checked_tags(tags: list[tuple[str, str]]) -> dict[str, str]:
     if len(found) < len(tags):
         raise S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
     for key, value in tags:
+        if key.lower().startswith("aws:"):
+            raise S3Error("InvalidTag", f"the tag {key!r} begins with aws:, which only AWS may do")
         if not 1 <= len(key) <= LONGEST_TAG_KEY or len(value) > LONGEST_TAG_VALUE:
             raise S3Error(
                 "InvalidTag",
@@ -229,32 +235,42 @@ def checked_tags(tags: list[tuple[str, str]]) -> dict[str, str]:
 def copy_object(lake: Lake, call: Call) -> Reply:
     """Copy an object, with its metadata and tags unless the request replaces them."""
     bucket, key = source_of(call.headers["x-amz-copy-source"])
-    source, stat = stat_of(lake, bucket, key)
-    record = lake.records.find(bucket, key, stat)
-    check_read(call.headers, record.etag, stat.st_mtime_ns, "x-amz-copy-source-")
-    replaces = call.headers.get("x-amz-metadata-directive", "COPY").upper() == "REPLACE"
-    if (bucket, key) == (call.bucket, call.key) and not replaces:
-        raise S3Error(
-            "InvalidRequest",
-            "This copy request is illegal because it is trying to copy an object to itself without "
-            "changing the object's metadata",
-        )
-    retags = call.headers.get("x-amz-tagging-directive", "COPY").upper() == "REPLACE"
+    replaces = _is_replaced(call.headers, "x-amz-metadata-directive")
+    retags = _is_replaced(call.headers, "x-amz-tagging-directive")
+    path = object_path(lake.home, call.bucket, call.key)
+    seen, stream = open_object(lake, bucket, key)
     part = lake.uploads / secrets.token_hex(16)
     try:
-        with source.open("rb") as stream:
-            stored = store_body(stream, {}, part)
+        record = seen.record
+        check_read(call.headers, record.etag, seen.stat.st_mtime_ns, "x-amz-copy-source-")
+        if (bucket, key) == (call.bucket, call.key) and not replaces:
+            raise S3Error(
+                "InvalidRequest",
+                "This copy request is illegal because it is trying to copy an object to itself "
+                "without changing the object's metadata",
+            )
+        stored = store_body(stream, {}, part)
         new = Record(
             stored.md5,
             kept_headers(call.headers) if replaces else record.headers,
             tags_of(call.headers) if retags else record.tags,
         )
-        put_file(lake, call, part, new)
+        if call.key.endswith("/"):
+            stat = _put_folder(lake, call, path, stored.size, new)
+        else:
+            stat = put_file(lake, call, part, new)
     finally:
+        stream.close()
         part.unlink(missing_ok=True)
-    now = object_path(lake.home, call.bucket, call.key).stat().st_mtime_ns
-    members = {"LastModified": timestamp(now), "ETag": f'"{new.etag}"'}
+    members = {"LastModified": timestamp(stat.st_mtime_ns), "ETag": f'"{new.etag}"'}
     return xml_reply("CopyObjectResult", members)
+
+
+def _is_replaced(headers: Mapping[str, str], name: str) -> bool:
+    directive = headers.get(name, "COPY")
+    if directive not in DIRECTIVES:
+        raise S3Error("InvalidArgument", f"{name} is {directive!r}; allowed: COPY, REPLACE")
+    return directive == "REPLACE"
 
 
 def source_of(header: str) -> tuple[str, str]:
@@ -282,8 +298,8 @@ def delete_objects(lake: Lake, call: Call) -> Reply:
     """Delete up to 1,000 objects."""
     document = read_xml(call.document(LARGEST))
     objects = [members_of(e) for e in document if local_name(e) == "Object"]
-    if len(objects) > MOST_DELETED:
-        raise S3Error("MalformedXML", f"{len(objects)} keys; allowed: up to {MOST_DELETED}")
+    if not 1 <= len(objects) <= MOST_DELETED:
+        raise S3Error("MalformedXML", f"{len(objects)} keys; allowed: 1 to {MOST_DELETED}")
     is_quiet = members_of(document).get("Quiet", "") == "true"
     deleted, errors = [], []
     for one in objects:
@@ -312,17 +328,18 @@ def delete_key(lake: Lake, bucket: str, key: str, match: str | None = None) -> N
     """
     with lake.lock:
         try:
-            path, stat = stat_of(lake, bucket, key)
+            seen = see(lake, bucket, key)
         except S3Error as error:
             if error.code == "NoSuchKey":
                 return
             raise
         if match is not None:
-            check_write({"if-match": match}, lake.records.find(bucket, key, stat).etag)
-        lake.records.delete(bucket, key)
+            check_write({"if-match": match}, seen.record.etag)
+        path = seen.path
         if not key.endswith("/"):
             path.unlink(missing_ok=True)
             path = path.parent
+        lake.records.delete(bucket, key)
         _delete_empty(lake, bucket, path)  # no upload makes a folder meanwhile
 
 
@@ -342,8 +359,7 @@ def _delete_empty(lake: Lake, bucket: str, folder: Path) -> None:
 
 def get_object_tagging(lake: Lake, call: Call) -> Reply:
     """Return the tags of an object."""
-    _, stat = stat_of(lake, call.bucket, call.key)
-    tags = lake.records.find(call.bucket, call.key, stat).tags
+    tags = see(lake, call.bucket, call.key).record.tags
     members = [{"Key": name, "Value": value} for name, value in tags.items()]
     return xml_reply("Tagging", {"TagSet": {"Tag": members}})
 
@@ -363,6 +379,7 @@ def delete_object_tagging(lake: Lake, call: Call) -> Reply:
 
 
 def _set_tags(lake: Lake, call: Call, tags: Mapping[str, str]) -> None:
-    _, stat = stat_of(lake, call.bucket, call.key)
-    record = lake.records.find(call.bucket, call.key, stat)
-    lake.records.put(call.bucket, call.key, stat, Record(record.etag, record.headers, tags))
+    with lake.lock:
+        seen = see(lake, call.bucket, call.key)
+        record = Record(seen.record.etag, seen.record.headers, tags)
+        lake.records.put(call.bucket, call.key, seen.stat, record)

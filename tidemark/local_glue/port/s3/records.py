@@ -1,6 +1,7 @@
 """What S3 keeps of an object beside its bytes: ETag, headers, user metadata, tags.
 
-A record is of the file as it was written: one that Spark has replaced since has none.
+A record is of one file, known by its time and size: one that Spark has replaced since has none.
+While a writer replaces an object, both files have their records.
 """
 
 import hashlib
@@ -13,10 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TABLE = """
-CREATE TABLE IF NOT EXISTS object (
+CREATE TABLE IF NOT EXISTS object_file (
     bucket TEXT NOT NULL, key TEXT NOT NULL, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-    etag TEXT NOT NULL, headers TEXT NOT NULL, tags TEXT NOT NULL, PRIMARY KEY (bucket, key)
+    etag TEXT NOT NULL, headers TEXT NOT NULL, tags TEXT NOT NULL,
+    PRIMARY KEY (bucket, key, mtime_ns, size)
 )
+"""
+OLDER = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'object'"
+FROM_OLDER = """
+INSERT OR IGNORE INTO object_file
+SELECT bucket, key, iif(key LIKE '%/', 0, mtime_ns), iif(key LIKE '%/', 0, size),
+    etag, headers, tags FROM object
 """
 BUSY_TIMEOUT_S = 30
 EMPTY = hashlib.md5(usedforsecurity=False).hexdigest()  # ETag of a folder that a client put
@@ -40,6 +48,23 @@ def etag_of_file(stat: os.stat_result) -> str:
     return f"{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}-1"
 
 
+def _identity(key: str, stat: os.stat_result) -> tuple[int, int]:
+    """Return how the file of a key is known; a folder changes with what is put into it."""
+    return (0, 0) if key.endswith("/") else (stat.st_mtime_ns, stat.st_size)
+
+
+def _make_table(connection: sqlite3.Connection) -> None:
+    """Make the table, with the records of the older one, which had one of each key."""
+    connection.execute(TABLE)
+    if connection.execute(OLDER).fetchone() is None:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    if connection.execute(OLDER).fetchone():  # no other thread has done it
+        connection.execute(FROM_OLDER)
+        connection.execute("DROP TABLE object")
+    connection.execute("COMMIT")
+
+
 class Records:
     """The records of all objects, in one SQLite file; used by any thread."""
 
@@ -53,41 +78,49 @@ class Records:
             found = sqlite3.connect(self._database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             found.execute("PRAGMA journal_mode = WAL")
             found.execute("PRAGMA synchronous = NORMAL")
-            found.execute(TABLE)
+            _make_table(found)
             self._of_thread.connection = found
         return found
 
     def put(self, bucket: str, key: str, stat: os.stat_result, record: Record) -> None:
-        """Keep the record of a file that was just written."""
-        values = (bucket, key, stat.st_mtime_ns, stat.st_size, record.etag)
-        texts = (json.dumps(dict(record.headers)), json.dumps(dict(record.tags)))
+        """Keep the record of a file, beside those of other files of the key."""
+        texts = (record.etag, json.dumps(dict(record.headers)), json.dumps(dict(record.tags)))
         self._connection().execute(
-            "INSERT OR REPLACE INTO object VALUES (?, ?, ?, ?, ?, ?, ?)", (*values, *texts)
+            "INSERT OR REPLACE INTO object_file VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (bucket, key, *_identity(key, stat), *texts),
+        )
+
+    def forget_others(self, bucket: str, key: str, stat: os.stat_result) -> None:
+        """Forget the files of a key but the one that is there."""
+        self._connection().execute(
+            "DELETE FROM object_file "
+            "WHERE bucket = ? AND key = ? AND NOT (mtime_ns = ? AND size = ?)",
+            (bucket, key, *_identity(key, stat)),
         )
 
     def delete(self, bucket: str, key: str) -> None:
-        """Forget an object."""
-        self._connection().execute("DELETE FROM object WHERE bucket = ? AND key = ?", (bucket, key))
+        """Forget all files of a key."""
+        self._connection().execute(
+            "DELETE FROM object_file WHERE bucket = ? AND key = ?", (bucket, key)
+        )
 
-    def find(self, bucket: str, key: str, stat: os.stat_result) -> Record:
-        """Return the record of a file, or that of a file which S3 did not write."""
+    def find(self, bucket: str, key: str, stat: os.stat_result) -> Record | None:
+        """Return the record of a file; None if there is none: S3 did not write it."""
         row = (
             self._connection()
             .execute(
-                "SELECT etag, headers, tags FROM object WHERE bucket = ? AND key = ? "
-                "AND (mtime_ns = ? AND size = ? OR key LIKE '%/')",
-                (bucket, key, stat.st_mtime_ns, stat.st_size),
+                "SELECT etag, headers, tags FROM object_file "
+                "WHERE bucket = ? AND key = ? AND mtime_ns = ? AND size = ?",
+                (bucket, key, *_identity(key, stat)),
             )
             .fetchone()
         )
-        if row is None:
-            return Record(EMPTY if key.endswith("/") else etag_of_file(stat))
-        return Record(row[0], json.loads(row[1]), json.loads(row[2]))
+        return Record(row[0], json.loads(row[1]), json.loads(row[2])) if row else None
 
     def etags(self, bucket: str, keys: Iterable[str]) -> dict[tuple[str, int, int], str]:
         """Return the ETags of files that S3 wrote, by key, time and size."""
         rows = self._connection().execute(
-            "SELECT key, mtime_ns, size, etag FROM object WHERE bucket = ? AND key IN "
+            "SELECT key, mtime_ns, size, etag FROM object_file WHERE bucket = ? AND key IN "
             "(SELECT value FROM json_each(?))",
             (bucket, json.dumps(list(keys))),
         )
@@ -96,7 +129,8 @@ class Records:
     def folders(self, bucket: str, prefix: str) -> list[str]:
         """Return the keys ending with / that clients have put, such as `landing/`."""
         rows = self._connection().execute(
-            "SELECT key FROM object WHERE bucket = ? AND key LIKE '%/' AND substr(key, 1, ?) = ?",
+            "SELECT key FROM object_file "
+            "WHERE bucket = ? AND key LIKE '%/' AND substr(key, 1, ?) = ?",
             (bucket, len(prefix), prefix),
         )
         return [row[0] for row in rows]

@@ -11,10 +11,11 @@ from datetime import UTC, datetime, timedelta
 from tidemark.local_glue.home import OBJECTS_FILE, Home
 from tidemark.local_glue.port.eventbridge.documents import CreatedObject
 from tidemark.local_glue.port.protocol.replies import Reply
-from tidemark.local_glue.port.s3 import buckets, multipart, objects
+from tidemark.local_glue.port.s3 import buckets, multipart, objects, uploads
 from tidemark.local_glue.port.s3.calls import Call, Lake
 from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.records import Records
+from tidemark.local_glue.port.s3.seen import see
 
 Operation = Callable[[Lake, Call], Reply]
 # By method and by the parameter of the query that names an operation.
@@ -26,7 +27,7 @@ OF_BUCKET: Mapping[tuple[str, str], tuple[str, Operation]] = {
     ("GET", "list-type"): ("ListObjectsV2", buckets.list_objects_v2),
     ("GET", "location"): ("GetBucketLocation", buckets.get_bucket_location),
     ("GET", "versioning"): ("GetBucketVersioning", buckets.get_bucket_versioning),
-    ("GET", "uploads"): ("ListMultipartUploads", multipart.list_multipart_uploads),
+    ("GET", "uploads"): ("ListMultipartUploads", uploads.list_multipart_uploads),
     ("POST", "delete"): ("DeleteObjects", objects.delete_objects),
 }
 OF_OBJECT: Mapping[tuple[str, str], tuple[str, Operation]] = {
@@ -43,7 +44,7 @@ OF_OBJECT: Mapping[tuple[str, str], tuple[str, Operation]] = {
     ("PUT", "uploadId copy"): ("UploadPartCopy", multipart.upload_part),
     ("POST", "uploadId"): ("CompleteMultipartUpload", multipart.complete_multipart_upload),
     ("DELETE", "uploadId"): ("AbortMultipartUpload", multipart.abort_multipart_upload),
-    ("GET", "uploadId"): ("ListParts", multipart.list_parts),
+    ("GET", "uploadId"): ("ListParts", uploads.list_parts),
 }
 OPERATIONS = (
     "ListBuckets",
@@ -81,7 +82,7 @@ class S3:
         on_created: Callable[[CreatedObject], None],
         wants_created: threading.Event,
     ) -> None:
-        """Serve the lake of a home.
+        """Serve the lake of a home, which no other process serves.
 
         Args:
             home: whose lake it is.
@@ -92,6 +93,7 @@ class S3:
         self._on_created = on_created
         self._wants_created = wants_created
         self._lake = Lake(home, Records(home.root / OBJECTS_FILE), region)
+        multipart.delete_dead_uploads(self._lake.uploads)
 
     def answer(self, call: Call) -> Reply:
         """Do what a request asks for.
@@ -126,10 +128,9 @@ class S3:
 
     def _tell_of(self, call: Call, reason: str) -> None:
         with contextlib.suppress(S3Error):  # it was deleted meanwhile
-            _, stat = objects.stat_of(self._lake, call.bucket, call.key)
-            etag = self._lake.records.find(call.bucket, call.key, stat).etag
-            size = 0 if call.key.endswith("/") else stat.st_size
-            self._on_created(CreatedObject(call.bucket, call.key, size, etag, reason))
+            seen = see(self._lake, call.bucket, call.key)
+            etag = seen.record.etag
+            self._on_created(CreatedObject(call.bucket, call.key, seen.size, etag, reason))
 
 
 def _check_expiry(query: Mapping[str, str]) -> None:

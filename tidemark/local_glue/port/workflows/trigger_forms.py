@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tidemark.assembly.definitions import CRAWLER, Action, Condition, TriggerDefinition
+from tidemark.assembly.job_rules import of_timeout
 from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ScheduleError
-from tidemark.local_glue.port.job_rules import of_timeout
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
 
 Definition = Mapping[str, Any]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.local_glue.port.eventbridge.patterns import faults_of_pattern, matches
+from tidemark.checks.schedules.event_patterns import OPERANDS, faults_of_pattern, wrong_with
+from tidemark.local_glue.port.eventbridge.patterns import OPERATORS, matches
 
 EVENT = {
     "source": "aws.s3",
@@ -89,6 +91,87 @@ def test_a_pattern_does_not_match(name):
 )
 def test_what_is_no_pattern_is_named(pattern):
     assert faults_of_pattern(pattern)
+
+
+BIG = 5_000_000_001
+TAKEN = {
+    "prefix, any case": [{"prefix": {"equals-ignore-case": "a"}}],
+    "an empty text": [""],
+    "numbers and texts": [1, "1", True, -1.5],
+    "a bound": [{"numeric": ["<", 5]}],
+    "two bounds": [{"numeric": [">=", 0, "<", 5]}],
+    "not one of texts": [{"anything-but": ["a", "b"]}],
+    "not one of numbers": [{"anything-but": [1, 2]}],
+    "not a wildcard": [{"anything-but": {"wildcard": "*/lib/*"}}],
+    "not one of suffixes": [{"anything-but": {"suffix": [".png", ".jpg"]}}],
+    "a block with an address of it": [{"cidr": "10.0.0.7/24"}],
+    "a block of version 6": [{"cidr": "2001:db8::/32"}],
+    "a star that is meant": [{"wildcard": r"a\*\\*"}],
+}
+REFUSED = {
+    "prefix of a number": [{"prefix": 5}],
+    "suffix of a list": [{"suffix": ["a"]}],
+    "prefix of another operator": [{"prefix": {"suffix": "a"}}],
+    "cidr of a number": [{"cidr": 1}],
+    "cidr of a name": [{"cidr": "nonsense"}],
+    "cidr without a mask": [{"cidr": "10.0.0.1"}],
+    "cidr of a large mask": [{"cidr": "10.0.0.0/33"}],
+    "anything-but of nothing": [{"anything-but": []}],
+    "anything-but of an empty prefix": [{"anything-but": {"prefix": ""}}],
+    "anything-but of objects": [{"anything-but": [{"prefix": "a"}]}],
+    "anything-but of numeric": [{"anything-but": {"numeric": [">", 1]}}],
+    "anything-but of null": [{"anything-but": None}],
+    "anything-but of a boolean": [{"anything-but": [True]}],
+    "anything-but of texts and numbers": [{"anything-but": ["a", 1]}],
+    "a list in a list": [["a"]],
+    "equals-ignore-case of a number": [{"equals-ignore-case": 1}],
+    "equals-ignore-case of a list": [{"equals-ignore-case": ["a"]}],
+    "two stars": [{"wildcard": "a**"}],
+    "a backslash before a letter": [{"wildcard": r"a\b"}],
+    "bounds in the other order": [{"numeric": ["<", 5, ">", 0]}],
+    "bounds without numbers between": [{"numeric": [">", 5, "<", 5]}],
+    "equal, and a bound": [{"numeric": ["=", 5, "<", 9]}],
+    "a large number": [{"numeric": ["=", BIG]}],
+    "a boolean as a number": [{"numeric": ["=", True]}],
+    "exists of a text": [{"exists": "true"}],
+    "two operators in one": [{"prefix": "a", "suffix": "b"}],
+    "no operator": [{}],
+    "an operator that is none": [{"like": "a"}],
+    "a number that is none": [float("nan")],
+    "$or of one": {"$or": [{"a": [1]}]},
+    "$or of no patterns": {"$or": [1, 2]},
+    "$or with a fault in it": {"$or": [{"a": [1]}, {"b": [{"cidr": "x"}]}]},
+    "nothing": [],
+    "no list": "a",
+    "too long": ["a" * 2_048],
+}
+
+
+def with_detail(value):
+    return {"source": ["my.app"], "detail": value if isinstance(value, dict) else {"x": value}}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_eventbridge_takes_is_taken_at_synthesis_and_by_the_port(port, name):
+    pattern = with_detail(TAKEN[name])
+    port.client("events").put_rule(Name="taken", EventPattern=json.dumps(pattern))
+
+    assert wrong_with(pattern) is None
+    assert matches(pattern, EVENT) in (True, False)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_eventbridge_refuses_is_refused_at_synthesis_and_by_the_port(port, name):
+    pattern = with_detail(REFUSED[name])
+    with pytest.raises(ClientError) as caught:
+        port.client("events").put_rule(Name="refused", EventPattern=json.dumps(pattern))
+
+    assert caught.value.response["Error"]["Code"] == "InvalidEventPatternException"
+    assert "no event pattern" in (wrong_with(pattern) or "")
+
+
+def test_every_operator_that_is_taken_can_be_matched():
+    assert set(OPERANDS) == {*OPERATORS, "exists"}
 
 
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from(["", "a", "ab"]))

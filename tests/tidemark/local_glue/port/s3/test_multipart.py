@@ -41,3 +41,28 @@ def test_parts_that_are_wrong_make_no_object(s3, bucket):
     s3.abort_multipart_upload(**common)
     assert code_of(s3.list_parts, **common) == "NoSuchUpload"
     assert keys_of(s3.list_objects_v2(Bucket=bucket)) == []
+
+
+def test_parts_and_uploads_are_listed_in_pages(s3, bucket):
+    keys = ("a", "a", "b", "c/d", "c/e")
+    ids = [s3.create_multipart_upload(Bucket=bucket, Key=key)["UploadId"] for key in keys]
+    common = {"Bucket": bucket, "Key": "a", "UploadId": ids[0]}
+    for number in (1, 2, 5):
+        s3.upload_part(**common, PartNumber=number, Body=b"x")
+
+    def pages(operation, **members):
+        return s3.get_paginator(operation).paginate(**members, PaginationConfig={"PageSize": 2})
+
+    parts = [[one["PartNumber"] for one in page["Parts"]] for page in pages("list_parts", **common)]
+    assert parts == [[1, 2], [5]]
+    uploads = [
+        one["UploadId"]
+        for page in pages("list_multipart_uploads", Bucket=bucket)
+        for one in page["Uploads"]
+    ]
+    assert uploads == [*sorted(ids[:2]), *ids[2:]]
+    listed = s3.list_multipart_uploads(Bucket=bucket, Delimiter="/")
+    assert [one["Prefix"] for one in listed["CommonPrefixes"]] == ["c/"]
+    assert [one["Key"] for one in listed["Uploads"]] == ["a", "a", "b"]
+    for key, upload in zip(keys, ids, strict=True):
+        s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload)
