@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import boto3
     from mypy_boto3_dynamodb import DynamoDBClient
 
+NOWHERE = "http://127.0.0.1:9"  # where nothing listens: the port of discard
 ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
 PACKAGES = Path("node_modules", "@dynoxide")
 TIDEMARK = Path(__file__).parents[1]
@@ -221,6 +222,11 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     try:
         yield client
     except (BotoCoreError, ClientError) as error:
+        if endpoint == NOWHERE:
+            raise TidemarkError(
+                "the run has no DynamoDB, and its script asks for one: in a test, add the fixture "
+                "`watermarks`"
+            ) from error
         raise TidemarkError(
             f"the DynamoDB at {endpoint} does not do what the run needs: {error}; unset "
             f"{ENDPOINT_VARIABLE} to use the embedded engine, or point it at one that works"
