@@ -2,6 +2,7 @@
 
 TidemarkError
 ├── UsageError                     the caller asked for something that cannot be: exit code 2
+│   └── ArgumentError              an argument for which AWS raises ValueError (also one)
 ├── InputError                     an app declares what cannot be deployed (also a ValueError)
 │   ├── ConfigError                the context does not describe a stage
 │   ├── JobDefinitionError         a pipeline or job is declared in a way that cannot be deployed
@@ -23,6 +24,10 @@ class TidemarkError(Exception):
 
 class UsageError(TidemarkError):
     """The request itself is wrong; nothing was started."""
+
+
+class ArgumentError(UsageError, ValueError):
+    """An argument that AWS's library refuses with a ValueError, which scripts catch."""
 
 
 class InputError(TidemarkError, ValueError):

@@ -22,6 +22,7 @@ SERDES = {
 }
 JDBC_CLASSIFICATIONS = ("jdbc", "mysql", "oracle", "postgresql", "redshift", "sqlserver", "derby")
 VIEW = "VIRTUAL_VIEW"
+STREAMS = ("kafka", "kinesis")
 SKIP_HEADER = "skip.header.line.count"
 
 
@@ -126,6 +127,15 @@ class CatalogTable:
     def is_view(self) -> bool:
         """Whether it is a query with a name, without data of its own."""
         return self.definition.get("TableType") == VIEW
+
+    @property
+    def stream(self) -> str | None:
+        """What kind of stream its data are: ``kafka`` or ``kinesis``; None for none.
+
+        Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html
+        """
+        kind = str(self.parameters.get("typeOfData") or "").lower()
+        return kind if kind in STREAMS else None
 
     @property
     def is_jdbc(self) -> bool:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import boto3
     from mypy_boto3_dynamodb import DynamoDBClient
 
+NOWHERE = "http://127.0.0.1:9"  # where nothing listens: the port of discard
 ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
 START_ATTEMPTS = 3
 START_TIMEOUT_S = 10.0
@@ -231,6 +232,11 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     try:
         yield client
     except (BotoCoreError, ClientError) as error:
+        if endpoint == NOWHERE:
+            raise TidemarkError(
+                "the run has no DynamoDB, and its script asks for one: in a test, add the fixture "
+                "`watermarks`"
+            ) from error
         raise TidemarkError(
             f"the DynamoDB at {show_endpoint(endpoint)} does not do what the run needs: "
             f"{str(error).replace(endpoint, show_endpoint(endpoint))}; unset "

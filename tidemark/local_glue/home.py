@@ -27,6 +27,10 @@ NEW_BUCKET_NAME = re.compile(
     r"(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)(?!xn--|sthree-|amzn-s3-demo-)"
     r"(?!.*(-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 )
+BUCKET_NAMES = (
+    "3 to 63 lower-case letters, digits, hyphens and dots, with a letter or a digit at both ends; "
+    "no IP address, and no beginning or end that AWS keeps for itself, such as 'xn--' or '-s3alias'"
+)
 # The text of S3's error in Spark.
 NO_BUCKET = (
     "The specified bucket does not exist "
@@ -174,10 +178,15 @@ class Home:
         bucket = path.relative_to(self.lake).parts[0]
         if not (self.lake / bucket).is_dir():
             buckets = sorted(folder.name for folder in self.lake.iterdir())
+            remedy = (
+                f"create it with `tidemark local bucket {bucket}`"
+                if NEW_BUCKET_NAME.fullmatch(bucket)
+                else f"no bucket can have the name {bucket!r} (allowed: {BUCKET_NAMES}): correct "
+                "it in the script or in the argument that it comes from"
+            )
             raise EntityNotFoundError(
                 f"{NO_BUCKET}: s3://{bucket} has no folder in the local lake {self.lake}, which "
-                f"has {', '.join(buckets) or 'none'}; create it with `tidemark local bucket "
-                f"{bucket}`"
+                f"has {', '.join(buckets) or 'none'}; {remedy}"
             )
         try:
             parent = _real_folder(path.parent)
@@ -201,11 +210,7 @@ class Home:
             UsageError: S3 would not take the name.
         """
         if not NEW_BUCKET_NAME.fullmatch(name):
-            raise UsageError(
-                f"{name!r} cannot be the name of a bucket; allowed: 3 to 63 lower-case letters, "
-                "digits, hyphens and dots, with a letter or a digit at both ends; no IP address, "
-                "and no beginning or end that AWS keeps for itself, such as 'xn--' or '-s3alias'"
-            )
+            raise UsageError(f"{name!r} cannot be the name of a bucket; allowed: {BUCKET_NAMES}")
         folder = self.lake / name
         is_new = not folder.is_dir()
         folder.mkdir(exist_ok=True)

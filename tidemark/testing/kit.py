@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.dynamodb import NOWHERE, create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home, delete_entry
 from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.machine.java import find_java_home
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHARED_BUCKET = "tests"  # of the fixture s3, whose prefixes belong to one test each
-NO_ENDPOINT = "http://127.0.0.1:9"  # nothing listens there
 WATERMARKS = "glue-watermarks"
 KEPT_WHEN_FAILED = ("lake", "runs", "glue.sqlite")
 
@@ -128,7 +127,7 @@ class GlueTest:
 
     def machine(self) -> Machine:
         """Return what its job runs need."""
-        endpoint = self._endpoint or os.environ.get("AWS_ENDPOINT_URL_DYNAMODB") or NO_ENDPOINT
+        endpoint = self._endpoint or os.environ.get("AWS_ENDPOINT_URL_DYNAMODB") or NOWHERE
         return Machine(self.home, find_java_home(), endpoint, region())
 
     def spark(self) -> SparkSession:

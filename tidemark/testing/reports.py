@@ -107,10 +107,10 @@ def _frames(run: GlueRun) -> Iterator[str]:
         if id(value) not in seen and type(value).__name__ in ("DataFrame", "DynamicFrame"):
             seen.add(id(value))
             try:
-                frame = value._df if type(value).__name__ == "DynamicFrame" else value
+                frame = value._frame if type(value).__name__ == "DynamicFrame" else value
                 columns = ", ".join(f"{column} {kind}" for column, kind in frame.dtypes)
-            except Exception as error:  # noqa: BLE001 (a JVM that is gone, a choice without a type)
-                columns = f"unknown: {type(error).__name__}"
+            except Exception as error:  # noqa: BLE001 (a JVM that is gone, a function that fails)
+                columns = f"nothing computed its rows ({type(error).__name__})"
             yield f"{name}: {type(value).__name__}[{columns}]"[:WIDEST]
 
 

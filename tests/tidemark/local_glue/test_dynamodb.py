@@ -15,6 +15,7 @@ from tests.waiting import wait_until
 from tidemark.assembly.definitions import TableDefinition
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.dynamodb import (
+    NOWHERE,
     create_tables,
     dynamodb_client,
     dynamodb_endpoint,
@@ -224,6 +225,14 @@ def test_an_endpoint_that_does_not_answer_is_named_with_the_remedy() -> None:
         dynamodb_client("http://127.0.0.1:1", REGION) as connection,
     ):
         connection.list_tables()
+
+
+def test_a_test_without_watermarks_is_told_of_the_fixture() -> None:
+    with (
+        pytest.raises(TidemarkError, match="in a test, add the fixture `watermarks`"),
+        dynamodb_client(NOWHERE, REGION) as client,
+    ):
+        client.list_tables()
 
 
 def test_an_endpoint_that_is_no_url_is_named_with_the_remedy() -> None:

@@ -110,6 +110,11 @@ def test_bucket_without_a_folder_does_not_exist(tmp_path):
 
     with pytest.raises(EntityNotFoundError, match=r"NoSuchBucket.*`tidemark local bucket lake`"):
         home.existing_path("s3://lake/a")
+    with pytest.raises(
+        EntityNotFoundError, match="no bucket can have the name 'MY_BUCKET'"
+    ) as told:
+        home.existing_path("s3://MY_BUCKET/a")
+    assert "tidemark local bucket" not in str(told.value)
 
 
 @pytest.mark.parametrize("key", ["", "a.json", "linked.json", "folder/a.json"])

@@ -21,11 +21,16 @@ def test_nothing_is_imported_until_a_fixture_asks():
     ]
 """
 SCRIPT = """
-from pyspark.sql import SparkSession
+from awsglue.context import GlueContext
+from awsglue.dynamicframe import DynamicFrame
+from pyspark.context import SparkContext
 
 def main():
-    spark = SparkSession.builder.getOrCreate()
+    context = GlueContext(SparkContext.getOrCreate())
+    spark = context.spark_session
     orders = spark.range(3).withColumnRenamed("id", "order_id")
+    rows = DynamicFrame.fromDF(orders.selectExpr("cast(order_id AS int) AS id"), context, "rows")
+    failing = rows.map(lambda row: {{"bad": object()}})
     print("three orders")
     {statement}
 
@@ -92,8 +97,9 @@ def test_failures_show_the_script_and_a_breakpoint_in_one_stops_there(pytester, 
             *("*glue job broken: FAILED (in process)*", "*def main():*"),
             ">       raise ValueError('no such order')",
             "E       ValueError: no such order",
-            "glue_jobs/broken.py:8: ValueError",
+            "glue_jobs/broken.py:13: ValueError",
             *("frames in the script:", "*orders: DataFrame?order_id bigint?"),
+            *("*rows: DynamicFrame?id int?", "*failing: DynamicFrame?nothing computed its rows *"),
         ],
         consecutive=False,
     )
@@ -101,7 +107,7 @@ def test_failures_show_the_script_and_a_breakpoint_in_one_stops_there(pytester, 
         [
             "*glue job broken: FAILED (isolated: the test is marked isolated)*",
             ">       raise ValueError('no such order')",
-            "E   ValueError: no such order (broken.py, line 8)",
+            "E   ValueError: no such order (broken.py, line 13)",
         ]
     )
     done.stdout.fnmatch_lines(["three orders"])
@@ -118,7 +124,7 @@ def test_pdb_stops_in_the_script_that_failed(pytester, project):
 
     done = pytester.run("python", "-m", "pytest", "--pdb", stdin=b"p orders.columns\nq\n")
 
-    done.stdout.fnmatch_lines(["*glue_jobs/broken.py(8)main()*", "*['order_id']"])
+    done.stdout.fnmatch_lines(["*glue_jobs/broken.py(13)main()*", "*['order_id']"])
 
 
 @pytest.mark.nightly

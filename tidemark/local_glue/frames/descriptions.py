@@ -17,8 +17,8 @@ ARGUMENTS = {
     "choice": "one action for all choices",
     "transformation_ctx": "identifies the step and its state",
     "info": "a text for the errors of the step",
-    "stageThreshold": "how many errors of the step are too many; 0 is any number",
-    "totalThreshold": "how many errors so far are too many; 0 is any number",
+    "stageThreshold": "how many errors of the step are allowed; 0 is any number",
+    "totalThreshold": "how many errors so far are allowed; 0 is any number",
 }
 
 

@@ -1,6 +1,6 @@
 """Records that a step could not process: kept apart, counted against thresholds.
 
-Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+Source: https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dynamicframe-class.html
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tidemark.errors import TidemarkError
+from tidemark.local_glue.frames.absence import Absence
 from tidemark.local_glue.frames.joins import union
 
 # What Glue's error record has; source, input and bytesread are of a reader of files.
@@ -24,7 +25,7 @@ OF_READER = {"input": ("", "string"), "bytesread": (0, "bigint"), "source": ("",
 
 
 class ErrorThresholdError(TidemarkError):
-    """A step has as many errors as its threshold, or with the steps before it the total."""
+    """A step has more errors than its threshold, or with the steps before it than the total."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,22 @@ class Failed:
         return made.select(error.alias("error"))
 
 
+class OfReader(list[Failed]):
+    """What a reader could not read, and what it knows of the fields that records lack."""
+
+    absence: Absence | None = None
+
+    def note_absence(self, absence: Absence) -> None:
+        """Take in what is known of the records of some files."""
+        known = self.absence
+        if known is None or absence == known:
+            self.absence = absence
+        else:  # formats or folders that were read apart
+            there = known.there & absence.there
+            mixed = known.mixed | absence.mixed | ((known.there | absence.there) - there)
+            self.absence = Absence(True, there, mixed)
+
+
 def count_errors(failed: Sequence[Failed]) -> int:
     """Return the number of error records of some steps."""
     return sum(one.count for one in failed)
@@ -85,17 +102,17 @@ def check_thresholds(
     Args:
         failed: of all steps so far.
         own: of the last one.
-        stage: how many of the last one are too many; 0 for any number.
-        total: how many of all are too many; 0 for any number.
+        stage: how many of the last one are allowed; 0 for any number.
+        total: how many of all are allowed; 0 for any number.
 
     Raises:
-        ErrorThresholdError: there are as many.
+        ErrorThresholdError: there are more.
     """
     for which, threshold, steps in (("stage", stage, own), ("total", total, failed)):
-        if threshold > 0 and (count := count_errors(steps)) >= threshold:
+        if threshold > 0 and (count := count_errors(steps)) > threshold:
             first = next(one for one in steps if one.count).make().first()
             text = first["msg"] if first else ""
             raise ErrorThresholdError(
-                f"{count} records have errors and {which}Threshold is {threshold}; the first one "
-                f"is: {text}"
+                f"{count} records have errors and {which}Threshold allows {threshold}; the first "
+                f"one is: {text}"
             )

@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 import os
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
+from tidemark.local_glue.frames.absence import Absence, absence_of, names_in
 from tidemark.local_glue.frames.choices import (
     built,
     plain_type,
@@ -22,7 +24,7 @@ from tidemark.local_glue.frames.choices import (
     values_of,
     with_marks,
 )
-from tidemark.local_glue.frames.records import converter, filled, kind_of, widened, writer
+from tidemark.local_glue.frames.records import Convert, converter, filled, kind_of, widened, writer
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 Wrap = Callable[[Mapping[str, Any]], Any]
@@ -36,6 +38,15 @@ LEFT_OUT = (KeyError, ValueError, TypeError)
 def wrapped(wrap: Wrap, record: Mapping[str, Any]) -> Any:
     """Return a record whose structs are records too."""
     return wrap({k: wrapped(wrap, v) if type(v) is dict else v for k, v in record.items()})
+
+
+def _maker_of_records(schema: StructType, absence: Absence) -> Convert:
+    """Return what makes a record of a row, and warn of fields that cannot be told apart."""
+    for name in sorted(absence.mixed.intersection(names_in(schema))):
+        note(RunWarning.NULL_OR_LACKING, name)
+    record_of = converter(schema, absence)
+    assert record_of is not None  # noqa: S101 (a row is a struct)
+    return record_of
 
 
 class _Reasons(AccumulatorParam[frozenset[str]]):
@@ -56,7 +67,7 @@ class _Reasons(AccumulatorParam[frozenset[str]]):
 
 
 def filtered(
-    frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap
+    frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap, absence: Absence
 ) -> tuple[DataFrame, Callable[[], DataFrame]]:
     """Return the rows for which a function is true, and a maker of those for which it failed.
 
@@ -66,8 +77,7 @@ def filtered(
     source, values = values_of(frame)
     if not values:
         return frame, lambda: no_failures(frame)
-    record_of = converter(schema_of(frame))
-    assert record_of is not None  # noqa: S101 (a row is a struct)
+    record_of = _maker_of_records(schema_of(frame), absence)
     spark = frame.sparkSession
     reasons = spark.sparkContext.accumulator(frozenset[str](), _Reasons())
 
@@ -114,6 +124,20 @@ class Mapped:
         self._items: RDD[Item] = frame.rdd.mapPartitionsWithIndex(run)
         self._items.persist(StorageLevel.MEMORY_AND_DISK)
 
+    def absence(self) -> Absence:
+        """Return what a null of the records stands for."""
+        records = self._items.filter(_is_record).map(_record)
+        places, null = dict[str, Counter[str]](), set[str]()
+        for found, found_null in records.mapPartitions(_fields_of_partition).collect():
+            null |= found_null
+            for place, counts in found.items():
+                places.setdefault(place, Counter()).update(counts)
+        known, lacking = set[str](), set[str]()
+        for counts in places.values():
+            known |= counts.keys() - {_ALL}
+            lacking |= {name for name, count in counts.items() if count < counts[_ALL]}
+        return absence_of(known, null, lacking)
+
     def frame(self) -> DataFrame:
         """Return the records, with the schema of all of them."""
         records = self._items.filter(_is_record).map(_record)
@@ -147,6 +171,33 @@ class Mapped:
         return self._spark.createDataFrame(rows, schema, verifySchema=False)
 
 
+_ALL = "\x00"  # among the names of fields: how many records there are
+Fields = tuple[dict[str, Counter[str]], set[str]]
+"""How many records of a place have a field, by place and name; and the fields that are None."""
+
+
+def _fields_of_partition(records: Iterable[Any]) -> Iterator[Fields]:
+    """Yield which fields the records of a partition have."""
+    places, null = dict[str, Counter[str]](), set[str]()
+    for record in records:
+        _count_fields(record, "", places, null)
+    yield places, null
+
+
+def _count_fields(value: Any, place: str, places: dict[str, Counter[str]], null: set[str]) -> None:
+    if isinstance(value, list):
+        for one in value:
+            _count_fields(one, place, places, null)
+    elif isinstance(value, dict):
+        counts = places.setdefault(place, Counter())
+        counts.update([_ALL, *map(str, value)])
+        for name, one in value.items():
+            if one is None:
+                null.add(str(name))
+            else:
+                _count_fields(one, f"{place}.{name}", places, null)
+
+
 def _is_record(item: Item) -> bool:
     return item[0]
 
@@ -159,10 +210,11 @@ def _failure(item: Item) -> tuple[Any, ...]:
     return item[2], item[3], item[1]
 
 
-def mapped(frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap) -> Mapped:
+def mapped(
+    frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap, absence: Absence
+) -> Mapped:
     """Return what a function returns for each record; where it fails, an error record."""
-    record_of = converter(schema_of(frame))
-    assert record_of is not None  # noqa: S101 (a row is a struct)
+    record_of = _maker_of_records(schema_of(frame), absence)
 
     def run(_: int, rows: Iterable[Row]) -> Iterator[Item]:
         for row in rows:
@@ -182,14 +234,15 @@ def mapped(frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap) -> Mapp
 
 
 def mapped_partitions(
-    frame: DataFrame, function: Callable[[int, Iterator[dict[str, Any]]], Iterable[dict[str, Any]]]
+    frame: DataFrame,
+    function: Callable[[int, Iterator[dict[str, Any]]], Iterable[dict[str, Any]]],
+    absence: Absence,
 ) -> Mapped:
     """Return what a function makes of the records of each partition.
 
     As on AWS it gets and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
     """
-    record_of = converter(schema_of(frame))
-    assert record_of is not None  # noqa: S101 (a row is a struct)
+    record_of = _maker_of_records(schema_of(frame), absence)
 
     def given(row: Row) -> dict[str, Any]:
         return {"record": record_of(row), "isError": False, "errorMessage": ""}

@@ -1,17 +1,21 @@
 """The rows of a DynamicFrame, computed when they are needed, and the errors on the way to them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
-from tidemark.local_glue.frames.errors import Failed, check_thresholds
+from tidemark.local_glue.frames.absence import ALL_THERE, Absence
+from tidemark.local_glue.frames.choices import schema_of
+from tidemark.local_glue.frames.errors import Failed, OfReader, check_thresholds
+from tidemark.local_glue.frames.seen import schema_of_records
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What every transform takes: a text for its errors, and how many are too many; 0 is any."""
+    """What every transform takes: a text for its errors, and how many are allowed; 0 is any."""
 
     step: str = ""
     info: str = ""
@@ -28,12 +32,16 @@ class Plan:
         failed: of all steps, the last one's at the end.
         own: of the last step.
         limits: of the last step.
+        absence_of: returns what a null of the rows stands for.
+        is_dynamic: whether the schema is that of the records, not one that is known without them.
     """
 
     make: Callable[[], DataFrame]
     failed: tuple[Failed, ...] = ()
     own: tuple[Failed, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    absence_of: Callable[[], Absence] = lambda: ALL_THERE
+    is_dynamic: bool = False
 
     @classmethod
     def of(cls, frame: DataFrame) -> "Plan":
@@ -41,11 +49,14 @@ class Plan:
         return cls(lambda: frame)
 
     @classmethod
-    def read(cls, read: Callable[[list[Failed]], DataFrame]) -> "Plan":
+    def read(cls, read: Callable[[OfReader], DataFrame]) -> "Plan":
         """Return the plan of a source: its rows, and what its reader could not read."""
-        failed: list[Failed] = []
+        failed = OfReader()
         frame = read(failed)
-        return cls(lambda: frame, tuple(failed), tuple(failed))
+        absence, is_dynamic = failed.absence or ALL_THERE, failed.absence is not None
+        return cls(
+            lambda: frame, tuple(failed), tuple(failed), Limits(), lambda: absence, is_dynamic
+        )
 
     def first(self, number: int | None) -> "Plan":
         """Return the plan of the first rows only; of all for None."""
@@ -55,6 +66,29 @@ class Plan:
     def frame(self) -> DataFrame:
         """The rows, with marked choices."""
         return self.make()
+
+    @cached_property
+    def absence(self) -> Absence:
+        """What a null of the rows stands for."""
+        return self.absence_of()
+
+    @cached_property
+    def schema(self) -> StructType:
+        """The schema of the records; where it is not known without them, they are computed."""
+        return schema_of_records(self.frame, self.absence) if self.is_dynamic else self.frame_schema
+
+    @property
+    def frame_schema(self) -> StructType:
+        """The schema of the rows, which also has fields that no record has."""
+        return schema_of(self.frame)
+
+    def with_absence(self, absence_of: Callable[[], Absence]) -> "Plan":
+        """Return the plan with another meaning of its nulls."""
+        return replace(self, absence_of=absence_of)
+
+    def of_records(self) -> "Plan":
+        """Return the plan with the schema of its records."""
+        return replace(self, is_dynamic=True)
 
     def then(
         self,
@@ -76,8 +110,21 @@ class Plan:
         """
         failed = [*self.failed, *(one for other in others for one in other.failed), *own]
         plan = replace(self, make=make, failed=tuple(failed), own=own, limits=limits)
+        if others:
+            is_dynamic = any(one.is_dynamic for one in (self, *others))
+            plan = replace(plan, is_dynamic=is_dynamic).with_absence(
+                lambda: self._absence_with(others)
+            )
         plan.check()
         return plan
+
+    def _absence_with(self, others: "Sequence[Plan]") -> Absence:
+        absence, kind = self.absence, schema_of(self.frame)
+        for one in others:
+            other = schema_of(one.frame)
+            absence = absence.with_other(one.absence, kind, other)
+            kind = StructType([*kind, *other])
+        return absence
 
     def check(self) -> None:
         """Count errors where a threshold is set.

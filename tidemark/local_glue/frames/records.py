@@ -30,6 +30,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from tidemark.local_glue.frames.absence import ALL_THERE, Absence
 from tidemark.local_glue.frames.choices import Choice, merged, type_name
 
 Convert = Callable[[Any], Any]
@@ -44,26 +45,30 @@ DAY, TIME, NOTHING, SMALL, LARGE = (
 )
 
 
-def converter(kind: DataType) -> Convert | None:
+def converter(kind: DataType, absence: Absence = ALL_THERE) -> Convert | None:
     """Return what makes a record of a row: structs are dicts, a choice is its value.
 
-    None for a type whose values stay as they are.
+    None for a type whose values stay as they are. A null that stands for a field which its record
+    lacks is left out.
     """
     match kind:
         case Choice():
-            return _of_choice([converter(one.dataType) for one in kind])
+            return _of_choice([converter(one.dataType, absence) for one in kind])
         case StructType():
-            return _of_struct(kind.names, [converter(one.dataType) for one in kind])
+            each = [converter(one.dataType, absence) for one in kind]
+            return _of_struct(kind.names, each, [absence.lacks(name) for name in kind.names])
         case ArrayType():
-            each = converter(kind.elementType)
-            return each and _of_array(each)
+            one = converter(kind.elementType, absence)
+            return one and _of_array(one)
         case MapType():
-            each = converter(kind.valueType)
-            return each and _of_map(each)
+            one = converter(kind.valueType, absence)
+            return one and _of_map(one)
     return None
 
 
-def _of_struct(names: list[str], each: list[Convert | None]) -> Convert:
+def _of_struct(names: list[str], each: list[Convert | None], lacks: list[bool]) -> Convert:
+    if any(lacks):
+        return _of_struct_that_lacks(list(zip(names, each, lacks, strict=True)))
     if not any(each):
         return lambda row: row if row is None else dict(zip(names, row, strict=True))
     parts = list(zip(names, each, strict=True))
@@ -74,6 +79,19 @@ def _of_struct(names: list[str], each: list[Convert | None]) -> Convert:
         return {
             name: value if one is None or value is None else one(value)
             for (name, one), value in zip(parts, row, strict=True)
+        }
+
+    return convert
+
+
+def _of_struct_that_lacks(parts: list[tuple[str, Convert | None, bool]]) -> Convert:
+    def convert(row: Any) -> Any:
+        if row is None:
+            return None
+        return {
+            name: value if one is None or value is None else one(value)
+            for (name, one, lacks), value in zip(parts, row, strict=True)
+            if value is not None or not lacks
         }
 
     return convert

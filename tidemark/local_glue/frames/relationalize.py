@@ -2,7 +2,8 @@
 
 A struct becomes columns ``a.b``. An array becomes a table ``root_a``, where each element is a row
 with the ``id`` of the row it came from, its ``index`` in the array, and its value in ``a.val``, or
-in ``a.val.b`` if it is a struct; the column ``a`` of the row holds that id. Ids are bigint; they
+in ``a.val.b`` if it is a struct; the column ``a`` of the row holds that id. An array of which no
+row has an element makes no table. Ids are bigint; they
 start at 1 and, with bookmarks, after those of the last committed run. Of maps AWS says nothing: one
 is an array of its entries here, with ``a.val.key`` and ``a.val.value``.
 
@@ -65,11 +66,11 @@ def _tables(frame: DataFrame, root: str, first_id: int) -> tuple[dict[str, DataF
         if not arrays:
             tables[name] = flat
             continue
-        flat, id_, end = _numbered(flat, first_id)
+        flat, id_, end, filled = _numbered(flat, first_id, arrays)
         next_id = max(next_id, end)
         columns = flat.columns[:-1]
         tables[name] = flat.select(*(_parent_column(c, id_, c in arrays) for c in columns))
-        waiting.extend((f"{root}_{array}", _elements(flat, array, id_)) for array in arrays)
+        waiting.extend((f"{root}_{array}", _elements(flat, array, id_)) for array in filled)
     return tables, next_id
 
 
@@ -97,22 +98,27 @@ def _leaves(schema: StructType, prefix: str, struct: Column | None) -> Iterator[
             yield name, column
 
 
-def _numbered(flat: DataFrame, first_id: int) -> tuple[DataFrame, Column, int]:
-    """Return the rows as they will stay, their ids without gaps, and the id after the last.
+def _numbered(
+    flat: DataFrame, first_id: int, arrays: list[str]
+) -> tuple[DataFrame, Column, int, list[str]]:
+    """Return the rows as they will stay, their ids, the id after the last, and filled arrays.
 
     The count computes the rows, once: tables that are read later must agree on the ids.
     """
     place = "_" * (1 + max(map(len, flat.columns)))  # a name that no column has
     fixed = flat.withColumn(place, F.monotonically_increasing_id()).localCheckpoint(eager=False)
     partition = F.shiftright(_column(place), _ROWS_OF_PARTITION)
-    counts = {row[0]: row[1] for row in fixed.groupBy(partition).count().collect()}
+    sizes = [F.max(F.size(_column(name))) for name in arrays]
+    found = fixed.groupBy(partition).agg(F.count(F.lit(1)), *sizes).collect()
+    counts = {row[0]: row[1] for row in found}
+    filled = [name for n, name in enumerate(arrays, 2) if any((row[n] or 0) > 0 for row in found)]
     starts, start = [], first_id
     for number in range(max(counts, default=0) + 1):
         starts.append(start)
         start += counts.get(number, 0)
     row = _column(place).bitwiseAND(F.lit((1 << _ROWS_OF_PARTITION) - 1))
     begin = F.array(*(F.lit(value).cast("bigint") for value in starts))
-    return fixed, F.element_at(begin, partition.cast("int") + 1) + row, start
+    return fixed, F.element_at(begin, partition.cast("int") + 1) + row, start, filled
 
 
 def _parent_column(name: str, id_: Column, is_array: bool) -> Column:

@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-from tidemark.errors import UsageError
+from tidemark.errors import ArgumentError, UsageError
 from tidemark.local_glue.frames.choices import (
     ELEMENT,
     VALUE,
@@ -187,28 +187,45 @@ def _make_struct(value: Value) -> Sequence[Value]:
     return [as_struct(value)]
 
 
-def resolve_options(frame: DataFrame, options: Iterable[Any]) -> DataFrame:
+def resolve_options(
+    frame: DataFrame, options: Iterable[Any], is_type: Callable[[object], bool]
+) -> DataFrame:
     """Return a frame with choices resolved by the options of ``toDF``.
 
     Args:
         frame: any rows.
-        options: each with ``path``, ``action`` (Project, Cast or KeepAsStruct) and ``target``, a
-            type of Spark.
+        options: each with ``path``, ``action`` (Project or KeepAsStruct) and ``target``, a
+            type of ``awsglue.gluetypes``.
+        is_type: whether a value is such a type.
 
     Raises:
-        UsageError: an option is wrong; the text of a missing target is AWS's.
+        UsageError: an option has no target.
+        ArgumentError: its target is no type of Glue, or its action is none.
     """
-    specs = []
-    for one in options:
-        if one.action == "KeepAsStruct":
-            specs.append((one.path, "make_struct"))
-            continue
-        if one.target is None:
-            raise UsageError(f"Missing target type for resolve action {one.action}.")
-        if one.action not in ("Project", "Cast"):
-            raise UsageError(
-                f"the action {one.action!r} for {one.path!r} is not known; allowed are Project, "
-                "Cast and KeepAsStruct"
-            )
-        specs.append((one.path, f"{one.action.lower()}:{one.target.simpleString()}"))
+    specs = [(one.path, _action_of_option(one, is_type)) for one in options]
     return resolve_specs(frame, specs) if specs else frame
+
+
+def _action_of_option(option: Any, is_type: Callable[[object], bool]) -> str:
+    """Return the action of a spec; the first sentences of the errors are AWS's."""
+    action, target = str(option.action), option.target
+    name = action.upper()
+    if name == "KEEPASSTRUCT":
+        return "make_struct"
+    if target is None:
+        raise UsageError(
+            f"Missing target type for resolve action {action}. Give a type of awsglue.gluetypes "
+            f"for {option.path!r}"
+        )
+    if name != "PROJECT":
+        raise ArgumentError(
+            f"Invalid resolve action {action}. Action must be one of KeepAsStruct and Project. "
+            f"To cast {option.path!r}, call resolveChoice before toDF"
+        )
+    if not is_type(target):
+        raise ArgumentError(
+            f"Target type must be specified with project action. The target for {option.path!r} "
+            f"is {target!r}, of {type(target).__module__}; it must be a type of awsglue.gluetypes, "
+            "such as DoubleType()"
+        )
+    return f"project:{target.typeName()}"

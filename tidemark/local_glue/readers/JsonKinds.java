@@ -40,7 +40,7 @@ public final class JsonKinds {
      * one with parts the letters, the most digits of an integer, the fields and the elements.
      *
      * The letters: i int, l long, n an integer beyond long, d double, b boolean, s string, o object,
-     * a array. A null has none.
+     * a array, z null, ? not in every object (of a field).
      */
     public static String kinds(String text) {
         try {
@@ -153,12 +153,14 @@ public final class JsonKinds {
 
     /** The kinds of values at one path. */
     private static final class Kinds {
-        private static final String LETTERS = "ilndbsoa";
+        private static final String LETTERS = "ilndbsoaz?";
 
         private int kinds = 0;
         private int digits = 0;
         private Map fields = null;
         private Kinds elements = null;
+        private int objects = 0;
+        private int last = 0;
 
         void add(JsonParser parser, JsonToken token) throws IOException {
             if (token == JsonToken.VALUE_STRING) {
@@ -173,7 +175,9 @@ public final class JsonKinds {
                 addObject(parser);
             } else if (token == JsonToken.START_ARRAY) {
                 addArray(parser);
-            } else if (token != JsonToken.VALUE_NULL) {
+            } else if (token == JsonToken.VALUE_NULL) {
+                has('z');
+            } else {
                 throw new JsonParseException(parser, "the text ends early");
             }
         }
@@ -196,6 +200,7 @@ public final class JsonKinds {
 
         private void addObject(JsonParser parser) throws IOException {
             has('o');
+            objects++;
             if (fields == null) {
                 fields = new LinkedHashMap();
             }
@@ -206,7 +211,13 @@ public final class JsonKinds {
                 if (field == null) {
                     field = new Kinds();
                     fields.put(name, field);
+                    if (objects > 1) {
+                        field.has('?');
+                    }
+                } else if (field.last < objects - 1) {
+                    field.has('?');
                 }
+                field.last = objects;
                 field.add(parser, parser.nextToken());
                 token = parser.nextToken();
             }
@@ -228,6 +239,15 @@ public final class JsonKinds {
         }
 
         void write(JsonGenerator to) throws IOException {
+            if (fields != null) {
+                Iterator every = fields.values().iterator();
+                while (every.hasNext()) {
+                    Kinds field = (Kinds) every.next();
+                    if (field.last < objects) {
+                        field.has('?');
+                    }
+                }
+            }
             StringBuilder letters = new StringBuilder();
             for (int place = 0; place < LETTERS.length(); place++) {
                 if ((kinds & (1 << place)) != 0) {

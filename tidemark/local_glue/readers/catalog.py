@@ -18,8 +18,10 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.catalog.connections import find_connection
 from tidemark.local_glue.catalog.tables import find_table
+from tidemark.local_glue.coverage.connections import NO_STREAMS
+from tidemark.local_glue.frames.absence import SOME_LACK
 from tidemark.local_glue.frames.choices import MARK
-from tidemark.local_glue.frames.errors import Failed
+from tidemark.local_glue.frames.errors import OfReader
 from tidemark.local_glue.readers.declared_columns import Names
 from tidemark.local_glue.readers.dynamodb import SCANNED, read_dynamodb
 from tidemark.local_glue.readers.formats import Format, read_format
@@ -59,7 +61,7 @@ def read_catalog(
     push_down_predicate: str,
     additional_options: Mapping[str, Any],
     catalog_id: str | None,
-    failed: list[Failed] | None = None,
+    failed: OfReader | None = None,
 ) -> DataFrame:
     """Return the rows of a table's new files: its declared columns, then its partition keys.
 
@@ -93,7 +95,11 @@ def read_catalog(
             "spark.sql with --enable-glue-datacatalog"
         )
     if table.classification == DYNAMODB:
+        if failed is not None:
+            failed.note_absence(SOME_LACK)
         return read_dynamodb(spark, {SCANNED: table.location, **additional_options})
+    if (kind := table.stream) is not None:
+        raise UnsupportedError(f"the table {table.full_name} is a stream of {kind}: {NO_STREAMS}")
     if table.is_jdbc:
         return _read_database(
             spark, table, transformation_ctx, push_down_predicate, additional_options

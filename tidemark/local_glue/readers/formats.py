@@ -11,7 +11,8 @@ from typing import Any
 from pyspark.sql.types import DataType, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.local_glue.frames.errors import Failed
+from tidemark.local_glue.frames.absence import ALL_THERE, SOME_LACK
+from tidemark.local_glue.frames.errors import OfReader
 from tidemark.local_glue.readers.declared_columns import Names
 from tidemark.local_glue.readers.glue_schema import spark_schema
 from tidemark.local_glue.readers.s3_options import is_true
@@ -38,6 +39,9 @@ READ_OPTIONS: dict[str, set[str]] = {
 SAME_AS = {"glueparquet": "parquet"}
 # A file of 0 bytes has no rows; of the other formats it is broken.
 MAY_BE_EMPTY = ("csv", "ion", "json", "xml")
+# Formats whose schema is that of their records, and whether these can lack fields. Of JSON the
+# reader of documents tells.
+OF_RECORDS = {"csv": ALL_THERE, "ion": SOME_LACK, "xml": SOME_LACK}
 
 
 @dataclass(frozen=True)
@@ -62,14 +66,18 @@ class Format:
     partitions: Mapping[str, DataType] = field(default_factory=dict)
     is_grouped: bool = False
     is_dynamic: bool = False
-    failed: list[Failed] = field(default_factory=list)
+    failed: OfReader = field(default_factory=OfReader)
 
-    def with_errors_in(self, failed: list[Failed] | None) -> "Format":
+    def with_errors_in(self, failed: OfReader | None) -> "Format":
         """Return the format of a DynamicFrame, which gets a list for what cannot be read.
 
         None is of a DataFrame, of which no record may be broken.
         """
-        return self if failed is None else replace(self, is_dynamic=True, failed=failed)
+        if failed is None:
+            return self
+        if self.name in OF_RECORDS:
+            failed.note_absence(OF_RECORDS[self.name])
+        return replace(self, is_dynamic=True, failed=failed)
 
     def is_on(self, *names: str) -> bool:
         """Return whether any of these options is switched on."""

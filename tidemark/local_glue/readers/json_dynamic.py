@@ -24,7 +24,7 @@ from tidemark.local_glue.readers.json_choices import (
     with_choices,
 )
 from tidemark.local_glue.readers.json_errors import without_errors
-from tidemark.local_glue.readers.json_kinds import Kinds, kinds_in, schema_of_records
+from tidemark.local_glue.readers.json_kinds import Kinds, absence_in, kinds_in, schema_of_records
 from tidemark.local_glue.readers.json_lines import LINE, records, texts_of
 from tidemark.local_glue.readers.json_path import document_with, record_type, select_records
 from tidemark.local_glue.readers.partitions import Layout
@@ -66,11 +66,13 @@ def documents(
     if by_lines:
         texts = texts_of(spark, files, layout, json)
         if found := _kinds(texts, files):
+            json.failed.note_absence(absence_in(found))
             return Documents(texts, schema_of_records(found), are_lines=True)
     by_files = all(folder_of(file).stat().st_size <= MOST_BYTES for file in files)
     if by_files:
         texts = texts_of(spark, files, layout, json, is_whole=True)
         if found := _kinds(texts, files):
+            json.failed.note_absence(absence_in(found))
             return Documents(texts, schema_of_records(found), are_lines=False)
     told = replace(json, is_grouped=False)  # the file of each text is asked for
     lines = texts_of(spark, files, layout, told) if by_lines else None
@@ -80,6 +82,7 @@ def documents(
     found = None if good is None else _kinds(good, files)
     if good is None or found is None:
         return None
+    json.failed.note_absence(absence_in(found))
     return Documents(good, schema_of_records(found), are_lines=False)
 
 

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.errors import UsageError
+from tidemark.local_glue.frames.absence import SOME_LACK
 from tidemark.local_glue.readers.conformed import data_schema, note_missing
 from tidemark.local_glue.readers.declared_columns import in_files, numbered, twins
 from tidemark.local_glue.readers.formats import Format
@@ -47,6 +48,7 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
     """
     path = str(json.options.get("jsonPath") or "")
     if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
+        json.failed.note_absence(SOME_LACK)
         return _strict(_reader(spark, layout, json), files, layout, json, json.schema)
     dynamic = documents(spark, files, layout, json) if json.is_dynamic else None
     found = dynamic.schema if dynamic else _found(spark, files, layout, json)

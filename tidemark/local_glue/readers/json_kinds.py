@@ -25,6 +25,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from tidemark.local_glue.frames.absence import Absence, absence_of
 from tidemark.local_glue.frames.choices import Choice, choice_of
 
 JAVA = "dev.tidemark.json.JsonKinds"
@@ -39,6 +40,7 @@ ATOMIC: dict[str, DataType] = {
     "s": StringType(),
 }
 BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
+NULL, LACKING = "z", "?"  # of a field: some objects have it as null, some lack it
 
 
 @dataclass
@@ -72,6 +74,9 @@ class Kinds:
 
     def with_all(self, other: "Kinds") -> "Kinds":
         """Take the kinds of other values in, and return itself."""
+        if OBJECT in self.letters and OBJECT in other.letters:
+            for name in self.fields.keys() ^ other.fields.keys():
+                (self.fields.get(name) or other.fields[name]).letters.add(LACKING)
         self.letters |= other.letters
         self.digits = max(self.digits, other.digits)
         for name, kinds in other.fields.items():
@@ -128,6 +133,23 @@ def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
             return
         found.with_all(Kinds.of(json.loads(row.kinds)))
     yield found
+
+
+def absence_in(kinds: Kinds) -> Absence:
+    """Return what a null stands for in records of some kinds."""
+    fields = list(_fields_in(kinds))
+    return absence_of(
+        [name for name, _ in fields],
+        [name for name, one in fields if NULL in one.letters],
+        [name for name, one in fields if LACKING in one.letters],
+    )
+
+
+def _fields_in(kinds: Kinds) -> Iterator[tuple[str, Kinds]]:
+    """Yield all fields, of any depth."""
+    yield from kinds.fields.items()
+    for one in (*kinds.fields.values(), *([kinds.elements] if kinds.elements else [])):
+        yield from _fields_in(one)
 
 
 def type_of(kinds: Kinds) -> DataType:

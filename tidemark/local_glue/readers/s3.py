@@ -15,7 +15,7 @@ from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.files import FileVersion
 from tidemark.local_glue.bookmarks.session import files_to_read, taken_back_on_error
 from tidemark.local_glue.bookmarks.sources import Predicate
-from tidemark.local_glue.frames.errors import Failed
+from tidemark.local_glue.frames.errors import OfReader
 from tidemark.local_glue.readers.attached import attaches, with_attached
 from tidemark.local_glue.readers.avro_files import read_avro
 from tidemark.local_glue.readers.conformed import conformed_rows
@@ -49,7 +49,7 @@ def read_s3(
     format_options: Mapping[str, Any],
     transformation_ctx: str,
     push_down_predicate: str = "",
-    failed: list[Failed] | None = None,
+    failed: OfReader | None = None,
 ) -> DataFrame:
     """Return the rows of the files that the bookmark lets through, lazily.
 

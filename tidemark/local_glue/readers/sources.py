@@ -8,16 +8,20 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tidemark.assembly.catalog_tables import STREAMS
 from tidemark.errors import UnsupportedError
 from tidemark.local_glue.catalog.connections import connection_of_job
-from tidemark.local_glue.coverage.connections import READ_TYPES, SPARK_SOURCES
+from tidemark.local_glue.coverage.connections import MONGODB, NO_STREAMS, READ_TYPES, SPARK_SOURCES
 from tidemark.local_glue.coverage.table import PAGE
-from tidemark.local_glue.frames.errors import Failed
+from tidemark.local_glue.frames.absence import SOME_LACK
+from tidemark.local_glue.frames.errors import OfReader
 from tidemark.local_glue.readers.connectors import read_connector
 from tidemark.local_glue.readers.dynamodb import read_dynamodb
 from tidemark.local_glue.readers.jdbc import DRIVER_OPTIONS, DRIVERS, read_jdbc
 from tidemark.local_glue.readers.s3 import read_s3
 from tidemark.local_glue.readers.s3_options import FILE_CONNECTIONS
+
+DOCUMENTS = frozenset({"dynamodb", *MONGODB})  # an item lacks the attributes that it lacks
 
 
 def read_source(
@@ -27,7 +31,7 @@ def read_source(
     file_format: tuple[str | None, Mapping[str, Any]],
     transformation_ctx: str,
     push_down_predicate: str,
-    failed: list[Failed] | None = None,
+    failed: OfReader | None = None,
 ) -> DataFrame:
     """Return the new rows of a source.
 
@@ -56,6 +60,8 @@ def read_source(
             push_down_predicate,
             failed,
         )
+    if connection_type in STREAMS:
+        raise UnsupportedError(f"connection_type {connection_type!r} is a stream: {NO_STREAMS}")
     if connection_type not in READ_TYPES:
         raise UnsupportedError(
             f"connection_type {connection_type!r} is not supported; allowed are "
@@ -65,6 +71,8 @@ def read_source(
     if connection_type in DRIVERS:
         options = connected(connection_options)
         return read_jdbc(spark, connection_type, options, transformation_ctx)
+    if failed is not None and connection_type in DOCUMENTS:
+        failed.note_absence(SOME_LACK)
     if connection_type in SPARK_SOURCES:
         return read_connector(spark, connection_type, connection_options)
     return read_dynamodb(spark, connection_options)

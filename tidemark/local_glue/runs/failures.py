@@ -236,6 +236,12 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
             "a blueprint is no job: Glue calls its layout to make a workflow; submit the scripts "
             "of the jobs that it names"
         ),
+        r"No module named '(delta|hudi)\b": (
+            "the module is in the jar of the format: give the job the argument --datalake-formats "
+            "with delta or hudi, as on AWS; this machine needs that jar, which --extra-jars can "
+            f"name, and for Python the package of it, as `{places.python} -m pip install "
+            "delta-spark`"
+        ),
         r"ModuleNotFoundError": (
             "give a module of your own in --extra-py-files; install a package with "
             f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"

@@ -136,6 +136,10 @@ class RunWarning(Enum):
         "the function of a filter raised {}: such rows are left out, as on AWS, and are not "
         "counted as errors"
     )
+    NULL_OR_LACKING = (
+        "the field {} is null in some records and others lack it: a function of the script gets "
+        "both as records that lack it, where AWS tells them apart; ask with get(), not by [...]"
+    )
     LOGGED_COLUMNS = (
         "updateBehavior is LOG and the table lacks {}: AWS leaves the new partitions out of the "
         "Data Catalog then; here they are seen, without these columns"

@@ -61,6 +61,12 @@ def write_jdbc(
             f"connection_options has no {'dbtable' if url else 'url'}; a {connection_type} sink "
             "needs url and dbtable"
         )
+    if actions := [name for name in (BEFORE, AFTER) if name in options]:
+        raise UnsupportedError(
+            f"connection_options has {' and '.join(actions)}, which AWS documents for redshift "
+            f"only, and the sink is of {connection_type}: run the statements by a driver of the "
+            "database before or after the write, or name the connection_type redshift"
+        )
     known = ("user", "password", *SPARK_OPTIONS)
     if unknown := sorted(set(options) - set(known)):
         raise UnsupportedError(

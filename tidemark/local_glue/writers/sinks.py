@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 from tidemark.assembly.intrinsics import ACCOUNT_ID
-from tidemark.errors import UnsupportedError
+from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.catalog.tables import find_table
 from tidemark.local_glue.coverage.connections import SPARK_SOURCES, WRITE_TYPES
@@ -88,6 +89,7 @@ class Sink:
             UsageError: an option is wrong.
             UnsupportedError: an option or format that this machine does not run.
         """
+        _refuse_twins(frame)
         options = _for_frame(self.options, frame_name) if frame_name else self.options
         if self.connection_type in DRIVERS:
             write_jdbc(frame, self.connection_type, options)
@@ -98,6 +100,16 @@ class Sink:
         else:
             named = FILE_CONNECTIONS[self.connection_type] or self.format
             write_s3(frame, options, named, self.format_options, self.table)
+
+
+def _refuse_twins(frame: DataFrame) -> None:
+    names = Counter(frame.columns)
+    if twins := [name for name, count in names.items() if count > 1]:
+        raise UsageError(
+            f"the rows to write have {', '.join(map(repr, twins))} more than once, as after a join "
+            f"of DataFrames; the columns are {', '.join(names)}: join on the name, as in "
+            "one.join(other, 'id'), or drop or rename one of each before the write"
+        )
 
 
 def _for_frame(options: Mapping[str, Any], name: str) -> dict[str, Any]:

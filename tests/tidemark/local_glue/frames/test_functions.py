@@ -15,6 +15,11 @@ PROVIDERS = "`Provider Id` string, `Provider City` string, `Zip` int"
 ROWS = (("10001", "DOTHAN", 36301), ("10005", "BOAZ", 35957), ("10006", "FLORENCE", None))
 
 
+def kept_ids(frame, function):
+    """Return the ids of the records that a filter keeps."""
+    return sorted(row.id for row in frame.filter(function).toDF().collect())
+
+
 @pytest.mark.rule("Frames", source="DYF")
 def test_filter_keeps_the_records_for_which_a_function_is_true(rows_of):
     frame = rows_of(PROVIDERS, *ROWS)
@@ -28,7 +33,7 @@ def test_filter_keeps_the_records_for_which_a_function_is_true(rows_of):
 @pytest.mark.rule(
     "Frames",
     source="LIB",
-    choice="the first such error is a warning; fields without value are None",
+    choice="the first such error is a warning",
 )
 def test_filter_leaves_out_records_with_a_key_value_or_type_error(rows_of, warned):
     frame = rows_of(PROVIDERS, *ROWS)
@@ -43,28 +48,15 @@ def test_filter_leaves_out_records_with_a_key_value_or_type_error(rows_of, warne
     assert ("FILTER_LEFT_OUT", "KeyError: 'zip'") in others
 
 
-@pytest.mark.rule(
-    "Frames",
-    source="INFER",
-    choice="a field without a value is not in a record, by name it is None",
-)
-def test_records_lack_the_fields_that_their_source_lacks(rows_of):
+@pytest.mark.rule("Frames", source="INFER", choice="a null is None")
+def test_records_of_a_data_frame_have_all_fields(rows_of):
     frame = rows_of(
         "id int, s struct<a: int, b: int>, t string", (1, (5, None), "x"), (2, None, None)
     )
 
-    kept = frame.filter(lambda record: "t" not in record)
-    mapped = frame.map(
-        lambda r: {
-            "id": r["id"],
-            "t": r.get("t", "none"),
-            "b": "s" in r and "b" in r["s"],
-            "n": r["t"],
-        }
-    )
-
-    assert [row.id for row in kept.toDF().collect()] == [2]
-    assert mapped.toDF().collect() == [(1, "x", False, "x"), (2, "none", False, None)]
+    assert kept_ids(frame, lambda r: "t" in r and len(r) == 3 and r["t"] is None) == [2]
+    assert kept_ids(frame, lambda r: r.get("t", "none") is None and dict(r)["s"] is None) == [2]
+    assert kept_ids(frame, lambda r: list(r["s"]) == ["a", "b"] and r["s"]["b"] is None) == [1]
 
 
 @pytest.mark.rule("Frames", source="LIB")
@@ -188,19 +180,36 @@ def test_the_function_of_map_runs_once_for_each_record(rows_of, glue_context):
 
 
 @pytest.mark.rule(
-    "Frames", source="DYF", choice="with a threshold the step is computed where it is called"
+    "Frames",
+    source="SDF",
+    choice="0 allows any number; with a threshold the step is computed where it is called",
 )
-def test_a_threshold_is_the_number_of_errors_that_stop_the_job(rows_of):
-    frame = rows_of("n int", (0,), (1,), (2,))
+def test_a_threshold_is_the_number_of_errors_that_are_allowed(rows_of):
+    frame = rows_of("n int", (0,), (0,), (1,), (2,))
 
-    allowed = frame.filter(lambda record: 1 / record["n"], stageThreshold=2)
+    def failing(record):
+        return {"n": 1 / record["n"]}
 
-    assert allowed.errorsCount() == 1
-    with pytest.raises(ErrorThresholdError, match=r"1 records .* stageThreshold is 1; .*division"):
-        frame.filter(lambda record: 1 / record["n"], stageThreshold=1)
-    with pytest.raises(ErrorThresholdError, match=r"totalThreshold is 1"):
-        allowed.drop_fields("x", totalThreshold=1)
-    allowed.assertErrorThreshold()
+    for step in (frame.filter, frame.map):
+        assert step(failing).errorsCount() == 2
+        allowed = step(failing, stageThreshold=2, totalThreshold=2)
+        allowed.assertErrorThreshold()
+        assert (allowed.count(), allowed.errorsCount()) == (2, 2)
+        with pytest.raises(
+            ErrorThresholdError, match=r"2 records .* stageThreshold allows 1; .*division"
+        ):
+            step(failing, stageThreshold=1)
+        assert allowed.drop_fields("x", totalThreshold=2).count() == 2
+        with pytest.raises(ErrorThresholdError, match=r"totalThreshold allows 1"):
+            allowed.drop_fields("x", totalThreshold=1)
+
+
+def test_one_error_is_allowed_where_the_threshold_of_unbox_is_one(rows_of):
+    frame = rows_of("k string, j string", ("a", '{"x": 1}'), ("b", '{"x": 1'))
+
+    unboxed = frame.unbox("j", "json", totalThreshold=1)
+
+    assert (unboxed.toDF().count(), unboxed.errorsCount()) == (1, 1)
 
 
 def test_errors_stay_with_the_frames_that_follow(rows_of):

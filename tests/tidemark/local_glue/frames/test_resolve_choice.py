@@ -148,16 +148,27 @@ def test_a_cast_of_a_column_of_one_type_converts_it(rows_of):
     assert frame.resolveChoice(specs=[("a", "cast:int")]).toDF().collect() == [(1,), (None,)]
 
 
-def test_toDF_resolves_by_options_with_types_of_spark(medicare):  # noqa: N802
+@pytest.mark.rule("Frames", source="LIB", choice="also KEEPASSTRUCT needs no target")
+def test_toDF_resolves_by_options_with_types_of_glue(medicare):  # noqa: N802
+    import awsglue.gluetypes as glue
     from awsglue.dynamicframe import ResolveOption
 
-    cast = medicare.toDF([ResolveOption("provider id", "Cast", LongType())])
-    kept = medicare.toDF([ResolveOption("provider id", "KeepAsStruct")])
+    def column(action, target=None):
+        return medicare.toDF([ResolveOption("provider id", action, target)]).schema["provider id"]
 
-    assert cast.schema["provider id"].dataType == LongType()
-    assert kept.schema["provider id"].dataType.simpleString() == "struct<long:bigint,string:string>"
-    with pytest.raises(Exception, match=r"^Missing target type for resolve action Project\.$"):
-        medicare.toDF([ResolveOption("provider id", "Project")])
+    for project in ("Project", "project", "PROJECT"):
+        assert column(project, glue.LongType()).dataType == LongType()
+    assert column("Project", glue.StringType()).dataType.simpleString() == "string"
+    for keep in ("KeepAsStruct", "keepasstruct", "KEEPASSTRUCT"):
+        assert column(keep).dataType.simpleString() == "struct<long:bigint,string:string>"
+    with pytest.raises(Exception, match=r"^Missing target type for resolve action Project\."):
+        column("Project")
+    for target in (LongType(), "long", glue.LongType, 5):
+        with pytest.raises(ValueError, match=r"^Target type must be specified with project"):
+            column("Project", target)
+    for action in ("Cast", "make_cols", ""):
+        with pytest.raises(ValueError, match=rf"^Invalid resolve action {action}\. Action must be"):
+            column(action, glue.LongType())
 
 
 @pytest.mark.rule("Frames", source="LIB")

@@ -63,3 +63,14 @@ def test_table_of_a_database_that_cannot_be_read_says_why(
 
     with pytest.raises(error, match=text):
         read(**arguments)
+
+
+@pytest.mark.parametrize("kind", ["kafka", "kinesis"])
+def test_table_of_a_stream_is_refused_as_one(read, define, glue_context, kind):
+    define(classification="json", connectionName="events", typeOfData=kind)
+
+    with pytest.raises(UnsupportedError, match="streaming jobs do not run here"):
+        read()
+    for reader in (glue_context.create_dynamic_frame, glue_context.create_data_frame):
+        with pytest.raises(UnsupportedError, match=f"'{kind}' is a stream: streaming jobs do not"):
+            reader.from_options(kind, {"streamARN": "arn:aws:kinesis:x", "topicName": "t"})

@@ -39,7 +39,7 @@ def test_structs_of_ion_are_rows_with_their_types(read, s3, capsys):
     assert capsys.readouterr().out.removeprefix("root\n").rstrip() == (
         "|-- id: choice\n|    |-- int\n|    |-- string\n"
         "|-- name: string\n|-- at: timestamp\n|-- price: decimal(3,2)\n|-- share: double\n"
-        "|-- kind: string\n|-- n: string\n|-- tags: array\n|    |-- element: string\n"
+        "|-- kind: string\n|-- tags: array\n|    |-- element: string\n"
         "|-- raw: binary\n|-- inner: struct\n|    |-- ok: boolean\n|    |-- deep: array\n"
         "|    |    |-- element: struct\n|    |    |    |-- z: int\n|-- marked: int\n"
         "|-- extra: array\n|    |-- element: string\n|-- day: int"
@@ -52,6 +52,20 @@ def test_structs_of_ion_are_rows_with_their_types(read, s3, capsys):
     assert (first.marked, first.day) == (5, 1)
     assert rows["Row(int=None, string='two')"].extra == ["a", "b"]
     assert rows["Row(int=3, string=None)"].day == 2
+
+
+@pytest.mark.rule(
+    "Frames",
+    source="INFER",
+    choice="a null of Ion, XML, DynamoDB and MongoDB too, which the reader does not tell apart",
+)
+def test_records_of_items_and_documents_lack_the_fields_that_have_no_value(read, s3):
+    s3.put("a.ion", "{id: 1, v: 5} {id: 2} {id: 3, v: null}")
+
+    frame = read()
+
+    assert [row.id for row in frame.filter(lambda r: r["v"] != 7).toDF().collect()] == [1]
+    assert [row.id for row in frame.filter(lambda r: "v" in r).toDF().collect()] == [1]
 
 
 def test_what_is_no_ion_or_no_struct_is_named(read, s3):

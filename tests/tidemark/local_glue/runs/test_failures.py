@@ -190,6 +190,7 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
             "",
             ["arguments=", "tidemark submit"],
         ),
+        ("ModuleNotFoundError: No module named 'delta'", "", ["--datalake-formats"]),
         ("ModuleNotFoundError: No module named 'x'", "", ["pip install", "--extra-py-files"]),
         ("ModuleNotFoundError: No module named 'awsglue.blueprint'", "", ["is no job"]),
         ("AnalysisException: [PATH_NOT_FOUND] Path does not exist: s3://b/k", "", ["/home/lake"]),

@@ -45,7 +45,9 @@ def test_options_of_the_context_are_refused_by_name():
 
 
 def test_other_connection_types_are_refused_for_reading_and_writing(context):
-    with pytest.raises(NotImplementedError, match=r"'kinesis' .* allowed are s3, .*coverage.md"):
+    with pytest.raises(NotImplementedError, match=r"'netsuite' .* allowed are s3, .*coverage.md"):
+        context.create_dynamic_frame.from_options("netsuite", {})
+    with pytest.raises(NotImplementedError, match="'kinesis' is a stream: streaming jobs do not"):
         context.create_dynamic_frame.from_options("kinesis", {})
     with pytest.raises(NotImplementedError, match="'kafka' is not supported; allowed are s3, "):
         context.write_dynamic_frame.from_options(FrameWithoutSpark(), "kafka", {})

@@ -160,7 +160,7 @@ def test_what_is_missing_or_not_known_is_named(glue_context, frame, url):
         write(frame, "mysql", {"dbtable": "a"})
     with pytest.raises(UsageError, match="has no dbtable; a jdbc sink"):
         write(frame, "jdbc", {"url": url})
-    with pytest.raises(UnsupportedError, match=r"\['preactions'\] of a jdbc sink"):
+    with pytest.raises(UnsupportedError, match=r"preactions, which .* redshift only, .* of jdbc"):
         write(frame, "jdbc", {"url": url, "dbtable": "a", "preactions": "delete"})
     with pytest.raises(UsageError, match=r"driver oracle.jdbc.OracleDriver is not on the class"):
         write(frame, "oracle", {"url": "jdbc:oracle:thin:@//h:1/d", "dbtable": "a"})

@@ -424,3 +424,15 @@ def test_json_leaves_out_columns_without_a_type(glue_context, frame, s3, spark):
     nothing = frame("SELECT 1 AS a, NULL AS nothing")
     glue_context.write_dynamic_frame.from_options(nothing, "s3", {"path": s3.uri}, "json")
     assert spark.read.json(s3.uri).collect() == [(1,)]
+
+
+def test_columns_of_one_name_are_refused_with_the_name(spark, glue_context, s3):
+    from awsglue.dynamicframe import DynamicFrame
+
+    left = spark.createDataFrame([(1, "a")], "id int, name string")
+    both = left.crossJoin(left.withColumnRenamed("name", "other"))
+    frame = DynamicFrame.fromDF(both, glue_context, "both")
+
+    for kind in ("parquet", "json", "csv"):
+        with pytest.raises(UsageError, match=r"have 'id' more than once.*id, name, other"):
+            glue_context.write_dynamic_frame.from_options(frame, "s3", {"path": s3.uri}, kind)

@@ -20,7 +20,7 @@ from awsglue.dynamicframe import (
     DynamicFrameWriter,
 )
 from tidemark.errors import UnsupportedError
-from tidemark.local_glue.frames.errors import Failed
+from tidemark.local_glue.frames.errors import OfReader
 from tidemark.local_glue.frames.plan import Plan
 from tidemark.local_glue.frames.streams import Batch, for_each_batch, with_ingestion_time
 from tidemark.local_glue.readers.catalog import read_catalog, schema_of_table
@@ -192,7 +192,7 @@ class GlueContext(SQLContext):
 
     def _read_options(
         self,
-        failed: list[Failed] | None,
+        failed: OfReader | None,
         connection_type: str,
         connection_options: Mapping[str, Any],
         format: str | None,

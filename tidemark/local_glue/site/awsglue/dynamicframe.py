@@ -14,10 +14,11 @@ from tidemark.local_glue.frames import fields, functions, joins, nested, resolve
 from tidemark.local_glue.frames.catalog_types import types_of_table
 from tidemark.local_glue.frames.choices import schema_of, unmarked
 from tidemark.local_glue.frames.errors import Failed, count_errors, errors_frame
-from tidemark.local_glue.frames.mapping import apply_mapping, with_schema
+from tidemark.local_glue.frames.mapping import apply_mapping, full_mappings, with_schema
 from tidemark.local_glue.frames.nulls import without_null_fields
 from tidemark.local_glue.frames.plan import Limits, Plan
 from tidemark.local_glue.frames.relationalize import relationalize
+from tidemark.local_glue.frames.seen import fields_left_out
 from tidemark.local_glue.frames.spigot import write_sample
 from tidemark.local_glue.frames.unbox import unbox
 from tidemark.local_glue.unsupported.refusals import NotYetMember, install
@@ -38,8 +39,8 @@ class ResolveOption:
 
         Args:
             path: of the choice.
-            action: Project, Cast or KeepAsStruct.
-            target: a type of Spark, for Project and Cast.
+            action: Project or KeepAsStruct, in any case.
+            target: a type of ``awsglue.gluetypes``, for Project.
         """
         self.path, self.action, self.target = path, action, target
 
@@ -100,9 +101,10 @@ class DynamicFrame:
             options: how choices are resolved.
 
         Raises:
-            UsageError: an option is wrong.
+            ArgumentError: the action or the target of an option is wrong; also a ValueError.
+            UsageError: an option has no target, or the field no values of that type.
         """
-        return unmarked(resolve.resolve_options(self._frame, options or ()))
+        return unmarked(resolve.resolve_options(self._frame, options or (), _is_type))
 
     def with_frame_schema(self, schema: StructType) -> "DynamicFrame":
         """Return the rows with a schema that is known: fields in its order, of its types.
@@ -115,11 +117,11 @@ class DynamicFrame:
 
     def schema(self) -> DataType:
         """Return the schema, in Glue's types."""
-        return _deserialize_json_value(shown.glue_schema(schema_of(self._frame)))
+        return _deserialize_json_value(shown.glue_schema(self._plan.schema))
 
     def printSchema(self) -> None:
         """Print the schema as a tree."""
-        print(shown.tree(schema_of(self._frame)))  # noqa: T201 (what the method is for)
+        print(shown.tree(self._plan.schema))  # noqa: T201 (what the method is for)
 
     def show(self, num_rows: int = 20) -> None:
         """Print the first records, each as a line of JSON."""
@@ -175,7 +177,7 @@ class DynamicFrame:
             ErrorThresholdError: it failed for too many rows.
         """
         limits = Limits("filter", info, stageThreshold, totalThreshold)
-        kept, failed = functions.filtered(self._frame, f, DynamicRecord)
+        kept, failed = functions.filtered(self._frame, f, DynamicRecord, self._plan.absence)
         return self._next(limits, lambda _: kept, (Failed(failed, "filter", info),))
 
     def map(
@@ -193,7 +195,8 @@ class DynamicFrame:
             ErrorThresholdError: it failed for too many records.
         """
         limits = Limits("map", info, stageThreshold, totalThreshold)
-        return self._mapped(limits, functions.mapped(self._frame, f, DynamicRecord))
+        made = functions.mapped(self._frame, f, DynamicRecord, self._plan.absence)
+        return self._mapped(limits, made)
 
     def mapPartitions(
         self,
@@ -206,7 +209,9 @@ class DynamicFrame:
     ) -> "DynamicFrame":
         """Return what a function makes of each partition; see `mapPartitionsWithIndex`."""
         limits = Limits("mapPartitions", info, stageThreshold, totalThreshold)
-        made = functions.mapped_partitions(self._frame, lambda _, items: f(items))
+        made = functions.mapped_partitions(
+            self._frame, lambda _, items: f(items), self._plan.absence
+        )
         return self._mapped(limits, made)
 
     def mapPartitionsWithIndex(
@@ -223,11 +228,13 @@ class DynamicFrame:
         It gets and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
         """
         limits = Limits("mapPartitionsWithIndex", info, stageThreshold, totalThreshold)
-        return self._mapped(limits, functions.mapped_partitions(self._frame, f))
+        made = functions.mapped_partitions(self._frame, f, self._plan.absence)
+        return self._mapped(limits, made)
 
     def _mapped(self, limits: Limits, made: functions.Mapped) -> "DynamicFrame":
         own = (Failed(made.failed, limits.step, limits.info),)
-        plan = self._plan.then(made.frame, limits, own=own)
+        plan = self._plan.then(made.frame, limits, own=own).with_absence(made.absence)
+        plan = plan.of_records()
         return DynamicFrame(plan, self.glue_ctx, self.name)
 
     def unbox(
@@ -243,7 +250,12 @@ class DynamicFrame:
         """Return the rows with a field of text as what it holds; see `frames.unbox.unbox`."""
         limits = Limits("unbox", info, stageThreshold, totalThreshold)
         unboxed, failed = unbox(self._frame, path, format, options)
-        return self._next(limits, lambda _: unboxed, (Failed(failed, "unbox", info),))
+        made = self._next(limits, lambda _: unboxed, (Failed(failed, "unbox", info),))
+        plan, frame = self._plan, self._frame
+        if format == "json":  # a text lacks keys, whatever the frame was made of
+            schema = schema_of(frame)
+            made._plan = made._plan.with_absence(lambda: plan.absence.with_all_there(schema))
+        return made
 
     def drop_fields(
         self,
@@ -323,7 +335,14 @@ class DynamicFrame:
     ) -> "DynamicFrame":
         """Return the rows with another name for a field."""
         limits = Limits("rename_field", info, stageThreshold, totalThreshold)
-        return self._next(limits, lambda frame: fields.rename_field(frame, oldName, newName))
+        renamed = self._next(limits, lambda frame: fields.rename_field(frame, oldName, newName))
+        return renamed._with_names({oldName: newName})
+
+    def _with_names(self, names: Mapping[str, str]) -> "DynamicFrame":
+        """Return this frame, whose fields had other names before."""
+        absence = self._plan.absence_of
+        plan = self._plan.with_absence(lambda: absence().renamed(names))
+        return DynamicFrame(plan, self.glue_ctx, self.name)
 
     def spigot(
         self,
@@ -399,7 +418,9 @@ class DynamicFrame:
         Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
         """
         limits = Limits("relationalize", info, stageThreshold, totalThreshold)
-        tables = relationalize(self.toDF(), root_table_name, transformation_ctx)
+        known = fields_left_out(self._plan.frame_schema, self._plan.schema)
+        rows = fields.edited(self._frame, dict.fromkeys(known, lambda _: []))
+        tables = relationalize(unmarked(rows), root_table_name, transformation_ctx)
         plans = {name: self._plan.then(_constant(df), limits) for name, df in tables.items()}
         frames = {name: DynamicFrame(plan, self.glue_ctx, name) for name, plan in plans.items()}
         return DynamicFrameCollection(frames, self.glue_ctx)
@@ -420,9 +441,10 @@ class DynamicFrame:
     ) -> "DynamicFrame":
         """Return the mapped fields of the rows; see `frames.mapping.apply_mapping`."""
         limits = Limits("apply_mapping", info, stageThreshold, totalThreshold)
-        return self._next(
+        mapped = self._next(
             limits, lambda frame: apply_mapping(frame, mappings, is_case_sensitive=case_sensitive)
         )
+        return mapped._with_names({m[0]: m[2] for m in full_mappings(self._frame, mappings)})
 
     def unnest_ddb_json(
         self,
@@ -460,8 +482,8 @@ class DynamicFrame:
             table_name: the table of match_catalog.
             transformation_ctx: has no effect.
             info: a text for errors.
-            stageThreshold: how many errors of this step are too many; 0 is any number.
-            totalThreshold: how many errors so far are too many; 0 is any number.
+            stageThreshold: how many errors of this step are allowed; 0 is any number.
+            totalThreshold: how many errors so far are allowed; 0 is any number.
             catalog_id: only this account's.
 
         Raises:
@@ -532,6 +554,10 @@ class DynamicFrame:
             ErrorThresholdError: there are too many.
         """
         self._plan.check()
+
+
+def _is_type(value: object) -> bool:
+    return isinstance(value, DataType)
 
 
 def _constant(frame: DataFrame) -> Callable[[], DataFrame]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from tidemark.errors import UnsupportedError
-from tidemark.local_glue.frames.record import Record
 from tidemark.local_glue.unsupported.refusals import install
 
 # Names of Python 2 that AWS's library keeps for scripts.
@@ -402,7 +401,7 @@ def _deserialize_json_value(json_val: Json) -> DataType:
     return kind
 
 
-class DynamicRecord(Record):
+class DynamicRecord(dict[str, Any]):
     """What a function of `DynamicFrame.filter` and `map` gets: a dict with fields as attributes."""
 
     def __getattr__(self, attr: str) -> Any:

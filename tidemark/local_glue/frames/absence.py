@@ -1,0 +1,99 @@
+"""Which fields without a value a record lacks, and which it has as None.
+
+A row of Spark has null for both. A record of Glue lacks a key that its JSON lacks, and has one that
+is null there; of a DataFrame, of CSV, columnar files and databases it has all fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+
+@dataclass(frozen=True)
+class Absence:
+    """What a null of a row stands for, by the last name of its field, in lower case.
+
+    Attributes:
+        is_possible: whether a record can lack a field.
+        there: fields that no record lacks: their nulls are None; those of others are not there.
+        mixed: fields that are null in some records and that others lack: all count as lacking.
+    """
+
+    is_possible: bool = False
+    there: frozenset[str] = frozenset()
+    mixed: frozenset[str] = frozenset()
+
+    def lacks(self, name: str) -> bool:
+        """Return whether a record whose field of this name is null lacks it."""
+        return self.is_possible and last_name(name) not in self.there
+
+    def renamed(self, names: Mapping[str, str]) -> Absence:
+        """Return what holds after fields got other names, by the path of each before."""
+        pairs = [(last_name(old), last_name(new)) for old, new in names.items()]
+        return Absence(
+            self.is_possible,
+            self.there | {new for old, new in pairs if old in self.there},
+            self.mixed | {new for old, new in pairs if old in self.mixed},
+        )
+
+    def with_all_there(self, kind: DataType) -> Absence:
+        """Return what holds where other fields, that records may lack, are added to a type."""
+        return self if self.is_possible else Absence(True, frozenset(names_in(kind)))
+
+    def with_other(self, other: Absence, mine: DataType, others: DataType) -> Absence:
+        """Return what holds for the records of two sources in one frame.
+
+        A field that one has for sure and the other one may lack counts as lacking.
+
+        Args:
+            other: what holds for the other source.
+            mine: the type of the records of this one.
+            others: the type of those of the other one.
+        """
+        if not (self.is_possible or other.is_possible):
+            return self
+        first, second = self.with_all_there(mine), other.with_all_there(others)
+        lacking = {*names_in(mine)} - first.there | {*names_in(others)} - second.there
+        there = first.there | second.there
+        return Absence(True, there - lacking, first.mixed | second.mixed | (there & lacking))
+
+
+ALL_THERE = Absence()
+SOME_LACK = Absence(is_possible=True)
+
+
+def last_name(path: str) -> str:
+    """Return the last name of a path in lower case, also of a column ``a.b``."""
+    return path.replace("`", "").rpartition(".")[2].lower()
+
+
+def names_in(kind: DataType) -> Iterator[str]:
+    """Yield the last names of all fields of a type, of any depth."""
+    match kind:
+        case StructType():
+            for one in kind:
+                yield last_name(one.name)
+                yield from names_in(one.dataType)
+        case ArrayType():
+            yield from names_in(kind.elementType)
+        case MapType():
+            yield from names_in(kind.valueType)
+
+
+def absence_of(known: Iterable[str], null: Collection[str], lacking: Collection[str]) -> Absence:
+    """Return what holds for records.
+
+    Args:
+        known: the names of all fields.
+        null: of those that some record has as null.
+        lacking: of those that some record lacks.
+    """
+    lacks = {last_name(one) for one in lacking}
+    return Absence(
+        True,
+        frozenset({last_name(one) for one in known} - lacks),
+        frozenset({last_name(one) for one in null} & lacks),
+    )
