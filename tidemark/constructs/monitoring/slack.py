@@ -19,8 +19,10 @@ from tidemark.stage.config import StageConfig
 WORKSPACE = re.compile(r"[0-9A-Z]{1,255}")
 CHANNEL = re.compile(r"[A-Za-z0-9]{1,255}")
 DENY_ALL = "AWSDenyAll"
-# What each app has: workspace and channel to the path of the construct.
-_CHANNELS: WeakKeyDictionary[IConstruct, dict[tuple[str, str], str]] = WeakKeyDictionary()
+# What each app has: workspace and channel to the path of each construct and its account.
+_CHANNELS: WeakKeyDictionary[IConstruct, dict[tuple[str, str], dict[str, str]]] = (
+    WeakKeyDictionary()
+)
 
 
 class SlackChannel(Construct):
@@ -60,7 +62,8 @@ class SlackChannel(Construct):
             channel_id: of Slack, `C0123ABCD`, as *About* of the channel shows it.
 
         Raises:
-            JobDefinitionError: one of the ids cannot be one, or the app tells this channel already.
+            JobDefinitionError: one of the ids cannot be one, or the app tells this channel already
+                from the same account, or from an account that is not known at synthesis.
         """
         ids: list[tuple[str, object, re.Pattern[str]]] = [
             ("workspace_id", workspace_id, WORKSPACE),
@@ -77,13 +80,7 @@ class SlackChannel(Construct):
         check_free(scope, id_, "SlackChannel")
         check_stage_is_here("SlackChannel", cdk.Stack.of(scope), stage)
         super().__init__(scope, id_)
-        of_the_app = _CHANNELS.setdefault(self.node.root, {})
-        other = of_the_app.setdefault((workspace_id, channel_id), self.node.path)
-        if other != self.node.path:
-            raise JobDefinitionError(
-                f"the channel {channel_id} has the SlackChannel {other} already, and Chatbot takes "
-                "one for a channel; make one, and pass it to each pipeline"
-            )
+        check_one_in_account(self, workspace_id, channel_id)
         apply_to_all(self, stage)
         let_services_use(self, key)
         self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
@@ -106,6 +103,22 @@ class SlackChannel(Construct):
             sns_topic_arns=[self.topic.topic_arn],
             guardrail_policies=[guardrail.managed_policy_arn],
         )
+
+
+def check_one_in_account(scope: Construct, workspace_id: str, channel_id: str) -> None:
+    """Record which account tells a channel; refuse a second construct of that account."""
+    of_the_app = _CHANNELS.setdefault(scope.node.root, {})
+    tellers = of_the_app.setdefault((workspace_id, channel_id), {})
+    account = cdk.Stack.of(scope).account
+    for path, other in tellers.items():
+        # An account that is a token may be any account, so also the other one.
+        unknown = cdk.Token.is_unresolved(account) or cdk.Token.is_unresolved(other)
+        if path != scope.node.path and (unknown or account == other):
+            raise JobDefinitionError(
+                f"the channel {channel_id} has the SlackChannel {path} already, and Chatbot takes "
+                "one for a channel in an account; make one, and pass it to each pipeline"
+            )
+    tellers[scope.node.path] = account
 
 
 def publishers(scope: Construct, topic_arn: str) -> list[iam.PolicyStatement]:

@@ -262,3 +262,34 @@ def test_who_cannot_be_told_is_refused_in_one_line(declared, make, text):
     assert text in str(error.value)
     assert "\n" not in str(error.value)
     assert "hunter2" not in str(error.value)
+
+
+def slack_of(declared, name, account):
+    import aws_cdk
+    from aws_cdk import aws_kms as kms
+
+    env = aws_cdk.Environment(account=account, region=REGION) if account else None
+    stack = aws_cdk.Stack(declared.stack.node.root, name, env=env)
+    return constructs.SlackChannel(
+        stack,
+        "Slack",
+        stage=stage_of(account=account or ACCOUNT),
+        key=kms.Key(stack, "Key"),
+        workspace_id="T0123ABCD",
+        channel_id="C0123ABCD",
+    )
+
+
+def test_two_accounts_tell_one_channel_of_slack(declared):
+    slack_of(declared, "first", "111122223333")
+    slack_of(declared, "second", "444455556666")
+
+    with pytest.raises(JobDefinitionError, match="C0123ABCD has the SlackChannel first/Slack alr"):
+        slack_of(declared, "third", "111122223333")
+
+
+def test_an_account_that_is_not_known_may_be_the_same_account(declared):
+    slack_of(declared, "first", "444455556666")
+
+    with pytest.raises(JobDefinitionError, match="one for a channel in an account"):
+        slack_of(declared, "second", None)
