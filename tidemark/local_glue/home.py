@@ -5,6 +5,8 @@ import fcntl
 import os
 import re
 import shutil
+import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,6 +47,7 @@ JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another
 PORT_FILE = "port.json"  # by which commands find the port that serves the home
 IN_USE = (MARKER, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE)  # maybe: a reset keeps them
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
+ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
 
@@ -54,6 +57,25 @@ def delete_entry(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink()
+
+
+@lru_cache
+def _close_to_others(root: Path) -> None:
+    """Take from the group and from others what they may do in a home."""
+    if _is_private(root):
+        return
+    with contextlib.suppress(PermissionError):  # another user's folder: said below
+        root.chmod(ONLY_ITS_OWNER)
+    if not _is_private(root):
+        sys.stderr.write(
+            f"warning: other users of this machine may read the state folder {root}, with its data "
+            "and passwords: its file system keeps no modes, or it is another user's; set "
+            "TIDEMARK_HOME to a folder of yours on a file system with modes\n"
+        )
+
+
+def _is_private(folder: Path) -> bool:
+    return not stat.S_IMODE(folder.stat().st_mode) & 0o077
 
 
 @dataclass(frozen=True)
@@ -112,8 +134,9 @@ class Home:
                     f"{self.root} is not empty and not a state folder of Tidemark (no file "
                     f"{MARKER!r} in it); set TIDEMARK_HOME to an empty or a new folder"
                 )
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(mode=ONLY_ITS_OWNER, parents=True, exist_ok=True)
             marker.write_text(MARKER_TEXT, encoding="utf-8")
+        _close_to_others(self.root)
         for folder in (self.lake, self.runs, self.dynamodb, self.derby):
             folder.mkdir(exist_ok=True)
         if not os.access(self.root, os.W_OK):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +28,30 @@ def test_new_folder_becomes_a_home(tmp_path):
     assert sorted(path.name for path in home.root.iterdir()) == [
         *("derby", "dynamodb", "lake", "runs", "tidemark-home"),
     ]
+
+
+@pytest.mark.parametrize("before", [None, 0o755, 0o770, 0o701], ids=["new", "755", "770", "701"])
+def test_home_is_closed_to_other_users(before, tmp_path):
+    root = tmp_path / "home"
+    if before is not None:
+        root.mkdir()
+        root.chmod(before)
+
+    Home.open(root)
+
+    assert root.stat().st_mode & 0o777 == 0o700
+
+
+def test_home_that_cannot_be_closed_to_others_is_named(tmp_path, monkeypatch, capsys):
+    root = tmp_path / "home"
+    root.mkdir(mode=0o755)
+    monkeypatch.setattr(Path, "chmod", lambda *_: None)  # as a file system without modes
+
+    Home.open(root)
+
+    assert (
+        f"other users of this machine may read the state folder {root}" in capsys.readouterr().err
+    )
 
 
 def test_home_can_be_opened_again(tmp_path):
