@@ -14,6 +14,7 @@ from tidemark.local_glue.readers.mixed_types import (
 from tidemark.local_glue.readers.read_errors import REMEDY
 
 SHOWN = 200  # characters of a bad record
+BREAKS = r"[\s\p{Cc}\p{Zl}\p{Zp}]+"  # a control character would end the text before its remedy
 
 
 def csv_reason(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
@@ -46,6 +47,6 @@ def does_not_parse(record: Column, format_name: str, hint: str = "") -> Column:
         F.lit("UnreadableFileError: cannot read "),
         file_of_row(),
         F.lit(f" as {format_name}: '"),
-        F.regexp_replace(F.substring(record, 1, SHOWN), r"\s+", " "),
+        F.regexp_replace(F.substring(record, 1, SHOWN), BREAKS, " "),
         F.lit(f"' does not parse; {hint}{REMEDY}"),
     )
