@@ -55,7 +55,7 @@ class Listing:
 def list_files(folder: Path, uri: str, filters: Filters) -> Listing:
     """Return the data files under ``folder``, their paths given as URIs under ``uri``.
 
-    Names that Spark hides are left out, such as ``_SUCCESS`` and ``.part-0.crc``.
+    Names that Spark and EMRFS hide are left out: ``_SUCCESS``, ``.part-0.crc``, ``day_$folder$``.
 
     Returns:
         Nothing if the folder does not exist.
@@ -134,7 +134,9 @@ def _arrived_ms(stat: os.stat_result) -> int:
 
 
 def is_hidden(name: str) -> bool:
-    """Decide as Spark's HadoopFSUtils: a partition column may begin with an underscore."""
+    """Decide as HadoopFSUtils of Spark and EMRFS: a partition column may begin with "_"."""
     if name.startswith("_"):
         return "=" not in name
-    return name.startswith(".") or name.endswith("._COPYING_")
+    # EMR and Hadoop put the empty object NAME_$folder$ beside each folder they make:
+    # https://repost.aws/knowledge-center/emr-s3-empty-files
+    return name.startswith(".") or name.endswith(("._COPYING_", "_$folder$"))

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.local_glue.frames.choices import Choice, Value, built, quoted, type_name
-from tidemark.local_glue.readers.misread import does_not_parse, refusing
+from tidemark.local_glue.readers.misread import csv_does_not_parse, refusing
 
 OTHER_LENGTH = "line of another length"
 
@@ -34,7 +34,7 @@ def with_choices(
     """
     line = F.col(quoted(corrupt))
     texts = _texts(schema, line, options)
-    frame = refusing(frame, texts[OTHER_LENGTH], does_not_parse(line, "csv"))
+    frame = refusing(frame, texts[OTHER_LENGTH], csv_does_not_parse(line, options))
     typed = [
         (place, one) for place, one in enumerate(schema) if not isinstance(one.dataType, StringType)
     ]

@@ -197,6 +197,7 @@ def test_window_of_runs_leaves_what_came_after_it(home, put):
     [
         ("_SUCCESS", Reason.HIDDEN),
         ("day=1/.part.crc", Reason.HIDDEN),
+        ("day=1_$folder$", Reason.HIDDEN),
         ("archive/a.json", Reason.NOT_RECURSED),
         ("day=1/a.tmp", Reason.EXCLUDED),
         ("day=1/a.json", Reason.PREDICATE),

@@ -35,6 +35,15 @@ def test_file_has_its_uri_its_time_in_milliseconds_and_its_size(tmp_path):
 
 
 @pytest.mark.rule("Files of S3", source="INFER")
+def test_markers_of_folders_are_left_out(tmp_path):
+    put(tmp_path / "day=1" / "part-0")
+    put(tmp_path / "day=1_$folder$", b"")
+    put(tmp_path / "in_$folder$", b"")
+
+    assert paths(tmp_path, recurse=True) == ["s3://b/in/day=1/part-0"]
+
+
+@pytest.mark.rule("Files of S3", source="INFER")
 def test_names_that_spark_hides_are_left_out(tmp_path):
     for name in ("_SUCCESS", ".hidden", "_temporary/0/part-0", "upload.csv._COPYING_", "data"):
         put(tmp_path / name)

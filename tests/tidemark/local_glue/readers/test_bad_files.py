@@ -106,6 +106,26 @@ def test_a_binary_file_is_no_csv(spark, run, s3):
         run("csv")
 
 
+def test_json_of_control_characters_is_named_with_the_remedy(run, versions, s3):
+    s3.put("bad.json", "").write_bytes(bytes(range(1, 128)) * 2)
+
+    with pytest.raises(Exception, match=NAMED) as failure:
+        run("json")
+
+    assert "\x1c" not in str(failure.value)
+    assert versions() == 0
+
+
+@pytest.mark.rule("Bad input", source="INFER")
+def test_a_line_feed_within_quotes_names_the_option_multi_line(run, versions, s3):
+    s3.put("bad.csv", 'id,origin\n1,"two\nlines"\n2,c\n')
+
+    with pytest.raises(Exception, match=r"bad\.csv as csv: .*does not parse; .*multiLine"):
+        run("csv")
+
+    assert versions() == 0
+
+
 @pytest.mark.rule("Bad input", source="INFER", choice="the first 64 KiB of each file are looked at")
 def test_csv_that_is_not_utf_8_is_named(run, versions, s3):
     s3.put("good.csv", "name\nJosé\n")
