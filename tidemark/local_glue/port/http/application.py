@@ -46,7 +46,7 @@ class Application:
         engine: Engine,
         home: Home,
         region: str,
-        hosts: frozenset[str] | None,
+        hosts: frozenset[str],
         secret: str,
         others: OtherServices | None = None,
         wants_objects: threading.Event | None = None,
@@ -57,7 +57,7 @@ class Application:
             engine: which does what is asked for.
             home: whose lake S3 is.
             region: of its buckets.
-            hosts: the names by which the port is reached; None if any may be.
+            hosts: the names by which the port is reached.
             secret: which commands of the home know.
             others: the services beside these; None forwards none.
             wants_objects: set while somebody wants to know of objects that are put; None: never.

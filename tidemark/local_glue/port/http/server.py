@@ -21,7 +21,6 @@ from waitress.task import WSGITask
 from tidemark.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
-LOOPBACK_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MOST_CONNECTIONS = 500
 ROOM = 50  # connections that are closed at once where there are that many
