@@ -13,6 +13,7 @@ LOOPBACK = "127.0.0.1"
 JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
 PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
 HOST_HELP = "Address of the port; other than loopback, everybody who reaches it can run code here."
+ANY_USER_HELP = "Answer other users of this machine too, who then can run code as you."
 ALLOW_HOST_HELP = "A further name by which clients reach the port of --host; repeatable."
 EVENT_HELP = "Gets events of runs, and those that a rule matches, on its standard input."
 PARALLEL_HELP = "How many job runs have a process at once; one per core if not given."
@@ -47,6 +48,7 @@ def reset(yes: bool) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
 @click.option("--host", default=LOOPBACK, metavar="ADDRESS", help=HOST_HELP)
 @click.option("--allow-host", multiple=True, metavar="NAME", help=ALLOW_HOST_HELP)
+@click.option("--any-user", is_flag=True, help=ANY_USER_HELP)
 @click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
 @click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
 @click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
@@ -58,6 +60,7 @@ def up(
     port: int | None,
     host: str,
     allow_host: tuple[str, ...],
+    any_user: bool,
     on_event: str | None,
     max_parallel: int | None,
     forward: tuple[str, ...],
@@ -77,12 +80,12 @@ def up(
     from tidemark.local_glue.port.http.routes import names_of_port
     from tidemark.local_glue.port.http.serving import Options
 
-    is_at_host = host != LOOPBACK or bool(allow_host)
+    is_at_host = host != LOOPBACK or bool(allow_host) or any_user
     of_port = (app is not None, context, is_at_host, on_event is not None, forward, lineage)
     if port is None and (max_parallel is not None or any(of_port)):
         raise UsageError(
-            "--app, --context, --host, --allow-host, --on-event, --max-parallel, --forward and "
-            "--lineage are for a port: give --port NUMBER too"
+            "--app, --context, --host, --allow-host, --any-user, --on-event, --max-parallel, "
+            "--forward and --lineage are for a port: give --port NUMBER too"
         )
     names = names_of_port(host, allow_host)
     forwards = read_forwards(forward)
@@ -97,7 +100,13 @@ def up(
     if app is not None or context:
         assembly = assembly_folder(Console(stderr=True), app, context)
     options = Options(
-        host, port, names, on_event=on_event, max_parallel=max_parallel, forwards=forwards
+        host,
+        port,
+        names,
+        any_user,
+        on_event=on_event,
+        max_parallel=max_parallel,
+        forwards=forwards,
     )
     serve_until_interrupted(home, count, options, assembly, lineage)
 

@@ -41,6 +41,7 @@ class Options:
     Attributes:
         host: the address; anything but loopback is reached by other machines.
         port: its number, 0 for a free one.
+        any_user: whether it answers other users of this machine too.
         names: the hosts that a request may name, from `routes.names_of_port`.
         jvms: where job runs borrow their JVMs.
         observe: called in the engine's thread with each run whose final state was recorded.
@@ -59,6 +60,7 @@ class Options:
     host: str = LOOPBACK
     port: int = 0
     names: frozenset[str] = LOOPBACK_NAMES
+    any_user: bool = False
     jvms: Jvms = NO_JVMS
     observe: Callable[[JobRun], None] = lambda _: None
     on_start: Callable[[JobRun], None] = lambda _: None
@@ -94,7 +96,14 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         open_glue = partial(_open, home, options, events, port, bus)
         with Engine(open_glue, options.on_death) as engine:
             application = Application(
-                engine, home, region(), options.names, port.secret, others, wants_objects
+                engine,
+                home,
+                region(),
+                options.names,
+                port.secret,
+                others,
+                wants_objects,
+                any_user=options.any_user,
             )
             listener.serve(application)
             try:
