@@ -7,6 +7,7 @@ import json
 import socket
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -63,13 +64,11 @@ def engines(monkeypatch):
 
 def ask(url, headers=LIST, path=None, method="POST", body=b"{}"):
     place = urlsplit(url)
-    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
-    connection.request(method, place.path if path is None else path, body, headers)
-    answer = connection.getresponse()
-    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}
-    text = answer.read().decode()
-    connection.close()
-    return *found, text
+    with closing(http.client.HTTPConnection(place.hostname, place.port, timeout=60)) as connection:
+        connection.request(method, place.path if path is None else path, body, headers)
+        answer = connection.getresponse()
+        found = {name.lower(): value for name, value in answer.getheaders()}
+        return answer.status, found, answer.read().decode()
 
 
 def engine_places(pid):
