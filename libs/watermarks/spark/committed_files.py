@@ -90,13 +90,11 @@ def _load_with(
 
 def _schema_of_all(reader: DataFrameReader, folders: list[str]) -> StructType | None:
     """Return the schema of the files of all windows, None if Spark does not find one for all."""
-    from pyspark.errors import PySparkException
-
     merging = reader.option("mergeSchema", "true")
     try:
         found = merging.load([_path(folder) for folder in folders])
-    except (PySparkException, _java_error()):
-        return None  # the windows one by one show what it is
+    except Exception:  # noqa: BLE001 (of Java, too: the windows one by one show what it is)
+        return None
     return found.drop(WINDOW, ATTEMPT).schema
 
 
@@ -196,9 +194,3 @@ def _exists(spark: SparkSession, folder: str) -> bool:
 def _path(folder: str) -> str:
     """Return a folder for Spark's readers, to which a path is a pattern."""
     return _GLOB.sub(lambda found: "\\" + found.group(), folder)
-
-
-def _java_error() -> type[Exception]:
-    from py4j.protocol import Py4JJavaError
-
-    return Py4JJavaError  # type: ignore[no-any-return]
