@@ -95,6 +95,11 @@ class RunWarning(Enum):
         "{} without a value in their bookmark keys are read by no run with bookmarks: fill the "
         "column, or take another key"
     )
+    JDBC_BELOW = (
+        "{} lie below the bookmark, and the row at which it stands is gone: if the table was "
+        "emptied and loaded again, they are skipped, as on AWS; rename the ctx or reset the "
+        "bookmark to read them"
+    )
     FIELD_MISSING = (
         "there is no field {} in the frame, so the step does nothing about it: compare its "
         "spelling, and put a name with dots into backticks"
