@@ -20,12 +20,11 @@ from tidemark.checks.graph.model import (
     EventRule,
     Graph,
     Job,
-    OpenSecret,
     Timer,
     Trigger,
 )
 from tidemark.checks.graph.names import read_names
-from tidemark.checks.plain_secrets import shows_secret
+from tidemark.checks.graph.open_secrets import read_open_secrets
 
 ENABLED = "job-bookmark-enable"
 # Arguments that name a folder of Glue's own files, and the parameter that sets it.
@@ -34,12 +33,6 @@ KEPT = {
     "--spark-event-logs-path": "spark_ui",
     "--python-virtual-env-storage-prefix": "python_virtual_env_cache",
 }
-# Where resources, or the actions of a trigger, have texts that everybody sees.
-TEXTS = (
-    ("AWS::Glue::Job", "argument", ("DefaultArguments", "NonOverridableArguments")),
-    ("AWS::Glue::Trigger", "argument", ("Arguments",)),
-    ("AWS::Glue::Workflow", "run property", ("DefaultRunProperties",)),
-)
 
 
 def read_graph(templates: Templates) -> Graph:
@@ -72,7 +65,7 @@ def read_graph(templates: Templates) -> Graph:
         },
         streamed=frozenset(_streamed(templates)),
         named=tuple(read_names(names, templates)),
-        open_secrets=tuple(_open_secrets(names, templates)),
+        open_secrets=tuple(read_open_secrets(names, templates)),
         timers=tuple(
             _timer(names, stack, id_, resource.get("Properties", {}))
             for stack, id_, resource in resources_of(templates, "AWS::Scheduler::Schedule")
@@ -171,26 +164,6 @@ def _located(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, 
         location = names.text(stack, storage.get("Location", ""))
         if location:
             yield _table_name(names, stack, properties), location
-
-
-def _open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[OpenSecret]:
-    """Yield the texts of jobs, workflows and triggers that look like secrets, by their names."""
-    for kind, of, keys in TEXTS:
-        for stack, id_, resource in resources_of(templates, kind):
-            properties = resource.get("Properties", {})
-            excused = resource.get("Metadata", {}).get(METADATA, {}).get("notSecret", {})
-            actions = properties.get("Actions", [])
-            for part in (properties, *(actions if isinstance(actions, list) else ())):
-                for texts in (part.get(key) for key in keys):
-                    for name, value in texts.items() if isinstance(texts, Mapping) else ():
-                        # Of an intrinsic only the form tells: what its name means is not in it.
-                        is_shown = (
-                            shows_secret(name, value)
-                            if isinstance(value, str)
-                            else shows_secret("", names.text(stack, value))
-                        )
-                        if is_shown and name not in excused:
-                            yield OpenSecret(f"{stack}/{id_}", of, name)
 
 
 def _is_known(properties: Mapping[str, Any]) -> bool:
