@@ -127,8 +127,9 @@ class Graph:
     """Everything of one account and region, the workflows by name with where they stand.
 
     `tables` are those of the Data Catalog that templates define, each as `database.table`, and
-    `located` where their data are, as far as templates say so. `streamed` are the workflows of
-    pipelines that have streaming jobs, which no trigger starts.
+    `located` where their data are, as far as templates say so. `placed` are these and the tables of
+    datasets, each as where it is declared, its name and the URI of its data. `streamed` are the
+    workflows of pipelines that have streaming jobs, which no trigger starts.
     """
 
     jobs: tuple[Job, ...] = ()
@@ -140,6 +141,7 @@ class Graph:
     crawlers: tuple[Job, ...] = ()
     tables: frozenset[str] = frozenset()
     located: Mapping[str, str] = field(default_factory=dict)
+    placed: tuple[tuple[str, str, str], ...] = ()
     named: tuple[Named, ...] = ()
     streamed: frozenset[str] = frozenset()
 

@@ -10,6 +10,7 @@ from tidemark.checks.graph.crawls import crawls
 from tidemark.checks.graph.folders import Folders
 from tidemark.checks.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
 from tidemark.checks.graph.names import problems_of_names
+from tidemark.checks.graph.nested_tables import nested_tables
 from tidemark.checks.graph.open_secrets import IN_CONNECTION, PROPERTY
 from tidemark.checks.graph.paths import cycle_of, paths_to_start
 from tidemark.checks.graph.races import races
@@ -55,6 +56,7 @@ RULES: Mapping[str, str] = {
     "table-without-waiting": "A job uses a table that a crawler of its workflow may be changing.",
     "crawled-twice": "Two crawlers make tables of one folder in one database.",
     "crawled-and-declared": "A crawler makes a second table of data that has a declared one.",
+    "nested-tables": "A table has the data of another, or of a dataset, inside of its folder.",
     "table-not-created": "A dataset has a table, and no job that writes the dataset has it too.",
     "output-never-read": "No job or crawler reads what a job writes (a warning).",
     "input-nobody-writes": "No job writes what a job or crawler reads (a warning).",
@@ -75,6 +77,7 @@ def problems(graph: Graph) -> list[Problem]:
         *_secrets(graph),
         *races(graph),
         *crawls(graph),
+        *nested_tables(graph),
         *_tables(graph),
         *_data(graph),
     ]

@@ -51,7 +51,8 @@ def read_graph(templates: Templates) -> Graph:
             _table_name(names, stack, resource.get("Properties", {}))
             for stack, _, resource in resources_of(templates, "AWS::Glue::Table")
         ),
-        located=dict(_located(names, templates)),
+        located={table: uri for _, table, uri in _located(names, templates)},
+        placed=(*_described(names, templates), *_located(names, templates)),
         triggers=tuple(
             _trigger(names, stack, id_, properties)
             for stack, id_, resource in resources_of(templates, "AWS::Glue::Trigger")
@@ -156,14 +157,24 @@ def _table_name(names: SymbolicNames, stack: str, properties: Mapping[str, Any])
     return f"{database}.{names.text(stack, properties.get('TableInput', {}).get('Name', ''))}"
 
 
-def _located(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str]]:
-    """Yield the tables whose data are in S3, with where they are."""
-    for stack, _, resource in resources_of(templates, "AWS::Glue::Table"):
+def _described(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str, str]]:
+    """Yield the tables of the datasets of jobs: the job, the table, where its data are."""
+    for stack, id_, resource in resources_of(templates, "AWS::Glue::Job"):
+        known = resource.get("Metadata", {}).get(METADATA, {})
+        for item in (*known.get("reads", []), *known.get("writes", [])):
+            if "table" in item:
+                table, uri = (names.text(stack, item[key]) for key in ("table", "uri"))
+                yield f"{stack}/{id_}", table, uri
+
+
+def _located(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str, str]]:
+    """Yield the tables whose data are in S3: the resource, the table, where its data are."""
+    for stack, id_, resource in resources_of(templates, "AWS::Glue::Table"):
         properties = resource.get("Properties", {})
         storage = properties.get("TableInput", {}).get("StorageDescriptor", {})
         location = names.text(stack, storage.get("Location", ""))
         if location:
-            yield _table_name(names, stack, properties), location
+            yield f"{stack}/{id_}", _table_name(names, stack, properties), location
 
 
 def _is_known(properties: Mapping[str, Any]) -> bool:
