@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from tidemark.assembly.definitions import CRAWLER as CRAWLER
 
@@ -81,11 +82,13 @@ class EventRule:
     Attributes:
         workflow: its name.
         folders: URIs below which an object that arrives is such an event.
+        pattern: which events it sends; empty if it is not known.
     """
 
     at: str
     workflow: str
     folders: tuple[str, ...] = ()
+    pattern: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -221,8 +221,21 @@ def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRu
             arn = names.text(stack, target.get("Arn", "")) if isinstance(target, Mapping) else ""
             _, glue, workflow = arn.partition(":workflow/")
             if glue and ":glue:" in arn:
-                folders = tuple(_arrivals(names, stack, properties.get("EventPattern")))
-                yield EventRule(f"{stack}/{id_}", workflow, folders)
+                given = properties.get("EventPattern")
+                folders = tuple(_arrivals(names, stack, given))
+                pattern = _resolved(names, stack, given) if isinstance(given, Mapping) else {}
+                yield EventRule(f"{stack}/{id_}", workflow, folders, pattern)
+
+
+def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:
+    """Return a pattern with its references as the texts that names are compared by."""
+    if isinstance(value, list):
+        return [_resolved(names, stack, one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    if is_intrinsic(value):
+        return names.text(stack, value)
+    return {key: _resolved(names, stack, one) for key, one in value.items()}
 
 
 def _arrivals(names: SymbolicNames, stack: str, pattern: object) -> Iterator[str]:
