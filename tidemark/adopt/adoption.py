@@ -32,6 +32,7 @@ from tidemark.adopt.model import (
 from tidemark.adopt.names import MOST_OF_JOB, MOST_OF_PIPELINE, free_name
 from tidemark.adopt.order import ordered, with_predecessors
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.starts.outside import Adopted, outside_of
 from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for, nodes_of, read_triggers
 from tidemark.adopt.workflow import workflow_of
@@ -87,6 +88,18 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
         job: call.runtime.timeout_minutes for job, call in calls.items() if job not in streaming
     }
     account_for(triggers, starts, {**timeouts, **dict.fromkeys(crawls)}, found.rules)
+    first = [node for node in order if waits[node] is None and node not in streaming]
+    outside = outside_of(
+        found.clock,
+        found.other_rules,
+        Adopted(
+            frozenset(found.jobs),
+            str(found.workflow["Name"]) if found.workflow else None,
+            frozenset(str(t["WorkflowName"]) for t in triggers if t.get("WorkflowName"))
+            | ({str(found.workflow["Name"])} if found.workflow else set()),
+            first[0] if len(first) == 1 else None,
+        ),
+    )
     facts = {
         job: facts_of(found.scripts[job], f"job {job}") if job in found.scripts else ScriptFacts()
         for job in calls
@@ -128,7 +141,9 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
             LeftOut(job, why, f"{do}; {_started_by(found, job)}")
             for job, (why, do) in left_out.items()
         ),
-        schedules=tuple(dict.fromkeys(starts.schedules)),
+        schedules=tuple(
+            dict.fromkeys([*((one, "UTC") for one in starts.schedules), *outside.schedules])
+        ),
         run_properties=properties,
         start_triggers=tuple(starts.start_triggers),
         other_triggers=tuple(starts.other_triggers),
@@ -136,6 +151,7 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
             *(one for job in order for one in readings[job].differences),
             *_scratch_differences(jobs, calls),
             *starts.differences,
+            *outside.differences,
             *of_workflow,
             *found.unread,
         ),
