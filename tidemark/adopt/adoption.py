@@ -40,13 +40,20 @@ from tidemark.assembly.definitions import CRAWLER
 from tidemark.errors import UsageError
 
 
-def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) -> Adoption:
+def adopt(
+    found: Found,
+    name: str | None = None,
+    *,
+    keep_roles: bool = False,
+    kept_jobs: Iterable[str] = (),
+) -> Adoption:
     """Return the pipeline that does what the jobs did, and what is different.
 
     Args:
         found: what was read of them.
         name: of the pipeline; None takes that of the workflow, or of the first job.
         keep_roles: whether jobs and crawlers go on with the roles that they have.
+        kept_jobs: names of jobs that the project has already, which the new ones do not get.
 
     Raises:
         UsageError: no job can be declared, or the jobs cannot be in one pipeline.
@@ -71,7 +78,7 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
         raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
     waits |= dict.fromkeys(streaming)
     order = ordered(waits)
-    names = _names(order, found.taken)
+    names = _names(order, {*found.taken, *kept_jobs})
     roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
     calls = {
         job: call_of(readings[job], bookmark_of_runs(triggers, readings[job]))
