@@ -138,8 +138,14 @@ WRONG = {
 # What looks wrong and is not.
 VALID = {
     "oe own": lambda w: w.started_by(tc.OnEvent({"source": ["tidemark"]})),
-    "oe aws glue self": lambda w: w.started_by(
-        tc.OnEvent({"source": ["aws.glue"], "detail-type": ["Glue Job State Change"]})
+    "oe aws glue of another": lambda w: w.started_by(
+        tc.OnEvent(
+            {
+                "source": ["aws.glue"],
+                "detail-type": ["Glue Job State Change"],
+                "detail": {"jobName": ["theirs"]},
+            }
+        )
     ),
     "oe token": lambda w: w.started_by(tc.OnEvent({"source": [token()]})),
     "starts + stage schedule": lambda w: w.pipeline(
