@@ -141,15 +141,18 @@ class Watermarks(V1Methods):
                 bounds: "(]" leaves out rows at low and reads those at high; "[)" the other way
                     round, so that rows still arriving with the value `high` are read next time. A
                     cursor keeps its bounds: a change would lose the rows at the watermark or read
-                    them twice.
+                    them twice. None takes those it had so far; at first "(]", but "[)" for dates,
+                    and texts that are dates, without `settle`.
                 nulls: what readers do with rows whose cursor is NULL: "raise", "include" or
                     "exclude".
                 settle: how long a row may take to become visible. A window of aware datetimes
                     stays this far behind the clock, 5 minutes if None. A bound of any other type
-                    is read once an earlier open has seen it this long ago; None reads it at once,
-                    and is refused for `newest_jdbc`. timedelta(0): rows come in order, so nothing
-                    is held back.
+                    is read once an earlier open has seen it this long ago; None reads it at once
+                    (a day with the bounds "(]" after a day), and is refused for `newest_jdbc`.
+                    timedelta(0): rows come in order, so nothing is held back.
                 lookback: begin reading this far behind low again, for a sink that merges by key.
+                future: how far ahead of the clock a bound may lie that is a time, one day if not
+                    given: a date of 9999 would hide all later rows.
                 max_span: the longest range of a window: a timedelta or a number.
                 max_rows: about how many rows a window may have: rows with equal values stay
                     together. `high` must be `newest(frame)` or `newest_jdbc(...)`.
@@ -159,7 +162,7 @@ class Watermarks(V1Methods):
 
         Raises:
             WatermarkValueError: the cursor has another type than before, a bound or a distance
-                cannot be used, or `bounds` has changed; nothing was written.
+                cannot be used or lies in the future, or `bounds` has changed; nothing was written.
             AmbiguousWatermarkError: there are several rows and no head row.
             WatermarkConflictError: other runs opened windows again and again; the clock is behind
                 that of an earlier run; or the job was renamed.

@@ -150,7 +150,7 @@ def test_bookmark_is_the_old_or_the_new_version_after_a_kill(step, copy_job):
     old = bookmark(copy_job.home, copy_job.job)
     copy_job.land("first.json")
     killed = copy_job.run(at=step)
-    assert killed.error_message == "the job process was killed by SIGKILL"
+    assert killed.error_message.startswith("the job process was killed by SIGKILL")
     assert step == copy_job.steps()[-1]
 
     stored = bookmark(copy_job.home, copy_job.job)
@@ -190,7 +190,7 @@ def test_spark_job_that_was_killed_after_its_write_copies_the_same_again(
     monkeypatch.setenv("CRASH_SCRIPT", str(FOLDER / "copy_landing.py"))
     s3.put("landing/a.json", '{"id": 1}\n')
     killed = run_until(machine, faulty, "before Job.commit #1", tmp_path / "steps.log", monkeypatch)
-    assert killed.error_message == "the job process was killed by SIGKILL"
+    assert killed.error_message.startswith("the job process was killed by SIGKILL")
     assert "after the Spark write #1" in (tmp_path / "steps.log").read_text(encoding="utf-8")
     assert bookmark(spark_home, job) is None
 

@@ -210,7 +210,7 @@ def test_the_steps_of_every_change_are_in_the_document():
 def test_no_row_is_lost_or_doubled_by_a_kill(step, spark, machine, job, s3, monkeypatch, tmp_path):
     landed = land(s3, FIRST)
     run, steps = run_and_die(machine, job, step, monkeypatch, tmp_path)
-    assert run.error_message == "the job process was killed by SIGKILL"
+    assert run.error_message.startswith("the job process was killed by SIGKILL")
     assert step in steps
 
     landed += land(s3, SECOND)

@@ -42,14 +42,14 @@ def test_a_job_takes_the_commands_of_the_guide(tmp_path):
         assert f"  {of_the_sample(line)}\n" in scaffolded  # the command prints what the guide says
 
     *_, first, explained = run(project, "first run")
-    assert re.search(rf"{JOB}  SUCCEEDED .* 1 rows read, 1 written", first)
+    assert re.search(rf"{JOB}  SUCCEEDED .* 1 row read, 1 written", first)
     assert re.search(r"ingest-weather  SUCCEEDED .* 0 rows read, 0 written", first)
     assert "would read 0 of 1 files" in explained
     assert len(list((project / RAW).glob("*.parquet"))) == 1
 
     _, explained, second = run(project, "second run")
     assert "would read 1 of 2 files" in explained
-    assert re.search(rf"{JOB}  SUCCEEDED .* 1 rows read, 1 written", second)
+    assert re.search(rf"{JOB}  SUCCEEDED .* 1 row read, 1 written", second)
 
     replace(project / f"glue_jobs/{JOB}.py", "COLUMNS", guide("glue_jobs/orders.py"))
     replace(

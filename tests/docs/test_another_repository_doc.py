@@ -34,6 +34,6 @@ def test_an_app_of_ones_own_is_checked_and_run_by_every_command(tmp_path: Path) 
 
     printed = [run(tmp_path, line) for line in snippet("commands").splitlines()]
 
-    assert "1 rows read, 1 written" in printed[-1]
+    assert "1 row read, 1 written" in printed[-1]
     assert "0 rows read, 0 written" in run(tmp_path, "tidemark run")
     assert list((tmp_path / "tests" / "snapshots").rglob("shop-orders.txt"))

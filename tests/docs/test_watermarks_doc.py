@@ -73,6 +73,9 @@ def test_snippets_run_one_after_the_other(spark, s3, dynamodb, capsys):
 
     assert "1 commit jr_1 {'updated_at'" in capsys.readouterr().out
     assert sorted(row["id"] for row in names["orders_so_far"].collect()) == [1, 2, 3]
+    run("committed schema", names, job)
+    assert names["orders_so_far"].columns == ["id", "origin", "updated_at", "window", "attempt"]
+    assert sorted(row["id"] for row in names["orders_so_far"].collect()) == [1, 2, 3]
     assert names["watermarks"].latest(job).watermarks == {
         "updated_at": datetime(2013, 2, 5, 10, tzinfo=UTC)
     }

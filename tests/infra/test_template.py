@@ -32,11 +32,12 @@ def test_state_lives_in_the_storage_stack_only(assembly, stage):
     assert stacks == {f"tidemark-{stage}-storage"}
 
 
-def test_only_prod_refuses_to_delete_its_storage_stack(assembly, stage):
+def test_only_prod_refuses_to_delete_its_stacks_with_data_and_bookmarks(assembly, stage):
     manifest = json.loads((assembly.folder / "manifest.json").read_text())
-    properties = manifest["artifacts"][f"tidemark-{stage}-storage"]["properties"]
 
-    assert properties.get("terminationProtection", False) is (stage == "prod")
+    for name in (f"tidemark-{stage}-storage", f"tidemark-{stage}-flights"):
+        properties = manifest["artifacts"][name]["properties"]
+        assert properties.get("terminationProtection", False) is (stage == "prod")
 
 
 def test_the_watermark_table_has_the_name_and_keys_that_jobs_know(assembly, stage):

@@ -129,7 +129,7 @@ def test_each_run_reads_what_is_new(shop: User) -> None:
     second = shop.types("tidemark run")
 
     assert "2 rows read, 2 written" in first
-    assert "1 rows read, 1 written" in second
+    assert "1 row read, 1 written" in second
 
 
 def test_jobs_that_are_added_run_after_what_they_read_with_the_library_that_they_need(
@@ -147,7 +147,7 @@ def test_jobs_that_are_added_run_after_what_they_read_with_the_library_that_they
     )
     assert "0 rows read, 0 written" in orders
     assert "rows read" in days
-    assert "3 rows read, 2 written" in payments  # the newest row is asked for first
+    assert "4 rows read, 2 written" in payments  # the newest row, then its exact time, come first
 
 
 def test_a_report_of_the_project_is_written(shop: User) -> None:

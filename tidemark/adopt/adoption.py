@@ -32,6 +32,7 @@ from tidemark.adopt.model import (
 from tidemark.adopt.names import MOST_OF_JOB, MOST_OF_PIPELINE, free_name
 from tidemark.adopt.order import ordered, with_predecessors
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.starts.outside import Adopted, outside_of
 from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for, nodes_of, read_triggers
 from tidemark.adopt.workflow import workflow_of
@@ -39,13 +40,20 @@ from tidemark.assembly.definitions import CRAWLER
 from tidemark.errors import UsageError
 
 
-def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) -> Adoption:
+def adopt(
+    found: Found,
+    name: str | None = None,
+    *,
+    keep_roles: bool = False,
+    kept_jobs: Iterable[str] = (),
+) -> Adoption:
     """Return the pipeline that does what the jobs did, and what is different.
 
     Args:
         found: what was read of them.
         name: of the pipeline; None takes that of the workflow, or of the first job.
         keep_roles: whether jobs and crawlers go on with the roles that they have.
+        kept_jobs: names of jobs that the project has already, which the new ones do not get.
 
     Raises:
         UsageError: no job can be declared, or the jobs cannot be in one pipeline.
@@ -70,7 +78,7 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
         raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
     waits |= dict.fromkeys(streaming)
     order = ordered(waits)
-    names = _names(order, found.taken)
+    names = _names(order, {*found.taken, *kept_jobs})
     roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
     calls = {
         job: call_of(readings[job], bookmark_of_runs(triggers, readings[job]))
@@ -87,6 +95,18 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
         job: call.runtime.timeout_minutes for job, call in calls.items() if job not in streaming
     }
     account_for(triggers, starts, {**timeouts, **dict.fromkeys(crawls)}, found.rules)
+    first = [node for node in order if waits[node] is None and node not in streaming]
+    outside = outside_of(
+        found.clock,
+        found.other_rules,
+        Adopted(
+            frozenset(found.jobs),
+            str(found.workflow["Name"]) if found.workflow else None,
+            frozenset(str(t["WorkflowName"]) for t in triggers if t.get("WorkflowName"))
+            | ({str(found.workflow["Name"])} if found.workflow else set()),
+            first[0] if len(first) == 1 else None,
+        ),
+    )
     facts = {
         job: facts_of(found.scripts[job], f"job {job}") if job in found.scripts else ScriptFacts()
         for job in calls
@@ -128,7 +148,9 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
             LeftOut(job, why, f"{do}; {_started_by(found, job)}")
             for job, (why, do) in left_out.items()
         ),
-        schedules=tuple(dict.fromkeys(starts.schedules)),
+        schedules=tuple(
+            dict.fromkeys([*((one, "UTC") for one in starts.schedules), *outside.schedules])
+        ),
         run_properties=properties,
         start_triggers=tuple(starts.start_triggers),
         other_triggers=tuple(starts.other_triggers),
@@ -136,6 +158,7 @@ def adopt(found: Found, name: str | None = None, *, keep_roles: bool = False) ->
             *(one for job in order for one in readings[job].differences),
             *_scratch_differences(jobs, calls),
             *starts.differences,
+            *outside.differences,
             *of_workflow,
             *found.unread,
         ),

@@ -76,6 +76,8 @@ class Found:
         scripts: the texts of the scripts, by job; absent if they could not be read.
         bucket_keys: the KMS key that a bucket encrypts with, by bucket, as far as it is known.
         rules: rules of EventBridge that have a workflow as a target, by name of the workflow.
+        clock: schedules of EventBridge Scheduler, as GetSchedule has them.
+        other_rules: rules of EventBridge with another target; its ARN is their `Target`.
         roles: what the roles of jobs may do, by ARN, where they are to be kept.
         unread: what this version does not know of what was read.
         taken: names of jobs, workflows and crawlers that exist already.
@@ -91,6 +93,8 @@ class Found:
     scripts: Mapping[str, str] = field(default_factory=dict)
     bucket_keys: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
+    clock: tuple[Resource, ...] = ()
+    other_rules: tuple[Resource, ...] = ()
     roles: Mapping[str, RolePolicies] = field(default_factory=dict)
     unread: tuple[Difference, ...] = ()
     taken: frozenset[str] = frozenset()
@@ -312,7 +316,7 @@ class Adoption:
         old_workflow: name of the old workflow, or None.
         nodes: jobs and crawlers, in an order in which each waits for earlier ones only.
         left_out: jobs and crawlers that cannot be declared.
-        schedules: when it starts, as cron expressions in UTC.
+        schedules: when it starts, as cron expressions, each with its time zone.
         events: which events start it.
         policies: what the kept roles may do until now, by ARN.
         run_properties: what every run begins with.
@@ -327,7 +331,7 @@ class Adoption:
     old_workflow: str | None
     nodes: tuple[Node, ...]
     left_out: tuple[LeftOut, ...]
-    schedules: tuple[str, ...]
+    schedules: tuple[tuple[str, str], ...]
     run_properties: Mapping[str, str]
     start_triggers: tuple[str, ...]
     other_triggers: tuple[str, ...]

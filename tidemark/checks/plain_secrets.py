@@ -45,10 +45,12 @@ IN_A_VALUE = re.compile(
             rf"(?:^|[?&;:,(\s]){_KEY}\s*=(?!=|\s+\w+\.\w|\s*\?(?:\s|$))\s*[^\s;&,)]",
             rf"[\"']{_KEY}[\"']\s*:\s*[\"'][^\"']",  # the same in JSON
             r"[?&]sig=[^\s&]",  # what signs an address of Azure
-            # what others issue: Slack, GitHub, and a JSON web token
+            # what others issue: Slack, GitHub, a JSON web token, GitLab, Google, SendGrid
             r"hooks\.slack\.com/services/\w|\bxox[abprs]-\w",
             r"\bgh[opsru]_\w{30}|\bgithub_pat_\w{20}",
             r"\beyJ[\w-]+\.eyJ[\w-]+\.",
+            r"\b[rs]k_live_[0-9a-z]|\bwhsec_[0-9a-z/+]{20}",  # Stripe
+            r"\bglpat-[\w-]{20}|\bAIza[\w-]{35}|\bSG\.[\w-]{20,}\.[\w-]{20}",
             r"-----BEGIN [A-Z ]*PRIVATE KEY",
             # CloudFormation would put the secret itself here
             r"\{\{resolve:(?:secretsmanager|ssm-secure):",

@@ -60,10 +60,12 @@ def adopt(
     guessed, and what is different. Nothing is overwritten.
     """
     from tidemark.adopt.adoption import adopt as make_pipeline
+    from tidemark.adopt.plan.output import jobs_in
 
     _check(jobs, workflow, from_account, terraform, profile, region, name)
     found = _found(jobs, workflow, terraform, profile, region, keep_roles)
-    adoption = make_pipeline(found, name, keep_roles=keep_roles)
+    kept = jobs_in(out) if name else ()  # without a name the clash is refused
+    adoption = make_pipeline(found, name, keep_roles=keep_roles, kept_jobs=kept)
     _write(adoption, found, out, output)
 
 

@@ -13,6 +13,8 @@ LOOPBACK = "127.0.0.1"
 JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
 PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
 HOST_HELP = "Address of the port; other than loopback, everybody who reaches it can run code here."
+ANY_USER_HELP = "Answer other users of this machine too, who then can run code as you."
+ALLOW_HOST_HELP = "A further name by which clients reach the port of --host; repeatable."
 EVENT_HELP = "Gets events of runs, and those that a rule matches, on its standard input."
 PARALLEL_HELP = "How many job runs have a process at once; one per core if not given."
 FORWARD_HELP = (
@@ -45,6 +47,8 @@ def reset(yes: bool) -> None:
 @click.option("--jvms", "size", type=click.IntRange(0), help=JVMS_HELP)
 @click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
 @click.option("--host", default=LOOPBACK, metavar="ADDRESS", help=HOST_HELP)
+@click.option("--allow-host", multiple=True, metavar="NAME", help=ALLOW_HOST_HELP)
+@click.option("--any-user", is_flag=True, help=ANY_USER_HELP)
 @click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
 @click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
 @click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
@@ -55,6 +59,8 @@ def up(
     size: int | None,
     port: int | None,
     host: str,
+    allow_host: tuple[str, ...],
+    any_user: bool,
     on_event: str | None,
     max_parallel: int | None,
     forward: tuple[str, ...],
@@ -71,14 +77,17 @@ def up(
     from tidemark.cli.serve import serve_until_interrupted, warm_until_interrupted
     from tidemark.local_glue.home import Home
     from tidemark.local_glue.port.http.forward import read_forwards
+    from tidemark.local_glue.port.http.routes import names_of_port
     from tidemark.local_glue.port.http.serving import Options
 
-    of_port = (app is not None, context, host != LOOPBACK, on_event is not None, forward, lineage)
+    is_at_host = host != LOOPBACK or bool(allow_host) or any_user
+    of_port = (app is not None, context, is_at_host, on_event is not None, forward, lineage)
     if port is None and (max_parallel is not None or any(of_port)):
         raise UsageError(
-            "--app, --context, --host, --on-event, --max-parallel, --forward and --lineage are for "
-            "a port: give --port NUMBER too"
+            "--app, --context, --host, --allow-host, --any-user, --on-event, --max-parallel, "
+            "--forward and --lineage are for a port: give --port NUMBER too"
         )
+    names = names_of_port(host, allow_host)
     forwards = read_forwards(forward)
     home = Home.from_environment()
     count = (os.cpu_count() or 1) if size is None else size
@@ -90,7 +99,15 @@ def up(
     assembly = None
     if app is not None or context:
         assembly = assembly_folder(Console(stderr=True), app, context)
-    options = Options(host, port, on_event=on_event, max_parallel=max_parallel, forwards=forwards)
+    options = Options(
+        host,
+        port,
+        names,
+        any_user,
+        on_event=on_event,
+        max_parallel=max_parallel,
+        forwards=forwards,
+    )
     serve_until_interrupted(home, count, options, assembly, lineage)
 
 

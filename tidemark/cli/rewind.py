@@ -129,7 +129,7 @@ class Here:
     def rewind(self, request: Request) -> None:
         """Show the plan, ask, and carry it out."""
         from tidemark.local_glue.rewinds.carry_out import carry_out
-        from tidemark.local_glue.rewinds.records import refuse_unfinished
+        from tidemark.local_glue.rewinds.records import note_nothing, refuse_unfinished
         from tidemark.operate.rewind.local import steps_of
         from tidemark.operate.rewind.sources_now import with_sources_as_they_are
 
@@ -139,7 +139,10 @@ class Here:
         steps = steps_of(self.home, facts, plan, windows)
         if request.dry_run or request.output == "table":
             show_plan(plan, request, [path for path, _ in steps.files])
-        if request.dry_run or not plan.states:
+        if request.dry_run:
+            return
+        if not plan.states:
+            note_nothing(self.store, _now_ms(), request.actor, request.why or "", plan.to)
             return
         why = request.reason
         if not request.yes:
@@ -159,10 +162,11 @@ class Here:
 
     def go_back_or_on(self, request: Request) -> None:
         """Undo a rewind, or finish one that was interrupted."""
+        from tidemark.cli.views.rewind import jobs_of
         from tidemark.local_glue.rewinds.carry_out import finish
-        from tidemark.local_glue.rewinds.records import open_rewind
+        from tidemark.local_glue.rewinds.records import open_rewind, rewinds
         from tidemark.operate.rewind.local import check_no_run
-        from tidemark.operate.rewind.undoing import undo
+        from tidemark.operate.rewind.undoing import record_to_undo, undo
 
         check_no_run(self.home, self.store)
         if request.resume:
@@ -172,11 +176,10 @@ class Here:
             done = finish(self.home, self.store, self.open_table, record, at_ms=_now_ms())
             _tell(done, request, f"rewind {done.rewind_id} is finished")
             return
-        number = number_of(request)
+        found = record_to_undo(rewinds(self.store), number_of(request))
+        number = found.rewind_id
         if not request.yes:
-            click.confirm(
-                f"Undo {'the last rewind' if number is None else f'rewind {number}'}?", abort=True
-            )
+            click.confirm(f"Undo rewind {number} of {', '.join(jobs_of(found))}?", abort=True)
         record = undo(
             *(self.home, self.store, self.open_table, number),
             actor=request.actor,

@@ -13,7 +13,7 @@ from tidemark.cli.code_on_disk import OldCode
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.lineage.emitter import lineage_to
-from tidemark.local_glue.port.http.server import LOOPBACK_NAMES
+from tidemark.local_glue.port.http.routes import LOOPBACK_NAMES
 from tidemark.local_glue.port.http.serving import Options, serving
 from tidemark.local_glue.port.served import ServedPort, deploy, find_port
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS
@@ -68,7 +68,7 @@ def serve_until_interrupted(
             from tidemark.local_glue.port.deployments import deploy_on_port
 
             click.echo(engine.ask(lambda glue: deploy_on_port(glue, assembly)))
-        _tell_of(home, options.host, url)
+        _tell_of(home, options, url)
         try:
             if count:
                 keep_warm(home, jvms, count, click.echo)
@@ -94,6 +94,7 @@ def _join(
         ("--forward", bool(options.forwards)),
         ("--lineage", lineage is not None),
         ("--host", options.host not in LOOPBACK_NAMES),
+        ("--any-user", options.any_user),
     ):
         if is_given:
             raise UsageError(
@@ -111,11 +112,14 @@ def _join(
     _print_variables(found.url)
 
 
-def _tell_of(home: Home, host: str, url: str) -> None:
-    if host not in LOOPBACK_NAMES:
+def _tell_of(home: Home, options: Options, url: str) -> None:
+    if options.host not in LOOPBACK_NAMES:
         click.echo(
-            f"warning: everybody who can reach {host} can run code on this machine", err=True
+            f"warning: everybody who can reach {options.host} can run code on this machine",
+            err=True,
         )
+    if options.any_user:
+        click.echo("warning: every user of this machine can run code as you", err=True)
     click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
     _print_variables(url)
 

@@ -1,4 +1,4 @@
-"""What holds for every resource of a stage: tags and the permissions boundary."""
+"""What holds for all of a stage: tags, the permissions boundary, protection of its stacks."""
 
 from weakref import WeakKeyDictionary
 
@@ -29,3 +29,12 @@ def apply_to_all(scope: Construct, stage: StageConfig) -> None:
             scope, "PermissionsBoundary", stage.permissions_boundary
         )
         iam.PermissionsBoundary.of(scope).apply(boundary)
+
+
+def protect_stack(scope: Construct, stage: StageConfig) -> None:
+    """Let CloudFormation refuse to delete the stack of `scope` if the stage says so."""
+    stack = cdk.Stack.of(scope)
+    while stack.nested_stack_parent is not None:
+        stack = stack.nested_stack_parent
+    if stage.termination_protection:
+        stack.termination_protection = True

@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.governance import apply_to_all, protect_stack
 from tidemark.constructs.kinds import check_free, check_key, check_stage, check_stage_is_here
 from tidemark.constructs.lake_bucket import LOGS_BY_POLICY, AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey
@@ -100,6 +100,7 @@ class Lake(Construct):
         super().__init__(scope, id_)
         self.node.set_context(LOGS_BY_POLICY, True)
         apply_to_all(self, stage)
+        protect_stack(self, stage)
         self.key: kms.IKey = key or StageKey(self, "Key", stage=stage).key
         there = buckets or ExistingBuckets()
         self._access_logs: AccessLogBucket | None = None

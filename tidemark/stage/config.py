@@ -28,7 +28,8 @@ class StageConfig:
             the one of the deploying credentials.
         schedule: cron or rate expression; None means the workflow is started by hand.
         runtime: what every job runs on, unless a job says otherwise.
-        termination_protection: True refuses to delete the storage stack.
+        termination_protection: True lets CloudFormation refuse to delete each stack that holds a
+            pipeline or a lake.
         metrics: True publishes Glue's job metrics; alarms and dashboard rest on them.
         alert_email: who gets a mail when a run fails, stalls or takes too long, or None.
         log_retention_days: how long logs of job runs are kept.

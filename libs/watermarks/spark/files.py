@@ -11,18 +11,19 @@ committed: no one reads its folder.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from watermarks import run_notes
 from watermarks.errors import WatermarkSupersededError
 from watermarks.windows.window import edges
 
+from .committed_files import ATTEMPT, WINDOW, hadoop_path, load_windows, with_folders
 from .merge import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from watermarks.windows.window import Window
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 FileFormat: TypeAlias = Literal["parquet", "orc", "json", "csv"]
 """The formats that a window can be written in."""
 
-WINDOW = "window"
-ATTEMPT = "attempt"
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 _ATTEMPT_FOLDER = re.compile(rf"{ATTEMPT}=([0-9]+)")
 # Without these, Spark writes no column names, and cuts microseconds off.
@@ -47,7 +46,6 @@ _CSV = {
 }
 _WRITE_OPTIONS = {"csv": _CSV | _TIMES, "json": _TIMES}
 _READ_OPTIONS = {"csv": {**_CSV, "multiLine": "true"}}
-_GLOB = re.compile(r"[\\\[\]{}*?]")
 
 
 def write_window(
@@ -116,16 +114,19 @@ def read_committed(
         path: the folder of all windows, as `write_window` was given it.
         committed: window id and attempt of every window to read.
         file_format: what the windows were written in.
-        schema: of the frames that were written; None reads it from the files, and then there must
-            be some.
+        schema: of the frames that were written; None takes the columns of all windows from the
+            files, each with a type that holds its values in all of them, and then there must be
+            some.
         options: of Spark's reader; CSV has a header unless they say otherwise.
 
     Returns:
-        One row per row written; columns of the schema, then window STRING and attempt BIGINT.
+        One row per row written; columns of the schema, NULL in the windows that lack one, then
+        window STRING and attempt BIGINT.
 
     Raises:
         ValueError: the format is not allowed, a window was committed by two attempts, or there is
             nothing to read and no schema.
+        WatermarkValueError: a column has types in different windows that no type holds both.
     """
     _check_format(file_format)
     attempts = _attempts_by_window(committed)
@@ -136,7 +137,14 @@ def read_committed(
     full_schema = None
     if schema is not None:
         full_schema = _with_window(spark.createDataFrame([], schema).schema)
-    frame = _load(spark, reader, folders, full_schema)
+    frame = load_windows(
+        spark,
+        reader,
+        folders,
+        file_format,
+        full_schema,
+        is_positional=_is_positional(file_format, options),
+    )
     if frame is None:
         if full_schema is None:
             raise ValueError(
@@ -150,39 +158,15 @@ def read_committed(
     return frame.select(*map(escaped, [*names, WINDOW, ATTEMPT]))
 
 
-def _load(
-    spark: SparkSession, reader: DataFrameReader, folders: list[str], schema: StructType | None
-) -> DataFrame | None:
-    """Return the rows in some folders; None if no folder exists, or without schema no file does."""
-    from pyspark.errors import AnalysisException
-
-    if not folders:
-        return None
-    try:
-        # A path is a pattern to Spark's readers, and to its writers a name.
-        paths = [_GLOB.sub(lambda found: "\\" + found.group(), folder) for folder in folders]
-        if schema is None:
-            # Only a schema keeps Spark from reading the window ids as numbers.
-            inferred = reader.load(paths).drop(WINDOW, ATTEMPT).schema
-            schema = _with_window(inferred)
-        return reader.schema(schema).load(paths)
-    except AnalysisException as error:
-        problem = error.getErrorClass()
-        if problem == "UNABLE_TO_INFER_SCHEMA":
-            return None
-        if problem != "PATH_NOT_FOUND":
-            raise
-    found = [(folder, *_hadoop(spark, folder)) for folder in folders]
-    existing = [folder for folder, path, files in found if files.exists(path)]
-    return _load(spark, reader, existing, schema)
-
-
 def _with_window(schema: StructType) -> StructType:
-    from pyspark.sql.types import LongType, StringType, StructField, StructType
-
     _check_columns(schema.names)
-    folders = [StructField(WINDOW, StringType()), StructField(ATTEMPT, LongType())]
-    return StructType([*schema.fields, *folders])
+    return with_folders(schema)
+
+
+def _is_positional(file_format: str, options: Mapping[str, str] | None) -> bool:
+    """Return whether the files have a header, and Spark takes their columns by position."""
+    given = {name.lower(): str(value) for name, value in (options or {}).items()}
+    return file_format == "csv" and given.get("header", "true").lower() == "true"
 
 
 def _attempts_by_window(committed: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -197,7 +181,7 @@ def _attempts_by_window(committed: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def _delete_earlier_attempts(spark: SparkSession, path: str, window: Window) -> None:
-    folder, files = _hadoop(spark, _window_folder(path, window.window_id))
+    folder, files = hadoop_path(spark, _window_folder(path, window.window_id))
     if not files.exists(folder):
         return
     earlier = []
@@ -214,13 +198,6 @@ def _delete_earlier_attempts(spark: SparkSession, path: str, window: Window) -> 
             earlier.append(status.getPath())
     for left_over in earlier:
         files.delete(left_over, True)  # no one reads what remains if this fails
-
-
-def _hadoop(spark: SparkSession, folder: str) -> tuple[Any, Any]:
-    """Return a folder and its file system, as Hadoop has them."""
-    session: Any = spark
-    path = session.sparkContext._jvm.org.apache.hadoop.fs.Path(folder)
-    return path, path.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
 
 
 def _folder(path: object, window_id: object, attempt: object) -> str:

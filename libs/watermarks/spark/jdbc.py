@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
+from watermarks.table.values import ARITHMETIC
 from watermarks.windows.backfill import split
 from watermarks.windows.cursors import family, is_before
 from watermarks.windows.window import Nulls, Window, edges
@@ -27,7 +30,7 @@ from .sql import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 # What makes Spark's source read something else than the window.
 _OURS = {
@@ -35,6 +38,7 @@ _OURS = {
     "numpartitions",
 }
 _MAX_PARTITIONS = 1000
+_FINER_TIMES = (Dialect.DERBY, Dialect.ORACLE, Dialect.SQL_SERVER)
 _UNKNOWN = 18  # the scale that Spark gives a number without one
 
 
@@ -156,14 +160,23 @@ class JdbcBound:
         kind = type_of(found, NEWEST)
         if family_of(kind, name) == "text":
             found = self._asked(newest_query(*asked, is_text=True))
-        return captured(found, kind, name)
+        value = captured(found, kind, name)
+        if value is None or not self._may_be_finer(kind):
+            return value
+        # Of a column that is finer than a cursor, the value is cut, and its own row lies above.
+        above = newest_query(self.table, name, self._sql, value, "exclude", cast=self._cast(name))
+        beyond = captured(self._asked(above), kind, name)
+        return value if beyond is None else next_value(beyond)
 
     def after_rows(self, cursor: str, low: Any, is_low_in: bool, rows: int) -> Any:
         """Return the value of the n-th row after `low`, or at it; None if there are fewer."""
         name = self.column_of(cursor)
         query = nth_query(self.table, name, self._sql, low, is_low_in, rows, self._cast(name))
         found = self._asked(query)
-        return captured(found.agg({NEWEST: "max"}).toDF(NEWEST), type_of(found, NEWEST), name)
+        value = captured(found.agg({NEWEST: "max"}).toDF(NEWEST), type_of(found, NEWEST), name)
+        if low is not None and not is_low_in and value is not None and not is_before(low, value):
+            return next_value(value)  # cut to the lower end, which it lies above
+        return value
 
     def rows_of(self, window: Window, partitions: int) -> DataFrame:
         """Return the rows of a window; see `read_jdbc`."""
@@ -217,6 +230,14 @@ class JdbcBound:
                 return f"CAST({{}} AS DECIMAL({kind.precision}, {kind.scale}))"
         return "{}"
 
+    def _may_be_finer(self, kind: DataType) -> bool:
+        """Return whether the database may keep more digits of a value than a cursor has."""
+        from pyspark.sql.types import DecimalType, TimestampNTZType, TimestampType
+
+        if isinstance(kind, TimestampType | TimestampNTZType):
+            return self._sql in _FINER_TIMES
+        return isinstance(kind, DecimalType) and kind.scale == _UNKNOWN
+
     @cached_property
     def _sql(self) -> Dialect:
         return self.dialect or Dialect.of(_option(self.options, "url"))
@@ -250,6 +271,19 @@ class JdbcBound:
     def _asked(self, query: str) -> DataFrame:
         source = self.spark.read.format("jdbc").options(**self.options)
         return source.option("query", query).load()
+
+
+def next_value(value: Any) -> Any:
+    """Return the value after one that was cut: a microsecond later, or one of the last digit up.
+
+    A time or a number that has no next value stays as it is.
+    """
+    try:
+        if isinstance(value, datetime):
+            return value + timedelta(microseconds=1)
+        return ARITHMETIC.add(Decimal(value), Decimal(1).scaleb(-_UNKNOWN))
+    except ArithmeticError:
+        return value
 
 
 def _inner_edges(low: Any, high: Any, parts: int) -> list[Any]:

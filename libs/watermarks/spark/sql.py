@@ -3,8 +3,8 @@
 Names are quoted exactly as given, so they are case-sensitive wherever quoted names are: write a
 column of an Oracle table as `UPDATED_AT`, one that Spark made in Derby as `updated_at`.
 
-A cursor column finer than microseconds (SQL Server's datetime and datetime2(7), TIMESTAMP(9)) is
-read late: a row behind the last microsecond waits for the next row. Round it in a Subquery.
+The bound of a column finer than microseconds (SQL Server's datetime2(7), TIMESTAMP(9)) is rounded
+up: every row that is there when it is found is read.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Opening:
             attempt=0,
             low=request.initial if low is None else low,
             high=None,
-            bounds=request.bounds,
+            bounds=request.bounds or "(]",
             nulls=request.nulls,
             source=request.source,
             base=base,

@@ -18,8 +18,9 @@ from watermarks.table.schema import Latest
 from watermarks.table.values import Attribute, decode, encode, is_nat
 
 from .cursors import AWARE, ahead, behind, check_same_family, entry_of, family, is_before
+from .days import DAY, check_not_ahead, is_day, warn_if_coarse, warn_if_stored_ahead
 from .request import NOW, SETTLE, Bound, WindowRequest, is_bound
-from .window import Ends
+from .window import Bounds, Ends
 
 
 @dataclass(frozen=True)
@@ -66,18 +67,22 @@ def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None)
     stored = entry_of(base.watermarks, request.cursor) if base else None
     if base and stored is not None:
         _check_bounds(request, base)
+        warn_if_stored_ahead(stored, request.aware_now(), request.future, request.cursor)
     low = request.initial if stored is None else stored
-    is_from_initial = stored is None and low is not None and request.bounds == "(]"
-    ends: Ends = "[]" if is_from_initial else request.bounds
     high, source, is_settled = _asked_high(request, low)
+    bounds = request.bounds or _first_bounds(request, stored, high)
+    is_from_initial = stored is None and low is not None and bounds == "(]"
+    ends: Ends = "[]" if is_from_initial else bounds
     if high is None:
         return Range(low, None, ends)
     request.check_distances(high)
     if low is not None:
         check_same_family(low, high, request.cursor)
+    request.bounds = bounds
     remember, asked = None, high
     if not is_settled:
         high, remember = _settled(high, low, request, seen, source, is_low_in=is_from_initial)
+        check_not_ahead(high, request.aware_now(), request.future, request.cursor)
     is_held = high is not asked
     request.high = _Found(high, source)  # the rest of the loop goes up to the same bound
     is_low_in = ends[0] == "["
@@ -87,6 +92,7 @@ def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None)
     if cut is not None:
         check_same_family(high, cut, request.cursor)
     is_cut = cut is not None and is_before(cut, high)
+    _warn_if_coarse(low, high, request)
     return Range(low, cut if is_cut else high, ends, remember, is_cut, is_held)
 
 
@@ -122,8 +128,20 @@ def _asked_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bo
     return high, source, False
 
 
+def _first_bounds(request: WindowRequest, stored: Any, high: Any) -> Bounds:
+    """Return the bounds of who gives none: those that lose no row of a day without a settle."""
+    return "[)" if stored is None and request.settle is None and is_day(high) else "(]"
+
+
+def _warn_if_coarse(low: Any, high: Any, request: WindowRequest) -> None:
+    if request.bounds == "(]" and request.settle is None:
+        warn_if_coarse(low, high, request.cursor)
+
+
 def _check_bounds(request: WindowRequest, base: Latest) -> None:
-    kept = base.bounds.get(request.cursor, request.bounds)
+    kept: Any = base.bounds.get(request.cursor, request.bounds)
+    if request.bounds is None:
+        request.bounds = kept
     if kept != request.bounds:
         harm = "lost" if request.bounds == "(]" else "read twice"
         raise WatermarkValueError(
@@ -163,6 +181,8 @@ def _settle_of(high: Any, request: WindowRequest, source: Bound | None) -> timed
     """Return how long a bound is held back, None or zero if it is not."""
     if request.settle is None and family(high) == AWARE:
         return SETTLE
+    if request.settle is None and request.bounds == "(]" and is_day(high):
+        return DAY
     if request.settle is None and source is not None and source.is_live:
         raise WatermarkValueError(
             f"the cursor {request.cursor!r} is a {family(high)} ({high!r}) of a live table, where "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from inspect import isbuiltin, signature
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from watermarks.errors import WatermarkValueError
@@ -13,6 +14,7 @@ from watermarks.table.schema import Owner
 from watermarks.table.values import is_nat
 
 from .cursors import Cursor, Distance, check_distance, family
+from .days import FUTURE
 from .window import BOUNDS, NULLS, Bounds, Nulls
 
 if TYPE_CHECKING:
@@ -47,12 +49,13 @@ class WindowOptions(TypedDict, total=False):
     high: Cursor | Bound | Capture | None
     source: str
     initial: Cursor | None
-    bounds: Bounds
+    bounds: Bounds | None
     nulls: Nulls
     settle: timedelta | None
     lookback: Distance | None
     max_span: Distance | None
     max_rows: int | None
+    future: timedelta
 
 
 class _Now:
@@ -72,12 +75,13 @@ class WindowRequest:
     high: Any = NOW
     source: str = ""
     initial: Cursor | None = None
-    bounds: Bounds = "(]"
+    bounds: Bounds | None = None
     nulls: Nulls = "raise"
     settle: timedelta | None = None
     lookback: Distance | None = None
     max_span: Distance | None = None
     max_rows: int | None = None
+    future: timedelta = FUTURE
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
 
     def aware_now(self) -> datetime:
@@ -102,11 +106,14 @@ class WindowRequest:
         check_cursor(self.cursor)
         check_source(self.source)
         for name, value, allowed in (
-            ("bounds", self.bounds, BOUNDS),
+            ("bounds", self.bounds, (None, *BOUNDS)),
             ("nulls", self.nulls, NULLS),
         ):
             if value not in allowed:
-                raise ValueError(f"{name} is {value!r}: allowed are {', '.join(allowed)}")
+                raise ValueError(
+                    f"{name} is {value!r}: allowed are {', '.join(filter(None, allowed))}"
+                )
+        _check_callable(self.high)
         self._check_sizes()
         for given in (self.initial, self.high):
             if given is not None and not _is_to_be_found(given) and not is_nat(given):
@@ -122,6 +129,12 @@ class WindowRequest:
             )
         if self.settle is not None and self.settle < timedelta():
             raise WatermarkValueError(f"settle is {self.settle!r}: give one that is not negative")
+        future: object = self.future
+        if not isinstance(future, timedelta) or future < timedelta():
+            raise WatermarkValueError(
+                f"future is {self.future!r}: give a timedelta that is not negative, how far ahead "
+                "of the clock a value of the cursor may lie"
+            )
         if self.max_rows is not None and (type(self.max_rows) is not int or self.max_rows < 1):
             raise ValueError(f"max_rows is {self.max_rows!r}: give an integer of at least 1")
         if self.max_span is not None and self.max_rows is not None:
@@ -139,6 +152,25 @@ class WindowRequest:
 def is_bound(high: object) -> TypeGuard[Bound]:
     """Return whether an upper bound is a source that is asked for it."""
     return hasattr(high, "after_rows")
+
+
+def _check_callable(high: object) -> None:
+    """Raise a WatermarkValueError for what can be called, and not with a lower bound alone."""
+    if high is NOW or is_bound(high) or not callable(high):
+        return
+    fits = not isinstance(high, type) and not isbuiltin(high)
+    if fits:
+        try:
+            signature(high).bind(None)
+        except TypeError:
+            fits = False
+        except ValueError:
+            return  # it does not tell its signature
+    if not fits:
+        raise WatermarkValueError(
+            f"high is {high!r}: give a function of one argument, the lower bound, that returns "
+            "the upper one, such as lambda low: newest(frame); or the bound itself"
+        )
 
 
 def _is_to_be_found(high: object) -> bool:

@@ -103,3 +103,20 @@ def test_the_plan_as_json_says_what_became_of_every_job(tmp_path):
     assert [left["job"] for left in plan["notAdopted"]] == ["orders_forecast"]
     assert all(step["check"] and step["rollback"] for step in plan["steps"])
     assert "abc123def" not in json.dumps(plan)  # the token of orders_report
+
+
+def test_another_name_solves_the_clash_with_scripts_that_are_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "glue_jobs").mkdir()
+    kept = tmp_path / "glue_jobs" / "orders_ingest.py"
+    kept.write_text("kept")
+
+    refused = run(*NIGHTLY)
+    named = run(*NIGHTLY, "--name", "other")
+
+    assert (refused.exit_code, named.exit_code) == (2, 0)
+    assert "--name" in refused.stderr
+    assert kept.read_text() == "kept"
+    made = tmp_path / "glue_jobs" / "orders_ingest_v2.py"
+    assert made.read_bytes() == (STATE.parent / "jobs" / "orders_ingest.py").read_bytes()
+    assert '"orders-ingest-v2"' in (tmp_path / "infra" / "other_stack.py").read_text()

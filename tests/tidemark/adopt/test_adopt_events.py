@@ -82,7 +82,7 @@ def test_a_rule_that_cannot_be_declared_is_listed(rule, said):
 def test_a_rule_that_is_a_schedule_becomes_a_schedule():
     rule = {"Name": "daily", "ScheduleExpression": "cron(0 6 * * ? *)"}
 
-    assert adopt(found_with(rule)).schedules == ("cron(0 6 * * ? *)",)
+    assert adopt(found_with(rule)).schedules == (("cron(0 6 * * ? *)", "UTC"),)
 
 
 def test_a_trigger_that_is_not_active_starts_nothing():

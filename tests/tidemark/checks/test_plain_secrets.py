@@ -113,6 +113,10 @@ def test_a_switch_is_no_secret(text):
         "ghp_0123456789abcdefghijABCDEFGHIJ012345",
         "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.geheim",
         "jdbc:postgresql://h1:5432,me:geheim@h2/db",
+        "sk_" + "live_geheim0123456789geheim01",
+        "key rk_" + "live_geheim",
+        "whsec_" + "geheimgeheimgeheimgeheim",
+        "glpat-" + "geheimgeheimgeheim-01",
     ],
 )
 def test_a_secret_in_an_address_is_found_in_every_dialect(text):
@@ -144,6 +148,8 @@ def test_a_secret_in_an_address_is_found_in_every_dialect(text):
         "select * from a join b on a.token = b.token",
         "select * from a where token = ?",
         "token == x",
+        "sk_live",
+        "task_live_orders",
         "jdbc:x://db/air?secretName=air/reader",
         "secret_id=air",
         '{"token_column": "t", "secretArn": "arn:aws:x", "password": ""}',

@@ -188,6 +188,28 @@ def test_a_finding_names_the_file_that_the_asset_is_a_copy_of(write_assembly, mo
     assert tidemark("--app", str(app)).output.startswith("glue_jobs/ingest.py:4 [first]: error")
 
 
+def test_files_of_one_content_are_told_apart_by_the_names_of_their_jobs(
+    write_assembly, monkeypatch
+):
+    app = write_assembly(dict.fromkeys(("first", "dev-load-first", "other"), WITHOUT_COMMIT))
+    for job in ("first", "dev-load-first", "other"):
+        set_arguments(app, job, {"--job-bookmark-option": "job-bookmark-enable"})
+    project = app.parent / "project"
+    (project / "glue_jobs").mkdir(parents=True)
+    for name in ("a.py", "first.py", "load_first.py"):
+        write(project / "glue_jobs", WITHOUT_COMMIT, name)
+    monkeypatch.chdir(project)
+
+    files = {
+        one["job"]: one["file"]
+        for one in json.loads(tidemark("--app", str(app), "--format", "json").stdout)["linted"]
+    }
+
+    assert files["first"] == "glue_jobs/first.py"
+    assert files["dev-load-first"] == "glue_jobs/load_first.py"
+    assert files["other"].startswith(str(app))  # no file has its name: the copy, not another's
+
+
 def test_a_script_outside_of_the_assembly_is_warned_of(write_assembly):
     app = write_assembly({"first": GOOD})
     template = json.loads((app / "template.json").read_text())

@@ -205,7 +205,7 @@ def test_the_second_pipeline_runs_by_its_name(project: Path, assembly: Assembly)
         shell(project, line) for line in guide("run", SECOND).splitlines()
     ]
 
-    assert re.search(r"ingest-guidesales  SUCCEEDED .* 1 rows read, 1 written", ran)
+    assert re.search(r"ingest-guidesales  SUCCEEDED .* 1 row read, 1 written", ran)
     assert "curate-flights" not in ran
     assert "ingest-guidesales" in status
     assert "curate-flights" in status

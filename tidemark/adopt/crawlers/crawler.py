@@ -17,6 +17,7 @@ from tidemark.stage.settings import TAG_NAME, TAG_VALUE
 # As the constructs check them, which start Node when they are imported: a test compares.
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 PREFIX = re.compile(r"[a-z0-9_]{0,128}")
+WHOLE_BUCKET = re.compile(r"s3[an]?://[^/]+/?")
 ON_CHANGE = {"UPDATE_IN_DATABASE": "UPDATE", "LOG": "LOG"}
 ON_MISSING = {
     "LOG": "LOG",
@@ -50,6 +51,13 @@ def why_not_crawler(crawler: Reading, locations: Mapping[str, str]) -> tuple[str
             "let it write such a database, or keep it with a trigger of its own",
         )
     kinds = {target.kind for _, target in targets_of(crawler, locations)}
+    whole = [path for path in _s3_paths(crawler) if WHOLE_BUCKET.fullmatch(path)]
+    if not kinds and whole:
+        return (
+            f"it reads the whole bucket {whole[0]}, and a pipeline declares folders of a bucket",
+            "name the folders that it is to read, each as a target, or keep it with a trigger of "
+            "its own",
+        )
     if not kinds:
         return (
             "it reads nothing that add_crawler can name: folders of S3 (with / at the end, of "
@@ -60,6 +68,11 @@ def why_not_crawler(crawler: Reading, locations: Mapping[str, str]) -> tuple[str
     if "CrawledTable" in kinds and len(kinds) > 1:
         return "it reads tables of the catalog and other data", "make two crawlers of it"
     return None
+
+
+def _s3_paths(crawler: Reading) -> list[str]:
+    targets = crawler.get("Targets", "S3Targets") or []
+    return [str(target.get("Path")) for target in targets]
 
 
 def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCall:

@@ -150,7 +150,10 @@ def _watermarks(adoption: Adoption) -> str:
 
 def _starts(adoption: Adoption) -> str:
     """Return what starts the pipeline by itself: nothing, until a step of the plan says so."""
-    calls = [f"Schedule({quoted(expression)})" for expression in adoption.schedules]
+    calls = [
+        f"Schedule({quoted(expression)}{'' if zone == 'UTC' else f', {quoted(zone)}'})"
+        for expression, zone in adoption.schedules
+    ]
     for event in adoption.events:
         given = [json_text(event.pattern)]
         given += [f"batch_size={event.batch_size}"] if event.batch_size > 1 else []

@@ -40,6 +40,11 @@ def write_new(folder: Path, files: Mapping[str, str]) -> None:
         ) from error
 
 
+def jobs_in(folder: Path) -> frozenset[str]:
+    """Return the jobs whose scripts a project has in glue_jobs/, as its scripts are named."""
+    return frozenset(one.stem.replace("_", "-") for one in (folder / "glue_jobs").glob("*.py"))
+
+
 def formatted(folder: Path, path: str, text: str) -> str:
     """Return Python source as the project in a folder formats it; as it is without ruff.
 

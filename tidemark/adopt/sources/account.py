@@ -8,6 +8,7 @@ from tidemark.adopt.places import place_of
 from tidemark.adopt.sources.account_beside import (
     read_roles,
     read_rules,
+    read_schedules,
     workflows_by_event,
 )
 from tidemark.adopt.starts.triggers import crawlers_of
@@ -75,6 +76,7 @@ class _Account:
         rules, unread = read_rules(
             self._session, {name: self._arn("workflow", name) for name in events}
         )
+        clock, unread_clock = read_schedules(self._session)
         roles = [str(one["Role"]) for one in (*jobs.values(), *crawlers.values()) if "Role" in one]
         return Found(
             origin=f"the account of your credentials, {self._glue.meta.region_name}",
@@ -90,8 +92,9 @@ class _Account:
                 {*names, *self._job_names(), *workflows, *crawlers, *self._crawler_names()}
             ),
             rules=rules,
+            clock=clock,
             roles=read_roles(self._session, roles) if with_roles else {},
-            unread=(*self._unread, *unread),
+            unread=(*self._unread, *unread, *unread_clock),
         )
 
     def _workflow(self, name: str, known: Iterable[str]) -> Resource:

@@ -56,6 +56,27 @@ def read_rules(
     return found, unread
 
 
+def read_schedules(
+    session: "boto3.Session",
+) -> tuple[tuple[Resource, ...], list[Difference]]:
+    """Return the schedules of EventBridge Scheduler of all groups, and what was not readable."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        scheduler: Any = session.client("scheduler")
+        pages = scheduler.get_paginator("list_schedules").paginate()
+        found = [
+            scheduler.get_schedule(Name=one["Name"], GroupName=one["GroupName"])
+            for page in pages
+            for one in page["Schedules"]
+        ]
+    except (BotoCoreError, ClientError) as error:  # a region may not have the service
+        why = f"AWS refuses to show schedules of EventBridge Scheduler ({error})"
+        do = "see whether one starts an old job: aws scheduler list-schedules"
+        return (), [Difference("the account", ("Schedules",), None, why, do)]
+    return tuple(found), []
+
+
 def read_roles(session: "boto3.Session", arns: Iterable[str]) -> dict[str, RolePolicies]:
     """Return what roles may do, by ARN, as far as it may be read."""
     iam: Any = session.client("iam")

@@ -7,7 +7,12 @@ from pathlib import Path
 from tidemark.adopt.model import Found, Resource
 from tidemark.adopt.sources.account import jobs_of
 from tidemark.adopt.sources.terraform import TerraformState, read_state
-from tidemark.adopt.sources.terraform_beside import roles_of, rules_of
+from tidemark.adopt.sources.terraform_beside import (
+    other_rules_of,
+    roles_of,
+    rules_of,
+    schedules_of,
+)
 from tidemark.adopt.starts.triggers import crawlers_of
 from tidemark.errors import UsageError, show
 
@@ -56,6 +61,8 @@ def read_state_file(
             if one.of.partition(" ")[2] in {*names, workflow, *crawlers, *_own(state, names)}
         ),
         rules=rules_of(state.beside),
+        clock=schedules_of(state.beside),
+        other_rules=other_rules_of(state.beside),
         roles=roles_of(state.beside, _role_arns(adopted.values())) if with_roles else {},
         taken=frozenset({*state.jobs, *state.workflows, *state.crawlers}),
         is_terraform=True,

@@ -12,6 +12,7 @@ from typing import Any
 from tidemark.adopt.model import Resource, RolePolicies
 
 TYPES = (
+    "aws_scheduler_schedule",
     *("aws_cloudwatch_event_rule", "aws_cloudwatch_event_target", "aws_iam_role"),
     *("aws_iam_role_policy", "aws_iam_policy", "aws_iam_role_policy_attachment"),
 )
@@ -32,6 +33,39 @@ def rules_of(beside: Beside) -> dict[str, tuple[Resource, ...]]:
         if is_workflow and rule and rule not in found.setdefault(workflow, []):
             found[workflow].append(rule)
     return {workflow: tuple(its) for workflow, its in found.items()}
+
+
+def other_rules_of(beside: Beside) -> tuple[Resource, ...]:
+    """Return the rules that have other targets than workflows, with the ARN as `Target`."""
+    return tuple(
+        {"Name": str(target.get("rule")), "Target": target.get("arn")}
+        for target in beside.get("aws_cloudwatch_event_target", [])
+        if ":workflow/" not in str(target.get("arn") or "")
+    )
+
+
+def schedules_of(beside: Beside) -> tuple[Resource, ...]:
+    """Return the schedules of EventBridge Scheduler, as GetSchedule has them."""
+    return tuple(_schedule(one) for one in beside.get("aws_scheduler_schedule", []))
+
+
+def _schedule(values: Mapping[str, Any]) -> Resource:
+    target = (values.get("target") or [{}])[0]
+    window = (values.get("flexible_time_window") or [{}])[0]
+    return {
+        "Name": values["name"],
+        "GroupName": values.get("group_name"),
+        "ScheduleExpression": values.get("schedule_expression"),
+        "ScheduleExpressionTimezone": values.get("schedule_expression_timezone"),
+        "State": values.get("state") or "ENABLED",
+        "StartDate": values.get("start_date"),
+        "EndDate": values.get("end_date"),
+        "FlexibleTimeWindow": {
+            "Mode": window.get("mode") or "OFF",
+            "MaximumWindowInMinutes": window.get("maximum_window_in_minutes"),
+        },
+        "Target": {"Arn": target.get("arn"), "Input": target.get("input")},
+    }
 
 
 def roles_of(beside: Beside, arns: Iterable[str]) -> dict[str, RolePolicies]:

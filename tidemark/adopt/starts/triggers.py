@@ -45,6 +45,7 @@ OF_AN_ACTION: dict[str, tuple[str, str]] = {
     "SecurityConfiguration": ("the pipeline has its own", "nothing"),
     **dict.fromkeys(("CrawlerName", "JobName"), ("an action starts one of the two", "nothing")),
 }
+OFF = "nothing, if that is wanted; otherwise declare the events in starts="
 OF_STREAMS = "it starts streaming jobs only, which nothing starts in a pipeline"
 START_AGAIN = "an alarm tells while the new job does not run; start it again by hand"
 START_TYPES = ("SCHEDULED", "EVENT", "ON_DEMAND")
@@ -296,12 +297,10 @@ def _account_for_start(
         if found.events:
             reading.take("Type")
             return
+    else:
+        _list_rules(rules.get(str(reading.get("WorkflowName")), ()), reading, starts)
     if kind != "SCHEDULED":
-        why = "a pipeline starts when StartWorkflowRun is called"
-        do = "let whoever calls StartTrigger call StartWorkflowRun for the new workflow"
-        if kind == "EVENT":
-            why, do = FIELDS["EventBatchingCondition"]
-        reading.differ("Type", why=why, do=do)
+        _account_for_start_by_others(reading, is_off=is_off)
         if expression is not None:
             reading.differ("Schedule", why=f"a trigger of type {kind} has none", do="nothing")
     elif is_off:
@@ -309,6 +308,27 @@ def _account_for_start(
         reading.differ("Schedule", why="it is not active", do="nothing")
     else:
         _account_for_schedule(reading, str(expression), starts)
+
+
+def _account_for_start_by_others(reading: Reading, *, is_off: bool) -> None:
+    why = "a pipeline starts when StartWorkflowRun is called"
+    do = "let whoever calls StartTrigger call StartWorkflowRun for the new workflow"
+    if reading.get("Type") == "EVENT":
+        why, do = FIELDS["EventBatchingCondition"]
+        if is_off:
+            why, do = f"the trigger is {reading.get('State')}, so no event starts it", OFF
+            if reading.get("EventBatchingCondition") is not None:
+                reading.differ("EventBatchingCondition", why=why, do=do)
+    reading.differ("Type", why=why, do=do)
+
+
+def _list_rules(rules: Sequence[Resource], reading: Reading, starts: Starts) -> None:
+    """List rules that have the workflow as a target, which no active EVENT trigger lets in."""
+    why = "its workflow has no active EVENT trigger, so the rule starts nothing"
+    for rule in rules:
+        listed = Difference(f"rule {rule['Name']}", (), None, why, OFF)
+        if listed not in starts.differences:
+            starts.differences.append(listed)
 
 
 def _account_for_schedule(reading: Reading, expression: str, starts: Starts) -> None:

@@ -43,6 +43,12 @@ def overlap(uris: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]
     ]
 
 
+def relative(uri: str, of: str) -> str:
+    """Return the part of an address below another folder; empty if it is not inside of it."""
+    inner, outer = _folder(uri), _folder(of)
+    return inner.removeprefix(outer) if inner.startswith(outer) else ""
+
+
 def is_same(uri: str, other: str) -> bool:
     """Return whether two addresses are of one folder."""
     return _folder(uri) == _folder(other)

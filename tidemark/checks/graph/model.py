@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from tidemark.assembly.definitions import CRAWLER as CRAWLER
 
@@ -81,11 +82,13 @@ class EventRule:
     Attributes:
         workflow: its name.
         folders: URIs below which an object that arrives is such an event.
+        pattern: which events it sends; empty if it is not known.
     """
 
     at: str
     workflow: str
     folders: tuple[str, ...] = ()
+    pattern: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -127,8 +130,9 @@ class Graph:
     """Everything of one account and region, the workflows by name with where they stand.
 
     `tables` are those of the Data Catalog that templates define, each as `database.table`, and
-    `located` where their data are, as far as templates say so. `streamed` are the workflows of
-    pipelines that have streaming jobs, which no trigger starts.
+    `located` where their data are, as far as templates say so. `placed` are these and the tables of
+    datasets, each as where it is declared, its name and the URI of its data. `streamed` are the
+    workflows of pipelines that have streaming jobs, which no trigger starts.
     """
 
     jobs: tuple[Job, ...] = ()
@@ -140,6 +144,7 @@ class Graph:
     crawlers: tuple[Job, ...] = ()
     tables: frozenset[str] = frozenset()
     located: Mapping[str, str] = field(default_factory=dict)
+    placed: tuple[tuple[str, str, str], ...] = ()
     named: tuple[Named, ...] = ()
     streamed: frozenset[str] = frozenset()
 

@@ -10,6 +10,8 @@ from tidemark.checks.graph.crawls import crawls
 from tidemark.checks.graph.folders import Folders
 from tidemark.checks.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
 from tidemark.checks.graph.names import problems_of_names
+from tidemark.checks.graph.nested_tables import nested_tables
+from tidemark.checks.graph.open_secrets import IN_CONNECTION, PROPERTY
 from tidemark.checks.graph.paths import cycle_of, paths_to_start
 from tidemark.checks.graph.races import races
 from tidemark.checks.graph.start_rules import problems_of_starts
@@ -37,7 +39,7 @@ RULES: Mapping[str, str] = {
     "bad-batch": "Glue refuses how many events a trigger waits for.",
     "event-not-heard": "A rule sends events to a workflow that no event starts.",
     "event-not-sent": "No rule sends events to a workflow that events start (a warning).",
-    "starts-itself": "A job writes where objects that arrive start its own workflow.",
+    "starts-itself": "Events of a workflow, or objects it writes, start it again without end.",
     "schedules-too-close": "Two schedules of a workflow fire within five minutes (a warning).",
     "unknown-workflow": "A schedule starts a workflow that this stage does not define (a warning).",
     "trigger-in-two-workflows": "A trigger belongs to two workflows.",
@@ -46,7 +48,7 @@ RULES: Mapping[str, str] = {
     "too-many-nodes": "A workflow has more than 100 jobs, crawlers and triggers.",
     "cycle": "Jobs wait for each other.",
     "unreachable-job": "A job can start in no run, whatever state each job ends in.",
-    "open-secret": "An argument or a run property shows a secret to everybody.",
+    "open-secret": "An argument, a run property or a connection shows a secret to everybody.",
     "two-writers": "Two jobs, or two runs of one, can write the same data at the same time.",
     "reads-own-output": "A job reads what it writes (without a bookmark a warning).",
     "temp-overlaps": "Temporary files, event logs or virtual environments are where data is.",
@@ -54,6 +56,7 @@ RULES: Mapping[str, str] = {
     "table-without-waiting": "A job uses a table that a crawler of its workflow may be changing.",
     "crawled-twice": "Two crawlers make tables of one folder in one database.",
     "crawled-and-declared": "A crawler makes a second table of data that has a declared one.",
+    "nested-tables": "A table has the data of another, or of a dataset, inside of its folder.",
     "table-not-created": "A dataset has a table, and no job that writes the dataset has it too.",
     "output-never-read": "No job or crawler reads what a job writes (a warning).",
     "input-nobody-writes": "No job writes what a job or crawler reads (a warning).",
@@ -74,6 +77,7 @@ def problems(graph: Graph) -> list[Problem]:
         *_secrets(graph),
         *races(graph),
         *crawls(graph),
+        *nested_tables(graph),
         *_tables(graph),
         *_data(graph),
     ]
@@ -217,11 +221,12 @@ def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
 
 def _secrets(graph: Graph) -> Iterator[Problem]:
     for secret in graph.open_secrets:
+        advice = IN_CONNECTION if secret.of == PROPERTY else ADVICE
         yield Problem(
             "open-secret",
             secret.at,
             f"the {secret.of} {secret.name!r} has a value that looks like a secret",
-            f"{ADVICE}; or acknowledge it with a reason",
+            f"{advice}; or acknowledge it with a reason",
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import combinations
 
-from tidemark.checks.graph.folders import overlap
+from tidemark.checks.graph.event_loops import event_loops
 from tidemark.checks.graph.model import EventRule, Graph, Problem, Timer, Trigger
 from tidemark.checks.schedules.schedules import FINEST_MINUTES, Schedule, first_clash
 from tidemark.errors import ScheduleError
@@ -21,7 +21,7 @@ def problems_of_starts(graph: Graph) -> Iterator[Problem]:
             yield from _unheard(graph, trigger)
     for rule in graph.event_rules:
         yield from _undelivered(graph, rule)
-        yield from _starts_itself(graph, rule)
+    yield from event_loops(graph)
     for workflow in graph.workflows:
         yield from _too_close([timer for timer in graph.timers if timer.workflow == workflow])
 
@@ -75,20 +75,6 @@ def _undelivered(graph: Graph, rule: EventRule) -> Iterator[Problem]:
             "of the type EVENT, so that they start nothing",
             "give the workflow an EVENT start trigger, or remove the rule",
         )
-
-
-def _starts_itself(graph: Graph, rule: EventRule) -> Iterator[Problem]:
-    started = {name for t in graph.triggers_of(rule.workflow) for name in t.starts}
-    for job in graph.jobs:
-        written = (*job.writes, *job.kept.values())
-        if job.name in started and (both := overlap(rule.folders, written)):
-            yield Problem(
-                "starts-itself",
-                job.at,
-                f"the job '{job.name}' writes {both[0][1]}, where objects that arrive start its "
-                f"workflow '{rule.workflow}' again, without end",
-                "start the workflow by objects that others deliver, or write to another folder",
-            )
 
 
 def _too_close(timers: list[Timer]) -> Iterator[Problem]:

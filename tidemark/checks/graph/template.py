@@ -20,12 +20,11 @@ from tidemark.checks.graph.model import (
     EventRule,
     Graph,
     Job,
-    OpenSecret,
     Timer,
     Trigger,
 )
 from tidemark.checks.graph.names import read_names
-from tidemark.checks.plain_secrets import shows_secret
+from tidemark.checks.graph.open_secrets import read_open_secrets
 
 ENABLED = "job-bookmark-enable"
 # Arguments that name a folder of Glue's own files, and the parameter that sets it.
@@ -34,12 +33,6 @@ KEPT = {
     "--spark-event-logs-path": "spark_ui",
     "--python-virtual-env-storage-prefix": "python_virtual_env_cache",
 }
-# Where resources, or the actions of a trigger, have texts that everybody sees.
-TEXTS = (
-    ("AWS::Glue::Job", "argument", ("DefaultArguments", "NonOverridableArguments")),
-    ("AWS::Glue::Trigger", "argument", ("Arguments",)),
-    ("AWS::Glue::Workflow", "run property", ("DefaultRunProperties",)),
-)
 
 
 def read_graph(templates: Templates) -> Graph:
@@ -58,7 +51,8 @@ def read_graph(templates: Templates) -> Graph:
             _table_name(names, stack, resource.get("Properties", {}))
             for stack, _, resource in resources_of(templates, "AWS::Glue::Table")
         ),
-        located=dict(_located(names, templates)),
+        located={table: uri for _, table, uri in _located(names, templates)},
+        placed=(*_described(names, templates), *_located(names, templates)),
         triggers=tuple(
             _trigger(names, stack, id_, properties)
             for stack, id_, resource in resources_of(templates, "AWS::Glue::Trigger")
@@ -72,7 +66,7 @@ def read_graph(templates: Templates) -> Graph:
         },
         streamed=frozenset(_streamed(templates)),
         named=tuple(read_names(names, templates)),
-        open_secrets=tuple(_open_secrets(names, templates)),
+        open_secrets=tuple(read_open_secrets(names, templates)),
         timers=tuple(
             _timer(names, stack, id_, resource.get("Properties", {}))
             for stack, id_, resource in resources_of(templates, "AWS::Scheduler::Schedule")
@@ -163,34 +157,24 @@ def _table_name(names: SymbolicNames, stack: str, properties: Mapping[str, Any])
     return f"{database}.{names.text(stack, properties.get('TableInput', {}).get('Name', ''))}"
 
 
-def _located(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str]]:
-    """Yield the tables whose data are in S3, with where they are."""
-    for stack, _, resource in resources_of(templates, "AWS::Glue::Table"):
+def _described(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str, str]]:
+    """Yield the tables of the datasets of jobs: the job, the table, where its data are."""
+    for stack, id_, resource in resources_of(templates, "AWS::Glue::Job"):
+        known = resource.get("Metadata", {}).get(METADATA, {})
+        for item in (*known.get("reads", []), *known.get("writes", [])):
+            if "table" in item:
+                table, uri = (names.text(stack, item[key]) for key in ("table", "uri"))
+                yield f"{stack}/{id_}", table, uri
+
+
+def _located(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str, str]]:
+    """Yield the tables whose data are in S3: the resource, the table, where its data are."""
+    for stack, id_, resource in resources_of(templates, "AWS::Glue::Table"):
         properties = resource.get("Properties", {})
         storage = properties.get("TableInput", {}).get("StorageDescriptor", {})
         location = names.text(stack, storage.get("Location", ""))
         if location:
-            yield _table_name(names, stack, properties), location
-
-
-def _open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[OpenSecret]:
-    """Yield the texts of jobs, workflows and triggers that look like secrets, by their names."""
-    for kind, of, keys in TEXTS:
-        for stack, id_, resource in resources_of(templates, kind):
-            properties = resource.get("Properties", {})
-            excused = resource.get("Metadata", {}).get(METADATA, {}).get("notSecret", {})
-            actions = properties.get("Actions", [])
-            for part in (properties, *(actions if isinstance(actions, list) else ())):
-                for texts in (part.get(key) for key in keys):
-                    for name, value in texts.items() if isinstance(texts, Mapping) else ():
-                        # Of an intrinsic only the form tells: what its name means is not in it.
-                        is_shown = (
-                            shows_secret(name, value)
-                            if isinstance(value, str)
-                            else shows_secret("", names.text(stack, value))
-                        )
-                        if is_shown and name not in excused:
-                            yield OpenSecret(f"{stack}/{id_}", of, name)
+            yield f"{stack}/{id_}", _table_name(names, stack, properties), location
 
 
 def _is_known(properties: Mapping[str, Any]) -> bool:
@@ -237,8 +221,21 @@ def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRu
             arn = names.text(stack, target.get("Arn", "")) if isinstance(target, Mapping) else ""
             _, glue, workflow = arn.partition(":workflow/")
             if glue and ":glue:" in arn:
-                folders = tuple(_arrivals(names, stack, properties.get("EventPattern")))
-                yield EventRule(f"{stack}/{id_}", workflow, folders)
+                given = properties.get("EventPattern")
+                folders = tuple(_arrivals(names, stack, given))
+                pattern = _resolved(names, stack, given) if isinstance(given, Mapping) else {}
+                yield EventRule(f"{stack}/{id_}", workflow, folders, pattern)
+
+
+def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:
+    """Return a pattern with its references as the texts that names are compared by."""
+    if isinstance(value, list):
+        return [_resolved(names, stack, one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    if is_intrinsic(value):
+        return names.text(stack, value)
+    return {key: _resolved(names, stack, one) for key, one in value.items()}
 
 
 def _arrivals(names: SymbolicNames, stack: str, pattern: object) -> Iterator[str]:

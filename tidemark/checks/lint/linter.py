@@ -111,19 +111,32 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
         options = {bookmark_option(start.arguments) for start in one.starts}
         option = ENABLE if ENABLE in options and one.has_bookmarks else DISABLE
         text = _read(asset.source)
-        file = _original(asset.source, text, project)
+        file = _original(asset.source, text, project, job.name)
         is_local = job.command != STREAMING  # no streaming job runs here
         linted = lint_text(text, file, option, one.starts, is_local=is_local)
     findings = tuple(replace(found, file=linted.file, job=job.name) for found in linted.findings)
     return Linted(linted.file, job.name, findings)
 
 
-def _original(source: Path, text: str, project: Path) -> str:
-    """Return the file of the project that an asset is a copy of, else the asset."""
-    for file in _sources(project):
-        if file.stat().st_size == source.stat().st_size and _read(file) == text:
-            return str(file.relative_to(project))
-    return str(source)
+def _original(source: Path, text: str, project: Path, job: str) -> str:
+    """Return the file of the project that an asset is a copy of, else the asset.
+
+    Files of one content are one asset: then it is the file that is named like the job.
+    """
+    size = source.stat().st_size
+    same = [
+        file for file in _sources(project) if file.stat().st_size == size and _read(file) == text
+    ]
+    if len(same) > 1:
+        name = _words(job)
+        ends = [file for file in same if name[-len(_words(file.stem)) :] == _words(file.stem)]
+        longest = max((len(_words(file.stem)) for file in ends), default=0)
+        same = [file for file in ends if len(_words(file.stem)) == longest]
+    return str(same[0].relative_to(project)) if len(same) == 1 else str(source)
+
+
+def _words(name: str) -> list[str]:
+    return name.lower().replace("_", "-").split("-")
 
 
 def _sources(folder: Path) -> Iterator[Path]:

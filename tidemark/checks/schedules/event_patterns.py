@@ -22,6 +22,14 @@ OR = "$or"
 LOWER, UPPER = (">", ">="), ("<", "<=")  # bounds of numbers
 MOST_NUMBER = 5_000_000_000
 IGNORE_CASE = "equals-ignore-case"
+EVERY_TEXT: tuple[Mapping[str, Any], ...] = (  # what any text matches
+    {"prefix": ""},
+    {"prefix": {IGNORE_CASE: ""}},
+    {"suffix": ""},
+    {"suffix": {IGNORE_CASE: ""}},
+    {"wildcard": "*"},
+    {"exists": True},
+)
 IN_ANYTHING_BUT = ("prefix", "suffix", IGNORE_CASE, "wildcard")
 WILDCARD = re.compile(r"(?:\\[*\\]|[^\\])*", re.DOTALL)  # a backslash before * or a backslash
 MOST_CHARACTERS = 2_048  # of an event pattern
@@ -47,6 +55,8 @@ def wrong_with(pattern: object) -> str | None:
         return f"which is no event pattern: {'; '.join(faults)}"
     if not isinstance(pattern, Mapping) or not pattern.get("source"):
         return "which names no source, so that events of any service match"
+    if any(one in EVERY_TEXT for one in pattern["source"]):
+        return "whose source is any text, so that events of any service match"
     for key, value in pattern.items():
         if key not in FIELDS:
             return f"whose field {key!r} no event has"

@@ -11,7 +11,7 @@ from constructs import Construct
 from tidemark.assembly.resources import METADATA, PIPELINE_TAG
 from tidemark.checks.plain_secrets import NotSecret, reasons
 from tidemark.constructs.catalog.published_tables import create_tables
-from tidemark.constructs.governance import apply_to_all
+from tidemark.constructs.governance import apply_to_all, protect_stack
 from tidemark.constructs.graph_check import check_graph_at_synth
 from tidemark.constructs.jobs.action_options import ActionOptions
 from tidemark.constructs.jobs.connections import StageNetwork
@@ -120,6 +120,7 @@ class Workflow(Construct):
             )
         check_places(name, stack, key, watermarks, alerts, begun_by, stage, security)
         apply_to_all(self, stage)
+        protect_stack(self, stage)  # its jobs hold bookmarks
         let_services_use(self, key)
         self.name = name
         self._root = Path(root)

@@ -3,8 +3,9 @@
 The same functions serve the run itself and the question what a run would read.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote
@@ -20,8 +21,11 @@ from tidemark.local_glue.bookmarks.files import (
 )
 from tidemark.local_glue.bookmarks.globs import Exclusions
 from tidemark.local_glue.bookmarks.listing import ChooseFolders, Filters, Listing, list_files
-from tidemark.local_glue.bookmarks.path_patterns import matches_of
+from tidemark.local_glue.bookmarks.path_patterns import matches_of, root_of
 from tidemark.local_glue.runs.run_warnings import RunWarning
+
+CLOCK_TOLERANCE_MS = 300_000
+_MOST_NAMED = 3
 
 FolderOf: TypeAlias = Callable[[str], Path]
 """Returns the folder or file of this machine behind a URI."""
@@ -153,8 +157,40 @@ def read_s3_source(
     if edges is None:
         return Reading(selection.files, None, _unbookmarked_warnings(source))
     next_state = {"kind": "s3", "paths": source.own_paths, **selection.next_state.to_json()}
+    if source.exclusions:
+        next_state["exclusions"] = list(source.exclusions)
     warnings = _warnings(source, low, listing, selection.next_state)
+    if state and state.high_ms > opened_at_ms + CLOCK_TOLERANCE_MS:
+        # A later time of the late files would not help: the mark is later than all of them.
+        warnings = [found for found in warnings if found[0] is not RunWarning.OLD_FILES]
+        about = f"{source.name} is at {_moment(state.high_ms)}, and the clock says "
+        warnings.append((RunWarning.MARK_AHEAD, about + _moment(opened_at_ms)))
+    if state and low and (before := low.get("exclusions")) and before != list(source.exclusions):
+        everything = list_source(source, folder_of, predicate).files
+        if about := _no_longer_excluded(source, before, state, everything):
+            warnings.append((RunWarning.EXCLUSIONS_CHANGED, about))
     return Reading(selection.files, next_state, tuple(warnings))
+
+
+def _no_longer_excluded(
+    source: S3Source, before: Sequence[str], state: SourceState, files: Iterable[FileVersion]
+) -> str:
+    """Return the files, in words, that earlier exclusions left out and the mark now hides."""
+    found = []
+    for file in files:
+        roots = [root for path in source.paths if (root := root_of(file.path, path))]
+        if file in state.recent or not state.has_read(file) or not roots:
+            continue
+        root = max(roots, key=len)
+        relative = file.path.removeprefix(root.rstrip("/") + "/")
+        if Exclusions(before, root).matches(relative):
+            found.append(file.path)
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return ", ".join(sorted(found)[:_MOST_NAMED]) + more
+
+
+def _moment(epoch_ms: int) -> str:
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(" ", "seconds")
 
 
 def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:

@@ -56,7 +56,11 @@ class ClosedPort:
         self._opening = threading.Lock()
         self._listener = _take_listener(pid, port)
         self.is_closed = self._listener is not None
-        self._open_connections()
+        try:
+            self._open_connections()
+        except BaseException:
+            self.close()
+            raise
 
     def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Send a request to the engine and return its response.
@@ -102,20 +106,29 @@ class ClosedPort:
 
     def _open_connections(self) -> None:
         """Open the port for a moment, connect, close it, and see who else came in."""
-        if self._listener is not None:
-            self._listener.listen(CONNECTIONS)
+        made: list[http.client.HTTPConnection] = []
         try:
-            made = [self._connect() for _ in range(CONNECTIONS)]
-        finally:
-            if self._listener is not None:
-                self._listener.shutdown(socket.SHUT_RDWR)
-        if self.is_closed:
-            ours = {connection.sock.getsockname() for connection in made}
-            if _peers(self._pid, self._place[1]) - ours:
-                raise ForeignConnectionError
+            self._connect_all(made)
+        except BaseException:
+            for connection in made:
+                connection.close()
+            raise
         for connection in made:
             self._free.put(connection)
         self._count = len(made)
+
+    def _connect_all(self, made: list[http.client.HTTPConnection]) -> None:
+        if self._listener is None:
+            made.extend(self._connect() for _ in range(CONNECTIONS))
+            return
+        self._listener.listen(CONNECTIONS)
+        try:
+            made.extend(self._connect() for _ in range(CONNECTIONS))
+        finally:
+            self._listener.shutdown(socket.SHUT_RDWR)
+        ours = {connection.sock.getsockname() for connection in made}
+        if _peers(self._pid, self._place[1]) - ours:
+            raise ForeignConnectionError
 
     def _connect(self) -> http.client.HTTPConnection:
         connection = http.client.HTTPConnection(*self._place, timeout=TIMEOUT_S)

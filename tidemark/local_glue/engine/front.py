@@ -9,9 +9,10 @@ import hmac
 import http.client
 import json
 import secrets
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ from tidemark.local_glue.engine.closed_port import Answer, ClosedPort
 LOOPBACK = "127.0.0.1"
 NAMES = frozenset({LOOPBACK, "localhost", "::1"})
 LARGEST_BODY = 20_000_000
+LINGER_S, LINGER_BYTES, LINGER_READS = 1, 65_536, 64
 JSON = "application/x-amz-json-1.0"
 CORS = "access-control-"
 SENT_ON = ("authorization", "content-type", "x-amz-date", "x-amz-target", "x-amz-security-token")
@@ -103,6 +105,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True  # the body is not read
         text = json.dumps({"__type": f"com.amazon.coral.service#{NOT_ALLOWED}", "message": why})
         self._answer(status, [("content-type", JSON)], text.encode())
+        self._read_the_rest()
+
+    def _read_the_rest(self) -> None:
+        """Take what the client still sends: closing before that would discard the answer."""
+        with suppress(OSError):
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(LINGER_S)
+            for _ in range(LINGER_READS):
+                if not self.connection.recv(LINGER_BYTES):
+                    return
 
     def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         self.send_response_only(status)

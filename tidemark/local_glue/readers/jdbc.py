@@ -200,8 +200,22 @@ def _new_rows(
     )
     session.record(source.to_json(), opened_at_ms, next_state, (rows, 0), [read])
     if last is None:
+        _warn_if_all_below(frame, source, allowed)
         return frame.where(F.lit(False))
     return frame.where(_condition(frame, source, KeyRange(allowed.low, last)))
+
+
+def _warn_if_all_below(frame: DataFrame, source: JdbcSource, allowed: KeyRange) -> None:
+    """Note that the table has rows, none of them after the bookmark and none at it. One query."""
+    if allowed.low is None or allowed.high is not None or allowed.is_closed:
+        return
+    pairs = zip(source.keys, allowed.low, strict=True)
+    is_at = _all(_compare(frame, Comparison(key, "=", value)) for key, value in pairs)
+    rows, at = (
+        frame.select(*map(_column, source.keys)).agg(F.count("*"), F.count_if(is_at)).head(1)[0]
+    )
+    if rows and not at:
+        note(RunWarning.JDBC_BELOW, f"{rows:,} rows of {source.name}")
 
 
 def _capture(

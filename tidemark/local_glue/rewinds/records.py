@@ -2,6 +2,7 @@
 
     begun ──▶ done        carried out; `tidemark rewind --resume` continues one that is begun
       └─────▶ given up    everything is as it was
+    nothing to do         all was where it was to be: kept, so that `--undo` undoes no other
 
 The mark is a file of the home, so that a job run looks at nothing more than whether it is there.
 """
@@ -13,9 +14,10 @@ from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.rewinds.steps import Steps
 from tidemark.local_glue.store.database import Store
 
-BEGUN, DONE, GIVEN_UP = "begun", "done", "given up"
+BEGUN, DONE, GIVEN_UP, NOTHING = "begun", "done", "given up", "nothing to do"
 MARK = "rewind-unfinished"
 CLEARED = "rewinds"  # folder of the home: what rewinds have deleted, so that it can come back
 
@@ -26,7 +28,7 @@ class RewindRecord:
 
     Attributes:
         rewind_id: counts up.
-        state: ``begun``, ``done`` or ``given up``.
+        state: ``begun``, ``done``, ``given up`` or ``nothing to do``.
         at_ms: when it was decided on, epoch milliseconds.
         actor: who asked.
         why: as they said.
@@ -74,6 +76,15 @@ def begin(
         (BEGUN, at_ms, actor, why, undoes, json.dumps(document)),
     )
     return RewindRecord(row["rewind_id"], BEGUN, at_ms, actor, why, undoes, document)
+
+
+def note_nothing(store: Store, at_ms: int, actor: str, why: str, to: str) -> None:
+    """Record a rewind that had nothing to do."""
+    document = {"to": to, "steps": Steps().to_json()}
+    store.query(
+        "INSERT INTO rewind (state, at_ms, actor, why, document) VALUES (?, ?, ?, ?, ?)",
+        (NOTHING, at_ms, actor, why, json.dumps(document)),
+    )
 
 
 def end(store: Store, rewind_id: int, state: str) -> None:

@@ -32,6 +32,8 @@ def note_at_end(
         note(RunWarning.INIT_MISSING, name)
     elif session.has_bookmarked_source and not session.has_committed:
         note(RunWarning.COMMIT_MISSING, name)
+    elif session.opened:
+        note(RunWarning.COMMIT_BEFORE_SOURCE, ", ".join(sorted(session.opened)))
 
 
 def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:

@@ -52,6 +52,21 @@ class RunWarning(Enum):
         "are older than the bookmark are skipped, as on AWS; rename the ctx or reset the bookmark "
         "to read them"
     )
+    EXCLUSIONS_CHANGED = (
+        "{}: the exclusions of the last run left them out, those of this run do not, and they are "
+        "older than the bookmark: they are skipped, as on AWS; `touch` them, or rename the ctx or "
+        "reset the bookmark to read them"
+    )
+    MARK_AHEAD = (
+        "the bookmark of {}: a run committed while the clock was ahead, and no file is read that "
+        "is not later than that; when the clock is right, go back with `tidemark bookmark "
+        "reset JOB`, or with `tidemark rewind` to the run before"
+    )
+    COMMIT_BEFORE_SOURCE = (
+        "Job.commit came before the source {} was opened: the bookmark does not keep what was read "
+        "there, and the next run reads the same again; make Job.commit the last statement of the "
+        "job"
+    )
     OLD_FILES = (
         "{} arrived after the last run with an older modification time and will never be read; "
         "S3 would have given them the time of their arrival: `touch` them in the folder `lake` of "
@@ -79,6 +94,11 @@ class RunWarning(Enum):
     JDBC_NULLS = (
         "{} without a value in their bookmark keys are read by no run with bookmarks: fill the "
         "column, or take another key"
+    )
+    JDBC_BELOW = (
+        "{} lie below the bookmark, and the row at which it stands is gone: if the table was "
+        "emptied and loaded again, they are skipped, as on AWS; rename the ctx or reset the "
+        "bookmark to read them"
     )
     FIELD_MISSING = (
         "there is no field {} in the frame, so the step does nothing about it: compare its "

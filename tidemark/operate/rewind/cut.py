@@ -95,10 +95,14 @@ def cuts(
 def _check_has_state(facts: Facts, job: str, cuts: Sequence[Cut]) -> None:
     if cuts:
         return
-    has_run = any(run.job == job for run in facts.runs)
+    if not facts.checkpoints_of(job):
+        raise UsageError(
+            f"no run of job {job} has committed yet, so there is nothing to rewind: its next run "
+            "begins where it would begin then"
+        )
     raise UsageError(
-        f"job {job} keeps neither bookmark nor watermark, so there is nothing to rewind: "
-        + ("each of its runs reads everything" if has_run else "it has never committed")
+        f"job {job} keeps neither bookmark nor watermark, so there is nothing to rewind: each of "
+        "its runs reads everything"
     )
 
 

@@ -8,7 +8,7 @@ from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.versions import latest_bookmark
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.rewinds.carry_out import OpenTable, carry_out, take_back
-from tidemark.local_glue.rewinds.records import BEGUN, DONE, RewindRecord, rewinds
+from tidemark.local_glue.rewinds.records import BEGUN, DONE, NOTHING, RewindRecord, rewinds
 from tidemark.local_glue.rewinds.steps import BookmarkStep, Steps, WatermarkStep
 from tidemark.local_glue.store.database import Store
 
@@ -34,7 +34,7 @@ def undo(
         UsageError: there is none, it is undone already, or a job has moved on since.
     """
     records = rewinds(store)
-    record = _to_undo(records, rewind_id)
+    record = record_to_undo(records, rewind_id)
     if record.state == BEGUN:
         return take_back(home, store, open_table, record)
     steps = _as_of_now(Steps.from_json(record.document["steps"]).backwards(), record, records)
@@ -113,7 +113,12 @@ def _check_not_run_since(store: Store, record: RewindRecord, steps: Steps) -> No
             )
 
 
-def _to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRecord:
+def record_to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRecord:
+    """Return the record to undo: that of an id, without one the last that is not undone.
+
+    Raises:
+        UsageError: there is none, it is undone already, or the last rewind had nothing to do.
+    """
     undone = {one.undoes for one in records if one.state == DONE}
     if rewind_id is None:
         found = next(
@@ -127,6 +132,12 @@ def _to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRe
         )
         if found is None:
             raise UsageError("nothing was rewound here that is not undone already")
+        if records[0].state == NOTHING:
+            raise UsageError(
+                "the last rewind had nothing to rewind, so there is nothing of it to undo; "
+                f"`tidemark rewind --undo {found.rewind_id}` undoes rewind {found.rewind_id}, the "
+                "one before it, which `tidemark rewind --list` shows"
+            )
         return found
     found = next((one for one in records if one.rewind_id == rewind_id), None)
     if found is None:

@@ -269,6 +269,12 @@ def a_job_writes_what_starts_its_workflow(template, start, trigger) -> None:
     job.setdefault("Metadata", {}).setdefault(METADATA, {})["writes"] = [{"uri": "s3://here/a/"}]
 
 
+def table_at(name, location):
+    described = {"Name": name, "StorageDescriptor": {"Location": location}}
+    properties = {"DatabaseName": "sales", "TableInput": described}
+    return {"Type": "AWS::Glue::Table", "Properties": properties}
+
+
 # What a hand can do to a valid template: the rule that must find it, given template, start trigger
 # and one conditional trigger.
 BROKEN = {
@@ -321,6 +327,9 @@ BROKEN = {
     "table-without-waiting": a_job_uses_what_is_crawled_beside_it,
     "crawled-twice": two_crawlers_describe_one_folder,
     "crawled-and-declared": a_crawler_describes_what_a_table_declares,
+    "nested-tables": lambda t, start, trigger: t["Resources"].update(
+        Outer=table_at("outer", "s3://nested/"), Inner=table_at("inner", "s3://nested/in/")
+    ),
     "table-not-created": a_job_uses_a_table_that_nothing_creates,
 }
 

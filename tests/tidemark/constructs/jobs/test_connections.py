@@ -166,3 +166,25 @@ def test_options_of_pip_do_not_lead_to_a_public_index(declared, modules, option)
 
     with pytest.raises(JobDefinitionError, match="asks a public index of packages"):
         declared.add(pipeline, python_modules=modules, glue_arguments=arguments)
+
+
+@pytest.mark.parametrize("by_override", [False, True])
+def test_a_connection_with_a_password_in_clear_is_refused(declared, by_override):
+    from aws_cdk import aws_glue as glue
+
+    properties = {"JDBC_CONNECTION_URL": "jdbc:postgresql://db/air", "USERNAME": "me"}
+    database = glue.CfnConnection(
+        declared.stack,
+        "Database",
+        catalog_id=declared.stack.account,
+        connection_input=glue.CfnConnection.ConnectionInputProperty(
+            connection_type="JDBC",
+            connection_properties=properties if by_override else {**properties, "PASSWORD": "x7"},
+        ),
+    )
+    if by_override:
+        database.add_property_override("ConnectionInput.ConnectionProperties.PASSWORD", "x7")
+    declared.add(declared.pipeline(), connections=[database])
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        declared.stack.node.root.synth()

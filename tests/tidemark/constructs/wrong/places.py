@@ -109,23 +109,23 @@ WRONG = {
     ),
     "event numeric of texts": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"numeric": ["x"]}]}}),
-        "whose 'n' has numeric ['x'], which is one or two pairs like",
+        "['x'] is nothing for numeric; allowed: a list like",
     ),
     "event numeric without a number": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"numeric": [">", "1"]}]}}),
-        "which is one or two pairs like",
+        "is nothing for numeric; allowed: a list like",
     ),
     "event numeric operator": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"numeric": ["=>", 1]}]}}),
-        "which is one or two pairs like",
+        "is nothing for numeric; allowed: a list like",
     ),
     "event exists text": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"exists": "yes"}]}}),
-        "whose 'n' has exists 'yes', which is true or false",
+        "'yes' is nothing for exists; allowed: true or false",
     ),
     "event two filters in one": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"prefix": "x", "suffix": "y"}]}}),
-        "whose 'n' has 2 filters in one; each stands in a dict of its own",
+        "detail.n has {'prefix': 'x', 'suffix': 'y'}; allowed: one of prefix",
     ),
     "event null, which the CDK drops": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [None, "x"]}}),
@@ -133,7 +133,7 @@ WRONG = {
     ),
     "event filter empty": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{}]}}),
-        "whose 'n' has 0 filters in one",
+        "detail.n has {}; allowed: one of prefix",
     ),
     "run property with NUL in its name": (
         lambda w: w.given(run_properties={"a\0": "x"}),

@@ -58,7 +58,7 @@ WRONG = {
     "oe str": (lambda w: tc.OnEvent("x"), "OnEvent has pattern 'x', which is no event pattern"),
     "oe empty": (
         lambda w: tc.OnEvent({}),
-        "OnEvent has pattern {}, which names no source, so that events",
+        "OnEvent has pattern {}, which is no event pattern: the pattern is {}; allowed: an object",
     ),
     "oe nosource": (
         lambda w: tc.OnEvent({"detail-type": ["x"]}),
@@ -128,11 +128,11 @@ WRONG = {
     ),
     "oe unknown filter": (
         lambda w: tc.OnEvent({"source": [{"prefx": "acme"}]}),
-        "is matched by prefx, which is none",
+        "which is no event pattern: source has {'prefx': 'acme'}; allowed: one of prefix",
     ),
     "oe nan": (
         lambda w: tc.OnEvent({"source": ["acme"], "detail": {"x": [float("nan")]}}),
-        "which is no JSON",
+        "detail.x has nan; allowed: ",
     ),
 }
 # What looks wrong and is not.

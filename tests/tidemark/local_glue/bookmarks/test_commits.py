@@ -288,6 +288,7 @@ def test_home_that_cannot_be_written_fails_the_run_before_it_reads(glue, monkeyp
     with tempfile.TemporaryDirectory() as folder:  # below the tmp_path of root no one else can look
         Path(folder).chmod(0o755)
         home = Home.open(Path(folder) / "home")
+        home.root.chmod(0o755)  # another user, who may only look, stands for the owner
         monkeypatch.setenv("TIDEMARK_HOME", str(home.root))
         initialised(glue).commit()
 

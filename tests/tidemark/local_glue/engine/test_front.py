@@ -7,12 +7,16 @@ import json
 import socket
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from tidemark.errors import TidemarkError
+from tidemark.local_glue import dynamodb
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.engine import closed_port
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.watermark_tables import watermark_table
 
@@ -45,15 +49,26 @@ def endpoint(tmp_path, monkeypatch):
         yield url
 
 
+@pytest.fixture
+def engines(monkeypatch):
+    """Return the connections to each engine that a test starts."""
+    made = []
+
+    def record(*arguments):
+        made.append(closed_port.ClosedPort(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(dynamodb, "ClosedPort", record)
+    return made
+
+
 def ask(url, headers=LIST, path=None, method="POST", body=b"{}"):
     place = urlsplit(url)
-    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
-    connection.request(method, place.path if path is None else path, body, headers)
-    answer = connection.getresponse()
-    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}
-    text = answer.read().decode()
-    connection.close()
-    return *found, text
+    with closing(http.client.HTTPConnection(place.hostname, place.port, timeout=60)) as connection:
+        connection.request(method, place.path if path is None else path, body, headers)
+        answer = connection.getresponse()
+        found = {name.lower(): value for name, value in answer.getheaders()}
+        return answer.status, found, answer.read().decode()
 
 
 def engine_places(pid):
@@ -144,3 +159,55 @@ def test_requests_that_the_engine_closes_its_connection_after_do_not_use_it_up(e
         ask(endpoint, body=body)
 
     assert ask(endpoint)[0] == 200
+
+
+def test_connections_that_broke_are_made_anew_and_the_port_is_closed_again(
+    engines, endpoint, tmp_path
+):
+    (engine,) = engines
+    broken = [engine._free.get() for _ in range(closed_port.CONNECTIONS)]
+    for connection in broken:
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        engine._free.put(connection)
+
+    statuses = [ask(endpoint)[0] for _ in range(closed_port.CONNECTIONS + 1)]
+
+    assert statuses[-1] == 200
+    listening, _ = engine_places(engine_pid(tmp_path / "home"))
+    assert not listening
+
+
+def test_where_the_kernel_does_not_close_the_port_the_front_works_as_well(
+    engines, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
+    monkeypatch.setattr(closed_port, "_take_listener", lambda pid, port: None)
+
+    with dynamodb_endpoint(Home.open(tmp_path / "home")) as url:
+        assert not engines[0].is_closed
+        assert ask(url)[0] == 200
+        ((address, _),) = engine_places(engine_pid(tmp_path / "home"))[0]
+        assert address.startswith("127.")
+        assert address != "127.0.0.1"
+
+
+def test_an_engine_that_another_process_reached_first_is_ended(tmp_path, monkeypatch):
+    monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
+    others = []
+    real = closed_port.ClosedPort._connect
+
+    def connect(self):
+        others.append(real(self))  # stands for another process, which the engine has answered
+        return real(self)
+
+    monkeypatch.setattr(closed_port.ClosedPort, "_connect", connect)
+
+    with (
+        pytest.raises(TidemarkError, match="another program connected to the embedded DynamoDB"),
+        dynamodb_endpoint(Home.open(tmp_path / "home")),
+    ):
+        pass
+
+    assert not list((tmp_path / "home" / "dynamodb").glob("*.pid"))
+    for connection in others:
+        connection.close()

@@ -198,6 +198,35 @@ def test_deleted_rows_do_not_move_the_bookmark_back(make_table, read, start_job)
     assert numbers(read(orders, **by("N"))) == [10]
 
 
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_a_table_that_was_loaded_again_below_the_bookmark_is_told(
+    make_table, read, start_job, warnings, order
+):
+    sign = 1 if order == "asc" else -1
+    orders = make_table("N INT, M INT")
+    options = by("N", "M", jobBookmarkKeysSortOrder=order)
+    orders.insert(f"{10 * sign}, 1", f"{20 * sign}, 1")
+    first = start_job()
+    assert len(read(orders, **options)) == 2
+    first.commit()
+    orders.execute(f"DELETE FROM {orders.name} WHERE N = {10 * sign}")  # noqa: S608
+    start_job().commit()
+    start_job()
+    assert read(orders, **options) == []
+    assert warnings() == []
+    orders.execute(f"DELETE FROM {orders.name}")  # noqa: S608
+    start_job()
+    assert read(orders, **options) == []
+    assert warnings() == []
+
+    orders.insert(f"{1 * sign}, 1", f"{2 * sign}, 1")
+    start_job()
+
+    assert read(orders, **options) == []
+    (warning,) = warnings()
+    assert warning.startswith("2 rows of orders lie below the bookmark")
+
+
 @pytest.mark.rule(
     "JDBC sources",
     source="INFER",

@@ -372,6 +372,13 @@ def test_a_job_without_state_cannot_be_rewound(facts):
         plan_rewind(replace(facts, tracks=facts.tracks[1:]), ["ingest"], to("jr_i1"))
 
 
+def test_a_job_that_never_committed_is_called_so(facts):
+    rest = [one for one in facts.checkpoints if not one.run_id.startswith("jr_i")]
+
+    with pytest.raises(UsageError, match="no run of job ingest has committed yet"):
+        plan_rewind(replace(facts, tracks=facts.tracks[1:], checkpoints=rest), ["ingest"], to("b"))
+
+
 def test_more_watermarks_than_a_transaction_moves_are_refused_before_anything_is(facts):
     by_source = [
         Track(

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.checks.schedules.event_matching import matches
 from tidemark.checks.schedules.event_patterns import faults_of_pattern
 from tidemark.local_glue.port.emulated.topics import is_topic
 from tidemark.local_glue.port.entities import Entity, Kind, list_entities
 from tidemark.local_glue.port.eventbridge.documents import S3, Event
-from tidemark.local_glue.port.eventbridge.patterns import matches
 from tidemark.local_glue.store.database import Store
 
 DEFAULT_BUS = "default"

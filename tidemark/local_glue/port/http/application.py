@@ -18,6 +18,7 @@ from tidemark.local_glue.port.http.error_replies import error_reply
 from tidemark.local_glue.port.http.forward import forward
 from tidemark.local_glue.port.http.other_services import OtherServices
 from tidemark.local_glue.port.http.routes import HOME, operation_of, service_of, why_refused
+from tidemark.local_glue.port.http.server import FOREIGN
 from tidemark.local_glue.port.http.services import IDENTITY, OPERATIONS, call, unsupported
 from tidemark.local_glue.port.protocol import json_protocol, query_protocol
 from tidemark.local_glue.port.protocol.answers import json_answer
@@ -46,10 +47,11 @@ class Application:
         engine: Engine,
         home: Home,
         region: str,
-        hosts: frozenset[str] | None,
+        hosts: frozenset[str],
         secret: str,
         others: OtherServices | None = None,
         wants_objects: threading.Event | None = None,
+        any_user: bool = False,
     ) -> None:
         """Serve an engine.
 
@@ -57,9 +59,10 @@ class Application:
             engine: which does what is asked for.
             home: whose lake S3 is.
             region: of its buckets.
-            hosts: the names by which the port is reached; None if any may be.
+            hosts: the names by which the port is reached.
             secret: which commands of the home know.
             others: the services beside these; None forwards none.
+            any_user: whether other users of this machine are answered too.
             wants_objects: set while somebody wants to know of objects that are put; None: never.
         """
         self._secret = secret
@@ -68,6 +71,7 @@ class Application:
         self._s3 = S3(home, region, self._tell_of_object, wants)
         self._others = others or OtherServices(home, {})
         self._hosts = hosts
+        self._any_user = any_user
 
     def __call__(
         self, environ: Mapping[str, Any], start_response: StartResponse
@@ -93,7 +97,8 @@ class Application:
     def _reply(
         self, environ: Mapping[str, Any], headers: Mapping[str, str], request_id: str
     ) -> Reply:
-        if why := why_refused(headers, self._hosts):
+        foreign = None if self._any_user else environ.get(FOREIGN)
+        if why := why_refused(headers, self._hosts) or foreign:
             return reply(403, "text/plain", why.encode())
         service = service_of(headers, environ.get("QUERY_STRING", ""))
         try:

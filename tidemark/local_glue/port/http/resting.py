@@ -14,7 +14,8 @@ from tidemark.local_glue.commands import region
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.application import Application
-from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, listening
+from tidemark.local_glue.port.http.routes import LOOPBACK_NAMES
+from tidemark.local_glue.port.http.server import LOOPBACK, listening
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.active import RUNNING, STOPPING
 from tidemark.local_glue.port.runs.runner import Runner

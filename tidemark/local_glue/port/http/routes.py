@@ -4,9 +4,15 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.h
 """
 
 import re
-from collections.abc import Mapping
+import socket
+from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qs, urlsplit
 
+from tidemark.errors import UsageError, show
+
+LOOPBACK_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
+EVERYWHERE = frozenset(("0.0.0.0", "::"))  # noqa: S104 (compared with, not bound)
+HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|[0-9a-f]*:[0-9a-f:.]*:[0-9a-f:.]*")
 SCOPE = re.compile(r"Credential=[^/,\s]*/\d{8}/[^/,\s]*/(?P<service>[^/,\s]+)/aws4_request")
 HOME = "tidemark"  # what commands of the home ask for
 TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs", "AWSEvents": "events", "Tidemark": HOME}
@@ -32,12 +38,45 @@ def service_of(headers: Mapping[str, str], query: str) -> str:
     return match["service"] if match else "s3"
 
 
+def names_of_port(host: str, further: Iterable[str]) -> frozenset[str]:
+    """Return the hosts that a request to a port may name.
+
+    A web page whose name leads to the port (DNS rebinding) sends its own name as Host, so names
+    that nobody gave are refused, also where other machines reach the port.
+
+    Args:
+        host: the address at which the port listens.
+        further: names by which clients reach it.
+
+    Raises:
+        UsageError: the port listens at every address, and no name is given, or one is none.
+    """
+    names = {_host_name(name) for name in further}
+    if host in EVERYWHERE and not names:
+        raise UsageError(
+            f"--host {host} listens at every address of this machine, and requests may name only "
+            "hosts that are given; name those that clients use: --allow-host NAME, such as "
+            f"{socket.gethostname()} or this machine's IP address"
+        )
+    return frozenset(LOOPBACK_NAMES | names | {host.lower()} - EVERYWHERE)
+
+
+def _host_name(word: str) -> str:
+    name = word.strip().lower().strip("[]")
+    if not HOST_NAME.fullmatch(name):
+        raise UsageError(
+            f"--allow-host is {show(word)}; allowed: the name or IP address of a host, without a "
+            "port and without a wildcard, such as glue.example.com"
+        )
+    return name
+
+
 def operation_of(headers: Mapping[str, str]) -> str:
     """Return the operation that the target of a request names."""
     return headers.get("x-amz-target", "").rpartition(".")[2]
 
 
-def why_refused(headers: Mapping[str, str], hosts: frozenset[str] | None) -> str | None:
+def why_refused(headers: Mapping[str, str], hosts: frozenset[str]) -> str | None:
     """Return why a request is not answered; None if it is.
 
     Web pages that a browser on this machine shows could reach the port. Their requests carry an
@@ -45,13 +84,13 @@ def why_refused(headers: Mapping[str, str], hosts: frozenset[str] | None) -> str
 
     Args:
         headers: of the request, with lower-case names.
-        hosts: the names by which the port is reached; None if any may be.
+        hosts: the names by which the port is reached.
     """
     if "origin" in headers or "sec-fetch-site" in headers:
         return "requests of web pages are not answered"
     host = headers.get("host", "")
     name = urlsplit(f"//{host}").hostname or ""
-    is_known = hosts is None or name in hosts or name.endswith(".localhost")  # a bucket's name
-    if hosts is not None and not is_known:
+    is_known = name in hosts or name.endswith(".localhost")  # a bucket's name
+    if not is_known:
         return f"the host {host!r} is not this machine; allowed: {', '.join(sorted(hosts))}"
     return None

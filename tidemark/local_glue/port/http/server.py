@@ -19,9 +19,10 @@ from waitress.server import TcpWSGIServer
 from waitress.task import WSGITask
 
 from tidemark.errors import UsageError
+from tidemark.local_glue.port.http.peers import why_not_ours
 
 LOOPBACK = "127.0.0.1"
-LOOPBACK_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
+FOREIGN = "tidemark.foreign"  # of the environment: why a client is not of this user
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MOST_CONNECTIONS = 500
 ROOM = 50  # connections that are closed at once where there are that many
@@ -93,7 +94,8 @@ class _Task(WSGITask):  # type: ignore[misc] # waitress has no types
 
     def get_environment(self) -> dict[str, Any]:
         """Return the environment of WSGI."""
-        return {**super().get_environment(), "wsgi.file_wrapper": _File}
+        found = super().get_environment()
+        return {**found, "wsgi.file_wrapper": _File, FOREIGN: self.channel.why_not_ours(found)}
 
     def build_response_header(self) -> bytes:
         """Return the head of the response."""
@@ -108,6 +110,16 @@ class _Task(WSGITask):  # type: ignore[misc] # waitress has no types
 class _Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
     parser_class = _Parser
     task_class = _Task
+    is_ours = False
+
+    def why_not_ours(self, environ: dict[str, Any]) -> str | None:
+        """Return why the client is not of this user; None if it is."""
+        if self.is_ours:  # as long as the connection stands
+            return None
+        place = environ["REMOTE_ADDR"], int(environ["REMOTE_PORT"]), int(environ["SERVER_PORT"])
+        why = why_not_ours(*place)
+        self.is_ours = why is None
+        return why
 
     def handle_close(self) -> None:
         """Close the connection, and the file that an unfinished body is in."""

@@ -21,7 +21,8 @@ from tidemark.local_glue.port.eventbridge.log import LOG, Events
 from tidemark.local_glue.port.eventbridge.rules import Rules
 from tidemark.local_glue.port.http.application import Application
 from tidemark.local_glue.port.http.other_services import OtherServices
-from tidemark.local_glue.port.http.server import LOOPBACK, LOOPBACK_NAMES, listening
+from tidemark.local_glue.port.http.routes import LOOPBACK_NAMES
+from tidemark.local_glue.port.http.server import LOOPBACK, listening
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.recovery import go_on
 from tidemark.local_glue.port.runs.runner import Runner
@@ -40,6 +41,8 @@ class Options:
     Attributes:
         host: the address; anything but loopback is reached by other machines.
         port: its number, 0 for a free one.
+        any_user: whether it answers other users of this machine too.
+        names: the hosts that a request may name, from `routes.names_of_port`.
         jvms: where job runs borrow their JVMs.
         observe: called in the engine's thread with each run whose final state was recorded.
         on_start: called in the engine's thread with each run that was recorded as RUNNING.
@@ -56,6 +59,8 @@ class Options:
 
     host: str = LOOPBACK
     port: int = 0
+    names: frozenset[str] = LOOPBACK_NAMES
+    any_user: bool = False
     jvms: Jvms = NO_JVMS
     observe: Callable[[JobRun], None] = lambda _: None
     on_start: Callable[[JobRun], None] = lambda _: None
@@ -90,9 +95,15 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         bus = Rules(wants_objects), others.topics
         open_glue = partial(_open, home, options, events, port, bus)
         with Engine(open_glue, options.on_death) as engine:
-            hosts = LOOPBACK_NAMES if options.host in LOOPBACK_NAMES else None
             application = Application(
-                engine, home, region(), hosts, port.secret, others, wants_objects
+                engine,
+                home,
+                region(),
+                options.names,
+                port.secret,
+                others,
+                wants_objects,
+                any_user=options.any_user,
             )
             listener.serve(application)
             try:

@@ -9,8 +9,8 @@ from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidemark.checks.schedules.event_matching import OPERATORS, matches
 from tidemark.checks.schedules.event_patterns import OPERANDS, faults_of_pattern, wrong_with
-from tidemark.local_glue.port.eventbridge.patterns import OPERATORS, matches
 
 EVENT = {
     "source": "aws.s3",

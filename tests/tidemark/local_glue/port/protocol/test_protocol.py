@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.waiting import BOUND_S
-from tidemark.local_glue.port.http.routes import service_of, why_refused
+from tidemark.errors import UsageError
+from tidemark.local_glue.port.http.routes import names_of_port, service_of, why_refused
 from tidemark.local_glue.port.http.services import OPERATIONS
 from tidemark.local_glue.port.protocol.constraints import faults_of
 from tidemark.local_glue.port.protocol.models import find_operation
@@ -87,8 +88,8 @@ def test_requests_of_web_pages_are_refused(port, headers):
     assert post(port, b'{"JobName": "none"}', **headers)[0] == 403
 
 
-def test_a_host_is_any_where_the_port_is_open_to_others():
-    assert why_refused({"host": "10.0.0.7:4566"}, None) is None
+def test_a_host_at_another_address_is_named_by_it():
+    assert why_refused({"host": "10.0.0.7:4566"}, names_of_port("10.0.0.7", [])) is None
     assert why_refused({"host": "[::1]:4566"}, frozenset(("::1",))) is None
 
 
@@ -120,3 +121,33 @@ def test_no_request_breaks_the_checks(operation_name, data):
     request = data.draw(st.dictionaries(names, JSON, max_size=4))
 
     assert all(isinstance(fault, str) for fault in faults_of(operation, request))
+
+
+@pytest.mark.parametrize(
+    ("host", "further", "named"),
+    [
+        ("10.0.0.7", [], "10.0.0.7"),
+        ("10.0.0.7", [], "localhost"),
+        ("0.0.0.0", ["Glue.Example.com"], "glue.example.com"),  # noqa: S104
+        ("0.0.0.0", ["10.0.0.7"], "10.0.0.7"),  # noqa: S104
+        ("::", ["[fe80::1]"], "[fe80::1]"),
+        ("127.0.0.2", [], "127.0.0.2"),
+    ],
+)
+def test_the_hosts_that_are_given_may_be_named_and_others_may_not(host, further, named):
+    hosts = names_of_port(host, further)
+
+    assert why_refused({"host": f"{named}:4566"}, hosts) is None
+    assert "evil.example" in (why_refused({"host": "evil.example"}, hosts) or "")
+    assert why_refused({"host": "0.0.0.0:4566"}, hosts)
+
+
+def test_a_port_at_every_address_needs_a_name():
+    with pytest.raises(UsageError, match=r"every address.*--allow-host NAME"):
+        names_of_port("0.0.0.0", [])  # noqa: S104
+
+
+@pytest.mark.parametrize("word", ["", "*", "*.example.com", "a b", "host:4566", "http://host"])
+def test_a_name_that_is_not_of_a_host_is_refused(word):
+    with pytest.raises(UsageError, match=r"--allow-host is .*without a port"):
+        names_of_port("0.0.0.0", [word])  # noqa: S104

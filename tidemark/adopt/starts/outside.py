@@ -1,0 +1,160 @@
+"""Translates what starts jobs from outside Glue: schedules of EventBridge Scheduler: pure.
+
+Sources: https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html,
+https://docs.aws.amazon.com/scheduler/latest/APIReference/API_GetSchedule.html
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.adopt.model import Difference, Resource
+from tidemark.adopt.reading import shown
+from tidemark.checks.schedules.schedules import Schedule
+from tidemark.errors import ScheduleError
+
+GLUE_CALLS = {"startjobrun": "JobName", "startworkflowrun": "Name"}
+STOP = "disable it before the step that starts the new pipeline (aws scheduler update-schedule)"
+DECLARE = f"{STOP}; declare in starts= what is to start the new pipeline instead"
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """What a pipeline has of the old.
+
+    Attributes:
+        jobs: names of the old jobs that are read, declared or not.
+        workflow: name of the workflow that is adopted as a whole, or None.
+        workflows: names of all workflows that start one of the jobs.
+        only_first: the old job that the pipeline starts with, if it is the only one.
+    """
+
+    jobs: frozenset[str]
+    workflow: str | None
+    workflows: frozenset[str]
+    only_first: str | None
+
+
+@dataclass
+class Outside:
+    """What starts from outside say.
+
+    Attributes:
+        schedules: what can be declared: cron expressions, each with its time zone.
+        differences: what cannot, and what is not the same.
+    """
+
+    schedules: list[tuple[str, str]] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+
+
+def outside_of(
+    schedules: Iterable[Resource], other_rules: Iterable[Resource], adopted: Adopted
+) -> Outside:
+    """Return which schedules start the pipeline, and what is to be known of every other start.
+
+    Args:
+        schedules: of EventBridge Scheduler, as GetSchedule has them. One that starts another job
+            or workflow says nothing of this pipeline.
+        other_rules: rules of EventBridge whose target is no workflow; `Target` has its ARN.
+        adopted: what the pipeline has.
+    """
+    found = Outside()
+    for schedule in schedules:
+        _add(found, schedule, adopted)
+    for rule in other_rules:
+        found.differences.append(_unknown(f"rule {rule['Name']}", rule.get("Target"), "the rule"))
+    return found
+
+
+def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
+    group = schedule.get("GroupName") or "default"
+    of = f"schedule {group}/{schedule['Name']}"
+    target = schedule.get("Target") or {}
+    key = _glue_key(target.get("Arn"))
+    if key is None:
+        found.differences.append(_unknown(of, target.get("Arn"), "the schedule"))
+        return
+    given = _input(target.get("Input"))
+    started = given.get(key) if isinstance(given, Mapping) else None
+    if not isinstance(started, str):
+        why = f"its input does not say {key}, so it cannot be known what it starts"
+        found.differences.append(Difference(of, ("Target", "Input"), None, why, DECLARE))
+        return
+    if started not in (adopted.jobs if key == "JobName" else adopted.workflows):
+        return
+    expression = str(schedule.get("ScheduleExpression"))
+    zone = str(schedule.get("ScheduleExpressionTimezone") or "UTC")
+    problem = _why_not(schedule, key, started, adopted, expression, zone)
+    if problem:
+        found.differences.append(
+            Difference(of, ("ScheduleExpression",), f"{expression} in {zone}", problem, DECLARE)
+        )
+        return
+    if (expression, zone) not in found.schedules:
+        found.schedules.append((expression, zone))
+    why = "the new pipeline has it in starts=; the old one goes on until it is disabled"
+    found.differences.append(Difference(of, ("State",), "ENABLED", why, STOP))
+    found.differences += _details(of, schedule, {k: v for k, v in given.items() if k != key})
+
+
+def _why_not(
+    schedule: Resource, key: str, started: str, adopted: Adopted, expression: str, zone: str
+) -> str | None:
+    """Return why a schedule that starts a job or the workflow cannot be declared."""
+    if schedule.get("State", "ENABLED") != "ENABLED":
+        return "it is disabled, so it starts nothing"
+    if key == "JobName" and started != adopted.only_first:
+        return f"it starts the job {started}, and a pipeline starts with all its first jobs"
+    if key == "Name" and started != adopted.workflow:
+        return f"it starts the workflow {started}, of which only named jobs are adopted"
+    try:
+        Schedule(expression, zone)
+    except ScheduleError as error:
+        return str(error)
+    return None
+
+
+def _details(of: str, schedule: Resource, rest: Mapping[str, Any]) -> list[Difference]:
+    """Return what a declared schedule has and `Schedule` has not."""
+    window = schedule.get("FlexibleTimeWindow") or {}
+    found: list[Difference] = []
+    if window.get("Mode", "OFF") != "OFF":
+        minutes = str(window.get("MaximumWindowInMinutes"))
+        why = "a pipeline starts at the minute, and not within a window"
+        path = ("FlexibleTimeWindow", "MaximumWindowInMinutes")
+        found.append(Difference(of, path, minutes, why, "set another minute, if that matters"))
+    for key in ("StartDate", "EndDate"):
+        if schedule.get(key):
+            why = "a schedule of a pipeline has no first or last day"
+            do = "deploy the change of starts= on that day"
+            found.append(Difference(of, (key,), str(schedule[key]), why, do))
+    parts: list[tuple[tuple[str, ...], Any]] = []
+    for key, value in rest.items():
+        inner = value.items() if isinstance(value, Mapping) and value else ()
+        parts += [((key, str(name)), one) for name, one in inner] or [((key,), value)]
+    why = "a schedule of a pipeline gives its runs nothing"
+    do = "set it in the job: arguments=, started=ActionOptions(...) or runtime="
+    for name, one in parts:
+        found.append(Difference(of, ("Target", "Input", *name), shown(name, one), why, do))
+    return found
+
+
+def _glue_key(arn: object) -> str | None:
+    """Return which key of the input of a universal target says what it starts."""
+    _, is_glue, call = str(arn or "").lower().partition(":aws-sdk:glue:")
+    return GLUE_CALLS.get(call) if is_glue else None
+
+
+def _input(text: object) -> Any:
+    try:
+        return json.loads(str(text))
+    except ValueError:
+        return None
+
+
+def _unknown(of: str, arn: object, what: str) -> Difference:
+    why = "what its target does cannot be read here, so it may start one of the old jobs"
+    do = f"see what the target does; if it starts an old job, disable {what} with the old starts"
+    return Difference(of, ("Target", "Arn"), shown(("Arn",), arn), why, do)
