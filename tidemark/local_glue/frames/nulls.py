@@ -11,6 +11,7 @@ from pyspark.sql.types import ArrayType, DataType, NullType, StructType
 
 from tidemark.local_glue.frames.choices import ELEMENT, Choice, Steps, Value, values_of
 from tidemark.local_glue.frames.fields import edited
+from tidemark.local_glue.frames.own_queries import own_query
 
 
 def without_null_fields(frame: DataFrame) -> tuple[DataFrame, list[Steps]]:
@@ -24,7 +25,8 @@ def without_null_fields(frame: DataFrame) -> tuple[DataFrame, list[Steps]]:
     unknown = [(steps, has) for steps, has in fields if has is not None]
     null = [steps for steps, has in fields if has is None]
     if unknown:
-        counts = source.agg(F.count(F.lit(1)), *[F.max(has) for _, has in unknown]).collect()[0]
+        with own_query(source.sparkSession):
+            counts = source.agg(F.count(F.lit(1)), *[F.max(has) for _, has in unknown]).collect()[0]
         found = [steps for (steps, _), has in zip(unknown, counts[1:], strict=True) if not has]
         null = [*null, *(found if counts[0] else [])]
     return edited(frame, dict.fromkeys(null, lambda _: [])), null

@@ -40,13 +40,18 @@ public final class JsonKinds {
      * one with parts the letters, the most digits of an integer, the fields and the elements.
      *
      * The letters: i int, l long, n an integer beyond long, d double, b boolean, s string, o object,
-     * a array, z null, ? not in every object (of a field).
+     * a array, z null, ? not in every object (of a field), + more than one value (of a text).
      */
     public static String kinds(String text) {
         try {
             Kinds found = new Kinds();
             JsonParser parser = FACTORY.createParser(withoutMark(text));
+            int values = 0;
             for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                values++;
+                if (values == 2) {
+                    found.has('+');
+                }
                 if (token == JsonToken.START_ARRAY) {
                     token = parser.nextToken();
                     while (token != JsonToken.END_ARRAY) {
@@ -67,6 +72,49 @@ public final class JsonKinds {
         } catch (IOException error) {
             return BROKEN;
         }
+    }
+
+    /**
+     * Returns whether a text has at most one value, so that Spark's reader of JSON leaves nothing out.
+     *
+     * Of a text whose first value is broken that reader itself says so.
+     */
+    public static boolean isOne(String text) {
+        boolean hasFirst = false;
+        try {
+            JsonParser parser = FACTORY.createParser(withoutMark(text));
+            parser.nextToken();
+            parser.skipChildren();
+            hasFirst = true;
+            return parser.nextToken() == null;
+        } catch (IOException error) {
+            return !hasFirst;
+        }
+    }
+
+    /**
+     * Returns the records of a text as an array; where a value after the first is no record, what is
+     * left from there, which is no JSON object either.
+     */
+    public static String separated(String text) {
+        if (isOne(text)) {
+            return text;
+        }
+        String all = withoutMark(text);
+        long end = 0;
+        try {
+            JsonParser parser = FACTORY.createParser(all);
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                if (token != JsonToken.START_OBJECT && token != JsonToken.START_ARRAY) {
+                    throw new JsonParseException(parser, "a record is no object");
+                }
+                parser.skipChildren();
+                end = parser.getCurrentLocation().getCharOffset();
+            }
+        } catch (IOException error) {
+            return all.substring((int) end);
+        }
+        return marked(all, "");
     }
 
     private static void addRecord(Kinds found, JsonParser parser, JsonToken token) throws IOException {
@@ -153,7 +201,7 @@ public final class JsonKinds {
 
     /** The kinds of values at one path. */
     private static final class Kinds {
-        private static final String LETTERS = "ilndbsoaz?";
+        private static final String LETTERS = "ilndbsoaz?+";
 
         private int kinds = 0;
         private int digits = 0;

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.local_glue.frames.choices import Choice, Value, built, quoted, type_name
+from tidemark.local_glue.frames.own_queries import own_query
 from tidemark.local_glue.readers.misread import csv_does_not_parse, refusing
 
 OTHER_LENGTH = "line of another length"
@@ -63,7 +64,8 @@ def _mixed(frame: DataFrame, misfits: Mapping[str, Column]) -> set[str]:
     """Return the columns with a text that is not of their type."""
     if not misfits:
         return set()
-    found = frame.agg(*[F.max(one.isNotNull()) for one in misfits.values()]).collect()[0]
+    with own_query(frame.sparkSession):
+        found = frame.agg(*[F.max(one.isNotNull()) for one in misfits.values()]).collect()[0]
     return {name for name, has in zip(misfits, found, strict=True) if has}
 
 

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from tidemark.local_glue.bookmarks.session import folder_of
+from tidemark.local_glue.frames.own_queries import own_query
 from tidemark.local_glue.readers.conformed import note_missing
 from tidemark.local_glue.readers.declared_choices import declared_kind
 from tidemark.local_glue.readers.declared_columns import numbered
@@ -24,13 +25,19 @@ from tidemark.local_glue.readers.json_choices import (
     with_choices,
 )
 from tidemark.local_glue.readers.json_errors import without_errors
-from tidemark.local_glue.readers.json_kinds import Kinds, absence_in, kinds_in, schema_of_records
-from tidemark.local_glue.readers.json_lines import LINE, records, texts_of
+from tidemark.local_glue.readers.json_kinds import (
+    SEVERAL,
+    Kinds,
+    absence_in,
+    kinds_in,
+    schema_of_records,
+)
+from tidemark.local_glue.readers.json_lines import LINE, records, texts_by_spark, texts_of
 from tidemark.local_glue.readers.json_path import document_with, record_type, select_records
+from tidemark.local_glue.readers.json_several import MOST_BYTES
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import naming_the_file
 
-MOST_BYTES = 1 << 28  # of a file that is read as one text
 SMALL_BYTES = 1 << 18  # of all files, of which a shuffle takes longer than what it saves
 
 
@@ -41,7 +48,7 @@ class Documents:
     Attributes:
         texts: a column `LINE` of texts that have whole records, and the columns of folders.
         schema: of the documents, with choices.
-        are_lines: whether each text is a line of a file.
+        are_lines: whether each text is a line of a file, and one value or one array.
     """
 
     texts: DataFrame
@@ -67,16 +74,17 @@ def documents(
         texts = texts_of(spark, files, layout, json)
         if found := _kinds(texts, files):
             json.failed.note_absence(absence_in(found))
-            return Documents(texts, schema_of_records(found), are_lines=True)
+            is_each = SEVERAL not in found.letters
+            return Documents(texts, schema_of_records(found), are_lines=is_each)
     by_files = all(folder_of(file).stat().st_size <= MOST_BYTES for file in files)
     if by_files:
         texts = texts_of(spark, files, layout, json, is_whole=True)
         if found := _kinds(texts, files):
             json.failed.note_absence(absence_in(found))
             return Documents(texts, schema_of_records(found), are_lines=False)
-    told = replace(json, is_grouped=False)  # the file of each text is asked for
-    lines = texts_of(spark, files, layout, told) if by_lines else None
-    whole = texts_of(spark, files, layout, told, is_whole=True) if by_files else None
+    # The file of each text is asked for.
+    lines = texts_by_spark(spark, files, layout, json, is_whole=False) if by_lines else None
+    whole = texts_by_spark(spark, files, layout, json, is_whole=True) if by_files else None
     with naming_the_file(files, "json"):
         good = without_errors(lines, whole, json.failed)
     found = None if good is None else _kinds(good, files)
@@ -127,7 +135,8 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
     rows = rows.toDF(*map(str, range(len(asked))))  # names may differ in case only
     record = F.struct(*[F.col(name) for name in rows.columns]).cast(numbered(raw_type(asked)))
     flags = [is_misfit(record, asked, steps, kind) for steps, kind in places]
-    has = rows.agg(*[F.max(F.coalesce(flag, F.lit(False))) for flag in flags]).collect()[0]
+    with own_query(rows.sparkSession):
+        has = rows.agg(*[F.max(F.coalesce(flag, F.lit(False))) for flag in flags]).collect()[0]
     mixed = [steps for (steps, _), one in zip(places, has, strict=True) if one]
     schema = with_texts(wanted.schema, mixed)
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of a struct)

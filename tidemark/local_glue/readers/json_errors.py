@@ -10,10 +10,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tidemark.local_glue.frames.errors import Failed
+from tidemark.local_glue.frames.own_queries import own_query
 from tidemark.local_glue.readers.json_kinds import BROKEN, is_utf_8, kinds_of
 from tidemark.local_glue.readers.json_lines import LINE
 from tidemark.local_glue.readers.misread import SHOWN
-from tidemark.local_glue.readers.mixed_types import uri_of_row
+from tidemark.local_glue.readers.mixed_types import uri_of_row, without_quotes
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 SOURCE, IS_BROKEN = "file of a text", "text is broken"
@@ -26,19 +27,29 @@ def without_errors(
     """Return the texts of files that are JSON; add the others to a list, and warn of them.
 
     Args:
-        lines: the lines of the files, None if a record may be over many.
+        lines: the lines of the files by Spark's reader, None if a record may be over many.
         whole: the files as one text each, None if they are too big; one of both is given.
         failed: gets the error records.
 
     Returns:
         Lines and whole files, of which each is JSON; None if there are none, or a file is no text.
     """
-    lines, whole = _asked(lines), _asked(whole)
+    either = whole if lines is None else lines
+    if either is None:
+        return None
+    with own_query(either.sparkSession):
+        return _without_errors(lines, whole, failed)
+
+
+def _without_errors(
+    lines: DataFrame | None, whole: DataFrame | None, failed: list[Failed]
+) -> DataFrame | None:
     either = whole if lines is None else lines
     if either is None or not either.filter(~is_utf_8(_line())).isEmpty():
         return None
     if lines is None or whole is None:
-        good, bad = either.filter(~_broken()), either.filter(_broken())
+        asked = _asked(either)
+        good, bad = asked.filter(~_broken()), asked.filter(_broken())
     else:
         good, bad = _by_file(lines, whole)
     if good.isEmpty():
@@ -54,24 +65,23 @@ def without_errors(
 
 def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
     """Return the texts that are JSON and those that are not, of each file in the better way."""
-    asked = lines.groupBy(SOURCE).agg(F.min(_broken()).alias("no record"))
-    broken = whole.filter(_broken()).select(SOURCE)
+    asked = _asked(lines).groupBy(SOURCE).agg(F.min(_broken()).alias("no record"))
+    broken = _asked(whole).filter(_broken()).select(SOURCE)
     found = broken.join(asked, SOURCE, "left").collect()
     by_line = [row[0] for row in found if row[1] is False]
     nothing = [row[0] for row in found if row[1] is not False]
-    good = whole.filter(~F.col(SOURCE).isin(by_line + nothing)).unionByName(
-        lines.filter(F.col(SOURCE).isin(by_line) & ~_broken())
-    )
-    bad = whole.filter(F.col(SOURCE).isin(nothing)).unionByName(
-        lines.filter(F.col(SOURCE).isin(by_line) & _broken())
-    )
+    # By it, and before all that is not deterministic, Spark does not open the other files.
+    file = without_quotes(F.col("_metadata.file_path"))
+    lines = _asked(lines.filter(file.isin(by_line)))
+    good = _asked(whole.filter(~file.isin(by_line + nothing))).unionByName(lines.filter(~_broken()))
+    bad = _asked(whole.filter(file.isin(nothing))).unionByName(lines.filter(_broken()))
     return good, bad
 
 
-def _asked(texts: DataFrame | None) -> DataFrame | None:
+def _asked(texts: DataFrame) -> DataFrame:
     """Return texts with their file, and whether they are no JSON."""
     columns = {SOURCE: uri_of_row(), IS_BROKEN: kinds_of(_line()) == BROKEN}
-    return None if texts is None else texts.withColumns(columns)
+    return texts.withColumns(columns)
 
 
 def _line() -> Column:

@@ -9,6 +9,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.frames.absence import SOME_LACK
+from tidemark.local_glue.frames.own_queries import own_query
 from tidemark.local_glue.readers.conformed import data_schema, note_missing
 from tidemark.local_glue.readers.declared_columns import in_files, numbered, twins
 from tidemark.local_glue.readers.formats import Format
@@ -22,6 +23,7 @@ from tidemark.local_glue.readers.json_lines import (
     CASE,
     EMPTY,
     FULL,
+    LINE,
     are_many_small,
     for_keys,
     lines_of_small,
@@ -31,6 +33,7 @@ from tidemark.local_glue.readers.json_lines import (
     texts_of,
 )
 from tidemark.local_glue.readers.json_path import document_with, select_records
+from tidemark.local_glue.readers.json_several import separated_texts
 from tidemark.local_glue.readers.misread import json_reason
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
@@ -49,9 +52,12 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
     path = str(json.options.get("jsonPath") or "")
     if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
         json.failed.note_absence(SOME_LACK)
-        return _strict(_reader(spark, layout, json), files, layout, json, json.schema)
+        return _as_given(spark, files, layout, json, json.schema)
     dynamic = documents(spark, files, layout, json) if json.is_dynamic else None
-    found = dynamic.schema if dynamic else _found(spark, files, layout, json)
+    # Of a data frame it would be another pass.
+    is_asked = json.is_dynamic and dynamic is None
+    texts = separated_texts(spark, files, layout, json) if is_asked else None
+    found = dynamic.schema if dynamic else _found(spark, files, layout, json, texts)
     if json.names is None:
         _refuse_twins(spark, files, found)
     if dynamic:
@@ -61,7 +67,17 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
         found = wanted.schema
     elif json.schema is not None:
         found = document_with(found, path, partial(_declared, json))
-    return select_records(_read(spark, files, layout, json, found), path, layout.columns)
+    rows = _read(spark, files, layout, json, found, texts)
+    return select_records(rows, path, layout.columns)
+
+
+def _as_given(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, schema: StructType
+) -> DataFrame:
+    texts = separated_texts(spark, files, layout, json)
+    if texts is not None:
+        return records(texts, _without_folders(schema, layout), layout.columns)
+    return _strict(_reader(spark, layout, json), files, layout, json, schema)
 
 
 def _reader(spark: SparkSession, layout: Layout, json: Format) -> DataFrameReader:
@@ -77,10 +93,18 @@ def _is_by_lines(files: Sequence[str], json: Format) -> bool:
     return not _is_multi_line(json) and are_many_small(files)
 
 
-def _found(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> StructType:
+def _found(
+    spark: SparkSession,
+    files: Sequence[str],
+    layout: Layout,
+    json: Format,
+    texts: DataFrame | None,
+) -> StructType:
     """Return the schema that Spark infers; of declared columns only the keys are asked for."""
     only_names = json.names is not None
-    if _is_by_lines(files, json):
+    if texts is not None:
+        schema = _schema_of_texts(spark, files, texts, only_names=only_names)
+    elif _is_by_lines(files, json):
         schema = schema_of_small(spark, files, CORRUPT, only_names=only_names)
     elif only_names and not _is_multi_line(json):
         schema = _keys(spark, files)
@@ -91,6 +115,8 @@ def _found(spark: SparkSession, files: Sequence[str], layout: Layout, json: Form
         any_object = StructType([StructField("a field", StringType())])
         reader = _reader(spark, layout, json)
         with naming_the_file(files, "json"):
+            if texts is not None:
+                records(texts, any_object, layout.columns).foreach(_pass)
             _strict(reader, files, layout, json, any_object).foreach(_pass)
         raise unreadable(f"one of {files[0]} and others", "json", "a record does not parse")
     return schema
@@ -100,15 +126,31 @@ def _pass(_: Row) -> None:
     """Do nothing with a row; to read all rows is all."""
 
 
+def _schema_of_texts(
+    spark: SparkSession, files: Sequence[str], texts: DataFrame, *, only_names: bool
+) -> StructType:
+    """Return the schema of texts as `separated_texts` returns them, as Spark infers it."""
+    line = F.col(f"`{LINE}`")
+    lines = texts.select(F.regexp_replace(line, EMPTY, FULL) if only_names else line)
+    return _schema_of_lines(spark, files, lines, only_names=only_names)
+
+
 def _keys(spark: SparkSession, files: Sequence[str]) -> StructType:
     """Return the schema of lines of JSON with strings for all that is no object and no array.
 
     Spark's reader of files refuses keys that differ in case only, its reader of strings does not.
     """
-    jreader = for_keys(spark.read.option("columnNameOfCorruptRecord", CORRUPT))._jreader
+    lines = load(spark.read, files, "text").select(F.regexp_replace("value", EMPTY, FULL))
+    return _schema_of_lines(spark, files, lines, only_names=True)
+
+
+def _schema_of_lines(
+    spark: SparkSession, files: Sequence[str], lines: DataFrame, *, only_names: bool
+) -> StructType:
+    reader = spark.read.option("columnNameOfCorruptRecord", CORRUPT)
+    jreader = (for_keys(reader) if only_names else reader)._jreader
     strings = spark._jvm.org.apache.spark.sql.Encoders.STRING()  # type: ignore[union-attr]
-    with naming_the_file(files, "json"), telling_case(spark):
-        lines = load(spark.read, files, "text").select(F.regexp_replace("value", EMPTY, FULL))
+    with naming_the_file(files, "json"), telling_case(spark), own_query(spark):
         return DataFrame(jreader.json(getattr(lines._jdf, "as")(strings)), spark).schema
 
 
@@ -134,11 +176,16 @@ def _declared(json: Format, record: StructType) -> StructType:
 
 
 def _read(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, schema: StructType
+    spark: SparkSession,
+    files: Sequence[str],
+    layout: Layout,
+    json: Format,
+    schema: StructType,
+    texts: DataFrame | None,
 ) -> DataFrame:
-    # A folder wins over a field of its name, as in Spark.
-    folders = {name.lower() for name in layout.columns}
-    schema = StructType([one for one in schema if one.name.lower() not in folders])
+    schema = _without_folders(schema, layout)
+    if texts is not None:
+        return records(texts, schema, layout.columns)
     if _is_by_lines(files, json):
         return records(lines_of_small(spark, files, layout, json), schema, layout.columns)
     if json.names is not None and next(twins(schema), None):
@@ -147,6 +194,12 @@ def _read(
     if json.names is not None:
         return _strict(reader, files, layout, json, schema)
     return load(reader.schema(schema).option("mode", "FAILFAST"), files, "json")
+
+
+def _without_folders(schema: StructType, layout: Layout) -> StructType:
+    """Return the fields of records; a folder wins over a field of its name, as in Spark."""
+    folders = {name.lower() for name in layout.columns}
+    return StructType([one for one in schema if one.name.lower() not in folders])
 
 
 def _strict(

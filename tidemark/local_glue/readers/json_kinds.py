@@ -40,6 +40,7 @@ ATOMIC: dict[str, DataType] = {
     "s": StringType(),
 }
 BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
+SEVERAL = "+"  # of a text: more than one value, as objects without line feeds between them
 NULL, LACKING = "z", "?"  # of a field: some objects have it as null, some lack it
 
 

@@ -32,6 +32,7 @@ SAMPLE = 100
 CASE = "spark.sql.caseSensitive"
 LINE = "line of json"
 RECORD = "record of json"
+BLANK = "\ufeff \t\r\n"  # characters of a text that holds no value
 # An object without keys, in the terms of Python and of Java, and what stands for it; a quote would
 # end a string that has such characters.
 EMPTY, FULL = r"\{\s*\}", f"{{{OF_EMPTY}:null}}"
@@ -115,10 +116,17 @@ def texts_of(
     """Return the lines of files that are not blank, or whole files, with partition columns."""
     if not is_whole and are_many_small(files):
         return lines_of_small(spark, files, layout, json)
+    return texts_by_spark(spark, files, layout, json, is_whole=is_whole)
+
+
+def texts_by_spark(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, *, is_whole: bool
+) -> DataFrame:
+    """Return what `texts_of` does, always by Spark's reader of files, which has `_metadata`."""
     text = with_folders(StructType([StructField("value", StringType())]), layout, json)
     reader = reader_of(spark, layout).schema(text).option("wholetext", is_whole)
     lines = load(reader, files, "text").withColumnRenamed("value", LINE)
-    return lines.filter(F.trim(F.col(f"`{LINE}`")) != "")
+    return lines.filter(F.btrim(F.col(f"`{LINE}`"), F.lit(BLANK)) != "")
 
 
 def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[str]) -> DataFrame:
@@ -156,7 +164,7 @@ def _elements() -> Column:
 
 
 def _records(uri: str, path: str) -> Iterator[tuple[str]]:
-    return ((line,) for line in _lines([(uri, path)]) if line.strip())
+    return ((line,) for line in _lines([(uri, path)]) if line.strip(BLANK))
 
 
 def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:

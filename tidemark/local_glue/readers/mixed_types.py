@@ -59,7 +59,12 @@ def file_of_row() -> Column:
 
 def uri_of_row() -> Column:
     """Return the URI of the file of a row, without the quotes that Spark has for characters."""
-    return F.url_decode(F.replace(F.input_file_name(), F.lit("+"), F.lit("%2B")))
+    return without_quotes(F.input_file_name())
+
+
+def without_quotes(uri: Column) -> Column:
+    """Return the URI of a file as Spark names it, without its quotes for characters."""
+    return F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
 
 
 def failing(text: Column, kind: DataType) -> Column:

@@ -13,6 +13,7 @@ from tidemark.local_glue.runs.spark_datasets import Scan, SparkDatasets
 ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
 ROW_OF_A_SOURCE = "row of a source"  # the column that marks rows of a reader
 SCAN_ROWS_METRIC = "number of output rows"
+OWN_QUERY = "tidemark looks at a source"  # the description of a reader's own query
 EXECUTION = "spark.sql.execution.id"  # the property of each job that runs for a plan
 
 
@@ -62,7 +63,8 @@ def _events(log: Path) -> Iterator[Mapping[str, Any]]:
 def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     """Sum what file and JDBC scans returned and what output writers wrote.
 
-    A cached frame is scanned, and so counted, once; schema inference is not counted.
+    A cached frame is scanned, and so counted, once. Schema inference and the other queries by which
+    a reader looks at its source are not counted.
     """
     scan_metrics: set[int] = set()
     updates: dict[int, int] = {}
@@ -70,9 +72,7 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     others: set[int] = set()
     has_rdd_jobs = False
     datasets = SparkDatasets()
-    for event in events:
-        if "sparkPlanInfo" in event and _is_header_read(event):
-            continue
+    for event in _of_the_script(events):
         datasets.see(event)
         if "sparkPlanInfo" in event:
             scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"], of_sources=True))
@@ -95,6 +95,18 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
         datasets.writes(),
         is_whole=not has_rdd_jobs and not any(updates.get(i) for i in others),
     )
+
+
+def _of_the_script(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the events without the plans of queries that the script did not ask for."""
+    own: set[int] = set()
+    for event in events:
+        if event.get("description") == OWN_QUERY:
+            own.add(event["executionId"])
+        # An adaptive plan has no description.
+        is_own = "executionId" in event and event["executionId"] in own
+        if not is_own and not ("sparkPlanInfo" in event and _is_header_read(event)):
+            yield event
 
 
 def _is_header_read(event: Mapping[str, Any]) -> bool:

@@ -79,6 +79,31 @@ def test_rows_of_readers_in_python_are_counted(glue_context, spark, s3, counts, 
     assert counts(lambda: read("xml", {"rowTag": "row"})) == RowCounts(rows_read=2)
 
 
+@pytest.mark.parametrize("many", [1, 200])
+@pytest.mark.parametrize(
+    ("texts", "options", "rows"),
+    [
+        # The lines of a file with a broken one, and the files that are read as one text.
+        (['{"id": 1}\n', '{"id": 2}\n', '{"id": 3}\n', '{"id": 4}\n{"id": '], {}, 5),
+        (['{"id": 1}\n', '{"id": 2}\n', '{"id": 4}\n{"id": '], {"multiLine": True}, 3),
+        (['{"id": 1}{"id": 2}\n', '{"id": "x"}\n'], {}, 2),
+    ],
+)
+def test_texts_of_json_that_are_read_again_are_counted_once(
+    glue_context, s3, counts, monkeypatch, texts, options, rows, many
+):
+    monkeypatch.setattr("tidemark.local_glue.readers.json_lines.MANY", many)
+    for place, text in enumerate(texts):
+        s3.put(f"{place}.json", text)
+
+    def read():
+        glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": [s3.uri]}, "json", options
+        ).toDF().collect()
+
+    assert counts(read).rows_read == rows
+
+
 def test_csv_copied_to_csv_is_counted_on_both_sides(spark, s3, counts):
     s3.put("in/a.csv", FLIGHTS)
     flights = spark.read.csv(s3.uri + "in/", header=True)
