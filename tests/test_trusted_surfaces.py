@@ -1,4 +1,4 @@
-"""What the product listens on, connects to and starts: all of it, each with who may use it and why.
+"""What the product listens on, connects to and starts: all of it, with its users and the reason.
 
 SECURITY.md says the same in words. Code that opens or starts something new fails here until it is
 in the table.
@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.sockets import sockets_of
 
 PROJECT = Path(__file__).parents[1]
 LISTENS, CONNECTS, STARTS, KERNEL = "listens", "connects", "starts", "kernel"
@@ -38,7 +40,7 @@ KINDS = {
     "shutil.which": STARTS,
     "ctypes.CDLL": KERNEL,
 }
-# File and kind: who may use it, and why it is trusted.
+# File and kind: its users, and why it is trusted.
 ALLOWED = {
     ("tidemark/adopt/plan/output.py", STARTS): "ruff of this environment formats written code",
     ("tidemark/app.py", STARTS): "Node: of the environment, or on the PATH",
@@ -125,34 +127,13 @@ def descendants(pid: int) -> set[int]:
     return ours
 
 
-def listening_addresses(pids: set[int]) -> set[str]:
-    inodes = set()
-    for pid in pids:
-        try:
-            links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
-        except OSError:
-            continue
-        inodes |= {link[8:-1] for link in links if link.startswith("socket:[")}
-    addresses = set()
-    for table in ("tcp", "tcp6"):
-        for line in Path("/proc/net", table).read_text(encoding="ascii").splitlines()[1:]:
-            words = line.split()
-            if words[3] == "0A" and words[9] in inodes:
-                written = words[1].partition(":")[0]
-                packed = b"".join(
-                    int(written[at : at + 8], 16).to_bytes(4, sys.byteorder)
-                    for at in range(0, len(written), 8)
-                )
-                addresses.add(str(ipaddress.ip_address(packed)))
-    return addresses
-
-
 @pytest.mark.spark
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells what a process listens on")
 def test_nothing_listens_beyond_this_machine_while_spark_works(spark):
     assert spark.range(10).repartition(2).count() == 10
 
-    addresses = listening_addresses(descendants(os.getpid()))
+    found = sockets_of(descendants(os.getpid()))
+    addresses = {one.address for one in found if one.is_listening}
 
     assert addresses, "Spark listens on some port"
     wide = {address for address in addresses if not _is_loopback(address)}

@@ -13,7 +13,7 @@ ASSET_KEY = re.compile(r"/([0-9a-f]{64}\.py)$")
 
 
 def say_code_of_stage(glue: Glue, assembly: Assembly, jobs: Sequence[str]) -> None:
-    """Print a warning for each job whose deployed script is no asset of the assembly.
+    """Print a warning for each job whose deployed script is not an asset of the assembly.
 
     Args:
         glue: of the stage.

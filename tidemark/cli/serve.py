@@ -13,7 +13,7 @@ from tidemark.cli.code_on_disk import OldCode
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.lineage.emitter import lineage_to
-from tidemark.local_glue.port.http.routes import LOOPBACK_NAMES
+from tidemark.local_glue.machine.local_requests import LOOPBACK_NAMES
 from tidemark.local_glue.port.http.serving import Options, serving
 from tidemark.local_glue.port.served import ServedPort, deploy, find_port
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS

@@ -28,6 +28,7 @@ from tidemark.local_glue.engine.front import front_of
 from tidemark.local_glue.home import TABLES_FILE, Home
 from tidemark.local_glue.machine import child
 from tidemark.local_glue.machine.disk import full_disk_text, has_room
+from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
 from tidemark.local_glue.machine.processes import is_running
 from tidemark.local_glue.store.store_errors import check_database
 
@@ -42,7 +43,10 @@ START_TIMEOUT_S = 10.0
 READY = b"listening on"
 CONNECT_TIMEOUT_S = 5
 POLL_S = 0.005
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+OPEN_PORT = (
+    "warning: this machine does not let Tidemark close the port of the embedded DynamoDB engine: "
+    "programs of this machine{and_pages} that find it can change watermarks; see SECURITY.md"
+)
 
 
 @contextmanager
@@ -123,7 +127,11 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedP
 
 def _closed_port(process: subprocess.Popen[bytes], host: str, port: int) -> ClosedPort:
     try:
-        return ClosedPort(process.pid, host, port)
+        engine = ClosedPort(process.pid, host, port)
+        if not engine.is_closed:
+            pages = "" if sys.platform == "linux" else ", and web pages,"
+            sys.stderr.write(OPEN_PORT.format(and_pages=pages) + "\n")
+        return engine
     except ForeignConnectionError as error:
         process.kill()
         process.wait()
@@ -139,7 +147,7 @@ def _free_place() -> tuple[str, int]:
 
     Linux has 16 million such addresses: where the port cannot be closed, nobody finds it by trying.
     """
-    host = LOOPBACK[0]
+    host = LOOPBACK
     if sys.platform == "linux":
         host = ".".join(["127", *(str(1 + secrets.randbelow(254)) for _ in range(3))])
     with socket.socket() as probe:
@@ -211,7 +219,7 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        is_here = urlsplit(endpoint).hostname in LOOPBACK
+        is_here = urlsplit(endpoint).hostname in LOOPBACK_NAMES
         client = _clients().client(
             "dynamodb",
             endpoint_url=endpoint,

@@ -46,7 +46,7 @@ def merged_schema(by_window: Mapping[str, StructType], *, is_case_sensitive: boo
                 "change apart and convert one of them"
             ) from None
     if merged is None:
-        raise ValueError("there is no schema to merge: give at least one window")
+        raise ValueError("no window has a schema to merge; give at least one window that has files")
     return merged
 
 
@@ -124,7 +124,7 @@ def _merged(old: DataType, new: DataType, path: str, is_exact: bool) -> DataType
 
 
 def _wider(old: DataType, new: DataType) -> DataType | None:
-    """Return the number type that holds the values of both exactly, None if there is none."""
+    """Return the number type that holds the values of both exactly; None if no type does."""
     from pyspark.sql.types import DecimalType, DoubleType, FloatType
 
     names = {old.simpleString(), new.simpleString()}

@@ -95,7 +95,7 @@ def _time_of(value: object) -> datetime | None:
 
 
 def _unit_of(value: object) -> str:
-    """Return what a value looks like that is no day and yet as coarse; empty if it is not."""
+    """Return the unit that a value seems to be cut to, such as "a year"; empty if to none."""
     if isinstance(value, datetime):
         if value.microsecond or value.second or value.minute:
             return ""

@@ -40,7 +40,7 @@ def fault_of(text: str) -> str:
         command = command.commands[words.pop(0)]
     is_name = words and re.fullmatch(r"[a-z-]+", words[0])
     if isinstance(command, click.Group) and is_name and not command.invoke_without_command:
-        return f"{words[0]} is no command of {command.name}"
+        return f"{words[0]} is not a command of {command.name}"
     if command.name == "submit":  # the arguments of Glue
         return ""
     known = {name for it in command.params for name in (*it.opts, *it.secondary_opts)} | {"--help"}

@@ -14,12 +14,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import urlsplit
 
 from tidemark.local_glue.engine.closed_port import Answer, ClosedPort
+from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, why_refused
 
-LOOPBACK = "127.0.0.1"
-NAMES = frozenset({LOOPBACK, "localhost", "::1"})
 LARGEST_BODY = 20_000_000
 LINGER_S, LINGER_BYTES, LINGER_READS = 1, 65_536, 64
 JSON = "application/x-amz-json-1.0"
@@ -57,7 +55,7 @@ class _Server(ThreadingHTTPServer):
         self.engine, self.secret_path = engine, secret_path
 
 
-def why_refused(path: str, secret_path: str, headers: dict[str, str]) -> str | None:
+def why_not_answered(path: str, secret_path: str, headers: dict[str, str]) -> str | None:
     """Return why a request is not answered; None if it is.
 
     Args:
@@ -65,11 +63,8 @@ def why_refused(path: str, secret_path: str, headers: dict[str, str]) -> str | N
         secret_path: which the front's URL ends in.
         headers: of the request, with lower-case names.
     """
-    if "origin" in headers or "sec-fetch-site" in headers:
-        return "requests of web pages are not answered"
-    host = headers.get("host", "")
-    if (urlsplit(f"//{host}").hostname or "") not in NAMES:
-        return f"the host {host!r} is not this machine; allowed: {', '.join(sorted(NAMES))}"
+    if why := why_refused(headers, LOOPBACK_NAMES):
+        return why
     if not hmac.compare_digest(path.rstrip("/").encode(), secret_path.encode()):
         return f"the URL lacks the secret path of this DynamoDB; {REMEDY}"
     return None
@@ -84,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a request of DynamoDB's protocol."""
         headers = {name.lower(): value for name, value in self.headers.items()}
-        if why := why_refused(self.path, self.server.secret_path, headers):
+        if why := why_not_answered(self.path, self.server.secret_path, headers):
             self._refuse(403, why)
             return
         length = headers.get("content-length", "")

@@ -8,11 +8,11 @@ import socket
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from tests.sockets import sockets_of
 from tidemark.errors import TidemarkError
 from tidemark.local_glue import dynamodb
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
@@ -28,7 +28,6 @@ LIST = {
     "Authorization": "AWS4-HMAC-SHA256 Credential=local/20261125/us-east-1/dynamodb/aws4_request, "
     "SignedHeaders=host;x-amz-date, Signature=0",
 }
-LISTENING = "0A"  # of /proc/net/tcp
 CONNECT = """
 import socket, sys
 try:
@@ -37,7 +36,7 @@ except ConnectionRefusedError:
     sys.exit(7)
 """
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux closes the engine's port")
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux closes the engine's port")
 
 
 @pytest.fixture
@@ -73,20 +72,9 @@ def ask(url, headers=LIST, path=None, method="POST", body=b"{}"):
 
 def engine_places(pid):
     """Return where a process listens, and where it has connections: (address, port) each."""
-    inodes = set()
-    for link in Path(f"/proc/{pid}/fd").iterdir():
-        target = str(link.readlink())
-        if target.startswith("socket:["):
-            inodes.add(target[8:-1])
-    listening, connected = set(), set()
-    for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
-        words = line.split()
-        if words[9] in inodes:
-            address, port = words[1].split(":")
-            packed = bytes.fromhex(address)[::-1]
-            place = socket.inet_ntoa(packed), int(port, 16)
-            (listening if words[3] == LISTENING else connected).add(place)
-    return listening, connected
+    found = list(sockets_of([pid]))
+    listening = {one[:2] for one in found if one.is_listening}
+    return listening, {one[:2] for one in found if not one.is_listening}
 
 
 def engine_pid(home):
@@ -101,6 +89,7 @@ def test_the_secret_url_answers(endpoint):
     assert json.loads(text) == {"TableNames": ["glue-watermarks"]}
 
 
+@on_linux
 def test_nobody_else_connects_to_the_engine(endpoint, tmp_path):
     listening, connected = engine_places(engine_pid(tmp_path / "home"))
 
@@ -161,6 +150,7 @@ def test_requests_that_the_engine_closes_its_connection_after_do_not_use_it_up(e
     assert ask(endpoint)[0] == 200
 
 
+@on_linux
 def test_connections_that_broke_are_made_anew_and_the_port_is_closed_again(
     engines, endpoint, tmp_path
 ):
@@ -177,20 +167,23 @@ def test_connections_that_broke_are_made_anew_and_the_port_is_closed_again(
     assert not listening
 
 
+@on_linux
 def test_where_the_kernel_does_not_close_the_port_the_front_works_as_well(
-    engines, tmp_path, monkeypatch
+    engines, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
     monkeypatch.setattr(closed_port, "_take_listener", lambda pid, port: None)
 
     with dynamodb_endpoint(Home.open(tmp_path / "home")) as url:
         assert not engines[0].is_closed
+        assert "can change watermarks; see SECURITY.md" in capsys.readouterr().err
         assert ask(url)[0] == 200
         ((address, _),) = engine_places(engine_pid(tmp_path / "home"))[0]
         assert address.startswith("127.")
         assert address != "127.0.0.1"
 
 
+@on_linux
 def test_an_engine_that_another_process_reached_first_is_ended(tmp_path, monkeypatch):
     monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
     others = []

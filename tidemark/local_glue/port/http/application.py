@@ -10,6 +10,7 @@ from typing import Any
 
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.local_requests import why_refused
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.eventbridge.bus import deliver_created
 from tidemark.local_glue.port.eventbridge.documents import CreatedObject
@@ -17,7 +18,7 @@ from tidemark.local_glue.port.home_operations import call_of_home
 from tidemark.local_glue.port.http.error_replies import error_reply
 from tidemark.local_glue.port.http.forward import forward
 from tidemark.local_glue.port.http.other_services import OtherServices
-from tidemark.local_glue.port.http.routes import HOME, operation_of, service_of, why_refused
+from tidemark.local_glue.port.http.routes import HOME, operation_of, service_of
 from tidemark.local_glue.port.http.server import FOREIGN
 from tidemark.local_glue.port.http.services import IDENTITY, OPERATIONS, call, unsupported
 from tidemark.local_glue.port.protocol import json_protocol, query_protocol

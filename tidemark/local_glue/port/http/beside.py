@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.application import Application
-from tidemark.local_glue.port.http.routes import LOOPBACK_NAMES
-from tidemark.local_glue.port.http.server import LOOPBACK, listening
+from tidemark.local_glue.port.http.server import listening
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.runner import Runner
 from tidemark.local_glue.port.workflows.flows import Flows

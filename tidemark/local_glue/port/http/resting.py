@@ -12,10 +12,10 @@ from tidemark.errors import UsageError
 from tidemark.extras import require
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.application import Application
-from tidemark.local_glue.port.http.routes import LOOPBACK_NAMES
-from tidemark.local_glue.port.http.server import LOOPBACK, listening
+from tidemark.local_glue.port.http.server import listening
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.active import RUNNING, STOPPING
 from tidemark.local_glue.port.runs.runner import Runner

@@ -6,11 +6,11 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.h
 import re
 import socket
 from collections.abc import Iterable, Mapping
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from tidemark.errors import UsageError, show
+from tidemark.local_glue.machine.local_requests import LOOPBACK_NAMES
 
-LOOPBACK_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
 EVERYWHERE = frozenset(("0.0.0.0", "::"))  # noqa: S104 (compared with, not bound)
 HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|[0-9a-f]*:[0-9a-f:.]*:[0-9a-f:.]*")
 SCOPE = re.compile(r"Credential=[^/,\s]*/\d{8}/[^/,\s]*/(?P<service>[^/,\s]+)/aws4_request")
@@ -74,23 +74,3 @@ def _host_name(word: str) -> str:
 def operation_of(headers: Mapping[str, str]) -> str:
     """Return the operation that the target of a request names."""
     return headers.get("x-amz-target", "").rpartition(".")[2]
-
-
-def why_refused(headers: Mapping[str, str], hosts: frozenset[str]) -> str | None:
-    """Return why a request is not answered; None if it is.
-
-    Web pages that a browser on this machine shows could reach the port. Their requests carry an
-    Origin, or, where a name leads here (DNS rebinding), a Host that is not ours.
-
-    Args:
-        headers: of the request, with lower-case names.
-        hosts: the names by which the port is reached.
-    """
-    if "origin" in headers or "sec-fetch-site" in headers:
-        return "requests of web pages are not answered"
-    host = headers.get("host", "")
-    name = urlsplit(f"//{host}").hostname or ""
-    is_known = name in hosts or name.endswith(".localhost")  # a bucket's name
-    if not is_known:
-        return f"the host {host!r} is not this machine; allowed: {', '.join(sorted(hosts))}"
-    return None

@@ -21,7 +21,6 @@ from waitress.task import WSGITask
 from tidemark.errors import UsageError
 from tidemark.local_glue.port.http.peers import why_not_ours
 
-LOOPBACK = "127.0.0.1"
 FOREIGN = "tidemark.foreign"  # of the environment: why a client is not of this user
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MOST_CONNECTIONS = 500

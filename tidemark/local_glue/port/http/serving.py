@@ -13,6 +13,7 @@ from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
 from tidemark.local_glue.port.emulated.topics import Topics
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
@@ -21,8 +22,7 @@ from tidemark.local_glue.port.eventbridge.log import LOG, Events
 from tidemark.local_glue.port.eventbridge.rules import Rules
 from tidemark.local_glue.port.http.application import Application
 from tidemark.local_glue.port.http.other_services import OtherServices
-from tidemark.local_glue.port.http.routes import LOOPBACK_NAMES
-from tidemark.local_glue.port.http.server import LOOPBACK, listening
+from tidemark.local_glue.port.http.server import listening
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.recovery import go_on
 from tidemark.local_glue.port.runs.runner import Runner

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.waiting import BOUND_S
 from tidemark.errors import UsageError
-from tidemark.local_glue.port.http.routes import names_of_port, service_of, why_refused
+from tidemark.local_glue.machine.local_requests import why_refused
+from tidemark.local_glue.port.http.routes import names_of_port, service_of
 from tidemark.local_glue.port.http.services import OPERATIONS
 from tidemark.local_glue.port.protocol.constraints import faults_of
 from tidemark.local_glue.port.protocol.models import find_operation
