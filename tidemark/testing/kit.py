@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import NOWHERE, create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.dynamodb import NOWHERE, create_tables, dynamodb_client
 from tidemark.local_glue.home import Home, delete_entry
 from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.machine.java import find_java_home
@@ -20,6 +20,7 @@ from tidemark.local_glue.runs.job_runs import Machine
 from tidemark.local_glue.runs.jvms.supply import Jvms, jvms_of
 from tidemark.local_glue.store.database import TEMPORARY, Store
 from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.testing.empty_dynamodb import empty_dynamodb
 from tidemark.testing.kills import Kill
 from tidemark.testing.run import GlueRun
 from tidemark.testing.spark_engine import SparkEngine
@@ -151,7 +152,7 @@ class GlueTest:
     def dynamodb(self) -> str:
         """Start DynamoDB with the table of watermarks, if it was not; return its URL."""
         if not self._endpoint:
-            endpoint = self._stack.enter_context(dynamodb_endpoint(self.home))
+            endpoint = self._stack.enter_context(empty_dynamodb(self.home))
             with dynamodb_client(endpoint, region()) as client:
                 create_tables(client, [watermark_table(WATERMARKS)])
             self._endpoint = endpoint

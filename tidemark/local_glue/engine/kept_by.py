@@ -11,6 +11,7 @@ import sys
 import uuid
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,13 @@ def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
     _count_up(home, mark, client, engine.url)
     if os.access(home.dynamodb, os.W_OK):
         _write(home.dynamodb, replace(mark, url=engine.url, starts=mark.starts + 1))
-    sys.stderr.write(SAID.format(url=engine.url, variable=ENDPOINT_VARIABLE))
+    _say(SAID.format(url=engine.url, variable=ENDPOINT_VARIABLE))
+
+
+@cache
+def _say(text: str) -> None:
+    """Say it once, however often a command asks for the watermarks."""
+    sys.stderr.write(text)
 
 
 def _refuse_two_places(home: Home, url: str) -> None:
