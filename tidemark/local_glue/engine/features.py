@@ -45,7 +45,7 @@ def _naming(feature: str, url: str) -> Iterator[None]:
     except (AssertionError, BotoCoreError, ClientError, KeyError) as error:
         raise UsageError(
             f"the DynamoDB at {url} cannot keep watermarks; it lacks: {feature} ({error}); use one "
-            "that docs/local.md names, or the embedded engine"
+            "that docs/dynamodb.md names, or the embedded engine"
         ) from error
 
 
