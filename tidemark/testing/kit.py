@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tidemark.errors import UsageError
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import NOWHERE, create_tables, dynamodb_client
+from tidemark.local_glue.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_glue.home import Home, delete_entry
 from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.machine.java import find_java_home
@@ -50,6 +51,7 @@ class Kit:
         Store(self._empty).close()
         self._stack = ExitStack()
         self.settings = settings
+        self.configured = os.environ.get(ENDPOINT_VARIABLE)
         self.engine = SparkEngine(self.home, folder / "spark", settings)
         self._jvms: Jvms | None = None
         self._reset()
@@ -127,9 +129,16 @@ class GlueTest:
         return now_ms
 
     def machine(self) -> Machine:
-        """Return what its job runs need."""
-        endpoint = self._endpoint or os.environ.get("AWS_ENDPOINT_URL_DYNAMODB") or NOWHERE
-        return Machine(self.home, find_java_home(), endpoint, region())
+        """Return what its job runs need.
+
+        They get the DynamoDB of the test, or one that the test itself names in the environment. One
+        that the session was started with has the user's tables, which no test is to change.
+        """
+        named = os.environ.get(ENDPOINT_VARIABLE)
+        of_the_test = None if named == self.kit.configured else named
+        return Machine(
+            self.home, find_java_home(), self._endpoint or of_the_test or NOWHERE, region()
+        )
 
     def spark(self) -> SparkSession:
         """Start Spark in this process, if it was not; return its session.

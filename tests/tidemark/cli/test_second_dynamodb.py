@@ -6,24 +6,16 @@ It is ministack at night, whose virtual environment `make .venv-ministack/.compl
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import socket
-import subprocess
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.engines import MINISTACK, dynoxide, free_port, ministack, url_of
 from tests.tidemark.cli.test_cli import tidemark
-from tests.waiting import wait_until
-from tidemark.local_glue.engine.executable import find_engine
-from tidemark.local_glue.engine.other import OtherEngine
 from tidemark.local_glue.watermark_tables import watermark_table
 
 PROJECT = Path(__file__).parents[3]
-MINISTACK = PROJECT / ".venv-ministack" / "bin" / "python"
 VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
 TABLE = "glue-watermarks"
 # Copies the numbers behind the watermark, a file for each run; dies where the file `die` says.
@@ -55,50 +47,8 @@ die("after the commit")
 """
 
 
-@contextmanager
-def started(command: list[str], settings: dict[str, str], port: int) -> Iterator[subprocess.Popen]:
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, env={**os.environ, **settings}, **quiet) as program:
-        try:
-            wait_until(lambda: is_up(port) or program.poll() is not None)
-            yield program
-        finally:
-            program.kill()
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def is_up(port: int) -> bool:
-    try:
-        OtherEngine(f"http://127.0.0.1:{port}").tables()
-    except Exception:  # noqa: BLE001 (not yet)
-        return False
-    return True
-
-
 def embedded(port: int, folder: Path):
-    """Start the embedded engine as a program of the user."""
-    place = ("--host", "127.0.0.1", "--port", str(port), "--db-path", str(folder / "tables.db"))
-    return started([str(find_engine(VARIABLE)), "serve", *place], {}, port)
-
-
-def ministack(port: int, folder: Path):
-    """Start ministack as docs/local.md says."""
-    settings = {
-        "BIND_HOST": "127.0.0.1",
-        "GATEWAY_PORT": str(port),
-        "SERVICES": "dynamodb",
-        "IOT_MTLS_ENABLED": "0",
-        "SFTP_ENABLED": "0",
-        "PERSIST_STATE": "1",
-        "STATE_DIR": str(folder),
-        "TMPDIR": str(folder),
-    }
-    return started([str(MINISTACK), "-m", "ministack"], settings, port)
+    return dynoxide(port, folder / "tables.db")
 
 
 needs_ministack = [
@@ -114,11 +64,11 @@ needs_ministack = [
     ]
 )
 def start(request, tmp_path):
-    """Return a function that starts the engine at the same place each time."""
+    """Return a function that starts the engine, at the same place each time, and its URL."""
     port = free_port()
     folder = tmp_path / "engine"
     folder.mkdir()
-    return lambda: request.param(port, folder), f"http://127.0.0.1:{port}"
+    return lambda: request.param(port, folder), url_of(port)
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import http.client
 import http.server
 import json
-import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -17,10 +15,9 @@ from urllib.parse import urlsplit
 import boto3
 import pytest
 
-from tests.waiting import wait_until
+from tests.engines import dynoxide, free_port, started, url_of
 from tidemark.errors import UsageError
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.engine.executable import find_engine
 from tidemark.local_glue.engine.kept_by import MARK
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.watermark_tables import watermark_table
@@ -31,18 +28,6 @@ TABLE = "glue-watermarks"
 ITEM = {"jobName": {"S": "ingest"}, "runId": {"S": "~HEAD"}, "n": {"N": "1"}}
 
 
-@contextmanager
-def started(command: list[str], port: int) -> Iterator[str]:
-    """Yield the URL of a program that listens on a port."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **quiet) as program:
-        try:
-            wait_until(lambda: answers(port) or program.poll() is not None)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            program.kill()
-
-
 def ask(url: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:
     place = urlsplit(url)
     with closing(http.client.HTTPConnection(place.hostname, place.port, timeout=60)) as connection:
@@ -51,23 +36,12 @@ def ask(url: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:
         return answer.status, answer.read()
 
 
-def answers(port: int) -> bool:
-    with closing(socket.socket()) as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def an_engine(*, port: int = 0, tables: Path | None = None) -> object:
-    """Start a DynamoDB as a user does: in memory, or with a file."""
+@contextmanager
+def an_engine(*, port: int = 0, tables: Path | None = None) -> Iterator[str]:
+    """Yield the URL of a DynamoDB that a user has started."""
     port = port or free_port()
-    kept = ["--db-path", str(tables)] if tables else []
-    engine = str(find_engine(VARIABLE))
-    return started([engine, "serve", "--host", "127.0.0.1", "--port", str(port), *kept], port)
+    with dynoxide(port, tables):
+        yield url_of(port)
 
 
 @pytest.fixture
@@ -339,8 +313,8 @@ def test_what_answers_and_is_no_dynamodb_is_named(home, monkeypatch):
 def test_moto_which_loses_updates_of_several_clients_is_refused(home, monkeypatch):
     port = free_port()
     command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)]
-    with started(command, port) as url:
-        monkeypatch.setenv(VARIABLE, url)
+    with started(command, port):
+        monkeypatch.setenv(VARIABLE, url_of(port))
 
         with pytest.raises(UsageError, match="it lacks: transactions of several clients at once"):
             items(home)
