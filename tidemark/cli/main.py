@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import platform
 import signal
 import sys
 from pathlib import Path
@@ -97,8 +98,35 @@ def os_error_text(error: OSError) -> str:
     return f"cannot use{where}: {error.strerror or error}; make it readable and writable"
 
 
+def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    """Print what runs here: this version, and the Python, the Spark and the Java of jobs."""
+    if not is_asked or context.resilient_parsing:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    from tidemark.local_glue.machine.java import find_java
+
+    click.echo(f"tidemark {version('tidemark-glue')}, Python {platform.python_version()}")
+    try:
+        click.echo(f"Spark {version('pyspark')}")
+    except PackageNotFoundError:
+        click.echo("no Spark: pip install 'tidemark-glue[local]'")
+    try:
+        click.echo(str(find_java()))
+    except UsageError as error:
+        click.echo(f"no Java: {error}")
+    context.exit()
+
+
 @click.group(cls=TidemarkGroup)
-@click.version_option(package_name="tidemark-glue")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version, and the Python, Spark and Java of jobs, and exit.",
+)
 def main() -> None:
     """Run incremental AWS Glue pipelines on this machine, and look at their state.
 

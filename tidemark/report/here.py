@@ -6,7 +6,7 @@ from itertools import groupby
 from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.checkpoints.filling import is_filling
 from tidemark.local_glue.commands import job_runs, region
-from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.runs.run_requests import run_requests
 from tidemark.local_glue.runs.stored_warnings import open_warnings
@@ -104,7 +104,7 @@ def _open_windows(
     home: Home, jobs: Iterable[PipelineJob]
 ) -> tuple[tuple[OpenWindow, ...], tuple[str, ...]]:
     keeping = [job for job in jobs if job.watermark_table]
-    if not keeping or not home.dynamodb_tables.is_file():
+    if not keeping or not may_have_tables(home):
         return (), ()
     with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, region()) as dynamodb:
         return windows_of(keeping, dynamodb)

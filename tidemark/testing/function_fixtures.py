@@ -139,9 +139,10 @@ def watermark_table(spark_home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterat
     import boto3
 
     from tidemark.local_glue import watermark_tables
-    from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+    from tidemark.local_glue.dynamodb import create_tables, dynamodb_client
+    from tidemark.testing.empty_dynamodb import empty_dynamodb
 
-    with dynamodb_endpoint(spark_home) as endpoint:
+    with empty_dynamodb(spark_home) as endpoint:
         with dynamodb_client(endpoint, REGION) as client:
             create_tables(client, [watermark_tables.watermark_table(TABLE)])
         for name, value in {

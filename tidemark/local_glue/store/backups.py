@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import DamagedDatabaseError, UsageError
+from tidemark.local_glue.engine.kept_by import kept_by
 from tidemark.local_glue.home import OBJECTS_FILE, TABLES_FILE, Home
 from tidemark.local_glue.rewinds.records import refuse_half_rewound
 from tidemark.local_glue.store.database import Store
@@ -210,10 +211,12 @@ def restore(home: Home, file: Path) -> BackupFacts:
     Broken off at any moment, the home is the old one or, at the next command, the restored one.
 
     Raises:
-        UsageError: it is no complete backup, or another command holds the home.
+        UsageError: it is no complete backup, it has watermarks though another DynamoDB keeps those
+            of the home, or another command holds the home.
         TidemarkError: a database in it is damaged or of a newer Tidemark, or there is no room.
     """
     facts = read_backup(file)
+    _refuse_two_places(home, facts)
     unpacked = home.root / UNPACKED
     with home.exclusive():
         shutil.rmtree(unpacked, ignore_errors=True)
@@ -232,6 +235,15 @@ def restore(home: Home, file: Path) -> BackupFacts:
         unpacked.rename(home.root / READY)
         finish_restore(home.root)
     return facts
+
+
+def _refuse_two_places(home: Home, facts: BackupFacts) -> None:
+    mark = kept_by(home)
+    if mark is not None and f"dynamodb/{TABLES_FILE}" in facts.parts:
+        raise UsageError(
+            f"the backup has watermarks of an embedded engine, and those of {home.root} are in the "
+            f"DynamoDB at {mark.url}; restore it where TIDEMARK_HOME is another folder"
+        )
 
 
 def _set_times(archive: tarfile.TarFile, folder: Path) -> None:

@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame
 
 from tidemark.checkpoints.checkpoint import MERGE, DatasetWritten
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
-from tidemark.local_glue.dynamodb import ENDPOINT_VARIABLE, dynamodb_client, naming_the_table
+from tidemark.local_glue.dynamodb import dynamodb_client, naming_the_table
+from tidemark.local_glue.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_glue.frames.choices import schema_of
 from tidemark.local_glue.frames.records import converter
 from tidemark.local_glue.runs.dataset_notes import note_written

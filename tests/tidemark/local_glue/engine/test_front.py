@@ -14,9 +14,8 @@ import pytest
 
 from tests.sockets import sockets_of
 from tidemark.errors import TidemarkError
-from tidemark.local_glue import dynamodb
 from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.engine import closed_port
+from tidemark.local_glue.engine import closed_port, embedded
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.watermark_tables import watermark_table
 
@@ -57,7 +56,7 @@ def engines(monkeypatch):
         made.append(closed_port.ClosedPort(*arguments))
         return made[-1]
 
-    monkeypatch.setattr(dynamodb, "ClosedPort", record)
+    monkeypatch.setattr(embedded, "ClosedPort", record)
     return made
 
 

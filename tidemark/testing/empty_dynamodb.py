@@ -1,0 +1,52 @@
+"""A DynamoDB that is empty before a test and after it, also where one outlives the tests."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.commands import region
+from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.engine.features import TABLE
+from tidemark.local_glue.engine.kept_by import KeptBy, kept_by
+from tidemark.local_glue.home import Home
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+@contextmanager
+def empty_dynamodb(home: Home) -> Iterator[str]:
+    """Yield the URL of the DynamoDB of a test's home.
+
+    Raises:
+        UsageError: the environment names a DynamoDB that has tables, maybe with watermarks that
+            are wanted.
+    """
+    with dynamodb_endpoint(home) as endpoint:
+        other = kept_by(home)
+        if other is None:  # the embedded engine has the tables of the home alone
+            yield endpoint
+            return
+        with dynamodb_client(endpoint, region()) as client:
+            _refuse_tables(client, other)
+        try:
+            yield endpoint
+        finally:
+            with dynamodb_client(endpoint, region()) as client:
+                for name in _tables(client):
+                    client.delete_table(TableName=name)
+
+
+def _tables(client: "DynamoDBClient") -> list[str]:
+    pages = client.get_paginator("list_tables").paginate()
+    return [name for page in pages for name in page["TableNames"] if name != TABLE]
+
+
+def _refuse_tables(client: "DynamoDBClient", other: KeptBy) -> None:
+    if tables := _tables(client):
+        raise UsageError(
+            f"the DynamoDB at {other.url} has tables ({', '.join(tables)}), and tests want an "
+            "empty one: start one for tests, and run them in one process; or unset "
+            "AWS_ENDPOINT_URL_DYNAMODB: each test then has the embedded engine for itself"
+        )
