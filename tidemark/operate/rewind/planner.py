@@ -11,6 +11,7 @@ from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, 
 from tidemark.operate.rewind.facts import Facts, KnownRun
 from tidemark.operate.rewind.plan import Clear, JobPlan, Plan, StateMove
 from tidemark.operate.rewind.refusals import check_graph, check_request
+from tidemark.operate.rewind.window_reads import window_reads
 
 
 def plan_rewind(
@@ -56,6 +57,7 @@ def plan_rewind(
         clears=clears,
         staying=_staying(facts, found),
         filled=filled,
+        windows=window_reads(facts, datasets, found),
     )
     cleared = _clears(facts, found) if clears else []
     rewritten = _rewritten(facts, datasets, seen)
