@@ -121,7 +121,8 @@ def _shorter(
     script = {name: digest for name, digest in code.items() if name == "script"}
     whole = {"read": read, "committed": committed, "written": written, "code": code}
     yield {name: value for name, value in whole.items() if value}
-    for parts in ({**whole, "code": script}, {**whole, "code": {}}, {"written": written}, {}):
+    less = {**whole, "committed": []}
+    for parts in (less, {**less, "code": script}, {**less, "code": {}}, {"written": written}, {}):
         yield {**{name: value for name, value in parts.items() if value}, "cut": 1}
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.looking import only_looks
 from tidemark.cli.starting import glue_to_start
 from tidemark.cli.where import Where, glue_of, start_options, where_options
 from tidemark.errors import TidemarkError, UsageError
@@ -37,6 +38,7 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 @click.option("--to", "end", metavar="B", help=GAPS_TO_HELP)
 @where_options
 @_format
+@only_looks
 def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str) -> None:
     """Show which days or numbers of JOB are missing, stale, or being loaded.
 

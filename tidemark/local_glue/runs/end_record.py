@@ -33,7 +33,8 @@ class Found:
 
     Attributes:
         counts: what Spark tells; None for a run without Spark.
-        facts: ``arguments``, ``code``, ``committed_reads``; nothing if the script did not end normally.
+        facts: ``arguments``, ``code`` and ``committed_reads``; nothing if the script did not end
+            normally.
         read: what was read without Spark's knowledge.
         written: what was written without it.
         library: what the library of watermarks has recorded.

@@ -113,9 +113,9 @@ class World:
         return sorted(row for rows in self.files(dataset).values() for row in rows)
 
     def committed_rows(self, name: str) -> list[tuple[int, bool]]:
-        """Return the rows of the windows of a job that count: the newest of each id, up to its mark.
+        """Return the rows of the windows of a job that count.
 
-        A run that died has a number of a later run's rows, or of none: it has not committed.
+        Those are the newest of each id, up to its mark, of runs that have committed.
         """
         edge = self.position(self.job(name))[1].get("", -1)
         committed = {one.run_id for one in self.checkpoints}
