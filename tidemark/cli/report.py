@@ -138,7 +138,7 @@ def gaps_of(name: str, glue: "Glue", where: Where) -> Iterator[tuple[str, str, s
 
     job = read_job(glue, name)
     checkpoints = read_checkpoints(glue, job.name, where)
-    known = read_ranges(glue, job, checkpoints, read_positions(glue, job, where))
+    known = read_ranges(glue, job, checkpoints, read_positions(glue, job, where), where)
     extent = known.evidence.extent()
     if known.unit is None or extent is None:
         return
