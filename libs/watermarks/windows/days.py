@@ -9,9 +9,12 @@ from __future__ import annotations
 import logging
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DAY = timedelta(days=1)
 FUTURE = DAY
@@ -48,11 +51,33 @@ def check_not_ahead(value: Any, now: datetime, future: timedelta, cursor: str) -
     """Raise a WatermarkValueError if a bound lies further ahead of the clock than it may."""
     if _is_ahead(value, now, future):
         raise WatermarkValueError(
-            f"the greatest value of the cursor {cursor!r} is {value!r}, and the clock says "
+            f"the greatest value of {cursor!r} is {value!r}, and the clock says "
             f"{now.isoformat(timespec='seconds')}: as a watermark it would hide every row until "
             "then, so nothing was written; repair or filter out such rows, set this machine's "
             "clock if it is behind, or allow it by name: future=timedelta(days=...), how far ahead "
             "of the clock a value may lie"
+        )
+
+
+def check_none_ahead(
+    to: Mapping[str, Any], stored: Mapping[str, Any], now: datetime, future: timedelta
+) -> None:
+    """Raise a WatermarkValueError if a new value lies further ahead of the clock than it may.
+
+    A value that is stored already is none: it hides what it hides.
+    """
+    check_future(future)
+    for name, value in to.items():
+        if name not in stored or stored[name] != value:
+            check_not_ahead(value, now, future, name)
+
+
+def check_future(future: object) -> None:
+    """Raise a WatermarkValueError for what is no distance from the clock."""
+    if not isinstance(future, timedelta) or future < timedelta():
+        raise WatermarkValueError(
+            f"future is {future!r}: give a timedelta that is not negative, how far ahead of the "
+            "clock a value may lie"
         )
 
 

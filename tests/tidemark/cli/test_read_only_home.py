@@ -16,6 +16,7 @@ import pytest
 from tests.tidemark.cli.test_cli import tidemark
 from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.local_glue.bookmarks.versions import commit_bookmark
+from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.store.checkpoints import put_checkpoint
@@ -72,7 +73,7 @@ def app(home, write_assembly) -> Path:
         position = {"kind": "files", "until_ms": 1}
         read = DatasetRead("s3://landing/", "ctx", files=1, rows=7, after=position)
         put_checkpoint(store, Checkpoint("load", "jr_l1", AT + 50, read=(read,)))
-    with dynamodb_endpoint(opened) as url, dynamodb_client(url, "eu-west-1") as client:
+    with dynamodb_endpoint(opened) as url, dynamodb_client(url, region()) as client:
         client.create_table(**create_table_request())
         marks = Watermarks("glue-watermarks", client)
         marks.commit_window(marks.open_window("by-key", run_id="jr_k1", cursor="id", high=5))
