@@ -487,6 +487,8 @@ def test_a_time_in_the_future_is_refused_unless_it_is_allowed_by_name(watermarks
     first = watermarks.advance(
         job_id=job, run_id="jr_1", to={"at": value, "id": 1}, base=None, future=allowed
     )
+    with pytest.raises(WatermarkValueError, match="would hide every row until then"):
+        watermarks.advance(job_id=f"{job}2", run_id="jr_1", to={"a": {"at": value}}, base=None)
     # What is stored already hides nothing more.
     second = watermarks.advance(job_id=job, run_id="jr_2", to={"at": value, "id": 2}, base=first)
     assert second.watermarks == {"at": value, "id": 2}

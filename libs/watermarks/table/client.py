@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004
-from botocore.parsers import ResponseParserError
 
 from watermarks.errors import AmbiguousWatermarkError, WatermarksError
 
@@ -245,7 +244,7 @@ class TableClient:
             if found := translate_client_error(error, self.table.name, self._client.meta):
                 raise found from error
             raise
-        except (UnicodeDecodeError, ResponseParserError) as error:
+        except UnicodeDecodeError as error:
             raise self._no_answer("by what is no JSON") from error
 
 
@@ -255,6 +254,6 @@ def _is_empty(response: Any) -> bool:
     botocore takes a text that is no JSON for an answer without members.
     """
     headers = response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-    if "content-encoding" in headers:
-        return True  # its length says nothing
-    return int(headers.get("content-length", 0)) <= len("{}\r\n")
+    if "content-length" not in headers or "content-encoding" in headers:
+        return True
+    return len("{}") <= int(headers["content-length"]) <= len("{}\r\n")

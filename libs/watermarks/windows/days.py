@@ -22,7 +22,16 @@ FUTURE = DAY
 
 _LOG = logging.getLogger("watermarks")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_FIRST_YEAR, _LAST_YEAR = 1900, 2199
+_YEAR, _MONTH, _DAY_OF_MONTH = r"(?:19|20|21)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+_DATE = rf"{_YEAR}([-/.]?){_MONTH}\1{_DAY_OF_MONTH}"
+_ZERO = r"(?::?00(?:\.0+)?)*(?:Z|[+-]\d\d:?\d\d)?"  # minutes, seconds, zone
+_UNITS = {  # as numbers and texts have them: 202611, 2026-11, 2026-W48
+    "a year": re.compile(_YEAR),
+    "a month": re.compile(rf"{_YEAR}[-/.]?{_MONTH}"),
+    "a week": re.compile(rf"{_YEAR}-?W\d\d"),
+    "a whole day": re.compile(rf"{_DATE}(?:[T ]00{_ZERO})?"),
+    "a whole hour": re.compile(rf"{_DATE}[T ]?(?:[01]\d|2[0-3]){_ZERO}"),
+}
 
 
 def is_day(value: object) -> bool:
@@ -68,7 +77,10 @@ def check_none_ahead(
     """
     check_future(future)
     for name, value in to.items():
-        if name not in stored or stored[name] != value:
+        before = stored.get(name)
+        if isinstance(value, dict):
+            check_none_ahead(value, before if isinstance(before, dict) else {}, now, future)
+        elif before is None or before != value:
             check_not_ahead(value, now, future, name)
 
 
@@ -125,10 +137,6 @@ def _unit_of(value: object) -> str:
         if value.microsecond or value.second or value.minute:
             return ""
         return "a whole hour" if value.hour else "a whole day"
-    if type(value) is int and _FIRST_YEAR <= value // 10_000 <= _LAST_YEAR:
-        try:
-            date(value // 10_000, value // 100 % 100, value % 100)
-        except ValueError:
-            return ""
-        return "a whole day"
-    return "a year" if type(value) is int and _FIRST_YEAR <= value <= _LAST_YEAR else ""
+    if is_day(value) or type(value) not in {int, str}:
+        return ""  # days are not over until a later one is there
+    return next((unit for unit, form in _UNITS.items() if form.fullmatch(str(value))), "")
