@@ -38,6 +38,7 @@ def window_reads(facts: Facts, datasets: Datasets, found: Sequence[Cut]) -> Wind
     """
     by_bookmark = {cut.track.job for cut in found if cut.track.is_bookmark}
     filled = {one.job_name for one in facts.checkpoints if is_filling(one.arguments)}
+    filled |= {run.job for run in facts.runs if is_filling(run.arguments)}
     moved = {cut.track.job for cut in found if cut.undone} - by_bookmark - filled
     reads = last_datasets(facts.others, facts.checkpoints)[0]
     only: set[str] = set()
