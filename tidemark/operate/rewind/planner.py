@@ -47,7 +47,7 @@ def plan_rewind(
         check_graph(facts, names, following, found)
     left = [job for job in following if job not in names]
     unmoved = set(jobs) - set(names)
-    again = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
+    again = _reading_again(facts, datasets, found)
     new_to = _new_to(facts, found, left)
     filled = _filled_behind(facts, found, left)
     filled |= _filled_since(facts, [cut for cut in all_cuts if cut.track.job not in left])
@@ -86,6 +86,29 @@ def plan_rewind(
         ),
         tuple(facts.schedules),
     )
+
+
+def _reading_again(facts: Facts, datasets: Datasets, found: Sequence[Cut]) -> list[str]:
+    """Return the jobs that read something again, as far as is known.
+
+    The undone runs of the others are known to have found nothing, and no job before them that goes
+    back gives them anything.
+    """
+    undone = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
+    return [
+        job
+        for job in undone
+        if any(flow.writer in undone for flow in datasets.into(job))
+        or not _has_found_nothing(facts, [cut for cut in found if cut.track.job == job])
+    ]
+
+
+def _has_found_nothing(facts: Facts, own: Sequence[Cut]) -> bool:
+    job = own[0].track.job
+    if half_written(facts, job, _since(own)[job]):
+        return False
+    reads = rereads(facts, own, {})
+    return bool(reads) and all(not it.why and not it.files and it.rows == 0 for it in reads)
 
 
 def _staying(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:

@@ -589,3 +589,22 @@ def test_windows_of_rows_that_come_twice_are_not_safe():
 
     assert of(plan, "load").effects[0].verdict == "doubles"
     assert of(plan, "a").effects[0].verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdicts"), [(0, ["right", "right"]), (1, ["doubles", "unknown"])]
+)
+def test_runs_that_found_nothing_leave_nothing_twice(facts, rows, verdicts):
+    """A job commits also where its source holds nothing new."""
+    last = next(one for one in facts.checkpoints if one.run_id == "jr_i3")
+    read = (replace(last.read[0], files=rows, rows=rows),)
+    kept = [replace(one, read=read) if one == last else one for one in facts.checkpoints]
+    found_nothing = replace(facts, checkpoints=kept)
+
+    plan = plan_rewind(found_nothing, ["ingest"], to("jr_i2"))
+
+    assert [effect.verdict for job in plan.jobs for effect in job.effects] == verdicts
+    # A run that failed since may have appended.
+    died = KnownRun("jr_i4", "ingest", 320, "FAILED", ended_at_ms=330)
+    plan = plan_rewind(replace(found_nothing, runs=[*facts.runs, died]), ["ingest"], to("jr_i2"))
+    assert of(plan, "ingest").effects[0].verdict == "doubles"
