@@ -1,6 +1,6 @@
 """Works a rewind out: what moves, what is read again, and what becomes of everything behind it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tidemark.checkpoints.filling import FROM, TO, is_filling
 from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
@@ -47,10 +47,10 @@ def plan_rewind(
         check_graph(facts, names, following, found)
     left = [job for job in following if job not in names]
     unmoved = set(jobs) - set(names)
-    again = _reading_again(facts, datasets, found)
     new_to = _new_to(facts, found, left)
     filled = _filled_behind(facts, found, left)
     filled |= _filled_since(facts, [cut for cut in all_cuts if cut.track.job not in left])
+    again = _reading_again(facts, datasets, found, filled)
     seen = effects(
         *(datasets, again, [*names, *left]),
         new_to=new_to,
@@ -88,17 +88,20 @@ def plan_rewind(
     )
 
 
-def _reading_again(facts: Facts, datasets: Datasets, found: Sequence[Cut]) -> list[str]:
+def _reading_again(
+    facts: Facts, datasets: Datasets, found: Sequence[Cut], filled: Container[str]
+) -> list[str]:
     """Return the jobs that read something again, as far as is known.
 
-    The undone runs of the others are known to have found nothing, and no job before them that goes
-    back gives them anything.
+    The undone runs of the others are known to have found nothing, no backfill has written since,
+    and no job before them that goes back gives them anything.
     """
     undone = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
     return [
         job
         for job in undone
-        if any(flow.writer in undone for flow in datasets.into(job))
+        if job in filled
+        or any(flow.writer in undone for flow in datasets.into(job))
         or not _has_found_nothing(facts, [cut for cut in found if cut.track.job == job])
     ]
 
