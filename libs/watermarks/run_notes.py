@@ -27,6 +27,7 @@ _MOST_RUNS = 100
 _CREDENTIALS = re.compile(r"^(jdbc:oracle:\w+:|[^/]*//).*@")
 _DATABASE = re.compile(r";database(?:Name)?=[^;]*", re.IGNORECASE)
 _notes: dict[tuple[str, str], tuple[dict[str, None], dict[str, str]]] = {}
+_committed: dict[str, None] = {}  # of the process: `read_committed` knows no run
 
 
 def note_read(window: Window, dataset: str) -> None:
@@ -37,6 +38,16 @@ def note_read(window: Window, dataset: str) -> None:
 def note_written(window: Window, dataset: str, mode: str) -> None:
     """Note that the run of a window has written a dataset."""
     _of(window)[1][dataset] = mode
+
+
+def note_committed(dataset: str) -> None:
+    """Note that this process reads the committed windows of a dataset, and nothing else of it."""
+    _committed[dataset] = None
+
+
+def committed_reads() -> list[str]:
+    """Return the datasets of which this process has read the committed windows."""
+    return list(_committed)
 
 
 def folder(path: str) -> str:
@@ -72,7 +83,7 @@ def attribute(
     noted = _notes.get((job_id, run_id), ({}, {}))
     datasets, modes = [*{**noted[0], **(read or {})}], {**noted[1], **(written or {})}
     room = _ROW_BYTES - len(NAME) - size_of({"M": row})
-    for document in _shorter(datasets, modes, code_digests()):
+    for document in _shorter(datasets, modes, code_digests(), committed_reads()):
         text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
         if len(text.encode("utf-8", errors="replace")) <= room:
             return {NAME: {"S": text}} if document else {}
@@ -104,13 +115,14 @@ def _of(window: Window) -> tuple[dict[str, None], dict[str, str]]:
 
 
 def _shorter(
-    read: list[str], written: dict[str, str], code: Mapping[str, str]
+    read: list[str], written: dict[str, str], code: Mapping[str, str], committed: list[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield what there is to tell, and then less and less of it: `cut` says that it is not all."""
     script = {name: digest for name, digest in code.items() if name == "script"}
-    whole = {"read": read, "written": written, "code": code}
+    whole = {"read": read, "committed": committed, "written": written, "code": code}
     yield {name: value for name, value in whole.items() if value}
-    for parts in ({**whole, "code": script}, {**whole, "code": {}}, {"written": written}, {}):
+    less = {**whole, "committed": []}
+    for parts in (less, {**less, "code": script}, {**less, "code": {}}, {"written": written}, {}):
         yield {**{name: value for name, value in parts.items() if value}, "cut": 1}
 
 

@@ -20,6 +20,7 @@ from .table.schema import DEFAULT_KEY, EXPIRES_AT, TABLE_NAME, Latest, Owner, Ro
 from .v1 import V1Methods
 from .windows.commit import Commit, RunConflictError
 from .windows.cursors import check_forward
+from .windows.days import FUTURE, check_none_ahead
 from .windows.loop import WindowLoop
 from .windows.opening import Opening, plan_opening
 from .windows.request import WindowOptions, WindowRequest
@@ -217,6 +218,7 @@ class Watermarks(V1Methods):
         to: Mapping[str, Value],
         base: Latest | None,
         source: str = "",
+        future: timedelta = FUTURE,
     ) -> Latest:
         """Move the watermarks of a job forward, if no one has moved them since `base` was read.
 
@@ -231,6 +233,8 @@ class Watermarks(V1Methods):
             base: what `latest` returned when the run began, or what `advance` returned last;
                 None if the job had no watermarks.
             source: for a job with several sources: which one.
+            future: how far ahead of the clock a new time may lie: as a watermark it would hide
+                every row until then.
 
         Returns:
             The watermarks as stored.
@@ -240,9 +244,10 @@ class Watermarks(V1Methods):
                 something else, or just this and the job was set back afterwards. Nothing was
                 written.
             WatermarkValueError: a value is before the stored one, has another type than before,
-                or is of a type that cannot be a watermark.
+                is of a type that cannot be a watermark, or lies in the future.
         """
         check_source(source)
+        check_none_ahead(to, base.watermarks if base else {}, self._now(), future)
         if source and base is None:
             self._head_row(owner_of(job_id, source))  # refuses a name that the job has no more
         if base and base.source != source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -465,3 +465,36 @@ def test_window_costs_one_unit_to_read_one_to_open_and_four_to_commit(new_client
         assert window.high == highs[1]
 
     assert consumed == [1.0, 1.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        datetime(9999, 12, 31, tzinfo=UTC),
+        datetime(9999, 12, 31, 23, 59, 59, 999999),  # noqa: DTZ001 (as a column without a zone is)
+        date(2999, 1, 1),
+        "9999-12-31",
+        datetime.now(UTC) + timedelta(days=2),
+    ],
+    ids=str,
+)
+def test_a_time_in_the_future_is_refused_unless_it_is_allowed_by_name(watermarks, job, rows, value):
+    with pytest.raises(WatermarkValueError, match="would hide every row until then"):
+        watermarks.advance(job_id=job, run_id="jr_1", to={"at": value, "id": 1}, base=None)
+    assert rows() == {}
+
+    allowed = timedelta(days=3_000_000)
+    first = watermarks.advance(
+        job_id=job, run_id="jr_1", to={"at": value, "id": 1}, base=None, future=allowed
+    )
+    with pytest.raises(WatermarkValueError, match="would hide every row until then"):
+        watermarks.advance(job_id=f"{job}2", run_id="jr_1", to={"a": {"at": value}}, base=None)
+    # What is stored already hides nothing more.
+    second = watermarks.advance(job_id=job, run_id="jr_2", to={"at": value, "id": 2}, base=first)
+    assert second.watermarks == {"at": value, "id": 2}
+
+
+@pytest.mark.parametrize("future", [-timedelta(1), 1, None])
+def test_how_far_ahead_is_a_timedelta(watermarks, job, future):
+    with pytest.raises(WatermarkValueError, match="future is"):
+        watermarks.advance(job_id=job, run_id="jr_1", to={"id": 1}, base=None, future=future)

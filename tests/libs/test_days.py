@@ -154,8 +154,17 @@ def test_numbers_and_other_texts_are_not_judged(watermarks, job, high):
         (2025, 2026),
         (datetime(2026, 11, 1), datetime(2026, 11, 2)),  # noqa: DTZ001 (without a zone)
         (datetime(2026, 11, 1, 7), datetime(2026, 11, 1, 8)),  # noqa: DTZ001
+        (202610, 202611),
+        (2026110107, 2026110108),
+        ("2026-10", "2026-11"),
+        ("202610", "202611"),
+        ("2026/11/01", "2026/11/02"),
+        ("20261101", "20261102"),
+        ("2026-W47", "2026-W48"),
+        ("2026-11-01 00:00:00", "2026-11-02 00:00:00"),
+        ("2026-11-01T07", "2026-11-01T08:00:00.000+01:00"),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_values_that_look_like_whole_units_are_warned_of(watermarks, job, caplog, low, high):
     read(watermarks, job, [(low, 1)], "jr_1")
@@ -168,6 +177,26 @@ def test_values_that_look_like_whole_units_are_warned_of(watermarks, job, caplog
     caplog.clear()
     later = read(watermarks, job, [(high, 1)], "jr_3", settle=timedelta(hours=1))
     assert later == []
+    assert not caplog.text
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (20260001, 20261302),
+        (202613, 202614),
+        (1_700_000_000, 1_700_003_600),
+        (datetime(2026, 11, 1, 7, 1), datetime(2026, 11, 1, 7, 2)),  # noqa: DTZ001
+        ("2026-11-01 07:12:00", "2026-11-01 08:01:00"),
+        ("a-2026-10", "a-2026-11"),
+    ],
+    ids=str,
+)
+def test_values_that_are_finer_are_not_warned_of(watermarks, job, caplog, low, high):
+    with caplog.at_level(logging.WARNING, "watermarks"):
+        read(watermarks, job, [(low, 1)], "jr_1")
+        read(watermarks, job, [(high, 1)], "jr_2")
+
     assert not caplog.text
 
 

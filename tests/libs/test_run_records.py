@@ -31,6 +31,7 @@ def commit(watermarks, job, run_id, high, source=""):
 @pytest.fixture(autouse=True)
 def _no_notes(monkeypatch):
     monkeypatch.setattr(run_notes, "_notes", {})
+    monkeypatch.setattr(run_notes, "_committed", {})
 
 
 def test_a_record_has_what_a_run_moved_and_what_it_noted(watermarks, job):
@@ -49,6 +50,15 @@ def test_a_record_has_what_a_run_moved_and_what_it_noted(watermarks, job):
     assert second.notes["written"] == {"s3://lake/orders/": "window"}
     assert watermarks.run_records(job, "jr_2") == [second]
     assert watermarks.run_records(job, "jr_9") == []
+
+
+def test_a_record_names_what_the_run_has_read_by_its_committed_windows(watermarks, job):
+    run_notes.note_committed("s3://lake/raw/")
+    watermarks.commit_window(watermarks.open_window(job, run_id="jr_1", cursor="id", high=1))
+
+    records = watermarks.run_records(job, "jr_1")
+
+    assert records[0].notes["committed"] == ["s3://lake/raw/"]
 
 
 def test_each_source_of_a_run_has_a_record(watermarks, job):

@@ -61,7 +61,9 @@ def typed(value):
 def test_every_value_comes_back_from_the_table_as_it_went_in(watermarks, state):
     job = f"job-{uuid.uuid4().hex}"
 
-    advanced = watermarks.advance(job_id=job, run_id="jr_1", to=state, base=None)
+    advanced = watermarks.advance(
+        job_id=job, run_id="jr_1", to=state, base=None, future=timedelta.max
+    )
 
     assert typed(watermarks.latest(job).watermarks) == typed(state)
     assert typed(watermarks.get_watermark_values(job, "jr_1")) == typed(state)
@@ -74,7 +76,9 @@ def test_every_value_comes_back_from_the_table_as_it_went_in(watermarks, state):
     ids=["min", "max"],
 )
 def test_first_and_last_naive_datetime_come_back(watermarks, job, moment):
-    watermarks.advance(job_id=job, run_id="jr_1", to={"at": moment}, base=None)
+    watermarks.advance(
+        job_id=job, run_id="jr_1", to={"at": moment}, base=None, future=timedelta.max
+    )
 
     assert watermarks.latest(job).watermarks == {"at": moment}
 

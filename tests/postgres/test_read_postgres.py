@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from watermarks import newest_jdbc, read_jdbc
+from watermarks import WatermarkValueError, newest_jdbc, read_jdbc
 
 pytestmark = pytest.mark.spark
 
@@ -62,3 +62,27 @@ def test_every_row_is_read_once_as_it_comes(spark, server, watermarks, make, kin
 
     assert [n for window in first for n in window] == [0, 1]
     assert second == [[2]]
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMPTZ", "TIMESTAMP", "DATE"])
+def test_an_infinity_hides_no_row(spark, server, watermarks, make, kind):
+    """It is refused by name and nothing is written; without it all rows are read once."""
+    job = f"job-{uuid.uuid4().hex}"
+    table = make(kind, ["2012-12-30", "2012-12-31", "infinity"])
+
+    with pytest.raises(WatermarkValueError, match="would hide every row"):
+        read(spark, server, watermarks, job, table, "jr_1")
+    assert watermarks.latest(job) is None
+
+    with server.connect() as connection:
+        connection.execute(f"DELETE FROM {table} WHERE c = 'infinity'")  # noqa: S608
+    assert read(spark, server, watermarks, job, table, "jr_2") == [[0, 1]]
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMPTZ", "TIMESTAMP"])  # Spark cannot read that of DATE
+def test_a_minus_infinity_is_read_once_as_any_value(spark, server, watermarks, make, kind):
+    job = f"job-{uuid.uuid4().hex}"
+    table = make(kind, ["-infinity", "2012-12-30", "2012-12-31"])
+
+    assert read(spark, server, watermarks, job, table, "jr_1") == [[0, 1, 2]]
+    assert read(spark, server, watermarks, job, table, "jr_2") == []

@@ -39,6 +39,8 @@ class DatasetRead:
         rows: that were handed to the script; None if not known.
         before: how far it had been read; None for nothing, or if nobody keeps it.
         after: how far it has been read now.
+        is_committed: whether the committed windows of it were read, and nothing else: by the
+            library's `read_committed`.
     """
 
     dataset: str
@@ -49,6 +51,7 @@ class DatasetRead:
     rows: int | None = None
     before: Position | None = None
     after: Position | None = None
+    is_committed: bool = False
 
 
 @dataclass(frozen=True)

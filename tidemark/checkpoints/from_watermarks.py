@@ -39,11 +39,14 @@ def moves_of(records: Iterable["RunRecord"], table: str) -> tuple[WatermarkMove,
 
 def reads_of(records: Iterable["RunRecord"]) -> tuple[DatasetRead, ...]:
     """Return the datasets that the library has seen a run read."""
-    found: dict[str, str] = {}
+    found: dict[str, DatasetRead] = {}
+    committed: dict[str, DatasetRead] = {}
     for record in records:
         for dataset in record.notes.get("read", ()):
-            found.setdefault(dataset, record.source)
-    return tuple(DatasetRead(dataset, source) for dataset, source in found.items())
+            found.setdefault(dataset, DatasetRead(dataset, record.source))
+        for dataset in record.notes.get("committed", ()):
+            committed.setdefault(dataset, DatasetRead(dataset, is_committed=True))
+    return (*found.values(), *(committed[one] for one in committed if one not in found))
 
 
 def writes_of(records: Iterable["RunRecord"]) -> tuple[DatasetWritten, ...]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.looking import only_looks
 from tidemark.cli.starting import glue_to_start
-from tidemark.cli.where import Where, glue_of, start_options, where_options
+from tidemark.cli.where import Where, glue_of, look_options, start_options
 from tidemark.errors import TidemarkError, UsageError
 
 if TYPE_CHECKING:
@@ -35,22 +36,22 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 @click.argument("job")
 @click.option("--from", "begin", metavar="A", help=GAPS_FROM_HELP)
 @click.option("--to", "end", metavar="B", help=GAPS_TO_HELP)
-@where_options
+@look_options
 @_format
+@only_looks
 def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str) -> None:
     """Show which days or numbers of JOB are missing, stale, or being loaded.
 
     Stale is what was loaded and whose files in the source have changed since.
     """
-    from tidemark.cli.range_facts import read_checkpoints, read_positions, read_ranges
+    from tidemark.cli.range_facts import read_checkpoints, read_job_of, read_positions, read_ranges
     from tidemark.cli.views.backfill import gaps_json, gaps_lines
     from tidemark.operate.backfill.ledger import ledger
-    from tidemark.operate.backfill.reading import read_job
 
     with glue_of(where) as glue:
-        found = read_job(glue, job)
+        found = read_job_of(glue, job, where)
         checkpoints = read_checkpoints(glue, found.name, where)
-        known = read_ranges(glue, found, checkpoints, read_positions(glue, found, where))
+        known = read_ranges(glue, found, checkpoints, read_positions(glue, found, where), where)
     unit, asked = _asked_of_gaps(found.name, known, begin, end, is_declared=found.is_declared)
     intervals = ledger(asked, known.evidence)
     if output == "json":
@@ -86,22 +87,22 @@ def backfill(
     JOB declares two arguments by which its script is told the range: docs/backfill.md. Ctrl-C
     stops the runs that were started; a line says how to go on with the rest.
     """
-    from tidemark.cli.range_facts import read_checkpoints, read_positions, read_ranges
+    from tidemark.cli.range_facts import read_checkpoints, read_job_of, read_positions, read_ranges
     from tidemark.cli.views.backfill import plan_json, plan_lines, runs_text
     from tidemark.operate.backfill.filling import arguments_of_trigger, fill, room_for
     from tidemark.operate.backfill.ledger import ledger
     from tidemark.operate.backfill.plan import plan, targets_of
     from tidemark.operate.backfill.ranges import parse_range, parts_of
-    from tidemark.operate.backfill.reading import has_other_runs, read_job
+    from tidemark.operate.backfill.reading import has_other_runs
 
     unit, asked = parse_range(begin, end, datetime.now(UTC).date())
     parts_of(asked, parts, unit)  # refuses what cannot be before anything is asked
     with glue_of(where) if dry_run else glue_to_start(where, "job", job) as glue:
-        found = read_job(glue, job)
+        found = read_job_of(glue, job, where)
         found.check()
         checkpoints = read_checkpoints(glue, found.name, where)
         before = read_positions(glue, found, where)
-        known = read_ranges(glue, found, checkpoints, before)
+        known = read_ranges(glue, found, checkpoints, before, where)
         _check_unit(found.name, known.unit, unit)
         room = room_for(found, unit, asked, known.open_runs)
         intervals = ledger(asked, known.evidence)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from tidemark.cli.looking import only_looks
 from tidemark.errors import EntityNotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def bookmark() -> None:
 @click.argument("job")
 @click.option("--run", metavar="ID", help=f"Show the bookmark as of the end of a run: {RUN_FORMS}.")
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+@only_looks
 def show(job: str, run: str | None, output: str) -> None:
     """Show the bookmark of JOB and the runs it can be rewound to."""
     from tidemark.cli.views.bookmarks import bookmark_tables
@@ -140,6 +142,7 @@ def _set_back(job: str, run: str | None, yes: bool, question: str) -> None:
 @click.option("--file", "uri", metavar="S3_URI", help="Say why this file is read or skipped.")
 @click.option("--run", metavar="ID", help=f"Explain an earlier run: {RUN_FORMS}.")
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+@only_looks
 def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
     """Tell what the next run of JOB would read, without running it."""
     from tidemark.cli.views.explain import explain_job, explanation_json, explanation_tables

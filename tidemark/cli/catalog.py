@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from tidemark.cli.looking import only_looks
+
 PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
 PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
 
@@ -33,6 +35,7 @@ def put(file: Path) -> None:
 
 
 @catalog.command(name="list")
+@only_looks
 def list_tables() -> None:
     """List the tables, their formats and where their data are."""
     from tidemark.cli.views.catalog import catalog_table
@@ -45,6 +48,7 @@ def list_tables() -> None:
 
 @catalog.command()
 @click.argument("name", metavar="DATABASE.TABLE")
+@only_looks
 def show(name: str) -> None:
     """Show a table and its partitions as JSON, as `aws glue get-table` and get-partitions do."""
     from tidemark.local_glue.catalog.edit import described

@@ -52,7 +52,7 @@ def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) 
             before_runs(home, partial(_deploy, engine))
         else:
             url = stack.enter_context(resting(home))
-        yield stack.enter_context(of_port(url, str(home.root), region()))
+        yield stack.enter_context(of_port(url, str(home.shown), region()))
         if engine is not None:
             wait_for_runs(engine)
 

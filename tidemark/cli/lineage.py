@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.cli.looking import only_looks
 from tidemark.cli.runs import SINCE_HELP
 from tidemark.cli.where import Where, glue_of, where_options
 from tidemark.errors import TidemarkError, UsageError
@@ -25,6 +26,7 @@ SHELL = "pythonshell"
 @click.option("--job", "jobs", multiple=True, metavar="JOB", help=JOB_HELP)
 @click.option("--since", metavar="TIME", help=SINCE_HELP)
 @where_options
+@only_looks
 def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) -> None:
     """Send OpenLineage events of the job runs that have ended, the oldest first.
 

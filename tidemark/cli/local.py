@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from tidemark.cli.looking import only_looks
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
 
@@ -153,6 +154,7 @@ def put_secret(name: str, file: Path | None) -> None:
 @local.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--lake", is_flag=True, help=LAKE_HELP)
+@only_looks
 def backup(file: Path, lake: bool) -> None:
     """Write bookmarks, watermarks, runs and the Data Catalog into the new FILE.
 
@@ -166,7 +168,7 @@ def backup(file: Path, lake: bool) -> None:
     home = Home.from_environment()
     back_up(home, file, with_lake=lake)
     what = "the state and the data" if lake else "the state, without the data,"
-    click.echo(f"{what} of {home.root} is in {file} ({size_text(file.stat().st_size)})")
+    click.echo(f"{what} of {home.shown} is in {file} ({size_text(file.stat().st_size)})")
     if mark := kept_by(home):
         click.echo(f"watermarks are kept by the DynamoDB at {mark.url} and are not in it")
 

@@ -3,15 +3,20 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+
+from tidemark.cli.synth import assembly_folder
 from tidemark.cli.where import Where
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError
 
 if TYPE_CHECKING:
     from tidemark.checkpoints.checkpoint import Checkpoint
     from tidemark.operate.backfill.contract import Fillable
-    from tidemark.operate.backfill.evidence import Known
+    from tidemark.operate.backfill.evidence import Arrived, Known
     from tidemark.operate.clients import Glue
     from tidemark.operate.rewind.datasets import Flow
     from watermarks import WatermarkAdmin
@@ -28,6 +33,37 @@ class Positions:
 
     bookmark: int | None
     watermarks: Mapping[str, tuple[int, Mapping[str, Any]]]
+
+
+def read_job_of(glue: "Glue", name: str, where: Where) -> "Fillable":
+    """Return a job as far as filling it goes: as deployed, or as the app has it that is named.
+
+    Raises:
+        UsageError: there is no such job there, or it has never been deployed.
+    """
+    from tidemark.local_glue.commands import load
+    from tidemark.operate.backfill.contract import fillable_of
+    from tidemark.operate.backfill.reading import read_job
+
+    found = read_job(glue, name)
+    if where.stage is not None or (where.app is None and not where.context):
+        return found
+    with TemporaryDirectory(prefix="tidemark-") as folder:
+        app = assembly_folder(Console(stderr=True), where.app, where.context, Path(folder))
+        jobs = load(app).jobs
+    if found.name not in jobs:
+        raise UsageError(
+            f"the app has no job {found.name!r}; it has {', '.join(sorted(jobs)) or 'none'}"
+        )
+    job = jobs[found.name]
+    return fillable_of(
+        {
+            "Name": job.name,
+            "DefaultArguments": job.default_arguments,
+            "NonOverridableArguments": job.non_overridable_arguments,
+            "ExecutionProperty": {"MaxConcurrentRuns": job.max_concurrent_runs},
+        }
+    )
 
 
 def read_positions(glue: "Glue", job: "Fillable", where: Where) -> Positions:
@@ -86,12 +122,32 @@ def read_ranges(
     job: "Fillable",
     checkpoints: "list[Checkpoint]",
     positions: Positions,
+    where: Where,
 ) -> "Known":
     """Return what is known of the ranges of a job."""
     from tidemark.operate.backfill.reading import read_known
 
     values = {source: values for source, (_, values) in positions.watermarks.items()}
-    return read_known(glue, job, checkpoints, values)
+    arrived = None if where.stage is not None else _arrived_here()
+    return read_known(glue, job, checkpoints, values, arrived)
+
+
+def _arrived_here() -> "Arrived":
+    """Return what tells when a file of this machine came to where it is: nothing sets that back.
+
+    A file of S3 has the time of its arrival; one that `cp -p` or `mv` brings here has its own.
+    """
+    from tidemark.local_glue.home import Home
+
+    home = Home.from_environment()
+
+    def arrived(uri: str) -> int | None:
+        try:
+            return home.local_path(uri).stat().st_ctime_ns // 1_000_000
+        except (OSError, TidemarkError):
+            return None
+
+    return arrived
 
 
 @contextmanager

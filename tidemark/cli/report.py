@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.cli.looking import only_looks
 from tidemark.cli.synth import APP_HELP
 from tidemark.cli.where import (
     CONTEXT_HELP,
@@ -21,6 +22,7 @@ from tidemark.cli.where import (
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
+    from tidemark.local_glue.home import Home
     from tidemark.operate.clients import Glue
     from tidemark.report.model import Report
 
@@ -36,6 +38,7 @@ LIMIT_HELP = "Look at the last N runs of each job."
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
+@only_looks
 def report(
     opens: bool,
     output: Path | None,
@@ -57,13 +60,24 @@ def report(
     if context and deployed is None:
         raise UsageError("--context goes with --deployed STAGE: leave it out")
     where = Where(deployed, app if deployed is not None else None, context)
-    file = (output or Home.from_environment().root / "report.html").absolute()
+    file = (output or _file_of(Home.from_environment())).absolute()
     check_writable(file)
     found = of_this_machine(app, limit) if deployed is None else of_stage(where, limit)
     file.write_text(page_of(found, draw), encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")
     if opens and not webbrowser.open(file.as_uri()):
         click.echo("no browser could be opened: open the file in one", err=True)
+
+
+def _file_of(home: "Home") -> Path:
+    """Return where the page goes if nobody says it.
+
+    Raises:
+        UsageError: the home cannot be written.
+    """
+    if home.copy_of is not None:
+        raise UsageError(f"{home.copy_of} cannot be written: say where to, with --output FILE")
+    return home.root / "report.html"
 
 
 def of_this_machine(app: Path | None, limit: int) -> "Report":
@@ -124,7 +138,7 @@ def gaps_of(name: str, glue: "Glue", where: Where) -> Iterator[tuple[str, str, s
 
     job = read_job(glue, name)
     checkpoints = read_checkpoints(glue, job.name, where)
-    known = read_ranges(glue, job, checkpoints, read_positions(glue, job, where))
+    known = read_ranges(glue, job, checkpoints, read_positions(glue, job, where), where)
     extent = known.evidence.extent()
     if known.unit is None or extent is None:
         return

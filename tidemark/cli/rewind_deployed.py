@@ -61,7 +61,10 @@ def _rewind(
     plan = plan_of(with_declared(facts, assembly), request)
     if request.dry_run or request.output == "table":
         show_plan(plan, request, [])
-    if request.dry_run or not plan.states:
+    if request.dry_run:
+        return
+    if not plan.states:
+        rewinds.note_nothing(plan, actor=request.actor, why=request.why or "", at_ms=_now_ms())
         return
     why = request.reason
     if not request.yes:

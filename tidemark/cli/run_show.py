@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.looking import only_looks
 from tidemark.cli.where import Where, glue_of_stage, where_options
 from tidemark.errors import UsageError
 from tidemark.local_glue.home import Home
@@ -33,6 +34,7 @@ LOGS = ("stdout.log", "script-stderr.log", "stderr.log")
 @click.argument("run_id", metavar="ID")
 @where_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+@only_looks
 def show(run_id: str, where: Where, output: str) -> None:
     """Show what the job run ID has read, written and moved, its warnings, cost and last lines.
 
@@ -76,7 +78,7 @@ def _here(text: str) -> "RunDetails":
     home = Home.from_environment()
     with Store(home.database) as store:
         known = [(run.run_id, run.job_name) for run in reversed(store.all_job_runs())]
-        run = store.job_run(pick(text, known, str(home.root))[0])
+        run = store.job_run(pick(text, known, str(home.shown))[0])
         assert run is not None  # noqa: S101 (it is one of those)
         if run.state not in FINAL_STATES and not home.is_held():
             run = replace(run, state="FAILED", error_message=KILLED)
@@ -90,7 +92,7 @@ def _here(text: str) -> "RunDetails":
     return RunDetails(
         run=_run_of(run),
         checkpoint=checkpoint,
-        where=str(home.root),
+        where=str(home.shown),
         workflow_run_id=run.workflow_run_id or "",
         rows_read=run.rows_read,
         rows_written=run.rows_written,

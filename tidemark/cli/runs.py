@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.looking import only_looks
 from tidemark.cli.starting import glue_to_start
 from tidemark.cli.where import Where, glue_of, start_options, where_options
 from tidemark.errors import UsageError
@@ -36,6 +37,7 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
 @where_options
 @_format
+@only_looks
 def runs(job: str | None, since: str | None, limit: int, where: Where, output: str) -> None:
     """Show the job runs of JOB, or of every job, newest first."""
     from tidemark.cli.views.runs import moment, run_json, runs_listing, since_of, warning_lines
@@ -115,6 +117,7 @@ def open_warnings_here() -> dict[str, list[str]]:
 @click.option("--errors", is_flag=True, help="What it wrote to stderr only.")
 @click.option("--output", "outputs", is_flag=True, help="What it printed to stdout only.")
 @where_options
+@only_looks
 def logs(
     job: str, run_id: str | None, follow: bool, errors: bool, outputs: bool, where: Where
 ) -> None:

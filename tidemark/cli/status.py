@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP
+from tidemark.cli.looking import only_looks
 from tidemark.cli.synth import APP_HELP
 from tidemark.cli.where import CONTEXT_HELP, DEPLOYED_HELP, Where
 from tidemark.errors import UsageError
@@ -22,6 +23,7 @@ MS = 1000
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+@only_looks
 def status(app: Path | None, context: tuple[str, ...], deployed: str | None, output: str) -> None:
     """Show every job's last run, bookmark and watermark, and how fresh published datasets are.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.looking import only_looks
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.store.run_ids import pick_run
@@ -43,6 +44,7 @@ def watermark() -> None:
 @watermark.command()
 @_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+@only_looks
 def show(job: str, table: str, deployed: bool, output: str) -> None:
     """Show the watermarks of JOB and the windows that runs have open."""
     from tidemark.cli.views.watermarks import current_json, current_tables
@@ -74,6 +76,7 @@ def show(job: str, table: str, deployed: bool, output: str) -> None:
 @click.option("--source", default="", help=SOURCE_HELP)
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+@only_looks
 def history(job: str, table: str, deployed: bool, source: str, limit: int, output: str) -> None:
     """Show what was done to the watermarks of JOB, newest first, and the runs to rewind to."""
     from tidemark.cli.views.watermarks import history_json, history_table

@@ -32,7 +32,7 @@ class Where:
     """What --deployed, --app, --context and --as-deployed say.
 
     A command that starts runs takes --app and --context on this machine too: what they name is
-    deployed first.
+    deployed first. So does one that looks at a job: it is then as that app has it.
     """
 
     stage: str | None
@@ -40,6 +40,7 @@ class Where:
     context: tuple[str, ...] = ()
     as_deployed: bool = False
     starts_runs: bool = False
+    is_of_app: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what would change nothing.
@@ -50,7 +51,8 @@ class Where:
         if self.as_deployed:
             self._check_as_deployed()
         if self.stage is None:
-            if not self.starts_runs and (self.app is not None or self.context):
+            takes_app = self.starts_runs or self.is_of_app
+            if not takes_app and (self.app is not None or self.context):
                 raise UsageError(
                     "--app and --context say what is deployed as a stage: give --deployed STAGE "
                     "too; on this machine the jobs that have run are known"
@@ -77,21 +79,28 @@ class Where:
         return f" --deployed {self.stage}" if self.stage else ""
 
 
-def where_options(command: Callable[..., None]) -> Callable[..., None]:
+def where_options(command: Callable[..., None], *, is_of_app: bool = False) -> Callable[..., None]:
     """Add --deployed, --app and --context to a command, which gets them as ``where``."""
 
     @functools.wraps(command)
     def with_where(
         *args: Any, deployed: str | None, app: Path | None, context: tuple[str, ...], **kwargs: Any
     ) -> None:
-        command(*args, where=Where(deployed, app, context), **kwargs)
+        where = Where(deployed, app, context, is_of_app=is_of_app)
+        command(*args, where=where, **kwargs)
 
+    context_help = START_CONTEXT_HELP if is_of_app else CONTEXT_HELP
     options = (
-        click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP),
+        click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=context_help),
         click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP),
         click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP),
     )
     return functools.reduce(lambda it, option: option(it), options, with_where)
+
+
+def look_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a command that looks at a job as an app has it, on this machine too."""
+    return where_options(command, is_of_app=True)
 
 
 def start_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,13 +10,16 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from errno import EACCES, EROFS
 from functools import lru_cache
 from pathlib import Path
 from typing import TextIO
 
 from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
 from tidemark.local_glue.machine.disk import full_disk_text, is_full
+from tidemark.local_glue.store.read_only import copy_to_look_at, is_read_only
 from tidemark.local_glue.store.restored import finish_restore, has_unfinished_restore
 
 PROJECT_FILE = "cdk.json"
@@ -40,6 +43,8 @@ NO_BUCKET = (
 )
 TABLES_FILE = "tables.db"
 OBJECTS_FILE = "objects.sqlite"  # what S3 keeps of objects beside their bytes
+DATABASES = ("glue.sqlite", f"dynamodb/{TABLES_FILE}", OBJECTS_FILE)
+ONLY_LOOKS: ContextVar[bool] = ContextVar("only_looks", default=False)  # the command of now
 MARKER = "tidemark-home"
 REWIND_LOCK = "rewind-lock"
 JVMS_FOLDER = "jvms"  # of commands that run now
@@ -49,6 +54,15 @@ IN_USE = (MARKER, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE)  # maybe: a r
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
+
+
+def _open_lock(file: Path) -> TextIO:
+    try:
+        return file.open("a+", encoding="utf-8")
+    except OSError as error:  # of a home that is looked at: a lock needs no right to write
+        if error.errno not in (EACCES, EROFS):
+            raise
+        return file.open(encoding="utf-8")
 
 
 def delete_entry(path: Path) -> None:
@@ -80,25 +94,41 @@ def _is_private(folder: Path) -> bool:
 
 @dataclass(frozen=True)
 class Home:
-    """Paths inside one state home; the folder exists and is writable."""
+    """Paths inside one state home; the folder exists and is writable.
+
+    Attributes:
+        root: the folder.
+        copy_of: the home that it is a copy of, to look at what cannot be written; else None.
+    """
 
     root: Path
+    copy_of: Path | None = None
 
     @classmethod
     def from_environment(cls) -> "Home":
         """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
 
+        A command that `only_looks` gets a copy of one that it may not write.
+
         Raises:
-            UsageError: the current folder is one within a project, whose home is further up.
+            UsageError: the current folder is one within a project, whose home is further up; or it
+                cannot be written.
         """
         if named := os.environ.get("TIDEMARK_HOME"):
-            return cls.open(Path(named))
+            return cls._for_command(Path(named))
         if project := _project_above(Path.cwd()):
             raise UsageError(
                 f"{Path.cwd()} is a folder of the project {project}, which has its state there; "
                 "run tidemark in the folder of the project, or set TIDEMARK_HOME"
             )
-        return cls.open(Path(DEFAULT_HOME))
+        return cls._for_command(Path(DEFAULT_HOME))
+
+    @classmethod
+    def _for_command(cls, root: Path) -> "Home":
+        root = root.absolute()
+        if ONLY_LOOKS.get() and is_read_only(root) and (root / MARKER).exists():
+            return cls(copy_to_look_at(root, DATABASES), copy_of=root)
+        return cls.open(root)
 
     @classmethod
     def open(cls, root: Path) -> "Home":
@@ -120,8 +150,9 @@ class Home:
                     f"{full_disk_text(home.root)}; nothing was changed: make room, then run again"
                 ) from error
             raise UsageError(
-                f"cannot write the state folder {home.root}: {error.strerror}; "
-                "make it writable or set TIDEMARK_HOME to a folder that is"
+                f"cannot write the state folder {home.root}: {error.strerror}; make it writable or "
+                "set TIDEMARK_HOME to a folder that is; commands that only look, such as `tidemark "
+                "status`, and `tidemark local backup FILE` work without"
             ) from error
         return home
 
@@ -140,7 +171,13 @@ class Home:
         for folder in (self.lake, self.runs, self.dynamodb, self.derby):
             folder.mkdir(exist_ok=True)
         if not os.access(self.root, os.W_OK):
-            raise PermissionError(13, "permission denied", str(self.root))
+            number = EROFS if os.statvfs(self.root).f_flag & os.ST_RDONLY else EACCES
+            raise OSError(number, os.strerror(number), str(self.root))
+
+    @property
+    def shown(self) -> Path:
+        """The folder by which people know it."""
+        return self.copy_of or self.root
 
     @property
     def lake(self) -> Path:
@@ -266,7 +303,7 @@ class Home:
 
     @contextmanager
     def _locked(self, name: str, text: str) -> Iterator[None]:
-        with (self.root / name).open("a+", encoding="utf-8") as lock:
+        with _open_lock(self.root / name) as lock:
             if not _lock(lock):
                 lock.seek(0)
                 holder = lock.read().strip() or "unknown"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.checkpoints.filling import is_filling
 
+WATERMARK_TABLE = "--watermark_table"  # the argument of a job that keeps watermarks
 SUCCEEDED = "SUCCEEDED"
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 
@@ -74,13 +75,17 @@ def commits_of(
     """Return the commits of each job, oldest first.
 
     A checkpoint tells the moment of the commit; a run that SUCCEEDED without one counts as
-    committed when it ended. One that filled a range has not read what was new, and is none.
+    committed when it ended. None is a run that filled a range, for it has not read what was new;
+    and one that SUCCEEDED and has not moved the bookmark or watermark that it read by: the next
+    run reads the same again.
     """
     recorded = {it.run_id: it for it in checkpoints if not is_filling(it.arguments)}
     found: dict[str, list[Commit]] = {}
     for run in runs:
         checkpoint = recorded.pop(run.run_id, None)
         if run.is_filling:
+            continue
+        if checkpoint is not None and not _counts(checkpoint):
             continue
         if checkpoint is None and (run.state != SUCCEEDED or run.ended_at_ms is None):
             continue
@@ -92,10 +97,20 @@ def commits_of(
             else _commit(checkpoint, run.started_at_ms)
         )
         found.setdefault(run.job, []).append(commit)
-    for checkpoint in recorded.values():  # of runs that are no longer listed
+    for checkpoint in filter(_counts, recorded.values()):  # of runs that are no longer listed
         commit = _commit(checkpoint, checkpoint.committed_at_ms)
         found.setdefault(checkpoint.job_name, []).append(commit)
     return {job: tuple(sorted(commits, key=_moment)) for job, commits in found.items()}
+
+
+def _counts(checkpoint: Checkpoint) -> bool:
+    """Return whether a run has committed; one without a position to move does so by its end."""
+    if checkpoint.is_committed or checkpoint.has_read_nothing:
+        return True
+    if any(read.after is not None for read in checkpoint.read):
+        return False
+    # To see that there is nothing new, a run may have looked at its whole source.
+    return not (checkpoint.arguments.get(WATERMARK_TABLE) and checkpoint.written)
 
 
 def _commit(checkpoint: Checkpoint, started_at_ms: int) -> Commit:

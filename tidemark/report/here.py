@@ -35,7 +35,7 @@ def report_here(home: Home, jobs: Sequence[PipelineJob], limit: int, now_ms: int
     names = {job.name for job in jobs}
     windows, unknown = _open_windows(home, jobs)
     return Report(
-        where=f"this machine, {home.root}",
+        where=f"this machine, {home.shown}",
         made_at_ms=now_ms,
         jobs=tuple(jobs),
         runs=tuple(runs_here(home, jobs, limit)),

@@ -31,8 +31,8 @@ class RunRecord:
         watermarks: after its last commit; empty for a job that keeps none.
         version: of them, 0 for a job that keeps none.
         windows: what it committed, oldest first.
-        notes: `read` (datasets), `written` (modes by dataset), `code` (digests), and `cut` if
-            there was no room for all.
+        notes: `read` (datasets), `committed` (those that `read_committed` read), `written` (modes
+            by dataset), `code` (digests), and `cut` if there was no room for all.
     """
 
     run_id: str

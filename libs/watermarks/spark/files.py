@@ -152,6 +152,7 @@ def read_committed(
                 "known: give schema"
             )
         return spark.createDataFrame([], full_schema)
+    run_notes.note_committed(run_notes.folder(path))
     names = [name for name in frame.columns if name not in {WINDOW, ATTEMPT}]
     if full_schema is not None:
         names = full_schema.names[:-2]

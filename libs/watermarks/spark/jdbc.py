@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -160,7 +161,8 @@ class JdbcBound:
         kind = type_of(found, NEWEST)
         if family_of(kind, name) == "text":
             found = self._asked(newest_query(*asked, is_text=True))
-        value = captured(found, kind, name)
+        with _named_infinity(name):
+            value = captured(found, kind, name)
         if value is None or not self._may_be_finer(kind):
             return value
         # Of a column that is finer than a cursor, the value is cut, and its own row lies above.
@@ -301,3 +303,18 @@ def _option(options: Mapping[str, str], name: str) -> str:
         if key.lower() == name:
             return value
     raise ValueError(f"options has no {name!r}: give the options of Spark's JDBC source")
+
+
+@contextmanager
+def _named_infinity(column: str) -> Iterator[None]:
+    """Name a date that Spark cannot hold, for which it fails with an overflow of its own."""
+    try:
+        yield
+    except Exception as error:
+        if "ArithmeticException: integer overflow" not in str(error):
+            raise
+        raise WatermarkValueError(
+            f"the greatest value of {column!r} is a date that Spark cannot hold, such as the "
+            "infinity of PostgreSQL: as a watermark it would hide every row, so nothing was "
+            "written; repair such rows, or leave them out with a Subquery"
+        ) from error

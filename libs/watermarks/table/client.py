@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004
 
-from watermarks.errors import AmbiguousWatermarkError
+from watermarks.errors import AmbiguousWatermarkError, WatermarksError
 
 from .aws_errors import code_of, is_passing, is_refused, rows_found, translate_client_error
 from .heads import check_head
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 _SENDS = 8
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 2.0
+
+
+class NoAnswerError(WatermarksError):
+    """What answered a request is no DynamoDB: what became of it is not known."""
+
+
+UNKNOWN_OUTCOME = (ClientError, ConnectionError, HTTPClientError, NoAnswerError)
 
 
 class Change(Protocol):
@@ -89,7 +96,11 @@ class TableClient:
             response = self._client.get_item(
                 TableName=self.table.name, Key=owner.key(name), ConsistentRead=True
             )
-        return Row(response["Item"]) if response.get("Item") else None
+        if response.get("Item"):
+            return Row(response["Item"])
+        if not _is_empty(response) and self.rows(owner, name, name):
+            raise self._no_answer(f"without the row {name} of {owner}, which Query shows")
+        return None
 
     def rows(self, owner: Owner, first: str, last: str, limit: int | None = None) -> list[Row]:
         """Return the rows of a job from one sort key to another; as many pages as it takes."""
@@ -109,6 +120,8 @@ class TableClient:
                 request["Limit"] = limit - len(found)
             with self._translated_errors():
                 page = self._client.query(**request)
+            if "Items" not in page:
+                raise self._no_answer("without the rows that it asked for")
             found += map(Row, page["Items"])
             if "LastEvaluatedKey" not in page or len(found) == limit:
                 return found
@@ -150,8 +163,9 @@ class TableClient:
         while True:
             try:
                 with self._translated_errors():
-                    self._client.transact_write_items(TransactItems=change.transaction(self.table))
-            except (ClientError, ConnectionError, HTTPClientError) as error:
+                    items = change.transaction(self.table)
+                    self._check_answer(self._client.transact_write_items(TransactItems=items))
+            except UNKNOWN_OUTCOME as error:
                 found = [Row(item) if item else None for item in rows_found(error)]
                 if applied := change.found_applied(found):
                     check_found(applied)
@@ -193,8 +207,8 @@ class TableClient:
         while True:
             try:
                 with self._translated_errors():
-                    response = send(**request)
-            except (ClientError, ConnectionError, HTTPClientError) as error:
+                    response = self._check_answer(send(**request))
+            except UNKNOWN_OUTCOME as error:
                 if code_of(error) == "ConditionalCheckFailedException":
                     answer: Any = getattr(error, "response", {})
                     return {}, Row(answer.get("Item", {}))
@@ -208,6 +222,20 @@ class TableClient:
             raise error
         self.pause(attempt)
 
+    def _check_answer(self, response: Any) -> Any:
+        """Return the answer to a write, if it may be one of DynamoDB."""
+        if response.keys() <= {"ResponseMetadata"} and not _is_empty(response):
+            raise self._no_answer("by something else than DynamoDB's answer to a write")
+        return response
+
+    def _no_answer(self, what: str) -> NoAnswerError:
+        endpoint = self._client.meta.endpoint_url
+        return NoAnswerError(
+            f"a request for table {self.table.name!r} was answered {what}: {endpoint} is no "
+            "DynamoDB, or something on the way to it changes its answers; look at proxies and at "
+            "AWS_ENDPOINT_URL_DYNAMODB, then run again, which finds out what was written"
+        )
+
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
         try:
@@ -216,3 +244,16 @@ class TableClient:
             if found := translate_client_error(error, self.table.name, self._client.meta):
                 raise found from error
             raise
+        except UnicodeDecodeError as error:
+            raise self._no_answer("by what is no JSON") from error
+
+
+def _is_empty(response: Any) -> bool:
+    """Return whether an answer without members is the one of DynamoDB: an empty JSON object.
+
+    botocore takes a text that is no JSON for an answer without members.
+    """
+    headers = response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    if "content-length" not in headers or "content-encoding" in headers:
+        return True
+    return len("{}") <= int(headers["content-length"]) <= len("{}\r\n")

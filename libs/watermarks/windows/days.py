@@ -9,9 +9,12 @@ from __future__ import annotations
 import logging
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DAY = timedelta(days=1)
 FUTURE = DAY
@@ -19,7 +22,16 @@ FUTURE = DAY
 
 _LOG = logging.getLogger("watermarks")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_FIRST_YEAR, _LAST_YEAR = 1900, 2199
+_YEAR, _MONTH, _DAY_OF_MONTH = r"(?:19|20|21)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+_DATE = rf"{_YEAR}([-/.]?){_MONTH}\1{_DAY_OF_MONTH}"
+_ZERO = r"(?::?00(?:\.0+)?)*(?:Z|[+-]\d\d:?\d\d)?"  # minutes, seconds, zone
+_UNITS = {  # as numbers and texts have them: 202611, 2026-11, 2026-W48
+    "a year": re.compile(_YEAR),
+    "a month": re.compile(rf"{_YEAR}[-/.]?{_MONTH}"),
+    "a week": re.compile(rf"{_YEAR}-?W\d\d"),
+    "a whole day": re.compile(rf"{_DATE}(?:[T ]00{_ZERO})?"),
+    "a whole hour": re.compile(rf"{_DATE}[T ]?(?:[01]\d|2[0-3]){_ZERO}"),
+}
 
 
 def is_day(value: object) -> bool:
@@ -48,11 +60,36 @@ def check_not_ahead(value: Any, now: datetime, future: timedelta, cursor: str) -
     """Raise a WatermarkValueError if a bound lies further ahead of the clock than it may."""
     if _is_ahead(value, now, future):
         raise WatermarkValueError(
-            f"the greatest value of the cursor {cursor!r} is {value!r}, and the clock says "
+            f"the greatest value of {cursor!r} is {value!r}, and the clock says "
             f"{now.isoformat(timespec='seconds')}: as a watermark it would hide every row until "
             "then, so nothing was written; repair or filter out such rows, set this machine's "
             "clock if it is behind, or allow it by name: future=timedelta(days=...), how far ahead "
             "of the clock a value may lie"
+        )
+
+
+def check_none_ahead(
+    to: Mapping[str, Any], stored: Mapping[str, Any], now: datetime, future: timedelta
+) -> None:
+    """Raise a WatermarkValueError if a new value lies further ahead of the clock than it may.
+
+    A value that is stored already is none: it hides what it hides.
+    """
+    check_future(future)
+    for name, value in to.items():
+        before = stored.get(name)
+        if isinstance(value, dict):
+            check_none_ahead(value, before if isinstance(before, dict) else {}, now, future)
+        elif before is None or before != value:
+            check_not_ahead(value, now, future, name)
+
+
+def check_future(future: object) -> None:
+    """Raise a WatermarkValueError for what is no distance from the clock."""
+    if not isinstance(future, timedelta) or future < timedelta():
+        raise WatermarkValueError(
+            f"future is {future!r}: give a timedelta that is not negative, how far ahead of the "
+            "clock a value may lie"
         )
 
 
@@ -100,10 +137,6 @@ def _unit_of(value: object) -> str:
         if value.microsecond or value.second or value.minute:
             return ""
         return "a whole hour" if value.hour else "a whole day"
-    if type(value) is int and _FIRST_YEAR <= value // 10_000 <= _LAST_YEAR:
-        try:
-            date(value // 10_000, value // 100 % 100, value % 100)
-        except ValueError:
-            return ""
-        return "a whole day"
-    return "a year" if type(value) is int and _FIRST_YEAR <= value <= _LAST_YEAR else ""
+    if is_day(value) or type(value) not in {int, str}:
+        return ""  # days are not over until a later one is there
+    return next((unit for unit, form in _UNITS.items() if form.fullmatch(str(value))), "")

@@ -14,7 +14,7 @@ from watermarks.table.schema import Owner
 from watermarks.table.values import is_nat
 
 from .cursors import Cursor, Distance, check_distance, family
-from .days import FUTURE
+from .days import FUTURE, check_future
 from .window import BOUNDS, NULLS, Bounds, Nulls
 
 if TYPE_CHECKING:
@@ -129,12 +129,7 @@ class WindowRequest:
             )
         if self.settle is not None and self.settle < timedelta():
             raise WatermarkValueError(f"settle is {self.settle!r}: give one that is not negative")
-        future: object = self.future
-        if not isinstance(future, timedelta) or future < timedelta():
-            raise WatermarkValueError(
-                f"future is {self.future!r}: give a timedelta that is not negative, how far ahead "
-                "of the clock a value of the cursor may lie"
-            )
+        check_future(self.future)
         if self.max_rows is not None and (type(self.max_rows) is not int or self.max_rows < 1):
             raise ValueError(f"max_rows is {self.max_rows!r}: give an integer of at least 1")
         if self.max_span is not None and self.max_rows is not None:

@@ -103,6 +103,37 @@ def test_a_range_is_run_in_parts_and_each_run_is_told_its_own(port, job, tmp_pat
     assert max(map(len, lines[:3])) < 80
 
 
+def test_an_app_that_is_named_says_what_its_job_is(port, job, tmp_path):
+    """Also what is not deployed yet: here the column of days, and that it can be told a range."""
+    for day, hour in (("2013-01-01", "2013-01-05"), ("2013-01-02", "2013-01-06")):
+        folder = port.home.lake / "landing" / job / f"day={day}" / f"other={hour}"
+        folder.mkdir(parents=True)
+        (folder / "a.json").touch()
+    told = {"--backfill_by": "other", "--backfill_source": f"s3://landing/{job}/"}
+    command = {"Name": "pythonshell", "ScriptLocation": "s3://assets/x.py", "PythonVersion": "3.9"}
+    resources = {
+        "Job": {
+            "Type": "AWS::Glue::Job",
+            "Properties": {"Name": job, "Command": command, "DefaultArguments": {**RANGE, **told}},
+        }
+    }
+    stack = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "t.json"}}
+    for name, document in {
+        "t.json": {"Resources": resources},
+        "manifest.json": {"version": "1", "artifacts": {"stack": stack}},
+    }.items():
+        (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
+
+    assert states(job, *DAYS, "--app", str(tmp_path)) == [
+        ("2013-01-01", "2013-01-04", "missing"),
+        ("2013-01-05", "2013-01-06", "missing"),
+    ]
+    plan = tidemark("backfill", job, *DAYS, "--dry-run", "--app", str(tmp_path))
+    assert plan.exit_code == 0, plan.output
+    refused = tidemark("gaps", define(port, f"x-{job}", tmp_path), *DAYS, "--app", str(tmp_path))
+    assert_one_clear_line(refused, 2, f"the app has no job 'x-{job}'", job)
+
+
 def test_a_job_behind_that_does_not_see_the_rows_is_told(port, job, tmp_path):
     raw = f"s3://raw/{job}/"
     mart = define(port, f"mart-{job}", tmp_path)

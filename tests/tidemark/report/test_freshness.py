@@ -1,9 +1,10 @@
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
+from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.report.commits import Commit, PipelineRun, commits_of, last_runs
 from tidemark.report.freshness import Freshness, freshness_of, published_datasets
 from tidemark.report.jobs import PipelineJob
@@ -132,6 +133,27 @@ def test_a_run_that_failed_after_its_commit_counts() -> None:
 
     assert commits_of([failed], [committed]) == {"publish": (Commit(60, 61),)}
     assert commits_of([failed], []) == {}
+
+
+@pytest.mark.parametrize(
+    ("members", "counts"),
+    [
+        ({"read": (DatasetRead(CURATED, "ctx", files=1, after={"kind": "files"}),)}, False),
+        ({"read": (DatasetRead(CURATED, "ctx", files=0, after={"kind": "files"}),)}, True),
+        ({"read": (DatasetRead(CURATED, files=1),)}, True),  # it reads everything each time
+        ({"written": (DatasetWritten(MART),), "arguments": {"--watermark_table": "t"}}, False),
+        ({"read": (DatasetRead(CURATED, rows=1),), "arguments": {"--watermark_table": "t"}}, True),
+        ({}, True),
+    ],
+)
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_run_that_has_not_moved_its_position_has_not_committed(members, counts, is_listed):
+    ended = run("publish", 60)
+    checkpoint = Checkpoint("publish", ended.run_id, 61, is_committed=False, **members)
+
+    assert bool(commits_of([ended] if is_listed else [], [checkpoint])) == counts
+    committed = replace(checkpoint, is_committed=True)
+    assert commits_of([ended] if is_listed else [], [committed])
 
 
 def test_a_run_that_filled_a_range_makes_nothing_fresher():

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tidemark.checkpoints.checkpoint import BookmarkMove, Checkpoint
 from tidemark.checks.plain_secrets import shows_secret
@@ -53,12 +54,24 @@ def record_commit(
 
 def note_facts(folder: Path) -> None:
     """Write into the folder of a run what its process knows: for a script that commits nothing."""
+    facts = {**_facts(), "committed_reads": _committed_reads()}
     with contextlib.suppress(OSError):  # on a full disk; the run is as good without
-        (folder / FACTS_FILE).write_text(json.dumps(_facts()), encoding="utf-8")
+        (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")
+
+
+def _committed_reads() -> dict[str, str]:
+    """Return by dataset how the library has read it; its copy in this process knows."""
+    notes: Any = sys.modules.get("watermarks.run_notes")
+    is_told = hasattr(notes, "committed_reads")  # not by an older copy
+    found: list[str] = notes.committed_reads() if is_told else []
+    return dict.fromkeys(found, "read_committed")
 
 
 def read_facts(folder: Path) -> Mapping[str, Mapping[str, str]]:
-    """Return what `note_facts` wrote: ``arguments`` and ``code``; nothing if it wrote nothing."""
+    """Return what `note_facts` wrote; nothing if it wrote nothing.
+
+    ``arguments`` and ``code`` of the run, and ``committed_reads`` by dataset.
+    """
     file = folder / FACTS_FILE
     if not file.is_file():
         return {}

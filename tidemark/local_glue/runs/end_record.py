@@ -1,7 +1,7 @@
 """Completes the checkpoint of a run that has ended: what it wrote, which rows, what it moved."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -33,7 +33,8 @@ class Found:
 
     Attributes:
         counts: what Spark tells; None for a run without Spark.
-        facts: ``arguments`` and ``code``; nothing if the script did not end normally.
+        facts: ``arguments``, ``code`` and ``committed_reads``; nothing if the script did not end
+            normally.
         read: what was read without Spark's knowledge.
         written: what was written without it.
         library: what the library of watermarks has recorded.
@@ -103,14 +104,16 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
             is_committed=bool(found.library.moves),
         )
     counts = found.counts or RowCounts()
+    others = [*found.read, *(read for read in found.library.read if not read.is_committed)]
+    reads = with_scans(
+        with_others(checkpoint.read, others),
+        counts.scans,
+        counts.rows_read if counts.rows_read or counts.is_whole else None,
+    )
     complete = replace(
         checkpoint,
         watermarks=found.library.moves,
-        read=with_scans(
-            with_others(checkpoint.read, [*found.read, *found.library.read]),
-            counts.scans,
-            counts.rows_read if counts.rows_read or counts.is_whole else None,
-        ),
+        read=with_committed(reads, counts.scans, found.facts.get("committed_reads", {})),
         written=with_library(
             merged_writes([*counts.writes, *found.written]), found.library.written
         ),
@@ -218,6 +221,26 @@ def with_scans(
         for read in reads
     ]
     return (*found, *others)
+
+
+def with_committed(
+    reads: Sequence[DatasetRead], scans: Sequence[Scan], noted: Container[str]
+) -> tuple[DatasetRead, ...]:
+    """Return what a run has read, with what of it were committed windows and nothing else.
+
+    Args:
+        reads: of its sources and scans.
+        scans: of Spark: a script may read the folder of all windows beside.
+        noted: the datasets that the library has read so.
+    """
+    windows = {one.dataset for one in scans if one.is_of_windows and one.dataset in noted}
+    whole = {one.dataset for one in scans if not one.is_of_windows}
+    return tuple(
+        replace(read, is_committed=True)
+        if read.dataset in windows - whole and not read.source
+        else read
+        for read in reads
+    )
 
 
 def _datasets(reads: Sequence[DatasetRead]) -> set[str]:

@@ -76,6 +76,7 @@ class Scan:
         rows: after the filters that were pushed down.
         files: None for what has no files.
         others: where else this scan has read, which its counts are of too.
+        is_of_windows: whether folders of windows were read, and never the folder around them.
     """
 
     dataset: str
@@ -83,6 +84,7 @@ class Scan:
     rows: int | None
     files: int | None
     others: tuple[str, ...] = ()
+    is_of_windows: bool = False
 
 
 @dataclass
@@ -217,15 +219,21 @@ class SparkDatasets:
         """
         found: dict[tuple[str, str], list[int]] = {}
         others: dict[tuple[str, str], dict[str, None]] = {}
+        whole: set[tuple[str, str]] = set()
         for (dataset, table, location), metrics in self._scans.items():
             others.setdefault((dataset, table), {}).update(_others(location, dataset))
+            if not _is_of_windows(location):
+                whole.add((dataset, table))
             rows = max(updates.get(one, 0) for one in metrics)
             files = max(self._driver.get(one or -1, 0) for one in metrics.values())
             total = found.setdefault((dataset, table), [0, 0])
             total[0] += rows
             total[1] += files
         return [
-            Scan(*key, rows, files if "://" in key[0] else None, tuple(others[key]))
+            Scan(
+                *(*key, rows, files if "://" in key[0] else None, tuple(others[key])),
+                is_of_windows=key not in whole,
+            )
             for key, (rows, files) in found.items()
         ]
 
@@ -288,10 +296,24 @@ def _scanned_database(name: str) -> str | None:
 
 def _others(location: str, dataset: str) -> dict[str, None]:
     """Return the datasets of the paths of a scan, without the one that it is told of."""
-    paths = _PATHS.split(location.partition("[")[2].removesuffix("]"))
-    found = dict.fromkeys(MORE if path == "..." else table_folder(path) for path in paths if path)
+    found = dict.fromkeys(MORE if path == "..." else _place(path) for path in _paths(location))
     found.pop(dataset, None)
     return found
+
+
+def _paths(location: str) -> list[str]:
+    return [one for one in _PATHS.split(location.partition("[")[2].removesuffix("]")) if one]
+
+
+def _place(path: str) -> str:
+    """Return the dataset of a path that is scanned; of a window, the folder of all windows."""
+    of_windows = _WINDOW.sub("", path)
+    return table_folder(path) if of_windows == path else _folder(of_windows)
+
+
+def _is_of_windows(location: str) -> bool:
+    paths = [path for path in _paths(location) if path != "..."]
+    return bool(paths) and all(_WINDOW.search(path) for path in paths)
 
 
 def _scan_of(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
@@ -311,4 +333,4 @@ def _scan_of(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
         return None
     words = name.split()
     table = _table(words[2]) if len(words) > 2 and "." in words[2] else ""
-    return table_folder(match["path"]), table, location
+    return _place(match["path"]), table, location

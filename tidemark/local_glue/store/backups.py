@@ -73,7 +73,7 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
             what could not be restored; or another command holds the home.
         TidemarkError: a database is damaged, there is no room, or a rewind is half done.
     """
-    _check_new(file, home.root)
+    _check_new(file, home.shown)
     refuse_half_rewound(home)
     wanted = STATE + (DATA if with_lake else ())
     unfinished = file.with_name(f"{file.name}.unfinished")

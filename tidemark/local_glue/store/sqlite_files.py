@@ -40,8 +40,13 @@ def check_soundness(
     _sound[database] = (found.st_mtime_ns, found.st_size)
 
 
-def copy_database(database: Path, copy: Path) -> None:
+def copy_database(database: Path, copy: Path, *, is_read_only: bool = False) -> None:
     """Copy what is committed in an SQLite file, also while others write it; all of it or nothing.
+
+    Args:
+        database: the file.
+        copy: the new one.
+        is_read_only: whether this process may write nothing beside the file.
 
     Raises:
         sqlite3.Error: it cannot be read, or there is no room for the copy.
@@ -49,7 +54,7 @@ def copy_database(database: Path, copy: Path) -> None:
     unfinished = copy.with_name(f"{copy.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     try:
-        with _opened(database) as source, _opened(unfinished) as target:
+        with _opened(database, is_read_only) as source, _opened(unfinished) as target:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")  # one file, without a -wal beside it
         unfinished.replace(copy)
@@ -126,6 +131,7 @@ def _save_table(source: sqlite3.Connection, saved: sqlite3.Connection, name: str
 
 
 @contextlib.contextmanager
-def _opened(database: Path) -> Iterator[sqlite3.Connection]:
-    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as connection:
+def _opened(database: Path, is_read_only: bool = False) -> Iterator[sqlite3.Connection]:
+    name = f"{database.absolute().as_uri()}?mode={'ro' if is_read_only else 'rwc'}"
+    with contextlib.closing(sqlite3.connect(name, uri=True, isolation_level=None)) as connection:
         yield connection

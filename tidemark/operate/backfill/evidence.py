@@ -1,16 +1,18 @@
 """What runs, checkpoints, a bookmark and watermarks say of the ranges of a job: plain data."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.operate.backfill.contract import Fillable, filled_range
-from tidemark.operate.backfill.folders import folders_of
+from tidemark.operate.backfill.folders import Late, folders_of
 from tidemark.operate.backfill.ledger import Evidence, Folder, Loaded
 from tidemark.operate.backfill.ranges import Range, Unit, point_in_text, point_of
 
 FILES, KEYS = "files", "keys"  # kinds of a Position
+Arrived: TypeAlias = Callable[[str], int | None]
+"""When a file came to where it is, in epoch milliseconds, by its URI; None if it is gone."""
 END = 2**63  # after every day and number
 
 
@@ -43,10 +45,12 @@ class Bookmark:
     Attributes:
         run_id: the run whose position it is; empty after a reset.
         until_ms: how far it has read, by transformation_ctx, as far as its document tells.
+        low_ms: likewise, up to where all counts as read, whenever it arrives.
     """
 
     run_id: str
     until_ms: Mapping[str, int] = field(default_factory=dict)
+    low_ms: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -125,18 +129,25 @@ class Known:
     sources: tuple[str, ...] = ()
 
 
-def known_of(facts: Facts, files: Mapping[str, Iterable[tuple[str, int]]]) -> Known:
+def known_of(
+    facts: Facts,
+    files: Mapping[str, Iterable[tuple[str, int]]],
+    arrived: Arrived | None = None,
+) -> Known:
     """Return what the facts of a job mean.
 
     Args:
         facts: what was read.
         files: of each dataset of `Facts.sources`: keys below it and times of modification in ms.
+        arrived: when a file came, by its URI; None where that is its time, as on S3.
     """
     sources = facts.sources()
     folders = [
         folder
         for read, until_ms in sources
-        for folder in folders_of(files.get(read.dataset, ()), until_ms, facts.job.column)
+        for folder in folders_of(
+            files.get(read.dataset, ()), until_ms, facts.job.column, _late(facts, read, arrived)
+        )
     ]
     moving = [*_windows(facts), *_keys(facts)]
     found = [*_filled(facts), *moving]
@@ -161,10 +172,28 @@ def known_of(facts: Facts, files: Mapping[str, Iterable[tuple[str, int]]]) -> Kn
     )
 
 
+def _late(facts: Facts, read: DatasetRead, arrived: Arrived | None) -> Late:
+    """Return what tells when a file arrived that no incremental run reads; None of others."""
+    bookmark = facts.bookmark if facts.job.has_bookmark else None
+    if arrived is None or bookmark is None or read.source not in bookmark.low_ms:
+        return lambda key, modified_ms: None
+    low_ms, until_ms = bookmark.low_ms[read.source], bookmark.until_ms[read.source]
+
+    def late(key: str, modified_ms: int) -> int | None:
+        if modified_ms > low_ms:
+            return None
+        at_ms = arrived(f"{read.dataset}{key}")
+        return at_ms if at_ms is not None and at_ms > until_ms else None
+
+    return late
+
+
 def _ahead(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded]) -> Iterator[Range]:
     """Yield what the next incremental run reads, by the bookmark and the watermark in force."""
     if facts.job.has_bookmark:
         for folder in folders:
+            if folder.is_late:
+                continue
             if folder.read_until_ms is None or folder.read_until_ms < folder.newest_ms:
                 yield folder.range
     heads = [it.high for it in moving if it.high is not None]

@@ -1,9 +1,10 @@
 """Which day a file of a source belongs to, by the names of its folders, or by its own."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import lru_cache
+from typing import TypeAlias
 
 from tidemark.operate.backfill.ledger import Folder
 from tidemark.operate.backfill.ranges import Range
@@ -13,6 +14,7 @@ _DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[T -]\d\d(?:[:-]?\d\d)*Z?)?")
 _PLAIN = re.compile(r"(?:^|/)(\d{4})/(\d\d)/(\d\d)/")
 _HIDDEN = re.compile(r"(?:^|/)[_.][^/=]*(?:/|$)")  # what Spark does not read: _SUCCESS, .crc
 _IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+Late: TypeAlias = Callable[[str, int], int | None]
 _YEAR, _MONTH, _DAY_OF_MONTH = ("year", "yyyy"), ("month", "mm"), ("day", "dd")
 
 
@@ -58,7 +60,10 @@ def _day_of_name(name: str) -> date | None:
 
 
 def folders_of(
-    files: Iterable[tuple[str, int]], read_until_ms: int | None, column: str = ""
+    files: Iterable[tuple[str, int]],
+    read_until_ms: int | None,
+    column: str = "",
+    late: Late = lambda _key, _modified_ms: None,
 ) -> list[Folder]:
     """Return the days of the files of a source, in order; without files of no day and hidden ones.
 
@@ -66,26 +71,37 @@ def folders_of(
         files: key and time of modification in epoch milliseconds.
         read_until_ms: how far incremental runs have read the source; None for not at all.
         column: see `day_of_key`.
+        late: when a file arrived that no incremental run reads, by key and time; None of others.
     """
+    lates: dict[int, int] = {}
     times: dict[int, tuple[int, int]] = {}
     for key, modified_ms in files:
         day = None if _HIDDEN.search(key) else day_of_key(key, column)
         if day is None:
             continue
         point = day.toordinal()
+        if (late_ms := late(key, modified_ms)) is not None:
+            lates[point] = max(late_ms, lates.get(point, late_ms))
+            continue
         oldest, newest = times.get(point, (modified_ms, modified_ms))
         times[point] = (min(oldest, modified_ms), max(newest, modified_ms))
+    times = {point: (late_ms, late_ms) for point, late_ms in lates.items()} | times
     return [
-        Folder(Range(point, point + 1), oldest, newest, read_until_ms)
+        Folder(Range(point, point + 1), oldest, newest, read_until_ms, lates.get(point))
         for point, (oldest, newest) in sorted(times.items())
     ]
 
 
-def until_by_source(states: Mapping[str, object]) -> dict[str, int]:
-    """Return how far each source of a bookmark of this machine has been read, by its ctx."""
+def edges_by_source(states: Mapping[str, object], edge: str = "high_ms") -> dict[str, int]:
+    """Return how far each source of a bookmark of this machine has been read, by its ctx.
+
+    Args:
+        states: of the bookmark.
+        edge: ``high_ms``, or ``low_ms``: up to there all counts as read, whenever it arrives.
+    """
     found = {}
     for ctx, state in states.items():
-        until = state.get("high_ms") if isinstance(state, Mapping) else None
+        until = state.get(edge) if isinstance(state, Mapping) else None
         if isinstance(until, int):
             found[ctx] = until
     return found

@@ -61,12 +61,21 @@ class Folder:
         newest_ms: when the newest was.
         read_until_ms: files modified up to then have been read by the job's incremental runs; None
             if none has read this source.
+        late_ms: when the last file arrived that is older than what incremental runs still look at,
+            so that none reads it; None for no such file. They are not among the others, unless
+            there are no others.
     """
 
     range: Range
     oldest_ms: int
     newest_ms: int
     read_until_ms: int | None = None
+    late_ms: int | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether no incremental run reads any of its files."""
+        return self.late_ms is not None and self.oldest_ms == self.late_ms
 
 
 @dataclass(frozen=True)
@@ -176,4 +185,6 @@ def _state_of_folder(folder: Folder, loaded: Sequence[Loaded]) -> State:
     until_ms = max(times, default=None)
     if until_ms is None or (until_ms < folder.oldest_ms and not loaded):
         return State.MISSING
+    if folder.late_ms is not None and all((it.at_ms or 0) <= folder.late_ms for it in loaded):
+        return State.STALE
     return State.DONE if folder.newest_ms <= until_ms else State.STALE

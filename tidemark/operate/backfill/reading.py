@@ -7,8 +7,8 @@ from typing import Any
 from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.errors import UsageError
 from tidemark.operate.backfill.contract import Fillable, fillable_of, filled_range
-from tidemark.operate.backfill.evidence import Bookmark, Facts, FilledRun, Known, known_of
-from tidemark.operate.backfill.folders import until_by_source
+from tidemark.operate.backfill.evidence import Arrived, Bookmark, Facts, FilledRun, Known, known_of
+from tidemark.operate.backfill.folders import edges_by_source
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.names import JOB
 
@@ -38,6 +38,7 @@ def read_known(
     job: Fillable,
     checkpoints: Sequence[Checkpoint],
     watermarks: Mapping[str, Mapping[str, Any]],
+    arrived: Arrived | None = None,
 ) -> Known:
     """Return what is known of the ranges of a job.
 
@@ -46,6 +47,7 @@ def read_known(
         job: the job.
         checkpoints: of its runs.
         watermarks: its values in force, by source and name.
+        arrived: when a file came, by its URI; None where that is its time, as on S3.
 
     Raises:
         TidemarkError: Glue or S3 refuses.
@@ -59,7 +61,7 @@ def read_known(
     )
     datasets = {read.dataset for read, _ in facts.sources()}
     s3 = glue.client("s3") if datasets else None
-    return known_of(facts, {dataset: _files(s3, dataset) for dataset in datasets})
+    return known_of(facts, {dataset: _files(s3, dataset) for dataset in datasets}, arrived)
 
 
 def has_other_runs(glue: Glue, job: str, known: Known) -> bool:
@@ -93,7 +95,8 @@ def _bookmark(glue: Glue, job: str) -> Bookmark | None:
         states = json.loads(entry.get("JobBookmark") or "{}").get("states", {})
     except (AttributeError, ValueError):  # on AWS the document is Glue's own affair
         states = {}
-    return Bookmark(entry.get("RunId", ""), until_by_source(states))
+    run_id = entry.get("RunId", "")
+    return Bookmark(run_id, edges_by_source(states), edges_by_source(states, "low_ms"))
 
 
 def _files(s3: Any, dataset: str) -> Iterator[tuple[str, int]]:

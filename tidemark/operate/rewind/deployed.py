@@ -30,6 +30,7 @@ from tidemark.operate.rewind.stage_facts import entry_of
 from tidemark.operate.rewind.stage_records import (
     BEGUN,
     DONE,
+    NOTHING,
     RECORDS,
     UNDOING,
     UNDONE,
@@ -135,6 +136,18 @@ class StageRewinds:
         self._check_alone(claim, UNDONE)
         return self._finish(record, claim)
 
+    def note_nothing(self, plan: Plan, *, actor: str, why: str, at_ms: int) -> None:
+        """Record that a rewind had nothing to do: an undo after it undoes none before it.
+
+        Raises:
+            UsageError: somebody else rewinds the stage now.
+        """
+        if self.table is None:
+            return
+        number = max((one.number for one in self.records()), default=0) + 1
+        record = StageRecord(number, NOTHING, at_ms, actor, why, plan.to, (), ())
+        Claim(self.dynamodb, self.table, record, "").put_new()
+
     def _finish(self, record: StageRecord, claim: Claim | None) -> StageRecord | None:
         """Do what a record says, all of which may be repeated; return it as done."""
         with claim.until_it_fails() if claim else nullcontext():
@@ -178,8 +191,14 @@ class StageRewinds:
                 job has committed since it was finished.
         """
         records = self.records()
-        open_ones = [one for one in records if one.state != UNDONE]
+        open_ones = [one for one in records if one.state not in (UNDONE, NOTHING)]
         found = next((one for one in open_ones if number in (None, one.number)), None)
+        if found is not None and number is None and records[0].state == NOTHING:
+            raise UsageError(
+                "the last rewind had nothing to rewind, so there is nothing of it to undo; "
+                f"`tidemark rewind --deployed {self.glue.names.stage} --undo {found.number}` "
+                f"undoes rewind {found.number}, the one before it"
+            )
         if found is None:
             which = "rewind" if number is None else f"rewind {number}"
             raise UsageError(f"there is no {which} of this stage that is not undone already")

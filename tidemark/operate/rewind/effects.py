@@ -5,7 +5,7 @@ becomes worse: jobs may read each other in a circle.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -20,6 +20,7 @@ from tidemark.checkpoints.checkpoint import (
     DatasetWritten,
 )
 from tidemark.operate.rewind.datasets import Datasets, Flow, is_tracked, meets
+from tidemark.operate.rewind.window_reads import NO_WINDOWS, WindowReads
 
 Verdict: TypeAlias = Literal["right", "unknown", "stale", "doubles"]
 RIGHT: Verdict = "right"
@@ -50,6 +51,7 @@ class Effect:
             already, ``stale`` keeps rows that are corrected before it, or ``unknown``.
         why: for people.
         is_written: whether the next runs write it again.
+        committed: the verdict for who reads the committed windows of it alone; None if the same.
     """
 
     dataset: str
@@ -57,6 +59,7 @@ class Effect:
     verdict: Verdict
     why: str
     is_written: bool = True
+    committed: Verdict | None = None
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -73,6 +76,7 @@ def effects(
     clears: bool,
     staying: Mapping[str, str] = MappingProxyType({}),
     filled: Mapping[str, str] = MappingProxyType({}),
+    windows: WindowReads = NO_WINDOWS,
 ) -> dict[str, list[Effect]]:
     """Return what becomes of the targets of the rewound jobs and of those behind them, by job.
 
@@ -85,9 +89,12 @@ def effects(
         staying: by job, why rows may stay in its targets although they are cleared.
         filled: by job, which backfill has written since what is undone, and is not read again;
             of those whose state stays, which may have read it.
+        windows: who reads targets that are folders of windows, and how.
     """
     jobs = list(dict.fromkeys([*rewound, *following]))
-    settings = _Settings(datasets, frozenset(rewound), frozenset(new_to), clears, staying, filled)
+    settings = _Settings(
+        *(datasets, frozenset(rewound), frozenset(new_to), clears, staying, filled, windows)
+    )
     found: dict[str, list[Effect]] = {
         job: [Effect(w.dataset, w.mode, RIGHT, "", is_written=False) for w in datasets.written[job]]
         for job in jobs
@@ -111,6 +118,7 @@ class _Settings:
     clears: bool
     staying: Mapping[str, str]
     filled: Mapping[str, str]
+    windows: WindowReads
 
 
 def _effect(
@@ -129,7 +137,7 @@ def _effect(
     elif (is_rewound or again) and reads_itself:
         own = Effect(target.dataset, target.mode, NOT_KNOWN, READS_ITSELF)
     elif is_rewound:
-        own = _rewound(settings, job, target)
+        own = _as_committed(settings, job, _rewound(settings, job, target))
     elif again:
         own = _behind(target, again)
     else:
@@ -140,11 +148,14 @@ def _effect(
         if effect.verdict != RIGHT
         and not _merges_new_only(settings, flow, effect, target, sees_all)
     ]
-    verdict = worst([own.verdict, *(_passed_on(target, effect) for _, effect in wrong)])
+    passed = [_passed_on(target, effect) for _, effect in wrong]
+    verdict = worst([own.verdict, *passed])
+    committed = None if own.committed is None else worst([own.committed, *passed])
     if verdict == own.verdict:
-        return own
+        return replace(own, committed=committed)
     flow, effect = max(wrong, key=lambda one: _ORDER.index(_passed_on(target, one[1])))
-    return Effect(target.dataset, target.mode, verdict, _inherited(flow, effect), own.is_written)
+    why = _inherited(flow, effect)
+    return Effect(target.dataset, target.mode, verdict, why, own.is_written, committed)
 
 
 def _holds_one_run(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool:
@@ -170,6 +181,8 @@ def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
         if effect.dataset == flow.written.dataset and (
             effect.is_written or effect.verdict != RIGHT
         ):
+            if flow.read.is_committed and effect.committed is not None:
+                return replace(effect, verdict=effect.committed)
             return effect
     return None
 
@@ -203,6 +216,16 @@ def _rewound(settings: _Settings, job: str, target: DatasetWritten) -> Effect:
             "sees each row once"
         )
     return Effect(target.dataset, target.mode, DOUBLES, why)
+
+
+def _as_committed(settings: _Settings, job: str, own: Effect) -> Effect:
+    """Return what becomes of a target for readers of committed windows, if it is one of windows."""
+    if own.mode != WINDOW or own.verdict == RIGHT or job not in settings.windows.moved:
+        return own
+    if own.dataset not in settings.windows.only_committed:
+        return replace(own, committed=RIGHT)
+    why = "windows that are undone count no longer, and all who read it read committed windows"
+    return Effect(own.dataset, own.mode, RIGHT, why)
 
 
 def _behind(target: DatasetWritten, reads: list[DatasetRead]) -> Effect:

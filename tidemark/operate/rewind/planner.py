@@ -1,6 +1,6 @@
 """Works a rewind out: what moves, what is read again, and what becomes of everything behind it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tidemark.checkpoints.filling import FROM, TO, is_filling
 from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
@@ -11,6 +11,7 @@ from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, 
 from tidemark.operate.rewind.facts import Facts, KnownRun
 from tidemark.operate.rewind.plan import Clear, JobPlan, Plan, StateMove
 from tidemark.operate.rewind.refusals import check_graph, check_request
+from tidemark.operate.rewind.window_reads import window_reads
 
 
 def plan_rewind(
@@ -46,16 +47,17 @@ def plan_rewind(
         check_graph(facts, names, following, found)
     left = [job for job in following if job not in names]
     unmoved = set(jobs) - set(names)
-    again = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
     new_to = _new_to(facts, found, left)
     filled = _filled_behind(facts, found, left)
     filled |= _filled_since(facts, [cut for cut in all_cuts if cut.track.job not in left])
+    again = _reading_again(facts, datasets, found, filled)
     seen = effects(
         *(datasets, again, [*names, *left]),
         new_to=new_to,
         clears=clears,
         staying=_staying(facts, found),
         filled=filled,
+        windows=window_reads(facts, datasets, found),
     )
     cleared = _clears(facts, found) if clears else []
     rewritten = _rewritten(facts, datasets, seen)
@@ -84,6 +86,32 @@ def plan_rewind(
         ),
         tuple(facts.schedules),
     )
+
+
+def _reading_again(
+    facts: Facts, datasets: Datasets, found: Sequence[Cut], filled: Container[str]
+) -> list[str]:
+    """Return the jobs that read something again, as far as is known.
+
+    The undone runs of the others are known to have found nothing, no backfill has written since,
+    and no job before them that goes back gives them anything.
+    """
+    undone = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
+    return [
+        job
+        for job in undone
+        if job in filled
+        or any(flow.writer in undone for flow in datasets.into(job))
+        or not _has_found_nothing(facts, [cut for cut in found if cut.track.job == job])
+    ]
+
+
+def _has_found_nothing(facts: Facts, own: Sequence[Cut]) -> bool:
+    job = own[0].track.job
+    if half_written(facts, job, _since(own)[job]):
+        return False
+    reads = rereads(facts, own, {})
+    return bool(reads) and all(not it.why and not it.files and it.rows == 0 for it in reads)
 
 
 def _staying(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:

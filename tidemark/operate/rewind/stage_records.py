@@ -9,6 +9,7 @@ from tidemark.local_glue.rewinds.steps import Steps, WatermarkStep
 
 RECORDS = "~rewind"  # the job name of the records; no job of Glue is meant
 BEGUN, DONE, UNDOING, UNDONE = "begun", "done", "undoing", "undone"
+NOTHING = "nothing to do"  # so that an undo after it undoes none before it
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from tidemark.local_glue.runs.end_record import (
     Found,
     found_at_end,
     record_end,
+    with_committed,
     with_known_rows,
     with_library,
     with_scans,
@@ -256,3 +257,18 @@ def test_a_query_is_that_of_the_source_that_reads_a_database_or_else_a_read_of_i
 
     assert with_scans((file,), scans, 7) == (file, DatasetRead("jdbc:#query"))
     assert with_scans((file, table), scans, 7) == (file, table)
+
+
+def test_a_read_is_of_committed_windows_if_the_library_says_so_and_spark_has_read_nothing_else():
+    windows = Scan("s3://l/raw/", "", 7, 2, is_of_windows=True)
+    reads = with_scans((), [windows], 7)
+
+    assert [one.is_committed for one in with_committed(reads, [windows], {"s3://l/raw/": ""})] == [
+        True
+    ]
+    assert reads == with_committed(reads, [windows], {})  # a pattern, or a list of its own
+    beside = [windows, Scan("s3://l/raw/", "d.t", 9, 3)]
+    both = with_scans((), beside, 16)
+    assert not any(
+        one.is_committed for one in with_committed(both, beside, {"s3://l/raw/": "read_committed"})
+    )

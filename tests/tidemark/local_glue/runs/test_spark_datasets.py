@@ -193,3 +193,24 @@ def test_spark_tells_of_what_scripts_write_and_scan(spark, s3, logged, tmp_path)
     assert (files.mode, files.rows) == ("append", 2)
     assert days == DatasetWritten(f"{s3.uri}days/", "overwrite_partitions", "", 2, 2)
     assert (table.mode, table.rows, table.dataset[-2:]) == ("append", 2, "#t")
+
+
+@pytest.mark.spark
+def test_folders_of_windows_are_told_from_the_folder_around_them(spark, s3, logged, tmp_path):
+    names = [f"day=1/{'long' * 20}/window=w{number}/attempt=0000000001/" for number in range(3)]
+    for name in names:
+        s3.put(f"{name}part=1/a.json", '{"id": 1}\n')
+    around = names[0].partition("window=")[0]
+
+    def scans(*paths):
+        read = spark.read.schema("id INT").option("basePath", f"{s3.uri}{around}")
+        log = logged(lambda: read.json([f"{s3.uri}{path}" for path in paths]).collect())
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        (folder / "log").write_text(log, encoding="utf-8")
+        return read_row_counts(folder).scans
+
+    windows = Scan(f"{s3.uri}{around}", "", 3, 3, ("s3:#more",), is_of_windows=True)
+    assert scans(*names) == (windows,)
+    (whole,) = scans(around)
+    assert not whole.is_of_windows

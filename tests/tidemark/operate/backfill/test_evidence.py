@@ -62,6 +62,32 @@ def test_days_of_a_bookmark_job_are_done_up_to_the_position_in_force():
     assert states(here, 5, landed) == "dddmd"
 
 
+def test_a_file_that_arrives_too_old_to_be_read_makes_its_day_one_to_load():
+    """As `cp -p` or `mv` brings it: incremental runs look at later files only."""
+    landed = [*files(1, 2, at=10), *files(3, at=11), *files(4, at=25), *files(5, at=10)]
+    arrived = {landed[1][0]: 70, landed[2][0]: 60, landed[3][0]: 61, landed[4][0]: 40}
+    bookmark = Bookmark("jr_1", {"landed": 50}, {"landed": 20})
+    facts = Facts(BOOKMARK, (), [read("jr_1", 50)], bookmark)
+
+    def found(runs=()):
+        known = known_of(
+            replace(facts, runs=runs),
+            {LANDING: landed},
+            lambda uri: arrived.get(uri.removeprefix(LANDING), 10),
+        )
+        return [
+            (it.range.size, it.state.value, it.is_ahead)
+            for it in ledger(Range(DAY + 1, DAY + 6), known.evidence)
+        ]
+
+    # The fourth is young enough that the next run looks at it, and the fifth came in time.
+    assert found() == [(1, "done", False), (2, "missing", False), (2, "done", False)]
+    filled = [filling("jr_2", "2013-01-02", "2013-01-03", at=75)]
+    assert [it for _, it, _ in found(filled)] == ["done", "missing", "done"]
+    landed += files(2, at=9)
+    assert [it for _, it, _ in found()] == ["done", "stale", "missing", "done"]
+
+
 def test_only_runs_that_succeeded_have_filled_their_range():
     runs = [
         filling("jr_5", "2013-01-05", "2013-01-06", "RUNNING"),

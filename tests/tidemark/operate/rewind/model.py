@@ -46,7 +46,7 @@ class Job:
 
     name: str
     inputs: tuple[str, ...]
-    how: str  # files, keys, whole
+    how: str  # files, keys, whole, committed: whole, of committed windows
     mode: str  # append, window, overwrite, overwrite_partitions, merge
     begins: int = 0  # a job by keys leaves out what is before: a backfill may load it
 
@@ -111,6 +111,20 @@ class World:
         if self.is_table(dataset):
             return sorted(self.tables.get(dataset, {}).items())
         return sorted(row for rows in self.files(dataset).values() for row in rows)
+
+    def committed_rows(self, name: str) -> list[tuple[int, bool]]:
+        """Return the rows of the windows of a job that count.
+
+        Those are the newest of each id, up to its mark, of runs that have committed.
+        """
+        edge = self.position(self.job(name))[1].get("", -1)
+        committed = {one.run_id for one in self.checkpoints}
+        found: list[tuple[int, bool]] = []
+        for path, rows in sorted(self.files(name).items(), reverse=True):
+            run_id = path.partition("/")[0].removeprefix("window=")
+            if run_id in committed and max(rows)[0] <= edge:
+                found, edge = found + rows, min(rows)[0] - 1
+        return sorted(found)
 
     def land(self, source: str, count: int) -> None:
         self.tick()
@@ -236,6 +250,9 @@ class World:
                 reads.append(
                     DatasetRead(uri, source or "id", rows=len(found), before=before, after=after)
                 )
+            elif job.how == "committed":
+                found = self.committed_rows(dataset)
+                reads.append(DatasetRead(uri, rows=len(found), is_committed=True))
             else:
                 found = self.rows(dataset)
                 reads.append(DatasetRead(uri, rows=len(found)))

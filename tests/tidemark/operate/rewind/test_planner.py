@@ -16,6 +16,7 @@ from tidemark.operate.rewind.refusals import check_fits, resolve_run
 FILES = {"kind": "files", "until_ms": 1}
 KEYS = {"kind": "keys", "values": {"id": 1}}
 LANDING, RAW, MART = "s3://l/landing/", "s3://l/raw/", "s3://l/mart/"
+WINDOWS = "s3://l/windows/"
 FILL = {"--backfill_from": "2026-01-01", "--backfill_to": "2026-01-02"}
 
 
@@ -494,3 +495,116 @@ def test_a_target_that_holds_what_one_run_has_read_is_not_called_safe(facts, pos
     plan = plan_rewind(replace(facts, checkpoints=replaced), ["publish"], to("jr_p1"))
 
     assert [effect.verdict for effect in of(plan, "publish").effects] == [verdict]
+
+
+def window_writer(*readers, kind="glue-watermarks", arguments=None):
+    """Return a job that writes windows, rewound by a run, and those that read these."""
+    moves = [Move(n, "commit", f"jr_w{n}", 100 * n, {"id": str(n)}) for n in (2, 1)]
+    written = (DatasetWritten(WINDOWS, "window", rows=5, files=1),)
+    own = (DatasetRead(LANDING, "id", rows=5),)
+    checkpoints = [
+        Checkpoint("load", f"jr_w{n}", 100 * n, read=own, written=written) for n in (1, 2)
+    ]
+    checkpoints[0] = replace(checkpoints[0], arguments=arguments or {})
+    for name, is_committed, mode in readers:
+        read = (DatasetRead(WINDOWS, rows=10, is_committed=is_committed),)
+        mart = (DatasetWritten(f"s3://l/{name}/", mode, rows=10, files=1),)
+        checkpoints += [
+            Checkpoint(name, f"jr_{name}{at}", at, read=read, written=mart) for at in (150, 300)
+        ]
+    names = [name for name, *_ in readers]
+    return Facts(
+        jobs=["load", *(name for name in names if not name.startswith("other"))],
+        starts=[],
+        tracks=[Track("load", kind, moves)],
+        checkpoints=checkpoints,
+        runs=[KnownRun(one.run_id, one.job_name, one.committed_at_ms - 5) for one in checkpoints],
+        now_ms=1000,
+        others={name: "app b" for name in names if name.startswith("other")},
+    )
+
+
+@pytest.mark.parametrize(
+    ("readers", "verdicts"),
+    [
+        ([("a", True, "overwrite")], ["right", "right"]),
+        ([("a", True, "append")], ["right", "unknown"]),
+        ([("a", True, "merge"), ("b", True, "overwrite")], ["right", "right", "right"]),
+        ([("a", True, "overwrite"), ("b", False, "overwrite")], ["doubles", "right", "unknown"]),
+        ([("a", True, "overwrite"), ("other", False, "overwrite")], ["doubles", "right"]),
+        ([("a", True, "overwrite"), ("other", True, "overwrite")], ["right", "right"]),
+        ([("a", False, "overwrite")], ["doubles", "unknown"]),
+        ([], ["doubles"]),
+    ],
+)
+def test_windows_are_safe_for_those_who_read_committed_ones(readers, verdicts):
+    plan = plan_rewind(window_writer(*readers), ["load"], to("jr_w1"))
+
+    assert [effect.verdict for job in plan.jobs for effect in job.effects] == verdicts
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_windows_of_a_dead_run_that_are_cleared_are_safe_for_committed_readers(is_committed):
+    facts = window_writer(("a", is_committed, "overwrite"))
+    died = KnownRun("jr_dead", "load", 250, "FAILED", ended_at_ms=260)
+
+    plan = plan_rewind(replace(facts, runs=[*facts.runs, died]), ["load"], to("jr_w1"), clears=True)
+
+    found = [effect.verdict for job in plan.jobs for effect in job.effects]
+    assert found == (["right", "right"] if is_committed else ["unknown", "unknown"])
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        window_writer(("a", True, "overwrite"), kind=BOOKMARK),
+        window_writer(("a", True, "overwrite"), arguments=FILL),
+    ],
+    ids=["rows come again by a bookmark", "a backfill has written windows"],
+)
+def test_windows_that_a_rewind_does_not_undo_are_not_safe(facts):
+    plan = plan_rewind(facts, ["load"], to("jr_w1"))
+
+    assert of(plan, "load").effects[0].verdict == "doubles"
+    assert of(plan, "a").effects[0].verdict == "unknown"
+
+
+def test_windows_of_rows_that_come_twice_are_not_safe():
+    """Committed windows hold each row that was read: also twice, if the source has it twice."""
+    writer = window_writer(("a", True, "overwrite"))
+    moves = [Move(n, "commit", f"jr_s{n}", 100 * n - 20) for n in (2, 1)]
+    source = [
+        Checkpoint("source", f"jr_s{n}", 100 * n - 20, written=(DatasetWritten(LANDING, "append"),))
+        for n in (1, 2)
+    ]
+    facts = replace(
+        writer,
+        jobs=["source", *writer.jobs],
+        tracks=[Track("source", BOOKMARK, moves), *writer.tracks],
+        checkpoints=[*source, *writer.checkpoints],
+        runs=[*writer.runs, *(KnownRun(f"jr_s{n}", "source", 100 * n - 30) for n in (1, 2))],
+    )
+
+    plan = plan_rewind(facts, ["source"], to("jr_s1"), with_downstream=True)
+
+    assert of(plan, "load").effects[0].verdict == "doubles"
+    assert of(plan, "a").effects[0].verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdicts"), [(0, ["right", "right"]), (1, ["doubles", "unknown"])]
+)
+def test_runs_that_found_nothing_leave_nothing_twice(facts, rows, verdicts):
+    """A job commits also where its source holds nothing new."""
+    last = next(one for one in facts.checkpoints if one.run_id == "jr_i3")
+    read = (replace(last.read[0], files=rows, rows=rows),)
+    kept = [replace(one, read=read) if one == last else one for one in facts.checkpoints]
+    found_nothing = replace(facts, checkpoints=kept)
+
+    plan = plan_rewind(found_nothing, ["ingest"], to("jr_i2"))
+
+    assert [effect.verdict for job in plan.jobs for effect in job.effects] == verdicts
+    # A run that failed since may have appended.
+    died = KnownRun("jr_i4", "ingest", 320, "FAILED", ended_at_ms=330)
+    plan = plan_rewind(replace(found_nothing, runs=[*facts.runs, died]), ["ingest"], to("jr_i2"))
+    assert of(plan, "ingest").effects[0].verdict == "doubles"

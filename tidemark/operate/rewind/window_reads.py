@@ -1,0 +1,51 @@
+"""Who reads targets that are folders of windows by their committed windows alone."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from tidemark.checkpoints.checkpoint import WINDOW
+from tidemark.checkpoints.filling import is_filling
+from tidemark.operate.rewind.cut import Cut
+from tidemark.operate.rewind.datasets import Datasets, last_datasets, meets
+from tidemark.operate.rewind.facts import Facts
+
+
+@dataclass(frozen=True)
+class WindowReads:
+    """Which windows a rewind undoes, and how targets of windows are read.
+
+    Attributes:
+        moved: the jobs of which a rewind undoes windows, and nothing that others have committed:
+            a bookmark that moves too reads rows again that committed windows may hold.
+        only_committed: the targets of windows that somebody reads, each of them by
+            `read_committed`.
+    """
+
+    moved: Collection[str] = ()
+    only_committed: Collection[str] = ()
+
+
+NO_WINDOWS = WindowReads()
+
+
+def window_reads(facts: Facts, datasets: Datasets, found: Sequence[Cut]) -> WindowReads:
+    """Return how a rewind meets who reads targets of windows.
+
+    Args:
+        facts: what is known; jobs of other apps count as readers too.
+        datasets: who reads what whom writes.
+        found: where the states go that move.
+    """
+    by_bookmark = {cut.track.job for cut in found if cut.track.is_bookmark}
+    filled = {one.job_name for one in facts.checkpoints if is_filling(one.arguments)}
+    filled |= {run.job for run in facts.runs if is_filling(run.arguments)}
+    moved = {cut.track.job for cut in found if cut.undone} - by_bookmark - filled
+    reads = last_datasets(facts.others, facts.checkpoints)[0]
+    only: set[str] = set()
+    for job, targets in datasets.written.items():
+        for target in targets:
+            readers = [flow.read for flow in datasets.out_of(job) if flow.written == target]
+            readers += [read for of_job in reads.values() for read in of_job if meets(target, read)]
+            if target.mode == WINDOW and readers and all(one.is_committed for one in readers):
+                only.add(target.dataset)
+    return WindowReads(frozenset(moved), frozenset(only))
