@@ -344,6 +344,18 @@ def test_a_backup_with_watermarks_is_not_restored_where_another_dynamodb_keeps_t
 
 
 @pytest.mark.usefixtures("other")
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"url": "a", "home": "b", "starts": "x"}'])
+def test_a_mark_that_is_damaged_is_named(home, text):
+    put_one(home)
+    (home.dynamodb / MARK).write_text(text, encoding="utf-8")
+
+    with pytest.raises(UsageError, match=r"kept-by.json, which says .* is damaged .*delete it"):
+        items(home)
+    (home.dynamodb / MARK).unlink()
+    assert items(home) == [ITEM]
+
+
+@pytest.mark.usefixtures("other")
 def test_a_home_is_known_to_have_tables_there(home):
     assert not may_have_tables(home)
 
