@@ -47,11 +47,22 @@ class KeptBy:
 
 
 def kept_by(home: Home) -> KeptBy | None:
-    """Return which other DynamoDB keeps the watermarks of a home; None if none does."""
+    """Return which other DynamoDB keeps the watermarks of a home; None if none does.
+
+    Raises:
+        UsageError: the mark is damaged.
+    """
     try:
-        return KeptBy(**json.loads((home.dynamodb / MARK).read_text(encoding="utf-8")))
+        found = json.loads((home.dynamodb / MARK).read_text(encoding="utf-8"))
+        return KeptBy(str(found["url"]), str(found["home"]), int(found["starts"]))
     except FileNotFoundError:
         return None
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{home.dynamodb / MARK}, which says what keeps the watermarks of the home, is damaged "
+            f"({error!r}); delete it: the next command makes it anew, for the DynamoDB that "
+            f"{ENDPOINT_VARIABLE} names then"
+        ) from error
 
 
 def check_kept_here(home: Home) -> None:

@@ -17,9 +17,15 @@ import pytest
 
 from tests.engines import dynoxide, free_port, started, url_of
 from tidemark.errors import UsageError
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.dynamodb import (
+    create_tables,
+    dynamodb_client,
+    dynamodb_endpoint,
+    may_have_tables,
+)
 from tidemark.local_glue.engine.kept_by import MARK
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.store.backups import back_up, restore
 from tidemark.local_glue.watermark_tables import watermark_table
 
 VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
@@ -318,6 +324,44 @@ def test_moto_which_loses_updates_of_several_clients_is_refused(home, monkeypatc
 
         with pytest.raises(UsageError, match="it lacks: transactions of several clients at once"):
             items(home)
+
+
+def test_a_backup_with_watermarks_is_not_restored_where_another_dynamodb_keeps_them(
+    home, tmp_path, monkeypatch
+):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    embedded = Home.open(tmp_path / "embedded")
+    put_one(embedded)
+    back_up(embedded, tmp_path / "state.tgz", with_lake=False)
+    with an_engine() as url:
+        monkeypatch.setenv(VARIABLE, url)
+        put_one(home)
+
+        with pytest.raises(UsageError, match=f"are in the DynamoDB at {url}; restore it where"):
+            restore(home, tmp_path / "state.tgz")
+
+        assert items(home) == [ITEM]
+
+
+@pytest.mark.usefixtures("other")
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"url": "a", "home": "b", "starts": "x"}'])
+def test_a_mark_that_is_damaged_is_named(home, text):
+    put_one(home)
+    (home.dynamodb / MARK).write_text(text, encoding="utf-8")
+
+    with pytest.raises(UsageError, match=r"kept-by.json, which says .* is damaged .*delete it"):
+        items(home)
+    (home.dynamodb / MARK).unlink()
+    assert items(home) == [ITEM]
+
+
+@pytest.mark.usefixtures("other")
+def test_a_home_is_known_to_have_tables_there(home):
+    assert not may_have_tables(home)
+
+    put_one(home)
+
+    assert may_have_tables(home)
 
 
 @pytest.mark.usefixtures("other")
