@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.looking import only_looks
 from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan, with_declared
 from tidemark.cli.where import CONTEXT_HELP, DEPLOYED_HELP, Where
 from tidemark.errors import UsageError
@@ -75,6 +76,11 @@ def rewind(
         return
     if context:
         raise UsageError("--context goes with --deployed STAGE: leave it out")
+    look = only_looks(_rewind_here) if request.lists or request.dry_run else _rewind_here
+    look(request, app)
+
+
+def _rewind_here(request: Request, app: Path | None) -> None:
     with _opened(app) as here:
         if request.lists:
             here.show_records(request)
