@@ -12,6 +12,7 @@ from pyspark.sql.types import ArrayType, DataType, NullType, StructField, Struct
 
 from tidemark.local_glue.frames.absence import Absence
 from tidemark.local_glue.frames.choices import Choice, choice_of, values_of
+from tidemark.local_glue.frames.own_queries import own_query
 
 Holds = Callable[[Column], Column]
 Probe = Callable[[Holds], Column]
@@ -38,8 +39,8 @@ def schema_of_records(frame: DataFrame, absence: Absence) -> StructType:
     ]
     if not asked:
         return StructType([])
-    # Not a query of the data frame: its scan would count as rows that the job has read.
-    ((count, *found),) = source.agg(F.count(F.lit(1)), *map(F.max, asked)).rdd.collect()
+    with own_query(source.sparkSession):
+        ((count, *found),) = source.agg(F.count(F.lit(1)), *map(F.max, asked)).collect()
     if not count:
         return StructType([])
     return _struct(builds, [bool(one) for one in found], absence)
