@@ -117,9 +117,8 @@ def _of_times(look: Look, listing: Listing) -> Iterator[tuple[RunWarning, str]]:
 def _left_out_before(look: Look, low: Mapping[str, Any], state: SourceState) -> list[str]:
     """Return the files that this run does not leave out, the last one did, and the mark hides."""
     before = _source_before(look.source, low)
-    opened_at_ms = low.get("opened_at_ms")
-    is_known = opened_at_ms is not None
-    has_new = is_known and look.earlier.changed_at_ms > opened_at_ms
+    opened_at_ms: int | None = low.get("opened_at_ms")
+    has_new = opened_at_ms is not None and look.earlier.changed_at_ms > opened_at_ms
     if view_of(before, 0) == view_of(look.source, 0) and not has_new:
         return []
     now = list_source(look.source, look.folder_of, look.predicate).files
@@ -127,7 +126,7 @@ def _left_out_before(look: Look, low: Mapping[str, Any], state: SourceState) -> 
     if not hidden:
         return []
     partitions = Partitions(look.predicate, look.source.located)
-    if is_known:
+    if opened_at_ms is not None:
         partitions = look.earlier.partitions(before.push_down_predicate, opened_at_ms)
     paths = (*before.paths, *partitions.located)
     before = replace(before, paths=paths, located=partitions.located)

@@ -151,7 +151,7 @@ def test_a_partition_that_is_registered_after_the_bookmark_has_passed_is_told(
         first = start_job()
         assert ids(read(transformation_ctx="flights")) == [1]
         first.commit()
-        time.sleep(0.003)
+        time.sleep(0.011)  # a tick of the clock of files
         partition = Partition(("2",), f"{s3.uri}{folder}")
         register_partitions(store, table, [partition], spark_home.existing_path)
 
