@@ -7,6 +7,7 @@ from functools import cached_property
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from tidemark.errors import ArgumentError, ArgumentTypeError
 from tidemark.local_glue.frames.absence import ALL_THERE, Absence
 from tidemark.local_glue.frames.choices import schema_of
 from tidemark.local_glue.frames.errors import Failed, OfReader, check_thresholds
@@ -15,12 +16,34 @@ from tidemark.local_glue.frames.seen import schema_of_records
 
 @dataclass(frozen=True)
 class Limits:
-    """What every transform takes: a text for its errors, and how many are allowed; 0 is any."""
+    """What every transform takes: a text for its errors, and how many are allowed; 0 is any.
+
+    A threshold may be a text, as arguments of a job are: AWS's library makes a number of it.
+
+    Raises:
+        ArgumentError: it is no number; also a ValueError.
+        ArgumentTypeError: it is of another type; also a TypeError.
+    """
 
     step: str = ""
     info: str = ""
     stage: int = 0
     total: int = 0
+
+    def __post_init__(self) -> None:
+        """Make numbers of the thresholds."""
+        object.__setattr__(self, "stage", _number(self.stage, "stageThreshold"))
+        object.__setattr__(self, "total", _number(self.total, "totalThreshold"))
+
+
+def _number(value: object, name: str) -> int:
+    text = f"{name} is {value!r}; it must be a whole number, 0 for any number of errors"
+    if not isinstance(value, int | float | str):
+        raise ArgumentTypeError(text)
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ArgumentError(text) from error
 
 
 @dataclass(frozen=True)
@@ -133,3 +156,12 @@ class Plan:
             ErrorThresholdError: there are too many.
         """
         check_thresholds(self.failed, self.own, self.limits.stage, self.limits.total)
+
+
+def check_frame(kind: type, frame: object, step: str) -> None:
+    """Raise AttributeError, as AWS's library does, for what is no DynamicFrame."""
+    if not isinstance(frame, kind):
+        raise AttributeError(
+            f"{step} needs a DynamicFrame, and got {type(frame).__name__}: make one of a Spark "
+            "DataFrame with DynamicFrame.fromDF"
+        )
