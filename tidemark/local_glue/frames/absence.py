@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
@@ -20,11 +21,13 @@ class Absence:
         is_possible: whether a record can lack a field.
         there: fields that no record lacks: their nulls are None; those of others are not there.
         mixed: fields that are null in some records and that others lack: all count as lacking.
+        is_told: whether the source tells what is lacking; if not, all without a value counts so.
     """
 
     is_possible: bool = False
     there: frozenset[str] = frozenset()
     mixed: frozenset[str] = frozenset()
+    is_told: bool = True
 
     def lacks(self, name: str) -> bool:
         """Return whether a record whose field of this name is null lacks it."""
@@ -37,6 +40,7 @@ class Absence:
             self.is_possible,
             self.there | {new for old, new in pairs if old in self.there},
             self.mixed | {new for old, new in pairs if old in self.mixed},
+            self.is_told,
         )
 
     def with_all_there(self, kind: DataType) -> Absence:
@@ -58,11 +62,12 @@ class Absence:
         first, second = self.with_all_there(mine), other.with_all_there(others)
         lacking = {*names_in(mine)} - first.there | {*names_in(others)} - second.there
         there = first.there | second.there
-        return Absence(True, there - lacking, first.mixed | second.mixed | (there & lacking))
+        mixed = first.mixed | second.mixed | (there & lacking)
+        return Absence(True, there - lacking, mixed, self.is_told and other.is_told)
 
 
 ALL_THERE = Absence()
-SOME_LACK = Absence(is_possible=True)
+SOME_LACK = Absence(is_possible=True, is_told=False)
 
 
 def last_name(path: str) -> str:
@@ -81,6 +86,20 @@ def names_in(kind: DataType) -> Iterator[str]:
             yield from names_in(kind.elementType)
         case MapType():
             yield from names_in(kind.valueType)
+
+
+def fields_lacking(record: Any, kind: DataType) -> Iterator[str]:
+    """Yield the names of fields of a type that a record, or one in it, does not have."""
+    match kind:
+        case StructType() if isinstance(record, Mapping):
+            for one in kind:
+                if one.name not in record:
+                    yield one.name
+                else:
+                    yield from fields_lacking(record[one.name], one.dataType)
+        case ArrayType() if isinstance(record, list):
+            for each in record:
+                yield from fields_lacking(each, kind.elementType)
 
 
 def absence_of(known: Iterable[str], null: Collection[str], lacking: Collection[str]) -> Absence:

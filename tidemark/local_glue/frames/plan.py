@@ -76,7 +76,7 @@ class Plan:
         """Return the plan of a source: its rows, and what its reader could not read."""
         failed = OfReader()
         frame = read(failed)
-        absence, is_dynamic = failed.absence or ALL_THERE, failed.absence is not None
+        absence, is_dynamic = failed.absence or ALL_THERE, failed.is_of_records
         return cls(
             lambda: frame, tuple(failed), tuple(failed), Limits(), lambda: absence, is_dynamic
         )

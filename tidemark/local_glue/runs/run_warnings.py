@@ -165,8 +165,14 @@ class RunWarning(Enum):
         "counted as errors"
     )
     NULL_OR_LACKING = (
-        "the field {} is null in some records and others lack it: a function of the script gets "
-        "both as records that lack it, where AWS tells them apart; ask with get(), not by [...]"
+        "the field {} is or may be null in some records, and others lack it: a function of the "
+        "script gets both as records that lack it, where AWS tells them apart; ask with get(), not "
+        "by [...]"
+    )
+    NO_VALUE = (
+        "the source does not tell if a field without value is null or not there, first met in {}: "
+        "a function of the script gets such fields as not there, where AWS may give None; ask with "
+        "get(), not by [...]"
     )
     LOGGED_COLUMNS = (
         "updateBehavior is LOG and the table lacks {}: AWS leaves the new partitions out of the "
