@@ -7,7 +7,7 @@ is null there; of a DataFrame, of CSV, columnar files and databases it has all f
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
@@ -22,12 +22,14 @@ class Absence:
         there: fields that no record lacks: their nulls are None; those of others are not there.
         mixed: fields that are null in some records and that others lack: all count as lacking.
         is_told: whether the source tells what is lacking; if not, all without a value counts so.
+        null: those of `mixed` that some record is known to have as null.
     """
 
     is_possible: bool = False
     there: frozenset[str] = frozenset()
     mixed: frozenset[str] = frozenset()
     is_told: bool = True
+    null: frozenset[str] = frozenset()
 
     def lacks(self, name: str) -> bool:
         """Return whether a record whose field of this name is null lacks it."""
@@ -41,7 +43,12 @@ class Absence:
             self.there | {new for old, new in pairs if old in self.there},
             self.mixed | {new for old, new in pairs if old in self.mixed},
             self.is_told,
+            self.null | {new for old, new in pairs if old in self.null},
         )
+
+    def of_some_records(self) -> Absence:
+        """Return what holds for some of the records: which of them has a null is not known."""
+        return replace(self, null=frozenset())
 
     def with_all_there(self, kind: DataType) -> Absence:
         """Return what holds where other fields, that records may lack, are added to a type."""
@@ -111,8 +118,6 @@ def absence_of(known: Iterable[str], null: Collection[str], lacking: Collection[
         lacking: of those that some record lacks.
     """
     lacks = {last_name(one) for one in lacking}
-    return Absence(
-        True,
-        frozenset({last_name(one) for one in known} - lacks),
-        frozenset({last_name(one) for one in null} & lacks),
-    )
+    mixed = frozenset({last_name(one) for one in null} & lacks)
+    there = frozenset({last_name(one) for one in known} - lacks)
+    return Absence(True, there, mixed, null=mixed)

@@ -84,7 +84,8 @@ class OfReader(list[Failed]):
         else:  # formats or folders that were read apart
             there = known.there & absence.there
             mixed = known.mixed | absence.mixed | ((known.there | absence.there) - there)
-            self.absence = Absence(True, there, mixed, known.is_told and absence.is_told)
+            is_told = known.is_told and absence.is_told
+            self.absence = Absence(True, there, mixed, is_told, known.null | absence.null)
 
 
 def count_errors(failed: Sequence[Failed]) -> int:

@@ -83,7 +83,9 @@ class Plan:
 
     def first(self, number: int | None) -> "Plan":
         """Return the plan of the first rows only; of all for None."""
-        return self if number is None else replace(self, make=lambda: self.frame.limit(number))
+        if number is None:
+            return self
+        return replace(self, make=lambda: self.frame.limit(number)).of_some_records()
 
     @cached_property
     def frame(self) -> DataFrame:
@@ -108,6 +110,11 @@ class Plan:
     def with_absence(self, absence_of: Callable[[], Absence]) -> "Plan":
         """Return the plan with another meaning of its nulls."""
         return replace(self, absence_of=absence_of)
+
+    def of_some_records(self) -> "Plan":
+        """Return the plan of a step that has left out records."""
+        absence_of = self.absence_of
+        return self.with_absence(lambda: absence_of().of_some_records())
 
     def of_records(self) -> "Plan":
         """Return the plan with the schema of its records."""

@@ -4,6 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -88,7 +89,9 @@ def absence_in(kinds: Sequence[DataType]) -> Absence | None:
     names = [frozenset(names_in(kind)) for kind in kinds]
     known = frozenset[str]().union(*names)
     lacking = {name for name in known if not all(name in one for one in names)}
-    return absence_of(known, lacking, lacking) if lacking else None
+    if not lacking:
+        return None
+    return replace(absence_of(known, lacking, lacking), null=frozenset())
 
 
 def _alike(files: Sequence[str], kinds: Sequence[DataType]) -> list[tuple[list[str], DataType]]:

@@ -186,7 +186,8 @@ class DynamicFrame:
         """
         limits = Limits("filter", info, stageThreshold, totalThreshold)
         kept, failed = functions.filtered(self._frame, f, DynamicRecord, self._plan.absence)
-        return self._next(limits, lambda _: kept, (Failed(failed, "filter", info),))
+        made = self._next(limits, lambda _: kept, (Failed(failed, "filter", info),))
+        return DynamicFrame(made._plan.of_some_records(), self.glue_ctx, self.name)
 
     def map(
         self,
@@ -328,8 +329,9 @@ class DynamicFrame:
         return self._collection(frames)
 
     def _collection(self, frames: Mapping[str, "DynamicFrame"]) -> "DynamicFrameCollection":
-        """Return frames by name, each with its name."""
-        named = {name: DynamicFrame(one._plan, self.glue_ctx, name) for name, one in frames.items()}
+        """Return frames of some of the records or fields by name, each with its name."""
+        plans = {name: one._plan.of_some_records() for name, one in frames.items()}
+        named = {name: DynamicFrame(plan, self.glue_ctx, name) for name, plan in plans.items()}
         return DynamicFrameCollection(named, self.glue_ctx)
 
     def rename_field(
