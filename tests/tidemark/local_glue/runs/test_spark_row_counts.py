@@ -138,6 +138,24 @@ def test_the_questions_about_a_table_of_a_database_are_not_counted(
     assert counts(read) == RowCounts(rows_read=2)
 
 
+def test_the_questions_of_the_watermark_library_for_a_bound_are_not_counted(spark, s3, counts):
+    from watermarks import newest, newest_jdbc
+
+    url = "jdbc:derby:memory:bounds;create=true"
+    connection = spark._jvm.java.sql.DriverManager.getConnection(url)
+    for text in ("CREATE TABLE T (N INT NOT NULL)", "INSERT INTO T VALUES 1, 2, 3"):
+        connection.createStatement().execute(text)
+    s3.put("in/a.json", '{"n": 1}\n{"n": 2}\n')
+    rows = spark.read.schema("n INT").json(f"{s3.uri}in/")
+
+    def read():
+        assert newest_jdbc(spark, {"url": url}, "T", "N") == 3
+        assert newest(rows, "n") == 2
+        rows.collect()
+
+    assert counts(read) == RowCounts(rows_read=2)
+
+
 def test_csv_copied_to_csv_is_counted_on_both_sides(spark, s3, counts):
     s3.put("in/a.csv", FLIGHTS)
     flights = spark.read.csv(s3.uri + "in/", header=True)
