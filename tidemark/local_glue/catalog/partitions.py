@@ -38,7 +38,7 @@ class Partition:
     parameters: Mapping[str, str] = field(default_factory=dict)
     definition: Mapping[str, Any] | None = None
     is_implicit: bool = False
-    registered_at_ms: int = 0
+    registered_at_ms: int = field(default=0, compare=False)
 
 
 def partitions_of(store: Store, table: CatalogTable, folder_of: FolderOf) -> list[Partition]:

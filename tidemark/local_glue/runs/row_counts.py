@@ -15,7 +15,7 @@ ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a re
 ROW_OF_A_SOURCE = "row of a source"  # the column that marks rows of a reader
 SCAN_ROWS_METRIC = "number of output rows"
 OWN_QUERY = "tidemark looks at a source"  # the description of a reader's own query
-# Spark describes a query of Python by where it is called: in the library, where it asks for a bound.
+# Spark describes a query of Python by where it is called: here, where a bound is asked for.
 _BOUND_QUERY = re.compile(r"^collect at .*\bwatermarks/spark/frames\.py:\d+$")
 EXECUTION = "spark.sql.execution.id"  # the property of each job that runs for a plan
 

@@ -292,3 +292,29 @@ def test_a_context_was_renamed_if_a_new_one_reads_what_an_unused_one_has_read(
     before, used, renamed
 ):
     assert renamed_contexts(before, used) == renamed
+
+
+@pytest.mark.rule("Warnings", source="BM", choice="it is read in full again, and warned of")
+def test_a_source_under_another_context_is_told_once(glue, tmp_path, monkeypatch):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    script = tmp_path / "job.py"
+    script.write_text("pass")
+
+    def run(run_id, ctx):
+        began = glue.start(run_id)
+        names = began.read(ctx)
+        began.session.commit()
+        note_at_end(script, ENABLE, began.session)
+        began.end("SUCCEEDED")
+        return names
+
+    glue.land("a.json")
+    assert run("jr_1", "weather") == ["a.json"]
+    assert run("jr_2", "weather") == []
+    assert read_warnings(tmp_path) == []
+
+    assert run("jr_3", "other") == ["a.json"]
+    assert run("jr_4", "other") == []
+
+    (text,) = read_warnings(tmp_path)
+    assert text.startswith("the transformation_ctx weather is now other: ")
