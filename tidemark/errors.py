@@ -2,7 +2,8 @@
 
 TidemarkError
 ├── UsageError                     the caller asked for something that cannot be: exit code 2
-│   └── ArgumentError              an argument for which AWS raises ValueError (also one)
+│   ├── ArgumentError              an argument for which AWS raises ValueError (also one)
+│   └── ArgumentTypeError          an argument for which AWS raises TypeError (also one)
 ├── InputError                     an app declares what cannot be deployed (also a ValueError)
 │   ├── ConfigError                the context does not describe a stage
 │   ├── JobDefinitionError         a pipeline or job is declared in a way that cannot be deployed
@@ -28,6 +29,10 @@ class UsageError(TidemarkError):
 
 class ArgumentError(UsageError, ValueError):
     """An argument that AWS's library refuses with a ValueError, which scripts catch."""
+
+
+class ArgumentTypeError(UsageError, TypeError):
+    """An argument that AWS's library refuses with a TypeError, which scripts catch."""
 
 
 class InputError(TidemarkError, ValueError):

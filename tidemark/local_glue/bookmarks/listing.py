@@ -44,12 +44,13 @@ class Listing:
 
     `late` are some of the files that were left out for their modification time although they
     arrived after `arrived_after_ms`, and `late_count` is how many there are: moved or copied with
-    their old time, which S3 would not keep.
+    their old time, which S3 would not keep. `moved` are the folders that came with all their files.
     """
 
     files: list[FileVersion] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
     late_count: int = 0
+    moved: set[str] = field(default_factory=set)
 
 
 def list_files(folder: Path, uri: str, filters: Filters) -> Listing:
@@ -82,28 +83,75 @@ def _list_folder(
     listing: Listing, root: str, root_uri: str, relative: str, filters: Filters
 ) -> list[str]:
     """Add the files of one folder; return its sub-folders that may be entered."""
-    folders: list[str] = []
-    prefix = f"{relative}/" if relative else ""
     try:
-        with os.scandir(f"{root}/{relative}") as entries:
-            for entry in _visible(entries, f"{root_uri}/{prefix}", filters):
-                name = entry.name
-                if entry.is_dir():
-                    if filters.recurse or "=" in name:
-                        folders.append(f"{prefix}{name}")
-                    continue
-                if filters.is_excluded and filters.is_excluded(f"{prefix}{name}"):
-                    continue
-                with contextlib.suppress(FileNotFoundError):  # deleted since the folder was read
-                    _add(listing, f"{root_uri}/{prefix}{name}", entry.stat(), filters)
+        content = _content_of(root, root_uri, relative, filters)
+        if _is_moved(listing, f"{root}/{relative}", relative, filters, content):
+            listing.moved.add(relative)
     except FileNotFoundError:
-        return []  # likewise
+        return []  # deleted since the folder above was read
     except OSError as error:
         raise TidemarkError(
             f"cannot list {root_uri}/{relative}: {error.strerror} ({root}/{relative}); make the "
             "folder readable and run again, the bookmark is unchanged"
         ) from error
-    return folders
+    for uri, stat in content.files:
+        _add(listing, uri, stat, filters, is_moved=relative in listing.moved)
+    return content.folders
+
+
+@dataclass
+class _Content:
+    """What a folder has: sub-folders that may be entered, files, and if one of all is new in it."""
+
+    folders: list[str] = field(default_factory=list)
+    files: list[tuple[str, os.stat_result]] = field(default_factory=list)
+    is_changed: bool = False
+
+
+def _content_of(root: str, root_uri: str, relative: str, filters: Filters) -> _Content:
+    found = _Content()
+    prefix = f"{relative}/" if relative else ""
+    with os.scandir(f"{root}/{relative}") as entries:
+        for entry in _visible(entries, f"{root_uri}/{prefix}", filters):
+            name = f"{prefix}{entry.name}"
+            with contextlib.suppress(FileNotFoundError):  # deleted since the folder was read
+                if entry.is_dir():
+                    if filters.recurse or "=" in entry.name:
+                        found.folders.append(name)
+                elif filters.is_excluded and filters.is_excluded(name):
+                    continue
+                else:
+                    found.files.append((f"{root_uri}/{name}", entry.stat()))
+                found.is_changed = found.is_changed or _has_arrived(entry, filters)
+    return found
+
+
+def _is_moved(
+    listing: Listing, folder: str, relative: str, filters: Filters, content: _Content
+) -> bool:
+    """Return whether a folder came as it is after the moment, alone or in another one.
+
+    Only its own place is new then, and nothing in it.
+    """
+    since_ms = filters.arrived_after_ms
+    if since_ms is None:
+        return False
+    if relative and relative.rpartition("/")[0] in listing.moved:
+        return True
+    place = Path(folder)
+    is_older = place.stat().st_mtime_ns // NANOSECONDS_PER_MS <= since_ms
+    return is_older and not content.is_changed and _has_arrived(place, filters)
+
+
+def _has_arrived(place: "os.DirEntry[str] | Path", filters: Filters) -> bool:
+    """Return whether a file or folder came into its folder after the moment; False without one."""
+    since_ms = filters.arrived_after_ms
+    return since_ms is not None and _changed_ms(place.stat()) > since_ms
+
+
+def _changed_ms(stat: os.stat_result) -> int:
+    """Return when a file got its name here, or was changed last; nothing can set that back."""
+    return stat.st_ctime_ns // NANOSECONDS_PER_MS
 
 
 def _visible(
@@ -118,19 +166,18 @@ def _visible(
         yield entry
 
 
-def _add(listing: Listing, uri: str, stat: os.stat_result, filters: Filters) -> None:
+def _add(
+    listing: Listing, uri: str, stat: os.stat_result, filters: Filters, *, is_moved: bool = False
+) -> None:
     modified_ms = stat.st_mtime_ns // NANOSECONDS_PER_MS
     if filters.newer_than_ms is None or modified_ms > filters.newer_than_ms:
         listing.files.append(FileVersion(uri, modified_ms, stat.st_size))
-    elif filters.arrived_after_ms is not None and _arrived_ms(stat) > filters.arrived_after_ms:
+    elif filters.arrived_after_ms is not None and (
+        is_moved or _changed_ms(stat) > filters.arrived_after_ms
+    ):
         listing.late_count += 1
         if len(listing.late) < EXAMPLES:
             listing.late.append(uri)
-
-
-def _arrived_ms(stat: os.stat_result) -> int:
-    """Return the change time: when a file got its name here, which nothing can set back."""
-    return stat.st_ctime_ns // NANOSECONDS_PER_MS
 
 
 def is_hidden(name: str) -> bool:

@@ -11,13 +11,9 @@ from typing import Any
 from tidemark.checkpoints.checkpoint import BookmarkMove, DatasetRead
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.bookmarks.datasets_read import files_read, packed
-from tidemark.local_glue.bookmarks.sources import (
-    Edges,
-    Predicate,
-    Reading,
-    S3Source,
-    read_s3_source,
-)
+from tidemark.local_glue.bookmarks.reading import Reading, read_s3_source
+from tidemark.local_glue.bookmarks.skips import Earlier, renamed_contexts
+from tidemark.local_glue.bookmarks.sources import Edges, Predicate, S3Source
 from tidemark.local_glue.bookmarks.versions import (
     Bookmark,
     bookmark_of_run,
@@ -53,6 +49,8 @@ class BookmarkSession:
         window: the runs of job-bookmark-from and -to; None without.
         has_bookmarked_source: whether any source read through the bookmark.
         has_committed: whether the script called commit.
+        loaded: the states that the run began with.
+        used: the contexts that sources of this run have used.
     """
 
     job_name: str
@@ -67,6 +65,8 @@ class BookmarkSession:
     window: tuple[str, str] | None = None
     has_bookmarked_source: bool = False
     has_committed: bool = False
+    loaded: Mapping[str, Any] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
 
     @property
     def is_reading(self) -> bool:
@@ -77,7 +77,8 @@ class BookmarkSession:
         """Take the states of a version of the bookmark, None for nothing read."""
         self.version = self.began_with = bookmark.version if bookmark else 0
         self.loaded_at_ms = bookmark.committed_at_ms if bookmark else None
-        self.states = dict(bookmark.states) if bookmark else {}
+        self.loaded = bookmark.states if bookmark else {}
+        self.states = dict(self.loaded)
 
     def open_source(self, transformation_ctx: str, name: str) -> bool:
         """Return whether a source of this context reads through the bookmark, or else in full.
@@ -100,8 +101,13 @@ class BookmarkSession:
                 "own, or one bookmark hides files of the other"
             )
         self.opened.add(transformation_ctx)
+        self.used.add(transformation_ctx)
         self.has_bookmarked_source = True
         return True
+
+    def renamed(self) -> list[tuple[str, str]]:
+        """Return the old and new contexts of sources that this run reads under another one."""
+        return renamed_contexts(self.loaded, {ctx: self.states.get(ctx) for ctx in self.used})
 
     def edges(self, ctx: str) -> Edges:
         """Return between which states a source of this context reads."""
@@ -178,6 +184,8 @@ class BookmarkSession:
         return BookmarkMove(self.option, self.began_with, version) if self.is_reading else None
 
 
+# The run and the name of each source that was opened before its Job.init.
+_early: list[tuple[str, str]] = []
 _sessions: list[BookmarkSession] = []  # the last one counts, as AWS keeps one per process
 
 
@@ -209,6 +217,11 @@ def start_session(job_name: str, args: Mapping[str, Any]) -> BookmarkSession:
             else:
                 session.load(latest_bookmark(store, job_name))
     _sessions[:] = [session]
+    if session.is_reading:
+        for early_run, name in _early:
+            if early_run == os.environ.get(RUN_ID_VARIABLE, ""):
+                note(RunWarning.INIT_LATE, name)
+    _early.clear()
     return session
 
 
@@ -239,19 +252,30 @@ def current_session() -> BookmarkSession | None:
     return _sessions[0] if _sessions else None
 
 
-def files_to_read(source: S3Source, predicate: Predicate | None = None) -> Reading:
+def session_of_source(transformation_ctx: str, name: str) -> BookmarkSession | None:
+    """Return the session in which a source is opened; without one, `start_session` warns of it."""
+    session = current_session()
+    if session is None and transformation_ctx:
+        _early.append((os.environ.get(RUN_ID_VARIABLE, ""), name))
+    return session
+
+
+def files_to_read(
+    source: S3Source, predicate: Predicate | None = None, earlier: Earlier | None = None
+) -> Reading:
     """Return what a source reads now; before ``Job.init`` that is everything.
 
     Args:
         source: what the script asks for.
         predicate: its push_down_predicate, ready to be asked; None if it has none.
+        earlier: the partitions of an earlier run; None if it has none.
     """
     opened_at_ms = now_ms()  # frozen before listing: what comes later belongs to the next run
-    session = current_session()
     ctx = source.transformation_ctx
+    session = session_of_source(ctx, source.name)
     is_bookmarked = session is not None and session.open_source(ctx, source.name)
     edges = session.edges(ctx) if session and is_bookmarked else None
-    reading = read_s3_source(source, folder_of, opened_at_ms, edges, predicate)
+    reading = read_s3_source(source, folder_of, opened_at_ms, edges, predicate, earlier)
     for warning, about in reading.warnings:
         note(warning, about)
     note_files([file.path for file in reading.files], is_bookmarked=reading.next_state is not None)

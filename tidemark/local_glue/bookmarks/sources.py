@@ -1,31 +1,16 @@
-"""A source as a script asks for it, and what one run reads of it: listing, filters and bookmark.
+"""A source as a script asks for it, and the files that its paths and filters let through."""
 
-The same functions serve the run itself and the question what a run would read.
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.bookmarks.files import (
-    NO_LIMITS,
-    NOTHING_READ,
-    FileVersion,
-    Limits,
-    SourceState,
-    select_new_files,
-)
+from tidemark.local_glue.bookmarks.files import NO_LIMITS, FileVersion, Limits
 from tidemark.local_glue.bookmarks.globs import Exclusions
 from tidemark.local_glue.bookmarks.listing import ChooseFolders, Filters, Listing, list_files
-from tidemark.local_glue.bookmarks.path_patterns import matches_of, root_of
-from tidemark.local_glue.runs.run_warnings import RunWarning
-
-CLOCK_TOLERANCE_MS = 300_000
-_MOST_NAMED = 3
+from tidemark.local_glue.bookmarks.path_patterns import matches_of
 
 FolderOf: TypeAlias = Callable[[str], Path]
 """Returns the folder or file of this machine behind a URI."""
@@ -91,26 +76,6 @@ class S3Source:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What one run reads of a source.
-
-    Attributes:
-        files: the chosen files, oldest first.
-        next_state: the state to store if the run commits, as JSON values; None without bookmark.
-        warnings: what the user should know, with what it is about.
-    """
-
-    files: tuple[FileVersion, ...]
-    next_state: dict[str, Any] | None = None
-    warnings: tuple[tuple[RunWarning, str], ...] = field(default=())
-
-    @property
-    def extent(self) -> tuple[int, int]:
-        """How many files, and their bytes."""
-        return len(self.files), sum(file.size for file in self.files)
-
-
-@dataclass(frozen=True)
 class Edges:
     """Between which states of its context a source reads through the bookmark, as JSON values.
 
@@ -123,83 +88,6 @@ class Edges:
     low: Mapping[str, Any] | None = None
     high: Mapping[str, Any] | None = None
     low_made_at_ms: int | None = None
-
-
-def read_s3_source(
-    source: S3Source,
-    folder_of: FolderOf,
-    opened_at_ms: int,
-    edges: Edges | None = None,
-    predicate: Predicate | None = None,
-) -> Reading:
-    """Return what a run reads of a source that it opens at a moment.
-
-    Args:
-        source: what is asked for.
-        folder_of: where a URI is on this machine.
-        opened_at_ms: the frozen upper edge, epoch milliseconds.
-        edges: of its bookmark; None reads without one, and then there is no next state.
-        predicate: the push_down_predicate, ready to be asked; None enters every partition.
-    """
-    low, high = (edges.low, edges.high) if edges else (None, None)
-    _check_kind(source, low)
-    _check_kind(source, high)
-    state = SourceState.from_json(low) if low else None
-    until = None if high is None else SourceState.from_json(high) if high else NOTHING_READ
-    listing = list_source(
-        source,
-        folder_of,
-        predicate,
-        state.low_ms if state else None,
-        edges.low_made_at_ms if edges else None,
-    )
-    selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
-    if edges is None:
-        return Reading(selection.files, None, _unbookmarked_warnings(source))
-    next_state = {"kind": "s3", "paths": source.own_paths, **selection.next_state.to_json()}
-    if source.exclusions:
-        next_state["exclusions"] = list(source.exclusions)
-    warnings = _warnings(source, low, listing, selection.next_state)
-    if state and state.high_ms > opened_at_ms + CLOCK_TOLERANCE_MS:
-        # A later time of the late files would not help: the mark is later than all of them.
-        warnings = [found for found in warnings if found[0] is not RunWarning.OLD_FILES]
-        about = f"{source.name} is at {_moment(state.high_ms)}, and the clock says "
-        warnings.append((RunWarning.MARK_AHEAD, about + _moment(opened_at_ms)))
-    if state and low and (before := low.get("exclusions")) and before != list(source.exclusions):
-        everything = list_source(source, folder_of, predicate).files
-        if about := _no_longer_excluded(source, before, state, everything):
-            warnings.append((RunWarning.EXCLUSIONS_CHANGED, about))
-    return Reading(selection.files, next_state, tuple(warnings))
-
-
-def _no_longer_excluded(
-    source: S3Source, before: Sequence[str], state: SourceState, files: Iterable[FileVersion]
-) -> str:
-    """Return the files, in words, that earlier exclusions left out and the mark now hides."""
-    found = []
-    for file in files:
-        roots = [root for path in source.paths if (root := root_of(file.path, path))]
-        if file in state.recent or not state.has_read(file) or not roots:
-            continue
-        root = max(roots, key=len)
-        relative = file.path.removeprefix(root.rstrip("/") + "/")
-        if Exclusions(before, root).matches(relative):
-            found.append(file.path)
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return ", ".join(sorted(found)[:_MOST_NAMED]) + more
-
-
-def _moment(epoch_ms: int) -> str:
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(" ", "seconds")
-
-
-def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:
-    if state and state["kind"] != "s3":
-        raise UsageError(
-            f"the bookmark of the transformation_ctx {source.transformation_ctx!r} was made by a "
-            f"source of kind {state['kind']!r}, and this one reads files of S3: give the source a "
-            "transformation_ctx of its own, or reset the bookmark"
-        )
 
 
 def list_source(
@@ -284,27 +172,3 @@ def _is_in_partition(uri: str, path: str, predicate: Predicate | None) -> bool:
         return True
     relative = uri.removeprefix(path.rstrip("/") + "/").rpartition("/")[0]
     return predicate.columns <= set(partition_values(relative))
-
-
-def _warnings(
-    source: S3Source,
-    stored: Mapping[str, Any] | None,
-    listing: Listing,
-    after: SourceState,
-) -> list[tuple[RunWarning, str]]:
-    warnings = []
-    if stored and list(stored.get("paths", source.own_paths)) != source.own_paths:
-        warnings.append((RunWarning.PATHS_CHANGED, source.name))
-    elif listing.late_count:
-        examples = ", ".join(listing.late)
-        more = listing.late_count - len(listing.late)
-        warnings.append((RunWarning.OLD_FILES, examples + (f" and {more} more" if more else "")))
-    left = [f for f in listing.files if f.modified_ms <= after.high_ms and not after.has_read(f)]
-    if left and source.limits.max_files_in_band is not None:
-        warnings.append((RunWarning.BAND_FULL, f"{len(left)} files of {source.name}"))
-    return warnings
-
-
-def _unbookmarked_warnings(source: S3Source) -> tuple[tuple[RunWarning, str], ...]:
-    is_bounded = source.limits.is_bounded
-    return ((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name),) if is_bounded else ()

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from tidemark.assembly.catalog_tables import CatalogTable
 from tidemark.local_glue.bookmarks.sources import FolderOf
+from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.store.database import Store
 
 IMPLICIT = "null"  # in place of the parameters of a folder that was kept
@@ -29,6 +30,7 @@ class Partition:
         definition: Glue's PartitionInput, if a client gave one.
         is_implicit: whether it is a folder that nobody has registered by itself: to register it is
             no error then.
+        registered_at_ms: when it was, epoch milliseconds; 0 for a folder that counted before.
     """
 
     values: tuple[str, ...]
@@ -36,6 +38,7 @@ class Partition:
     parameters: Mapping[str, str] = field(default_factory=dict)
     definition: Mapping[str, Any] | None = None
     is_implicit: bool = False
+    registered_at_ms: int = field(default=0, compare=False)
 
 
 def partitions_of(store: Store, table: CatalogTable, folder_of: FolderOf) -> list[Partition]:
@@ -69,6 +72,7 @@ def registered_partitions(store: Store, table: CatalogTable) -> list[Partition] 
             json.loads(row["parameters"]) or {},
             json.loads(row["definition"]) if row["definition"] else None,
             is_implicit=row["parameters"] == IMPLICIT,
+            registered_at_ms=row["registered_at_ms"],
         )
         for row in rows
     ]
@@ -140,10 +144,14 @@ def _keep_folders(store: Store, table: CatalogTable, folder_of: FolderOf) -> Non
 def _insert(store: Store, table: CatalogTable, partitions: Iterable[Partition]) -> None:
     for one in partitions:
         store.query(
-            "INSERT OR REPLACE INTO catalog_partition VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO catalog_partition VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+            "location = excluded.location, parameters = excluded.parameters, "
+            "definition = excluded.definition, registered_at_ms = iif(location = excluded.location,"
+            " registered_at_ms, excluded.registered_at_ms)",
             (
                 *(table.database, table.name, json.dumps(one.values)),
                 *(one.location, IMPLICIT if one.is_implicit else json.dumps(dict(one.parameters))),
                 None if one.definition is None else json.dumps(one.definition),
+                0 if one.is_implicit else now_ms(),
             ),
         )

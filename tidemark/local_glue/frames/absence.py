@@ -7,7 +7,8 @@ is null there; of a DataFrame, of CSV, columnar files and databases it has all f
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
@@ -20,11 +21,15 @@ class Absence:
         is_possible: whether a record can lack a field.
         there: fields that no record lacks: their nulls are None; those of others are not there.
         mixed: fields that are null in some records and that others lack: all count as lacking.
+        is_told: whether the source tells what is lacking; if not, all without a value counts so.
+        null: those of `mixed` that some record is known to have as null.
     """
 
     is_possible: bool = False
     there: frozenset[str] = frozenset()
     mixed: frozenset[str] = frozenset()
+    is_told: bool = True
+    null: frozenset[str] = frozenset()
 
     def lacks(self, name: str) -> bool:
         """Return whether a record whose field of this name is null lacks it."""
@@ -37,7 +42,13 @@ class Absence:
             self.is_possible,
             self.there | {new for old, new in pairs if old in self.there},
             self.mixed | {new for old, new in pairs if old in self.mixed},
+            self.is_told,
+            self.null | {new for old, new in pairs if old in self.null},
         )
+
+    def of_some_records(self) -> Absence:
+        """Return what holds for some of the records: which of them has a null is not known."""
+        return replace(self, null=frozenset())
 
     def with_all_there(self, kind: DataType) -> Absence:
         """Return what holds where other fields, that records may lack, are added to a type."""
@@ -58,11 +69,12 @@ class Absence:
         first, second = self.with_all_there(mine), other.with_all_there(others)
         lacking = {*names_in(mine)} - first.there | {*names_in(others)} - second.there
         there = first.there | second.there
-        return Absence(True, there - lacking, first.mixed | second.mixed | (there & lacking))
+        mixed = first.mixed | second.mixed | (there & lacking)
+        return Absence(True, there - lacking, mixed, self.is_told and other.is_told)
 
 
 ALL_THERE = Absence()
-SOME_LACK = Absence(is_possible=True)
+SOME_LACK = Absence(is_possible=True, is_told=False)
 
 
 def last_name(path: str) -> str:
@@ -83,6 +95,20 @@ def names_in(kind: DataType) -> Iterator[str]:
             yield from names_in(kind.valueType)
 
 
+def fields_lacking(record: Any, kind: DataType) -> Iterator[str]:
+    """Yield the names of fields of a type that a record, or one in it, does not have."""
+    match kind:
+        case StructType() if isinstance(record, Mapping):
+            for one in kind:
+                if one.name not in record:
+                    yield one.name
+                else:
+                    yield from fields_lacking(record[one.name], one.dataType)
+        case ArrayType() if isinstance(record, list):
+            for each in record:
+                yield from fields_lacking(each, kind.elementType)
+
+
 def absence_of(known: Iterable[str], null: Collection[str], lacking: Collection[str]) -> Absence:
     """Return what holds for records.
 
@@ -92,8 +118,6 @@ def absence_of(known: Iterable[str], null: Collection[str], lacking: Collection[
         lacking: of those that some record lacks.
     """
     lacks = {last_name(one) for one in lacking}
-    return Absence(
-        True,
-        frozenset({last_name(one) for one in known} - lacks),
-        frozenset({last_name(one) for one in null} & lacks),
-    )
+    mixed = frozenset({last_name(one) for one in null} & lacks)
+    there = frozenset({last_name(one) for one in known} - lacks)
+    return Absence(True, there, mixed, null=mixed)

@@ -67,19 +67,25 @@ class Failed:
 
 
 class OfReader(list[Failed]):
-    """What a reader could not read, and what it knows of the fields that records lack."""
+    """What a reader could not read, and what it knows of the fields that records lack.
+
+    `is_of_records` says whether the schema is that of the records, not one of their files.
+    """
 
     absence: Absence | None = None
+    is_of_records = False
 
-    def note_absence(self, absence: Absence) -> None:
+    def note_absence(self, absence: Absence, *, is_of_records: bool = True) -> None:
         """Take in what is known of the records of some files."""
+        self.is_of_records |= is_of_records
         known = self.absence
         if known is None or absence == known:
             self.absence = absence
         else:  # formats or folders that were read apart
             there = known.there & absence.there
             mixed = known.mixed | absence.mixed | ((known.there | absence.there) - there)
-            self.absence = Absence(True, there, mixed)
+            is_told = known.is_told and absence.is_told
+            self.absence = Absence(True, there, mixed, is_told, known.null | absence.null)
 
 
 def count_errors(failed: Sequence[Failed]) -> int:

@@ -4,19 +4,18 @@ A record is a dict, with the structs in it as dicts; what a field holds of a cho
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
 
-import os
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from pyspark import RDD, AccumulatorParam, StorageLevel
+from pyspark import RDD, SparkContext, StorageLevel
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
-from tidemark.local_glue.frames.absence import Absence, absence_of, names_in
+from tidemark.local_glue.frames.absence import Absence, absence_of, fields_lacking, names_in
 from tidemark.local_glue.frames.choices import (
     built,
     plain_type,
@@ -24,6 +23,7 @@ from tidemark.local_glue.frames.choices import (
     values_of,
     with_marks,
 )
+from tidemark.local_glue.frames.first_notes import first_note
 from tidemark.local_glue.frames.records import Convert, converter, filled, kind_of, widened, writer
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
@@ -40,30 +40,31 @@ def wrapped(wrap: Wrap, record: Mapping[str, Any]) -> Any:
     return wrap({k: wrapped(wrap, v) if type(v) is dict else v for k, v in record.items()})
 
 
-def _maker_of_records(schema: StructType, absence: Absence) -> Convert:
+def _maker_of_records(frame: DataFrame, absence: Absence) -> Convert:
     """Return what makes a record of a row, and warn of fields that cannot be told apart."""
+    schema = schema_of(frame)
     for name in sorted(absence.mixed.intersection(names_in(schema))):
         note(RunWarning.NULL_OR_LACKING, name)
     record_of = converter(schema, absence)
     assert record_of is not None  # noqa: S101 (a row is a struct)
-    return record_of
+    if absence.is_told:
+        return record_of
+    return _telling(record_of, schema, frame.sparkSession.sparkContext)
 
 
-class _Reasons(AccumulatorParam[frozenset[str]]):
-    """Why rows were left out: the first reason is warned of in the process of the script."""
+def _telling(record_of: Convert, schema: StructType, context: SparkContext) -> Convert:
+    """Return a maker of records that warns of the first fields without value that it meets."""
+    fields = first_note(context, RunWarning.NO_VALUE)
+    told = list[str]()
 
-    def __init__(self) -> None:
-        self._process = os.getpid()
+    def convert(row: Any) -> Any:
+        record = record_of(row)
+        if not told and (names := sorted(set(fields_lacking(record, schema)))):
+            told.extend(names)
+            fields.add(", ".join(names))
+        return record
 
-    def zero(self, value: frozenset[str]) -> frozenset[str]:
-        return frozenset()
-
-    def addInPlace(  # noqa: N802 (Spark's name)
-        self, value1: frozenset[str], value2: frozenset[str]
-    ) -> frozenset[str]:
-        if value2 and not value1 and os.getpid() == self._process:
-            note(RunWarning.FILTER_LEFT_OUT, min(value2))
-        return value1 or value2
+    return convert
 
 
 def filtered(
@@ -77,15 +78,14 @@ def filtered(
     source, values = values_of(frame)
     if not values:
         return frame, lambda: no_failures(frame)
-    record_of = _maker_of_records(schema_of(frame), absence)
-    spark = frame.sparkSession
-    reasons = spark.sparkContext.accumulator(frozenset[str](), _Reasons())
+    record_of = _maker_of_records(frame, absence)
+    reasons = first_note(frame.sparkSession.sparkContext, RunWarning.FILTER_LEFT_OUT)
 
     def outcome(row: Row) -> str | None:
         try:
             return KEPT if function(wrapped(wrap, record_of(row))) else None
         except LEFT_OUT as error:
-            reasons.add(frozenset([_message(error)]))
+            reasons.add(_message(error))
             return None
         except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
             return f"{_message(error)}{KEPT}{traceback.format_exc()}"
@@ -214,7 +214,7 @@ def mapped(
     frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap, absence: Absence
 ) -> Mapped:
     """Return what a function returns for each record; where it fails, an error record."""
-    record_of = _maker_of_records(schema_of(frame), absence)
+    record_of = _maker_of_records(frame, absence)
 
     def run(_: int, rows: Iterable[Row]) -> Iterator[Item]:
         for row in rows:
@@ -242,7 +242,7 @@ def mapped_partitions(
 
     As on AWS it gets and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
     """
-    record_of = _maker_of_records(schema_of(frame), absence)
+    record_of = _maker_of_records(frame, absence)
 
     def given(row: Row) -> dict[str, Any]:
         return {"record": record_of(row), "isError": False, "errorMessage": ""}

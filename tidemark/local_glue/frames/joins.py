@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import NullType, StringType, StructType
 
-from tidemark.errors import UsageError
+from tidemark.errors import ArgumentTypeError, UsageError
 from tidemark.local_glue.frames.choices import (
     Choice,
     Value,
@@ -145,7 +145,14 @@ def split_rows(
 
     Raises:
         UsageError: a field is not there, or an operator is not known.
+        ArgumentTypeError: the comparisons of a field are no dict; also a TypeError.
     """
+    for path, wanted in comparisons.items():
+        if not isinstance(wanted, Mapping):
+            raise ArgumentTypeError(
+                f"split_rows compares {path!r} with {wanted!r}; give a dict of operators, such as "
+                "{'>': 10}"
+            )
     source, values = values_of(frame)
     if not values:
         return frame, frame

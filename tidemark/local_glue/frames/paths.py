@@ -35,8 +35,10 @@ def parse_path(path: str) -> Steps:
     """Return the steps of a path: a name with a dot before it, or ``[]``.
 
     Raises:
-        UsageError: it is empty, or has a backtick without another.
+        UsageError: it is no text, is empty, or has a backtick without another.
     """
+    if not isinstance(path, str):
+        raise UsageError(f"the path {path!r} is not a string")
     steps, place = list[str](), 0
     while place < len(path) or not steps:
         name = _NAME.match(path, place)

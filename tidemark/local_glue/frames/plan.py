@@ -7,6 +7,7 @@ from functools import cached_property
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from tidemark.errors import ArgumentError, ArgumentTypeError
 from tidemark.local_glue.frames.absence import ALL_THERE, Absence
 from tidemark.local_glue.frames.choices import schema_of
 from tidemark.local_glue.frames.errors import Failed, OfReader, check_thresholds
@@ -15,12 +16,34 @@ from tidemark.local_glue.frames.seen import schema_of_records
 
 @dataclass(frozen=True)
 class Limits:
-    """What every transform takes: a text for its errors, and how many are allowed; 0 is any."""
+    """What every transform takes: a text for its errors, and how many are allowed; 0 is any.
+
+    A threshold may be a text, as arguments of a job are: AWS's library makes a number of it.
+
+    Raises:
+        ArgumentError: it is no number; also a ValueError.
+        ArgumentTypeError: it is of another type; also a TypeError.
+    """
 
     step: str = ""
     info: str = ""
     stage: int = 0
     total: int = 0
+
+    def __post_init__(self) -> None:
+        """Make numbers of the thresholds."""
+        object.__setattr__(self, "stage", _number(self.stage, "stageThreshold"))
+        object.__setattr__(self, "total", _number(self.total, "totalThreshold"))
+
+
+def _number(value: object, name: str) -> int:
+    text = f"{name} is {value!r}; it must be a whole number, 0 for any number of errors"
+    if not isinstance(value, int | float | str):
+        raise ArgumentTypeError(text)
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ArgumentError(text) from error
 
 
 @dataclass(frozen=True)
@@ -53,14 +76,16 @@ class Plan:
         """Return the plan of a source: its rows, and what its reader could not read."""
         failed = OfReader()
         frame = read(failed)
-        absence, is_dynamic = failed.absence or ALL_THERE, failed.absence is not None
+        absence, is_dynamic = failed.absence or ALL_THERE, failed.is_of_records
         return cls(
             lambda: frame, tuple(failed), tuple(failed), Limits(), lambda: absence, is_dynamic
         )
 
     def first(self, number: int | None) -> "Plan":
         """Return the plan of the first rows only; of all for None."""
-        return self if number is None else replace(self, make=lambda: self.frame.limit(number))
+        if number is None:
+            return self
+        return replace(self, make=lambda: self.frame.limit(number)).of_some_records()
 
     @cached_property
     def frame(self) -> DataFrame:
@@ -85,6 +110,11 @@ class Plan:
     def with_absence(self, absence_of: Callable[[], Absence]) -> "Plan":
         """Return the plan with another meaning of its nulls."""
         return replace(self, absence_of=absence_of)
+
+    def of_some_records(self) -> "Plan":
+        """Return the plan of a step that has left out records."""
+        absence_of = self.absence_of
+        return self.with_absence(lambda: absence_of().of_some_records())
 
     def of_records(self) -> "Plan":
         """Return the plan with the schema of its records."""
@@ -133,3 +163,12 @@ class Plan:
             ErrorThresholdError: there are too many.
         """
         check_thresholds(self.failed, self.own, self.limits.stage, self.limits.total)
+
+
+def check_frame(kind: type, frame: object, step: str) -> None:
+    """Raise AttributeError, as AWS's library does, for what is no DynamicFrame."""
+    if not isinstance(frame, kind):
+        raise AttributeError(
+            f"{step} needs a DynamicFrame, and got {type(frame).__name__}: make one of a Spark "
+            "DataFrame with DynamicFrame.fromDF"
+        )

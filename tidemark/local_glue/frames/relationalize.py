@@ -26,7 +26,9 @@ KIND = "relationalize"
 _ROWS_OF_PARTITION = 33  # bits of monotonically_increasing_id that count within a partition
 
 
-def relationalize(frame: DataFrame, root: str, transformation_ctx: str) -> dict[str, DataFrame]:
+def relationalize(
+    frame: DataFrame, root: str | None, transformation_ctx: str
+) -> dict[str, DataFrame]:
     """Return the flat tables of a frame by name, the root first; computes the frame once.
 
     Args:
@@ -35,8 +37,11 @@ def relationalize(frame: DataFrame, root: str, transformation_ctx: str) -> dict[
         transformation_ctx: name of this step in the bookmark; empty starts at id 1.
 
     Raises:
-        UsageError: two flat columns get one name, or the bookmark is another step's.
+        UsageError: the root has no name, two flat columns get one name, or the bookmark is another
+            step's.
     """
+    if not isinstance(root, str) or not root:
+        raise UsageError(f"root_table_name is {root!r}; it must be the name of the first table")
     session = current_session()
     if session is None or not transformation_ctx:
         return _tables(frame, root, 1)[0]

@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-from tidemark.errors import ArgumentError, UsageError
+from tidemark.errors import ArgumentError, ArgumentTypeError, UsageError
 from tidemark.local_glue.frames.choices import (
     ELEMENT,
     VALUE,
@@ -112,15 +112,23 @@ def _choices(kind: DataType, steps: Steps) -> Iterator[Steps]:
 
 
 def _checked(specs: object) -> list[tuple[str, str]]:
+    """Return specs; the classes of the errors are those of AWS's library, which unpacks them."""
     given = [specs] if isinstance(specs, tuple) else specs
-    if not isinstance(given, Iterable) or isinstance(given, str):
-        raise UsageError(f"specs is {specs!r}; it must be a list of tuples of a path and an action")
+    if not isinstance(given, Iterable):
+        raise ArgumentTypeError(f"specs is {specs!r}; {_SPECS}")
+    if isinstance(given, str):
+        raise ArgumentError(f"specs is {specs!r}; {_SPECS}")
     found = []
     for one in given:
-        if not isinstance(one, Sequence) or isinstance(one, str) or len(one) != 2:
-            raise UsageError(f"the spec {one!r} must be a tuple of a path and an action")
+        if not isinstance(one, Sequence):
+            raise ArgumentTypeError(f"the spec {one!r} must be a tuple of a path and an action")
+        if isinstance(one, str) or len(one) != 2:
+            raise ArgumentError(f"the spec {one!r} must be a tuple of a path and an action")
         found.append((str(one[0]), str(one[1])))
     return found
+
+
+_SPECS = "it must be a list of tuples of a path and an action"
 
 
 def _action(action: str, path: str) -> Edit:

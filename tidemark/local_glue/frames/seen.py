@@ -10,8 +10,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, NullType, StructField, StructType
 
-from tidemark.local_glue.frames.absence import Absence
+from tidemark.local_glue.frames.absence import Absence, last_name
 from tidemark.local_glue.frames.choices import Choice, choice_of, values_of
+from tidemark.local_glue.frames.own_queries import own_query
 
 Holds = Callable[[Column], Column]
 Probe = Callable[[Holds], Column]
@@ -23,7 +24,7 @@ Build = Callable[[Sequence[bool]], DataType | None]
 def schema_of_records(frame: DataFrame, absence: Absence) -> StructType:
     """Return the schema of the records of a frame, in one pass over them.
 
-    A field that no record has is left out, one that all have as null is of the type null, and a
+    A field that no record has is left out, one that is nowhere but null is of the type null, and a
     choice has the types that there are. Without records there are no fields.
 
     Args:
@@ -38,8 +39,8 @@ def schema_of_records(frame: DataFrame, absence: Absence) -> StructType:
     ]
     if not asked:
         return StructType([])
-    # Not a query of the data frame: its scan would count as rows that the job has read.
-    ((count, *found),) = source.agg(F.count(F.lit(1)), *map(F.max, asked)).rdd.collect()
+    with own_query(source.sparkSession):
+        ((count, *found),) = source.agg(F.count(F.lit(1)), *map(F.max, asked)).collect()
     if not count:
         return StructType([])
     return _struct(builds, [bool(one) for one in found], absence)
@@ -100,7 +101,7 @@ def _struct(
         [
             StructField(name, _or(kind, NullType()))
             for name, kind in kinds
-            if kind is not None or not absence.lacks(name)
+            if kind is not None or not absence.lacks(name) or last_name(name) in absence.null
         ]
     )
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from tidemark.errors import UsageError
+from tidemark.errors import ArgumentTypeError, UsageError
 from tidemark.local_glue.frames.choices import has_choices
 from tidemark.local_glue.frames.text_values import json_lines
 
 ALL_OPTIONS = {"topk", "prob"}
 
 
-def write_sample(frame: DataFrame, path: str, options: Mapping[str, Any]) -> None:
+def write_sample(frame: DataFrame, path: str | None, options: Mapping[str, Any]) -> None:
     """Write some rows of a frame as lines of JSON to a path, now.
 
     Args:
@@ -24,8 +24,13 @@ def write_sample(frame: DataFrame, path: str, options: Mapping[str, Any]) -> Non
         options: ``prob`` is the chance of a row to be taken, ``topk`` how many are at most.
 
     Raises:
-        UsageError: an option is not known, or has a wrong value.
+        UsageError: the path is none, or an option is not known or has a wrong value.
+        ArgumentTypeError: the options are no dict; also a TypeError.
     """
+    if not isinstance(path, str) or not path:
+        raise UsageError(f"the path of spigot is {path!r}; it must be the URI of a folder")
+    if not isinstance(options, Mapping):
+        raise ArgumentTypeError(f"the options of spigot are {options!r}; they must be a dict")
     if unknown := sorted(set(options) - ALL_OPTIONS):
         raise UsageError(f"the options {unknown} of spigot are not known; allowed: topk, prob")
     sample = json_lines(frame, ()) if has_choices(frame) else frame

@@ -4,6 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -30,6 +31,7 @@ from pyspark.sql.types import (
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import folder_of
+from tidemark.local_glue.frames.absence import Absence, absence_of, names_in
 from tidemark.local_glue.frames.joins import union
 from tidemark.local_glue.readers.compression import open_file
 from tidemark.local_glue.readers.conformed import note_missing
@@ -67,6 +69,8 @@ def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: F
     """
     logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
     kinds = [_schema_of(file, logical) for file in files]
+    if avro.is_dynamic and (absence := absence_in(kinds)):
+        avro.failed.note_absence(absence, is_of_records=False)
     try:
         groups = [(list(files), reduce(_merged, kinds))]
     except AvroDisagreementError:
@@ -75,6 +79,19 @@ def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: F
         groups = _alike(files, kinds)
     frames = [_read(spark, group, layout, avro, kind, logical) for group, kind in groups]
     return reduce(union, frames)
+
+
+def absence_in(kinds: Sequence[DataType]) -> Absence | None:
+    """Return what a null stands for in records of several schemas; None if no field is missing.
+
+    Whether a value may be null is not in these types, so a field that some lack is told of.
+    """
+    names = [frozenset(names_in(kind)) for kind in kinds]
+    known = frozenset[str]().union(*names)
+    lacking = {name for name in known if not all(name in one for one in names)}
+    if not lacking:
+        return None
+    return replace(absence_of(known, lacking, lacking), null=frozenset())
 
 
 def _alike(files: Sequence[str], kinds: Sequence[DataType]) -> list[tuple[list[str], DataType]]:

@@ -16,6 +16,7 @@ from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import job_home
+from tidemark.local_glue.bookmarks.skips import Earlier, Partitions
 from tidemark.local_glue.catalog.connections import find_connection
 from tidemark.local_glue.catalog.tables import find_table
 from tidemark.local_glue.coverage.connections import NO_STREAMS
@@ -30,7 +31,7 @@ from tidemark.local_glue.readers.predicates import SparkPredicate
 from tidemark.local_glue.readers.s3 import read_request
 from tidemark.local_glue.readers.s3_options import PARTITION_COUNTS, is_true, s3_request
 from tidemark.local_glue.readers.spark_files import empty_frame
-from tidemark.local_glue.readers.table_partitions import partitions_to_read
+from tidemark.local_glue.readers.table_partitions import TablePartitions, partitions_to_read
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
@@ -209,14 +210,28 @@ def _read_files(
         condition,
         table.full_name,
     )
-    chosen = SparkPredicate(spark, condition, keys) if condition else None
     home = job_home()
-    with Store(home.database) as store:
-        entered = partitions_to_read(store, table, chosen, home.existing_path)
+
+    def entered_by(expression: str, until_ms: int | None = None) -> TablePartitions:
+        chosen = SparkPredicate(spark, expression, keys) if expression else None
+        with Store(home.database) as store:
+            return partitions_to_read(store, table, chosen, home.existing_path, until_ms)
+
+    def earlier(expression: str, opened_at_ms: int) -> Partitions:
+        then = entered_by(expression, opened_at_ms)
+        return Partitions(then.predicate, tuple(then.located))
+
+    entered = entered_by(condition)
     places = tuple(entered.located)
     source = replace(request.source, paths=(*request.source.paths, *places), located=places)
-    request = replace(request, source=source)
-    frame = read_request(spark, request, file_format, entered.predicate, entered.located)
+    frame = read_request(
+        spark,
+        replace(request, source=source),
+        file_format,
+        entered.predicate,
+        entered.located,
+        Earlier(earlier, entered.changed_at_ms),
+    )
     return _declared(spark, frame, schema, keys)
 
 

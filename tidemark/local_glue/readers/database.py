@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.keys import is_sequence
+from tidemark.local_glue.frames.own_queries import own_query
 
 _WHOLE_NUMBER = re.compile(r"(tiny|small|big)?int|decimal\(\d+,0\)")
 _NAME_PART = re.compile(r'"[^"]+"|`[^`]+`|\[[^\]]+\]|[^\s."`()\[\]]+')
@@ -85,7 +86,8 @@ def default_key(
     key = dialect.quoteIdentifier(keys[0])
     extent = f"COUNT(*) AS key_count, MIN({key}) AS key_min, MAX({key}) AS key_max"
     query = f"SELECT {extent} FROM {table}"  # noqa: S608 (a quoted name; Spark reads the table so)
-    count, least, greatest = load(spark, connection, query=query).collect()[0]
+    with own_query(spark):
+        count, least, greatest = load(spark, connection, query=query).collect()[0]
     return keys if is_sequence(count, least, greatest) else ()
 
 

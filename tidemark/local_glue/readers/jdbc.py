@@ -34,7 +34,12 @@ from tidemark.local_glue.bookmarks.keys import (
     range_to_read,
     state_after,
 )
-from tidemark.local_glue.bookmarks.session import BookmarkSession, current_session
+from tidemark.local_glue.bookmarks.session import (
+    BookmarkSession,
+    current_session,
+    session_of_source,
+)
+from tidemark.local_glue.frames.own_queries import own_query
 from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.readers.database import default_key, load, spark_type
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
@@ -159,8 +164,8 @@ def read_jdbc_table(
     """
     _check(keys, order)
     opened_at_ms = now_ms()
-    session = current_session()
     asked = JdbcSource(table, transformation_ctx, tuple(keys), order)
+    session = session_of_source(transformation_ctx, asked.name)
     is_bookmarked = session is not None and session.open_source(transformation_ctx, asked.name)
     frame = load(spark, connection, dbtable=table)
     if session is None or not is_bookmarked:
@@ -187,7 +192,12 @@ def _new_rows(
 ) -> DataFrame:
     edges = session.edges(source.transformation_ctx)
     allowed = range_to_read(source, types, edges)
-    rows, last = (0, None) if allowed.is_closed else _capture(frame, source, types, allowed)
+    rows, last = 0, None
+    with own_query(frame.sparkSession):
+        if not allowed.is_closed:
+            rows, last, is_there = _capture(frame, source, types, allowed)
+            if not is_there and not allowed.high and not has_other_table(source, edges.low):
+                _warn_of_rows_below(frame, source, allowed)
     if has_other_table(source, edges.low):
         note(RunWarning.TABLE_CHANGED, source.name)
     next_state = state_after(source, allowed.low, last)
@@ -200,45 +210,51 @@ def _new_rows(
     )
     session.record(source.to_json(), opened_at_ms, next_state, (rows, 0), [read])
     if last is None:
-        _warn_if_all_below(frame, source, allowed)
         return frame.where(F.lit(False))
     return frame.where(_condition(frame, source, KeyRange(allowed.low, last)))
 
 
-def _warn_if_all_below(frame: DataFrame, source: JdbcSource, allowed: KeyRange) -> None:
-    """Note that the table has rows, none of them after the bookmark and none at it. One query."""
-    if allowed.low is None or allowed.high is not None or allowed.is_closed:
-        return
-    pairs = zip(source.keys, allowed.low, strict=True)
-    is_at = _all(_compare(frame, Comparison(key, "=", value)) for key, value in pairs)
-    rows, at = (
-        frame.select(*map(_column, source.keys)).agg(F.count("*"), F.count_if(is_at)).head(1)[0]
-    )
-    if rows and not at:
-        note(RunWarning.JDBC_BELOW, f"{rows:,} rows of {source.name}")
-
-
 def _capture(
     frame: DataFrame, source: JdbcSource, types: Sequence[str], allowed: KeyRange
-) -> tuple[int, Bound | None]:
-    """Return how many rows are new, and their last keys; None if there are none. One query."""
+) -> tuple[int, Bound | None, bool]:
+    """Return how many rows are new, the last keys of them, and if a row is at the bookmark.
+
+    The keys are None if nothing is new. One query.
+    """
     has_keys = _all(_column(key).isNotNull() for key in source.keys)
+    is_at = _is_at(frame, source, allowed.low)
     values = [
         F.unix_micros(_column(key)) if kind == "timestamp" else _column(key)
         for key, kind in zip(source.keys, types, strict=True)
     ]
-    keys = F.when(has_keys, F.struct(*(v.alias(f"k{n}") for n, v in enumerate(values))))
+    struct = F.struct(*(value.alias(f"k{n}") for n, value in enumerate(values)))
+    keys = F.when(has_keys & ~is_at, struct)
     seen = frame.select(*map(_column, source.keys)).where(
-        _condition(frame, source, allowed) | ~has_keys
+        _condition(frame, source, allowed) | is_at | ~has_keys
     )
-    found = seen.agg(
-        F.count(keys), F.count_if(~has_keys), F.max(keys) if source.order == ASC else F.min(keys)
-    ).collect()[0]
+    last = F.max(keys) if source.order == ASC else F.min(keys)
+    found = seen.agg(F.count(keys), F.count_if(~has_keys), last, F.count_if(is_at)).collect()[0]
     if found[1]:
         note(RunWarning.JDBC_NULLS, f"{found[1]:,} rows of {source.name}")
-    if found[2] is None:
-        return 0, None
-    return found[0], tuple(map(encode, types, found[2]))
+    last_keys = None if found[2] is None else tuple(map(encode, types, found[2]))
+    return found[0], last_keys, allowed.low is None or found[3] > 0
+
+
+def _is_at(frame: DataFrame, source: JdbcSource, bound: Bound | None) -> Column:
+    """Return whether a row has the very keys of a bound."""
+    if bound is None:
+        return F.lit(False)
+    pairs = zip(source.keys, bound, strict=True)
+    return _all(_compare(frame, Comparison(key, "=", value)) for key, value in pairs)
+
+
+def _warn_of_rows_below(frame: DataFrame, source: JdbcSource, allowed: KeyRange) -> None:
+    """Note that the row at the bookmark is gone and others lie below it. One query."""
+    has_keys = _all(_column(key).isNotNull() for key in source.keys)
+    is_below = has_keys & ~_condition(frame, source, allowed)
+    rows = frame.select(*map(_column, source.keys)).where(is_below).count()
+    if rows:
+        note(RunWarning.JDBC_BELOW, f"{rows:,} rows of {source.name}")
 
 
 def _condition(frame: DataFrame, source: JdbcSource, keys: KeyRange) -> Column:

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.files import FileVersion
 from tidemark.local_glue.bookmarks.session import files_to_read, taken_back_on_error
+from tidemark.local_glue.bookmarks.skips import Earlier, Partitions
 from tidemark.local_glue.bookmarks.sources import Predicate
 from tidemark.local_glue.frames.errors import OfReader
 from tidemark.local_glue.readers.attached import attaches, with_attached
@@ -65,8 +66,13 @@ def read_s3(
     request = s3_request(
         connection_options, file_format.name, transformation_ctx, push_down_predicate
     )
-    predicate = SparkPredicate(spark, push_down_predicate) if push_down_predicate else None
-    return read_request(spark, request, file_format, predicate)
+
+    def predicate_of(expression: str) -> SparkPredicate | None:
+        return SparkPredicate(spark, expression) if expression else None
+
+    earlier = Earlier(lambda expression, _: Partitions(predicate_of(expression)))
+    predicate = predicate_of(push_down_predicate)
+    return read_request(spark, request, file_format, predicate, earlier=earlier)
 
 
 def read_request(
@@ -75,6 +81,7 @@ def read_request(
     file_format: Format,
     predicate: Predicate | None,
     located: Mapping[str, PartitionValues] | None = None,
+    earlier: Earlier | None = None,
 ) -> DataFrame:
     """Return the rows of a source's new files; see `read_s3`, which makes the request.
 
@@ -84,9 +91,10 @@ def read_request(
         file_format: of the files.
         predicate: which partitions are entered; None: all.
         located: the values of the partitions that are in a folder of any name, by that folder.
+        earlier: the partitions that an earlier run entered.
     """
     with taken_back_on_error(request.source.transformation_ctx):
-        files = files_to_read(request.source, predicate).files
+        files = files_to_read(request.source, predicate, earlier).files
         _check_suffix(files, request.suffix)
         is_grouped = request.is_grouped(len(files)) and not attaches(file_format)
         asked = replace(file_format, is_grouped=is_grouped)

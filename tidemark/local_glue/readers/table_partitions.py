@@ -50,14 +50,20 @@ class TablePartitions:
     Attributes:
         predicate: which folders ``key=value`` below its place.
         located: the values of the partitions that are elsewhere, by the URI of their folder.
+        changed_at_ms: when the newest of all partitions was registered; 0 if none was.
     """
 
     predicate: Predicate
     located: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    changed_at_ms: int = 0
 
 
 def partitions_to_read(
-    store: Store, table: CatalogTable, chosen: Predicate | None, folder_of: FolderOf
+    store: Store,
+    table: CatalogTable,
+    chosen: Predicate | None,
+    folder_of: FolderOf,
+    until_ms: int | None = None,
 ) -> TablePartitions:
     """Return what a reader enters of a table: the registered partitions, or every folder.
 
@@ -66,12 +72,16 @@ def partitions_to_read(
         table: the table.
         chosen: which of them are read; None: all.
         folder_of: where a URI is on this machine.
+        until_ms: leave out partitions that were registered after this moment; None leaves none.
     """
     keys = [name for name, _ in table.partition_keys]
     chosen = chosen or EveryPartition(keys)
     registered = registered_partitions(store, table)
     if registered is None:
         return TablePartitions(chosen)
+    changed_at_ms = max((one.registered_at_ms for one in registered), default=0)
+    if until_ms is not None:
+        registered = [one for one in registered if one.registered_at_ms <= until_ms]
     here, elsewhere = list[Partition](), list[Partition]()
     for one in registered:
         own = [f"{key}={value}" for key, value in zip(keys, one.values, strict=True)]
@@ -79,7 +89,7 @@ def partitions_to_read(
         is_own = _without_escapes(folder_of(one.location)) == _without_escapes(expected)
         (here if is_own else elsewhere).append(one)
     predicate = RegisteredPartitions(keys, (one.values for one in here), chosen)
-    return TablePartitions(predicate, _located(keys, elsewhere, chosen))
+    return TablePartitions(predicate, _located(keys, elsewhere, chosen), changed_at_ms)
 
 
 def _located(

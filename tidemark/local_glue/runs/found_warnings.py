@@ -34,6 +34,8 @@ def note_at_end(
         note(RunWarning.COMMIT_MISSING, name)
     elif session.opened:
         note(RunWarning.COMMIT_BEFORE_SOURCE, ", ".join(sorted(session.opened)))
+    for old, new in session.renamed() if session else ():
+        note(RunWarning.CTX_RENAMED, f"{old} is now {new}")
 
 
 def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:

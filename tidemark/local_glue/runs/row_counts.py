@@ -1,6 +1,7 @@
 """Counts rows read and written by a job run from Spark's own event log, and by dataset."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,8 @@ ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a re
 ROW_OF_A_SOURCE = "row of a source"  # the column that marks rows of a reader
 SCAN_ROWS_METRIC = "number of output rows"
 OWN_QUERY = "tidemark looks at a source"  # the description of a reader's own query
+# Spark describes a query of Python by where it is called: here, where a bound is asked for.
+_BOUND_QUERY = re.compile(r"^collect at .*\bwatermarks/spark/frames\.py:\d+$")
 EXECUTION = "spark.sql.execution.id"  # the property of each job that runs for a plan
 
 
@@ -101,12 +104,17 @@ def _of_the_script(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str,
     """Yield the events without the plans of queries that the script did not ask for."""
     own: set[int] = set()
     for event in events:
-        if event.get("description") == OWN_QUERY:
+        if _is_own_query(event.get("description", "")):
             own.add(event["executionId"])
         # An adaptive plan has no description.
         is_own = "executionId" in event and event["executionId"] in own
         if not is_own and not ("sparkPlanInfo" in event and _is_header_read(event)):
             yield event
+
+
+def _is_own_query(description: str) -> bool:
+    """Tell a question of a reader, or of the watermark library that looks for a bound."""
+    return description == OWN_QUERY or _BOUND_QUERY.search(description) is not None
 
 
 def _is_header_read(event: Mapping[str, Any]) -> bool:

@@ -47,15 +47,22 @@ class RunWarning(Enum):
         "bookmark, so every run reads everything ({}); use create_dynamic_frame or "
         "create_data_frame with a transformation_ctx"
     )
-    PATHS_CHANGED = (
-        "the source {} now has other paths under the same transformation_ctx: files there that "
-        "are older than the bookmark are skipped, as on AWS; rename the ctx or reset the bookmark "
-        "to read them"
+    LEFT_OUT_BEFORE = (
+        "{}: the paths, exclusions, predicate or partitions of the last run left them out, those "
+        "of this run do not, and they are older than the bookmark: they are skipped, as on AWS; "
+        "`touch` them, or rename the ctx or reset the bookmark to read them"
     )
-    EXCLUSIONS_CHANGED = (
-        "{}: the exclusions of the last run left them out, those of this run do not, and they are "
-        "older than the bookmark: they are skipped, as on AWS; `touch` them, or rename the ctx or "
-        "reset the bookmark to read them"
+    FUTURE_FILES = (
+        "{} have a modification time that is ahead of the clock: no run reads them before; "
+        "`touch` them to read them now"
+    )
+    CTX_RENAMED = (
+        "the transformation_ctx {}: a bookmark follows the ctx, so the source was read in full "
+        "again, as on AWS; give it the old one to go on where its bookmark is"
+    )
+    INIT_LATE = (
+        "Job.init came after the source {} was opened: it was read in full, as without a bookmark; "
+        "call Job.init before the first source"
     )
     MARK_AHEAD = (
         "the bookmark of {}: a run committed while the clock was ahead, and no file is read that "
@@ -68,7 +75,8 @@ class RunWarning(Enum):
         "job"
     )
     OLD_FILES = (
-        "{} arrived after the last run with an older modification time and will never be read; "
+        "{} arrived after the last run had looked, with an older modification time, and will never "
+        "be read; "
         "S3 would have given them the time of their arrival: `touch` them in the folder `lake` of "
         "the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
     )
@@ -157,8 +165,14 @@ class RunWarning(Enum):
         "counted as errors"
     )
     NULL_OR_LACKING = (
-        "the field {} is null in some records and others lack it: a function of the script gets "
-        "both as records that lack it, where AWS tells them apart; ask with get(), not by [...]"
+        "the field {} is or may be null in some records, and others lack it: a function of the "
+        "script gets both as records that lack it, where AWS tells them apart; ask with get(), not "
+        "by [...]"
+    )
+    NO_VALUE = (
+        "the source does not tell if a field without value is null or not there, first met in {}: "
+        "a function of the script gets such fields as not there, where AWS may give None; ask with "
+        "get(), not by [...]"
     )
     LOGGED_COLUMNS = (
         "updateBehavior is LOG and the table lacks {}: AWS leaves the new partitions out of the "

@@ -8,7 +8,8 @@ from tidemark.assembly.definitions import SPARK, JobDefinition
 from tidemark.checkpoints.checkpoint import BookmarkMove, Checkpoint, DatasetRead
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.local_glue.bookmarks.explain import OpenedSource, sources_of_run
-from tidemark.local_glue.bookmarks.sources import Edges, S3Source, read_s3_source
+from tidemark.local_glue.bookmarks.reading import read_s3_source
+from tidemark.local_glue.bookmarks.sources import Edges, S3Source
 from tidemark.local_glue.bookmarks.versions import COMMIT, Bookmark, latest_bookmark
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.runs.arguments import merge_arguments
@@ -143,6 +144,8 @@ def doubts_about(store: Store, home: Home, bookmark: Bookmark) -> list[str]:
             reading = read_s3_source(source, home.existing_path, now_ms(), edges)
             if reading.files:
                 doubts.append(f"{opened.ctx} has {len(reading.files)} files that are not read yet")
+            elif reading.warnings:
+                doubts.append(f"a run has to tell what it skips of {opened.ctx}")
     return doubts
 
 

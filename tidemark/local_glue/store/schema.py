@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_glue.store.sqlite_files import keep_copy
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 JOB_RUNS = """
 CREATE TABLE job_run (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, workflow_run_id TEXT, trigger_name TEXT,
@@ -134,6 +134,10 @@ CREATE TABLE checkpoint (
 CREATE INDEX checkpoint_by_job ON checkpoint (job_name, committed_at_ms);
 ALTER TABLE source_read ADD COLUMN datasets TEXT
 """
+# When a partition was registered; 0 for one that was before, or is a folder that counted.
+PARTITION_TIMES = """
+ALTER TABLE catalog_partition ADD COLUMN registered_at_ms INTEGER NOT NULL DEFAULT 0
+"""
 # What was rewound at once, by whom and why: from the moment it is decided on until it is done.
 REWINDS = """
 CREATE TABLE rewind (
@@ -186,6 +190,7 @@ def _change(connection: sqlite3.Connection, database: Path) -> None:
             FLOWS,
             CHECKPOINTS,
             REWINDS,
+            PARTITION_TIMES,
         ):
             _execute_all(connection, script)
     elif version < SCHEMA_VERSION:
@@ -325,6 +330,11 @@ def _to_version_11(connection: sqlite3.Connection) -> None:
     _execute_all(connection, REWINDS)
 
 
+def _to_version_12(connection: sqlite3.Connection) -> None:
+    """Keep when partitions were registered."""
+    _execute_all(connection, PARTITION_TIMES)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_2,
     _to_version_3,
@@ -336,4 +346,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _to_version_9,
     _to_version_10,
     _to_version_11,
+    _to_version_12,
 )

@@ -61,12 +61,6 @@ def write_jdbc(
             f"connection_options has no {'dbtable' if url else 'url'}; a {connection_type} sink "
             "needs url and dbtable"
         )
-    if actions := [name for name in (BEFORE, AFTER) if name in options]:
-        raise UnsupportedError(
-            f"connection_options has {' and '.join(actions)}, which AWS documents for redshift "
-            f"only, and the sink is of {connection_type}: run the statements by a driver of the "
-            "database before or after the write, or name the connection_type redshift"
-        )
     known = ("user", "password", *SPARK_OPTIONS)
     if unknown := sorted(set(options) - set(known)):
         raise UnsupportedError(
@@ -86,6 +80,17 @@ def write_jdbc(
     execute(frame.sparkSession, target, before)
     frame.write.format("jdbc").options(**target).mode("append").save()
     execute(frame.sparkSession, target, after)
+
+
+def check_actions(connection_type: str, options: Mapping[str, Any]) -> None:
+    """Raise UnsupportedError for statements around a write to what is no Redshift."""
+    actions = [name for name in (BEFORE, AFTER) if name in options]
+    if actions and connection_type != "redshift":
+        raise UnsupportedError(
+            f"connection_options has {' and '.join(actions)}, which AWS documents for redshift "
+            f"only, and the sink is of {connection_type}: run the statements by a driver of the "
+            "database before or after the write, or name the connection_type redshift"
+        )
 
 
 def _actions(options: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 from tidemark.assembly.intrinsics import ACCOUNT_ID
-from tidemark.errors import UnsupportedError, UsageError
+from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import job_home
 from tidemark.local_glue.catalog.tables import find_table
 from tidemark.local_glue.coverage.connections import SPARK_SOURCES, WRITE_TYPES
@@ -25,6 +25,7 @@ from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.writers.dynamodb import write_dynamodb
 from tidemark.local_glue.writers.jdbc import (
+    check_actions,
     connection_properties,
     connection_type_of,
     write_jdbc,
@@ -54,12 +55,16 @@ class Sink:
     table: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what this machine does not write to."""
+        """Refuse what this machine does not write to, before a row is computed."""
         if self.connection_type not in WRITE_TYPES:
             raise UnsupportedError(
                 f"connection_type {self.connection_type!r} is not supported; allowed are "
                 f"{', '.join(WRITE_TYPES)}: see {PAGE}"
             )
+        for name in ("options", "format_options"):
+            if not isinstance(given := getattr(self, name), Mapping):
+                raise ArgumentTypeError(f"the {name} of a sink are {given!r}; give a dict")
+        check_actions(self.connection_type, self.options)
 
     @property
     def takes_choices(self) -> bool:

@@ -9,12 +9,12 @@ import pytest
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.files import Limits
+from tidemark.local_glue.bookmarks.reading import read_s3_source
 from tidemark.local_glue.bookmarks.sources import (
     Edges,
     S3Source,
     list_source,
     partition_values,
-    read_s3_source,
 )
 
 MINUTE_MS = 60_000

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from time import sleep
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidemark.local_glue.bookmarks.sources import Edges, S3Source, read_s3_source
+from tidemark.local_glue.bookmarks import listing, skips
+from tidemark.local_glue.bookmarks.files import (
+    DEFAULT_MAX_BAND_MS,
+    FileVersion,
+    Limits,
+    SourceState,
+)
+from tidemark.local_glue.bookmarks.reading import read_s3_source
+from tidemark.local_glue.bookmarks.session import ENABLE, BookmarkSession
+from tidemark.local_glue.bookmarks.skips import Earlier, Partitions, renamed_contexts
+from tidemark.local_glue.bookmarks.sources import Edges, S3Source
+from tidemark.local_glue.machine.clock import now_ms
 from tidemark.local_glue.runs.found_warnings import note_at_end
 from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, read_warnings
 
 MINUTE_MS = 60_000
 START_MS = 1_357_000_000_000
 DAY = 24 * 60
+TICK = 0.011  # the kernel stamps files by a clock of ticks, at most so long
 
 
 class Folder:
@@ -56,36 +70,164 @@ def test_a_file_that_is_no_longer_excluded_is_named(folder):
     files, warnings = folder.run()
 
     assert files == []
-    assert warnings == ((RunWarning.EXCLUSIONS_CHANGED, "s3://b/hold/b.json"),)
+    assert warnings == ((RunWarning.LEFT_OUT_BEFORE, "s3://b/hold/b.json"),)
     folder.now += DAY
     assert folder.run() == ([], ())
 
 
+class Days:
+    """A predicate over the folders ``day=N``: the days that are read."""
+
+    columns = frozenset(["day"])
+
+    def __init__(self, expression):
+        self.days = expression.removeprefix("day in ").split()
+
+    def select(self, partitions):
+        return [one["day"] in self.days for one in partitions]
+
+
+def partitions_of(expression, _=0):
+    return Partitions(Days(expression) if expression else None)
+
+
+def is_asked(source, name):
+    """Tell, the long way round, whether a source lists a file ``day=N/x/file``."""
+    day, folder, _ = name.split("/")
+    paths = [path.removeprefix("s3://b/").strip("/") for path in source.paths]
+    days = source.push_down_predicate.removeprefix("day in ").split()
+    return (
+        (paths == [""] or day in paths or f"*/{folder}" in paths)
+        and f"**/{folder}/**" not in source.exclusions
+        and (source.recurse or f"*/{folder}" in paths)
+        and (not days or day.removeprefix("day=") in days)
+    )
+
+
+FILES = st.tuples(st.sampled_from("123"), st.sampled_from("xy"), st.booleans())
+WHOLE = S3Source(("s3://b/",), "ctx", recurse=True)
+LOOKS = st.one_of(
+    st.just(WHOLE),
+    st.sampled_from("123").map(lambda day: replace(WHOLE, paths=(f"s3://b/day={day}/",))),
+    st.sampled_from("xy").map(lambda one: replace(WHOLE, paths=(f"s3://b/*/{one}",))),
+    st.sampled_from("xy").map(lambda one: replace(WHOLE, exclusions=(f"**/{one}/**",))),
+    st.sets(st.sampled_from("123"), min_size=1).map(
+        lambda days: replace(WHOLE, push_down_predicate=f"day in {' '.join(sorted(days))}")
+    ),
+    st.just(replace(WHOLE, recurse=False)),
+)
+BOUNDS = st.sampled_from([None, None, 1, 2])
+
+
 @settings(max_examples=40, deadline=None)
 @given(
-    st.lists(
-        st.tuples(
-            st.sets(st.sampled_from("abc")), st.sets(st.sampled_from("abc")), st.integers(1, 30)
-        ),
-        min_size=1,
-        max_size=8,
-    )
+    st.sampled_from([0, DEFAULT_MAX_BAND_MS]),
+    st.lists(st.tuples(st.lists(FILES, max_size=3), LOOKS, BOUNDS), min_size=2, max_size=6),
 )
-def test_every_file_that_matches_is_read_or_named(tmp_path_factory, history):
-    folder = Folder(tmp_path_factory.mktemp("lake"))
-    never = set()
-    for number, (landed, excluded, minutes) in enumerate(history):
-        never |= {f"{name}/{number}" for name in landed}
-        for name in landed:
-            folder.put(f"{name}/{number}")
-        folder.now += minutes
-        files, warnings = folder.run(*sorted(f"{name}/**" for name in excluded))
-        told = " ".join(about for _, about in warnings)
-        never -= set(files)
-        unread = {file for file in never if file[0] not in excluded}
-        named = {file for file in unread if f"s3://b/{file}" in told}
-        assert unread == named or "more" in told
-        never -= unread
+def test_each_file_is_read_or_named_whatever_arrives_and_whatever_options_change(
+    tmp_path_factory, band_ms, history
+):
+    root = tmp_path_factory.mktemp("lake")
+    where = lambda uri: root / uri.removeprefix("s3://b").strip("/")  # noqa: E731
+    state, landed, settled = None, set(), set()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(skips, "MOST_NAMED", 1_000)
+        patch.setattr(listing, "EXAMPLES", 1_000)
+        for number, (files, source, bound) in enumerate([*history, ([], WHOLE, None)]):
+            landed |= {_land(root, number, *one) for one in files}
+            sleep(TICK)
+            asked = replace(source, limits=Limits(band_ms, bounded_files=bound))
+            edges = Edges(state, None, 1)
+            earlier = Earlier(partitions_of)
+            chosen = partitions_of(source.push_down_predicate).predicate
+            reading = read_s3_source(asked, where, now_ms(), edges, chosen, earlier)
+            sleep(TICK)
+            state = reading.next_state
+            settled |= {one.path.removeprefix("s3://b/") for one in reading.files}
+            told = " ".join(about for _, about in reading.warnings)
+            settled |= {name for name in landed if f"s3://b/{name}" in told}
+            gone = {name for name in landed if _counts_as_read(state, root, name)}
+            assert {name for name in gone - settled if is_asked(asked, name)} == set()
+    assert landed == settled
+
+
+def _land(root, number, day, folder, is_late):
+    path = root / f"day={day}" / folder / f"{number}{'-late' if is_late else ''}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x")
+    if is_late:
+        os.utime(path, ns=(1_357_000_000_000_000_000,) * 2)
+    return str(path.relative_to(root))
+
+
+def _counts_as_read(state, root, name):
+    stat = (root / name).stat()
+    file = FileVersion(f"s3://b/{name}", stat.st_mtime_ns // 1_000_000, stat.st_size)
+    return SourceState.from_json(state).has_read(file)
+
+
+def run_of(root, before=None, **changes):
+    """Return the names that a run reads, and all that it warns of."""
+    where = lambda uri: root / uri.removeprefix("s3://b").strip("/")  # noqa: E731
+    source = replace(WHOLE, limits=Limits(0), **changes)
+    sleep(TICK)
+    made_at_ms = now_ms() if before else None
+    reading = read_s3_source(source, where, now_ms(), Edges(before, None, made_at_ms))
+    sleep(TICK)
+    return reading
+
+
+def test_a_file_that_came_while_the_last_run_was_at_work_is_named(tmp_path):
+    first = run_of(tmp_path)
+    late = _land(tmp_path, 1, "1", "x", is_late=True)
+
+    second = run_of(tmp_path, first.next_state)
+
+    assert second.warnings == ((RunWarning.OLD_FILES, f"s3://b/{late}"),)
+    assert run_of(tmp_path, second.next_state).warnings == ()
+
+
+def test_a_folder_that_was_moved_in_is_named_with_what_is_below_it(tmp_path):
+    lake, other = tmp_path / "lake", tmp_path / "other"
+    lake.mkdir()
+    name = _land(other, 1, "1", "x", is_late=False)
+    sleep(TICK)
+    first = run_of(lake)
+    (other / "day=1").rename(lake / "day=1")
+
+    assert run_of(lake, first.next_state).warnings == ((RunWarning.OLD_FILES, f"s3://b/{name}"),)
+
+
+def test_a_folder_whose_times_were_set_back_is_not_taken_for_a_moved_one(tmp_path):
+    _land(tmp_path, 1, "1", "x", is_late=False)
+    first = run_of(tmp_path)
+    name = _land(tmp_path, 2, "1", "x", is_late=True)
+    for folder in (tmp_path / "day=1/x", tmp_path / "day=1", tmp_path):  # as rsync -a does
+        os.utime(folder, ns=(1_357_000_000_000_000_000,) * 2)
+
+    warnings = run_of(tmp_path, first.next_state).warnings
+
+    assert warnings == ((RunWarning.OLD_FILES, f"s3://b/{name}"),)
+
+
+def test_a_file_from_the_future_is_named_with_its_time(tmp_path):
+    name = _land(tmp_path, 1, "1", "x", is_late=False)
+    os.utime(tmp_path / name, ns=(4_000_000_000_000_000_000,) * 2)
+
+    reading = run_of(tmp_path)
+
+    assert reading.files == ()
+    about = f"s3://b/{name} (up to 2096-10-02 07:06:40+00:00)"
+    assert reading.warnings == ((RunWarning.FUTURE_FILES, about),)
+
+
+def test_a_state_of_an_older_version_knows_its_paths_and_exclusions_only(tmp_path):
+    _land(tmp_path, 1, "1", "x", is_late=False)
+    first = run_of(tmp_path)
+    old = {k: v for k, v in first.next_state.items() if k not in ("opened_at_ms", "recurse")}
+
+    assert run_of(tmp_path, old).warnings == ()
+    assert run_of(tmp_path, {**old, "paths": ["s3://b/other/"]}).warnings != ()
 
 
 def test_a_mark_ahead_of_the_clock_is_told_with_both_times(folder):
@@ -115,16 +257,64 @@ def test_a_clock_that_is_set_back_a_little_is_not_told(folder):
 
 
 def test_a_commit_before_the_first_source_is_told_at_the_end(tmp_path, monkeypatch):
-    class Session:
-        has_bookmarked_source = has_committed = True
-        opened = frozenset({"src"})
-
     monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
     monkeypatch.delenv("TIDEMARK_HOME", raising=False)
     script = tmp_path / "job.py"
     script.write_text("pass")
+    session = BookmarkSession("ingest", "jr_1", ENABLE, opened={"src"})
+    session.has_bookmarked_source = session.has_committed = True
 
-    note_at_end(script, "job-bookmark-enable", Session())
+    note_at_end(script, ENABLE, session)
 
     (text,) = read_warnings(tmp_path)
     assert "Job.commit came before the source src was opened" in text
+
+
+FILES_OF = {"kind": "s3", "paths": ["s3://b/in/"]}
+ROWS_OF = {"kind": "jdbc", "table": "orders"}
+
+
+@pytest.mark.parametrize(
+    ("before", "used", "renamed"),
+    [
+        ({"old": FILES_OF}, {"new": FILES_OF}, [("old", "new")]),
+        ({"old": ROWS_OF}, {"new": ROWS_OF}, [("old", "new")]),
+        ({"old": FILES_OF}, {"new": {**FILES_OF, "paths": ["s3://b/other/"]}}, []),
+        ({"old": FILES_OF}, {"new": FILES_OF, "old": FILES_OF}, []),
+        ({"old": FILES_OF, "new": FILES_OF}, {"new": FILES_OF}, []),
+        ({"old": {"kind": "relationalize", "next_id": 3}}, {"new": FILES_OF}, []),
+        ({}, {"new": FILES_OF}, []),
+        ({"old": FILES_OF}, {"new": None}, []),
+    ],
+    ids=["files", "rows", "other", "both", "known", "step", "first", "in full"],
+)
+def test_a_context_was_renamed_if_a_new_one_reads_what_an_unused_one_has_read(
+    before, used, renamed
+):
+    assert renamed_contexts(before, used) == renamed
+
+
+@pytest.mark.rule("Warnings", source="BM", choice="it is read in full again, and warned of")
+def test_a_source_under_another_context_is_told_once(glue, tmp_path, monkeypatch):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    script = tmp_path / "job.py"
+    script.write_text("pass")
+
+    def run(run_id, ctx):
+        began = glue.start(run_id)
+        names = began.read(ctx)
+        began.session.commit()
+        note_at_end(script, ENABLE, began.session)
+        began.end("SUCCEEDED")
+        return names
+
+    glue.land("a.json")
+    assert run("jr_1", "weather") == ["a.json"]
+    assert run("jr_2", "weather") == []
+    assert read_warnings(tmp_path) == []
+
+    assert run("jr_3", "other") == ["a.json"]
+    assert run("jr_4", "other") == []
+
+    (text,) = read_warnings(tmp_path)
+    assert text.startswith("the transformation_ctx weather is now other: ")

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 pytestmark = pytest.mark.spark
 
@@ -112,3 +114,102 @@ def test_a_column_of_csv_that_is_empty_in_all_rows(read):
 
     assert types_of(frame) == {"id": "string", "z": "null"}
     assert {row.z for row in frame.toDF().collect()} <= {None, ""}
+
+
+@pytest.mark.rule(
+    "Frames",
+    source="INFER",
+    choice="a field of CSV without text is null, in quotes or not; one of blanks is a text",
+)
+@pytest.mark.parametrize("options", [{}, {"multiLine": True}], ids=["lines", "multiLine"])
+def test_an_empty_field_of_csv_is_null_also_in_quotes(read, options):
+    text = 'id,q,n,m\n1,"",,\n2,"","",""\n3,""," ",x\n'
+    frame = read(text, "csv", withHeader=True, **options)
+
+    assert types_of(frame) == {"id": "string", "q": "null", "n": "string", "m": "string"}
+    rows = sorted(map(tuple, frame.toDF().collect()))
+    assert rows == [("1", None, None, None), ("2", None, None, None), ("3", None, " ", "x")]
+    assert ids(frame.filter(lambda row: row["n"] is None)) == ["1", "2"]
+
+
+def ids(frame):
+    return sorted(row.id for row in frame.toDF().collect())
+
+
+def null_fields(frame, schema, path=""):
+    """Yield the fields that the node "Drop Null Fields" of Glue Studio finds, as it does."""
+    from awsglue import gluetypes
+
+    if isinstance(schema, gluetypes.StructType):
+        for field in schema:
+            yield from null_fields(frame, field.dataType, f"{path}.{field.name}".strip("."))
+    elif isinstance(schema, gluetypes.ArrayType):
+        if isinstance(schema.elementType, gluetypes.StructType):
+            yield from null_fields(frame, schema.elementType, path)
+    elif isinstance(schema, gluetypes.NullType):
+        yield path
+    elif isinstance(schema, gluetypes.StringType):
+        column = path.rpartition(".")[2]
+        found = [row[column] for row in frame.toDF().select(path).distinct().collect()]
+        texts = [one for many in found for one in (many if isinstance(many, list) else [many])]
+        if {one and one.strip() for one in texts} <= {"", "null"}:
+            yield path
+
+
+@pytest.mark.rule("Frames", source="INFER")
+@pytest.mark.parametrize(
+    ("kind", "text", "found"),
+    [
+        ("csv", "id,z\n1,\n2,\n", ["z"]),
+        ("csv", 'id,z\n1,""\n2,""\n', ["z"]),
+        ("csv", "id,z\n1,null\n2,\n", []),
+        ("csv", "id,z\n1,null\n2,null \n", ["z"]),
+        ("json", lines({"id": 1, "z": None}, {"id": 2}), ["z"]),
+        ("json", lines({"id": 1, "s": {"z": None, "k": 1}}, {"id": 2, "s": {"k": 2}}), ["s.z"]),
+        ("json", lines({"id": 1, "l": [{"z": None, "k": 1}, {"z": None, "k": 2}]}), ["l.z"]),
+        ("json", lines({"id": 1, "s": {"t": {"z": None}, "k": 1}}), ["s.t.z"]),
+        ("json", lines({"id": 1, "z": ""}, {"id": 2, "z": " "}), ["z"]),
+        ("json", lines({"id": 1, "z": None}, {"id": 2, "z": "x"}), []),
+        ("ion", "{id: 1, z: null} {id: 2, z: null}", []),
+    ],
+)
+def test_the_node_of_studio_that_drops_null_fields_finds_them(read, kind, text, found):
+    frame = read(text, kind, **({"withHeader": True} if kind == "csv" else {}))
+
+    names = list(null_fields(frame, frame.schema()))
+
+    assert names == found
+    dropped = frame.drop_fields(names) if names else frame
+    assert list(null_fields(dropped, dropped.schema())) == []
+    assert dropped.count() == frame.count()
+
+
+INNER = st.one_of(st.none(), st.lists(st.integers(0, 9), max_size=2))
+ELEMENTS = st.builds(lambda n, m: {"n": n} | ({} if m is None else {"m": m}), st.integers(), INNER)
+OUTER = st.one_of(st.none(), st.lists(ELEMENTS, max_size=2))
+
+
+def tables_filled(records, path="root"):
+    """Return the names of the tables that have a row, the long way round."""
+    found = {path} if records else set()
+    below = f"{path}_" if path == "root" else f"{path}.val."
+    for record in records:
+        for name, value in record.items():
+            if isinstance(value, list):
+                rows = [one if isinstance(one, dict) else {} for one in value]
+                found |= tables_filled(rows, f"{below}{name}")
+    return found
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(OUTER, INNER), min_size=1, max_size=3))
+def test_relationalize_makes_the_tables_that_records_fill_and_no_others(read, arrays):
+    records = [
+        {"id": n} | {name: one for name, one in zip("ab", pair, strict=True) if one is not None}
+        for n, pair in enumerate(arrays)
+    ]
+    tables = read(lines(*records)).relationalize("root", None)
+
+    names = set(tables.keys())
+    assert names == tables_filled(records)
+    assert all(tables[name].count() for name in names)

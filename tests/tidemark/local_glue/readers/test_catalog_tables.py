@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
@@ -12,9 +14,24 @@ from tidemark.local_glue.catalog.partitions import (
     unregister_partitions,
 )
 from tidemark.local_glue.catalog.tables import find_table
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.local_glue.store.database import Store
 
 pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def noted(tmp_path, monkeypatch):
+    """Return the warnings that were noted."""
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    return lambda: read_warnings(tmp_path)
+
+
+COLUMNS = [{"Name": "id", "Type": "bigint"}]
+
+
+def ids(frame):
+    return sorted(row.id for row in frame.collect())
 
 
 def test_table_has_its_declared_columns_and_types(read, define, s3):
@@ -117,6 +134,55 @@ def test_a_table_is_read_through_the_bookmark(read, define, start_job, s3):
     start_job()
 
     assert [row.id for row in read(transformation_ctx="flights").collect()] == [2]
+
+
+@pytest.mark.rule("Warnings", source="BM")
+@pytest.mark.parametrize("is_elsewhere", [False, True], ids=["own folder", "elsewhere"])
+def test_a_partition_that_is_registered_after_the_bookmark_has_passed_is_told(
+    read, define, start_job, s3, spark_home, noted, is_elsewhere
+):
+    define(COLUMNS, keys=[("day", "int")])
+    folder = "other" if is_elsewhere else "day=2"
+    s3.put("day=1/a.json", '{"id": 1}\n', minutes_ago=60)
+    with Store(spark_home.database) as store:
+        table = find_table(store, "lake", s3.folder.name)
+        sync_partitions(store, table, spark_home.existing_path)
+        s3.put(f"{folder}/b.json", '{"id": 2}\n', minutes_ago=60)
+        first = start_job()
+        assert ids(read(transformation_ctx="flights")) == [1]
+        first.commit()
+        time.sleep(0.011)  # a tick of the clock of files
+        partition = Partition(("2",), f"{s3.uri}{folder}")
+        register_partitions(store, table, [partition], spark_home.existing_path)
+
+    second = start_job()
+    assert ids(read(transformation_ctx="flights")) == []
+    second.commit()
+
+    (warning,) = noted()
+    assert warning.startswith(f"{s3.uri}{folder}/b.json: the paths, exclusions, predicate or part")
+    start_job()
+    assert ids(read(transformation_ctx="flights")) == []
+    assert noted() == [warning]
+
+
+@pytest.mark.rule("Warnings", source="BM")
+def test_a_partition_that_the_predicate_of_the_catalog_no_longer_leaves_out_is_told(
+    read, define, start_job, s3, noted
+):
+    define(COLUMNS, keys=[("day", "int")])
+    for day in (1, 2):
+        s3.put(f"day={day}/a.json", f'{{"id": {day}}}\n', minutes_ago=60)
+    chosen = {"additional_options": {"catalogPartitionPredicate": "day = 1"}}
+    first = start_job()
+    assert ids(read(transformation_ctx="flights", **chosen)) == [1]
+    first.commit()
+
+    start_job()
+
+    assert ids(read(transformation_ctx="flights")) == []
+    (warning,) = noted()
+    assert warning.startswith(f"{s3.uri}day=2/a.json: ")
 
 
 @pytest.mark.rule("Formats", source="INFER", choice="the declared columns, without rows")

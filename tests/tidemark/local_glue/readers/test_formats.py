@@ -257,6 +257,24 @@ def test_avro_version_1_8_reads_dates_millisecond_timestamps_and_decimals(read, 
     assert row.at == AT.replace(tzinfo=None)
 
 
+def test_fields_of_avro_that_a_file_lacks_are_lacking_in_its_records(
+    glue_context, s3, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    put_avro(s3, "a.avro", [{"name": "id", "type": "int"}], [{"id": 1}])
+    origin = {"name": "origin", "type": ["null", "string"]}
+    put_avro(s3, "b.avro", [{"name": "id", "type": "int"}, origin], [{"id": 2, "origin": "EWR"}])
+    frame = glue_context.create_dynamic_frame.from_options("s3", {"paths": [s3.uri]}, "avro")
+
+    kept = frame.filter(lambda row: row["origin"] != "JFK").toDF()
+
+    assert [row.id for row in kept.collect()] == [2]
+    (warning, *_) = read_warnings(tmp_path)
+    assert warning.startswith("the field origin is or may be null in some records, and others lack")
+    frame = frame.drop_fields("origin")
+    assert frame.filter(lambda row: row["id"] < 9).count() == 2
+
+
 def test_avro_files_with_other_fields_are_read_together(read, s3):
     put_avro(s3, "a.avro", [{"name": "id", "type": "int"}], [{"id": 1}])
     more = [{"name": "id", "type": "double"}, {"name": "origin", "type": "string"}]

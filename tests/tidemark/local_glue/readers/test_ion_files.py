@@ -9,6 +9,8 @@ from decimal import Decimal
 import pytest
 from amazon.ion import simpleion
 
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
+
 pytestmark = pytest.mark.spark
 
 TEXT = """
@@ -57,15 +59,32 @@ def test_structs_of_ion_are_rows_with_their_types(read, s3, capsys):
 @pytest.mark.rule(
     "Frames",
     source="INFER",
-    choice="a null of Ion, XML, DynamoDB and MongoDB too, which the reader does not tell apart",
+    choice="a null of Ion, XML, DynamoDB and MongoDB too, which the reader does not tell apart; "
+    "the run warns when a function first meets one",
 )
-def test_records_of_items_and_documents_lack_the_fields_that_have_no_value(read, s3):
+def test_records_of_items_and_documents_lack_the_fields_that_have_no_value(
+    read, s3, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
     s3.put("a.ion", "{id: 1, v: 5} {id: 2} {id: 3, v: null}")
 
     frame = read()
+    assert frame.filter(lambda r: r["id"] == 1).count() == 1
 
     assert [row.id for row in frame.filter(lambda r: r["v"] != 7).toDF().collect()] == [1]
     assert [row.id for row in frame.filter(lambda r: "v" in r).toDF().collect()] == [1]
+    (told,) = [text for text in read_warnings(tmp_path) if "does not tell" in text]
+    assert "first met in v:" in told
+
+
+def test_a_function_that_meets_no_field_without_value_is_not_warned(
+    read, s3, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    s3.put("a.ion", "{id: 1, s: {v: 5}} {id: 2, s: {v: 6}}")
+
+    assert read().map(lambda r: {"id": r["id"], "v": r["s"]["v"]}).count() == 2
+    assert read_warnings(tmp_path) == []
 
 
 def test_what_is_no_ion_or_no_struct_is_named(read, s3):

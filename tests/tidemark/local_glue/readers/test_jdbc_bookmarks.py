@@ -227,6 +227,27 @@ def test_a_table_that_was_loaded_again_below_the_bookmark_is_told(
     assert warning.startswith("2 rows of orders lie below the bookmark")
 
 
+def test_a_table_that_was_loaded_again_around_the_bookmark_is_told(
+    make_table, read, start_job, warnings
+):
+    orders = make_table()
+    orders.insert(10, 20)
+    first = start_job()
+    read(orders, **by("N"))
+    first.commit()
+    orders.execute(f"DELETE FROM {orders.name}")  # noqa: S608
+    orders.insert(5, 15, 25)
+    second = start_job()
+
+    assert numbers(read(orders, **by("N"))) == [25]
+    second.commit()
+    (warning,) = warnings()
+    assert warning.startswith("2 rows of orders lie below the bookmark")
+    start_job()
+    assert read(orders, **by("N")) == []
+    assert warnings() == [warning]
+
+
 @pytest.mark.rule(
     "JDBC sources",
     source="INFER",

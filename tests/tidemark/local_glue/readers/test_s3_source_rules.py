@@ -150,7 +150,36 @@ def test_another_path_under_an_old_context_skips_older_files_with_a_warning(run,
 
     assert run(key="there/") == [3]
     (warning,) = notices()
-    assert "flights now has other paths under the same transformation_ctx" in warning
+    assert warning.startswith(f"{s3.uri}there/old.json: the paths")
+
+
+@pytest.mark.rule("Warnings", source="BM")
+def test_a_partition_that_a_predicate_no_longer_leaves_out_is_skipped_with_a_warning(
+    run, s3, notices
+):
+    for day in (1, 2, 3):
+        put(s3, f"day={day}/a.json", day, minutes_ago=HOUR)
+    assert run(predicate="day = 1") == [1]
+    assert notices() == []
+
+    assert run(predicate="day < 3") == []
+
+    (warning,) = notices()
+    assert warning.startswith(f"{s3.uri}day=2/a.json: the paths, exclusions, predicate")
+
+
+@pytest.mark.rule("Warnings", source="INFER", choice="it is read in full, and warned of")
+def test_a_source_that_is_opened_before_job_init_is_warned_of(
+    read, start_job, s3, notices, monkeypatch
+):
+    monkeypatch.setattr("tidemark.local_glue.bookmarks.session._sessions", [])
+    put(s3, "a.json", 1)
+    assert read(ctx="early") == [1]
+
+    start_job()
+
+    (warning,) = notices()
+    assert warning.startswith("Job.init came after the source early was opened")
 
 
 @pytest.mark.rule("transformation_ctx", source="BM")

@@ -104,6 +104,58 @@ def test_texts_of_json_that_are_read_again_are_counted_once(
     assert counts(read).rows_read == rows
 
 
+def test_rows_that_are_made_flat_are_counted_once(glue_context, s3, counts):
+    s3.put("in/a.json", '{"id": 1, "of": [{"n": [1, 2]}]}\n{"id": 2, "of": []}\n')
+
+    def read():
+        frame = glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": [f"{s3.uri}in/"]}, "json"
+        )
+        frame.printSchema()
+        tables = frame.relationalize("root", s3.uri)
+        assert sorted(tables.keys()) == ["root", "root_of", "root_of.val.n"]
+        for name in ("root", "root_of", "root_of.val.n"):
+            tables.select(name).toDF().write.parquet(f"{s3.uri}out/{name}")
+
+    assert counts(read).rows_read == 2
+
+
+@pytest.mark.parametrize("keys", [{}, {"jobBookmarkKeys": ["N"]}], ids=["primary key", "keys"])
+def test_the_questions_about_a_table_of_a_database_are_not_counted(
+    glue_context, spark, counts, start_job, keys
+):
+    url = f"jdbc:derby:memory:counted{len(keys)};create=true"
+    connection = spark._jvm.java.sql.DriverManager.getConnection(url)
+    for text in ("CREATE TABLE T (N INT NOT NULL PRIMARY KEY)", "INSERT INTO T VALUES 1, 2"):
+        connection.createStatement().execute(text)
+    start_job()
+
+    def read():
+        glue_context.create_dynamic_frame.from_options(
+            "custom.jdbc", {"url": url, "dbTable": "T", **keys}, transformation_ctx="t"
+        ).toDF().collect()
+
+    assert counts(read) == RowCounts(rows_read=2)
+
+
+def test_the_questions_of_the_watermark_library_for_a_bound_are_not_counted(spark, s3, counts):
+    from watermarks import newest, newest_jdbc
+
+    url = "jdbc:derby:memory:bounds;create=true"
+    connection = spark._jvm.java.sql.DriverManager.getConnection(url)
+    for text in ("CREATE TABLE T (N INT NOT NULL)", "INSERT INTO T VALUES 1, 2, 3"):
+        connection.createStatement().execute(text)
+    s3.put("in/a.json", '{"n": 1}\n{"n": 2}\n')
+    rows = spark.read.schema("n INT").json(f"{s3.uri}in/")
+
+    def read():
+        assert newest_jdbc(spark, {"url": url}, "T", "N") == 3
+        assert newest(rows, "n") == 2
+        rows.collect()
+
+    assert counts(read) == RowCounts(rows_read=2)
+
+
 def test_csv_copied_to_csv_is_counted_on_both_sides(spark, s3, counts):
     s3.put("in/a.csv", FLIGHTS)
     flights = spark.read.csv(s3.uri + "in/", header=True)

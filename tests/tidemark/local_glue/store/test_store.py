@@ -43,7 +43,8 @@ FLOWS = (
     *("trigger_watch", "trigger_event"),
 )
 TO_VERSION_9 = (
-    "DROP TABLE rewind; DROP TABLE checkpoint; ALTER TABLE source_read DROP COLUMN datasets"
+    "DROP TABLE rewind; DROP TABLE checkpoint; ALTER TABLE source_read DROP COLUMN datasets; "
+    "ALTER TABLE catalog_partition DROP COLUMN registered_at_ms"
 )
 AFTER_VERSION_2 = ("catalog_table", "catalog_connection", "run_warning")
 COMMIT = """
@@ -257,9 +258,9 @@ def test_state_of_the_first_tidemark_is_kept_and_a_copy_stays_beside_it(database
 def test_state_without_a_catalog_which_came_within_version_2_gets_one(database):
     Store(database).close()
     with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(TO_VERSION_9)
         for table in (*AFTER_VERSION_2, "catalog_partition", *FLOWS):
             connection.execute(f"DROP TABLE {table}")
-        connection.executescript(TO_VERSION_9)
         connection.execute("ALTER TABLE job_run DROP COLUMN jvm")
         connection.execute("PRAGMA user_version = 2")
 

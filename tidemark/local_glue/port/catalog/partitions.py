@@ -70,7 +70,8 @@ class _Table:
         if new.values != old.values and new.values in self.partitions:
             raise AlreadyExistsError(f"Partition already exists: {list(new.values)}")
         with self._glue.store.transaction():
-            self.delete(old.values)
+            if new.values != old.values:
+                self.delete(old.values)
             self._register(new)
 
     def delete(self, values: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ from awsglue.dynamicframe import (
     DynamicFrameReader,
     DynamicFrameWriter,
 )
-from tidemark.errors import UnsupportedError
+from tidemark.errors import ArgumentTypeError, UnsupportedError
 from tidemark.local_glue.frames.errors import OfReader
 from tidemark.local_glue.frames.plan import Plan
 from tidemark.local_glue.frames.streams import Batch, for_each_batch, with_ingestion_time
@@ -201,6 +201,9 @@ class GlueContext(SQLContext):
         push_down_predicate: str,
         others: Mapping[str, Any],
     ) -> DataFrame:
+        for name, given in (("connection", connection_options), ("format", format_options)):
+            if not isinstance(given, Mapping):
+                raise ArgumentTypeError(f"{name}_options is {given!r}; it must be a dict")
         for argument in sorted(set(others) - PARTITION_COUNTS):
             note(RunWarning.OPTION_IGNORED, f"the argument {argument} of a reader")
         return read_source(
@@ -518,9 +521,15 @@ class GlueContext(SQLContext):
             catalog_id: the account; only this machine's.
 
         Raises:
+            TypeError: it is neither; the text is AWS's.
             EntityNotFoundError: there is no such connection.
             UsageError: an option is wrong.
         """
+        if not isinstance(frame_or_dfc, DynamicFrame | DynamicFrameCollection):
+            raise TypeError(
+                "frame_or_dfc must be DynamicFrame or DynamicFrameCollection. Got "
+                f"{type(frame_or_dfc)}"
+            )
         sink = jdbc_conf_sink(
             catalog_connection, connection_options or {}, redshift_tmp_dir, catalog_id
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
+from tidemark.local_glue.frames.plan import check_frame
 from tidemark.local_glue.writers.sinks import Sink
 
 if TYPE_CHECKING:
@@ -44,9 +45,11 @@ class DataSink:
         """Append the rows of a frame and return it.
 
         Raises:
+            AttributeError: it is no DynamicFrame.
             UsageError: an option is wrong, or does not fit the table that is there.
             UnsupportedError: an option or format that this machine does not run.
         """
+        check_frame(DynamicFrame, dynamic_frame, "writeFrame")
         self._sink.write(self._rows(dynamic_frame))
         return dynamic_frame
 

@@ -16,7 +16,7 @@ from tidemark.local_glue.frames.choices import schema_of, unmarked
 from tidemark.local_glue.frames.errors import Failed, count_errors, errors_frame
 from tidemark.local_glue.frames.mapping import apply_mapping, full_mappings, with_schema
 from tidemark.local_glue.frames.nulls import without_null_fields
-from tidemark.local_glue.frames.plan import Limits, Plan
+from tidemark.local_glue.frames.plan import Limits, Plan, check_frame
 from tidemark.local_glue.frames.relationalize import relationalize
 from tidemark.local_glue.frames.seen import fields_left_out
 from tidemark.local_glue.frames.spigot import write_sample
@@ -77,7 +77,15 @@ class DynamicFrame:
     def fromDF(
         cls, dataframe: DataFrame, glue_ctx: "GlueContext", name: str = ""
     ) -> "DynamicFrame":
-        """Return a DynamicFrame over the rows of a Spark DataFrame."""
+        """Return a DynamicFrame over the rows of a Spark DataFrame.
+
+        Raises:
+            AttributeError: it is none, as on AWS.
+        """
+        if not isinstance(dataframe, DataFrame):
+            raise AttributeError(
+                f"fromDF needs a Spark DataFrame, and got {type(dataframe).__name__}"
+            )
         return cls(dataframe, glue_ctx, name)
 
     def write(
@@ -178,7 +186,8 @@ class DynamicFrame:
         """
         limits = Limits("filter", info, stageThreshold, totalThreshold)
         kept, failed = functions.filtered(self._frame, f, DynamicRecord, self._plan.absence)
-        return self._next(limits, lambda _: kept, (Failed(failed, "filter", info),))
+        made = self._next(limits, lambda _: kept, (Failed(failed, "filter", info),))
+        return DynamicFrame(made._plan.of_some_records(), self.glue_ctx, self.name)
 
     def map(
         self,
@@ -320,8 +329,9 @@ class DynamicFrame:
         return self._collection(frames)
 
     def _collection(self, frames: Mapping[str, "DynamicFrame"]) -> "DynamicFrameCollection":
-        """Return frames by name, each with its name."""
-        named = {name: DynamicFrame(one._plan, self.glue_ctx, name) for name, one in frames.items()}
+        """Return frames of some of the records or fields by name, each with its name."""
+        plans = {name: one._plan.of_some_records() for name, one in frames.items()}
+        named = {name: DynamicFrame(plan, self.glue_ctx, name) for name, plan in plans.items()}
         return DynamicFrameCollection(named, self.glue_ctx)
 
     def rename_field(
@@ -374,6 +384,7 @@ class DynamicFrame:
             UsageError: a key is not there, or there are not as many of one frame as of the other.
         """
         limits = Limits("join", info, stageThreshold, totalThreshold)
+        check_frame(DynamicFrame, frame2, "join")
         joined = joins.join(self._frame, frame2._frame, paths1, paths2)
         plan = self._plan.then(lambda: joined, limits, frame2._plan)
         return DynamicFrame(plan, self.glue_ctx, self.name + frame2.name)
@@ -512,6 +523,7 @@ class DynamicFrame:
     ) -> "DynamicFrame":
         """Return the rows of a stage, and those of this frame whose keys the stage has not."""
         limits = Limits("mergeDynamicFrame", info, stageThreshold, totalThreshold)
+        check_frame(DynamicFrame, stage_dynamic_frame, "mergeDynamicFrame")
         merged = joins.merge(self._frame, stage_dynamic_frame._frame, primary_keys)
         plan = self._plan.then(lambda: merged, limits, stage_dynamic_frame._plan)
         return DynamicFrame(plan, self.glue_ctx, self.name)
@@ -526,6 +538,7 @@ class DynamicFrame:
     ) -> "DynamicFrame":
         """Return the rows of both frames, columns by name; one that differs in type is a choice."""
         limits = Limits("union", info, stageThreshold, totalThreshold)
+        check_frame(DynamicFrame, other_frame, "union")
         both = joins.union(self._frame, other_frame._frame)
         plan = self._plan.then(lambda: both, limits, other_frame._plan)
         return DynamicFrame(plan, self.glue_ctx, self.name)
@@ -579,7 +592,7 @@ class DynamicFrameCollection:
     ) -> None:
         if isinstance(dynamic_frames, Mapping):
             self._frames = dict(dynamic_frames)
-        elif isinstance(dynamic_frames, list | tuple):
+        elif isinstance(dynamic_frames, list):
             self._frames = {frame.name: frame for frame in dynamic_frames}
         else:
             raise TypeError("dynamic_frames must be list or dict.")

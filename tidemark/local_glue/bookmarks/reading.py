@@ -1,0 +1,96 @@
+"""What one run reads of a source of files: listing, filters and bookmark.
+
+The same functions serve the run itself and the question what a run would read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.local_glue.bookmarks.files import (
+    NOTHING_READ,
+    FileVersion,
+    SourceState,
+    select_new_files,
+)
+from tidemark.local_glue.bookmarks.skips import Earlier, Look, skips_to_tell, view_of
+from tidemark.local_glue.bookmarks.sources import (
+    Edges,
+    FolderOf,
+    Predicate,
+    S3Source,
+    list_source,
+)
+from tidemark.local_glue.runs.run_warnings import RunWarning
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one run reads of a source.
+
+    Attributes:
+        files: the chosen files, oldest first.
+        next_state: the state to store if the run commits, as JSON values; None without bookmark.
+        warnings: what the user should know, with what it is about.
+    """
+
+    files: tuple[FileVersion, ...]
+    next_state: dict[str, Any] | None = None
+    warnings: tuple[tuple[RunWarning, str], ...] = field(default=())
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """How many files, and their bytes."""
+        return len(self.files), sum(file.size for file in self.files)
+
+
+def read_s3_source(
+    source: S3Source,
+    folder_of: FolderOf,
+    opened_at_ms: int,
+    edges: Edges | None = None,
+    predicate: Predicate | None = None,
+    earlier: Earlier | None = None,
+) -> Reading:
+    """Return what a run reads of a source that it opens at a moment.
+
+    Args:
+        source: what is asked for.
+        folder_of: where a URI is on this machine.
+        opened_at_ms: the frozen upper edge, epoch milliseconds.
+        edges: of its bookmark; None reads without one, and then there is no next state.
+        predicate: the push_down_predicate, ready to be asked; None enters every partition.
+        earlier: the partitions of an earlier run; None: the source has no partitions that are
+            chosen or registered.
+    """
+    low, high = (edges.low, edges.high) if edges else (None, None)
+    _check_kind(source, low)
+    _check_kind(source, high)
+    state = SourceState.from_json(low) if low else None
+    until = None if high is None else SourceState.from_json(high) if high else NOTHING_READ
+    low_ms = state.low_ms if state else None
+    listing = list_source(source, folder_of, predicate, low_ms, _looked_at_ms(edges))
+    selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
+    look = Look(source, folder_of, predicate, earlier or Earlier(), opened_at_ms)
+    told = skips_to_tell(look, listing, low, selection.next_state if edges else None)
+    if edges is None:
+        return Reading(selection.files, None, told)
+    next_state = {"kind": "s3", **view_of(source, opened_at_ms), **selection.next_state.to_json()}
+    return Reading(selection.files, next_state, told)
+
+
+def _looked_at_ms(edges: Edges | None) -> int | None:
+    """Return when the last run looked at the source: what came later, it has not seen."""
+    if edges is None or edges.low is None or edges.low_made_at_ms is None:
+        return None
+    return int(edges.low.get("opened_at_ms", edges.low_made_at_ms))
+
+
+def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:
+    if state and state["kind"] != "s3":
+        raise UsageError(
+            f"the bookmark of the transformation_ctx {source.transformation_ctx!r} was made by a "
+            f"source of kind {state['kind']!r}, and this one reads files of S3: give the source a "
+            "transformation_ctx of its own, or reset the bookmark"
+        )
