@@ -41,6 +41,11 @@ class Bz2Streams(io.RawIOBase):
         """Begin at the first stream of a file."""
         self._file = Path(path).open("rb")  # noqa: SIM115 (see `close`)
         self._stream = bz2.BZ2Decompressor()
+        self._taken = 0
+
+    def tell(self) -> int:
+        """Return how many bytes were read."""
+        return self._taken
 
     def readable(self) -> bool:
         """Return True."""
@@ -65,6 +70,7 @@ class Bz2Streams(io.RawIOBase):
                 raise EOFError("the compressed file ends early")
             content = self._stream.decompress(given, len(buffer))
         buffer[: len(content)] = content
+        self._taken += len(content)
         return len(content)
 
     def close(self) -> None:

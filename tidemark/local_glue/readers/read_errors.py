@@ -1,7 +1,7 @@
 """Errors of reading files: which file, what is wrong with it, and what to do."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tidemark.local_glue.readers.compression import open_file
 UNCHANGED = "the bookmark is unchanged"
 REMEDY = f"repair or delete it, or name it in exclusions, and run again: {UNCHANGED}"
 MAGIC = {"parquet": b"PAR1", "orc": b"ORC", "avro": b"Obj\x01"}  # how a file begins
+MOST_NAMED = 3  # files
 COMPRESSED, CHUNK = (".gz", ".bz2"), 1 << 20
 # Of Python readers, and of raise_error, within the texts of Spark.
 _OWN_TEXT = re.compile(
@@ -38,6 +39,12 @@ class UnreadableFileError(TidemarkError):
 
 class DisagreementError(UnsupportedError):
     """Two files have one column with types that have no common one."""
+
+
+def some_of(files: Sequence[str]) -> str:
+    """Return the first of some files, and how many more there are."""
+    more = f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else ""
+    return ", ".join(files[:MOST_NAMED]) + more
 
 
 def unreadable(file: str, format_name: str, reason: object) -> UnreadableFileError:

@@ -121,8 +121,12 @@ class RunWarning(Enum):
         "wins, and the values of the others are in no column; give each a target of its own"
     )
     ROW_TAG = (
-        "no file has an element {}, the rowTag: there is no row, as on AWS; compare its spelling, "
-        "its case, and the prefix of its namespace"
+        "{}, the rowTag: there is no row in it, as on AWS; compare its spelling, its case, and the "
+        "prefix of its namespace"
+    )
+    TEXT_BETWEEN_ROWS = (
+        "text between the elements with the rowTag is in no row, as on AWS: {}; take the element "
+        "around them for the rowTag to read it"
     )
     OPTION_IGNORED = (
         "{}: Glue does not know it here and goes on as if it were not given; compare its spelling"
