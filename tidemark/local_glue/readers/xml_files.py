@@ -67,22 +67,18 @@ def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: For
     Raises:
         UnreadableFileError: a file is no XML or ends early.
     """
-    options = xml_options(xml)
-    schema: DataType | None = xml.schema
+    options, is_given = xml_options(xml), xml.schema is not None and xml.names is None
     tasks = [(file, str(folder_of(file))) for file in files]
     slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
-    asked = spark.sparkContext.parallelize(tasks, slices)
-    if schema is None or xml.names is not None:
-        with naming_the_file(files, "xml"):
-            each = asked.map(partial(_seen_in_file, options)).collect()
-        _warn(options.row_tag, files, each)
+    look = partial(_tag_in_file if is_given else _seen_in_file, options)
+    with naming_the_file(files, "xml"):
+        each = spark.sparkContext.parallelize(tasks, slices).map(look).collect()
+    _warn(options.row_tag, files, each)
+    schema: DataType | None = xml.schema
+    if not is_given:
         merge = partial(_merged, options.value_tag)
         found: DataType = reduce(merge, [kind for kind, _ in each])
         schema = StructType([]) if _is_null(found) else without_nulls(found)
-    else:
-        with naming_the_file(files, "xml"):
-            each = asked.map(partial(_tag_in_file, options)).collect()
-        _warn(options.row_tag, files, each)
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of records)
     if xml.schema is not None and xml.names is not None:
         note_missing(xml, [schema])
