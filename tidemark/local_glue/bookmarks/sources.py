@@ -155,7 +155,7 @@ def read_s3_source(
     )
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
     if edges is None:
-        return Reading(selection.files, None, _unbookmarked_warnings(source))
+        return Reading(selection.files, None, _unbookmarked_warnings(source, listing))
     next_state = {"kind": "s3", "paths": source.own_paths, **selection.next_state.to_json()}
     if source.exclusions:
         next_state["exclusions"] = list(source.exclusions)
@@ -185,8 +185,7 @@ def _no_longer_excluded(
         relative = file.path.removeprefix(root.rstrip("/") + "/")
         if Exclusions(before, root).matches(relative):
             found.append(file.path)
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return ", ".join(sorted(found)[:_MOST_NAMED]) + more
+    return _some(sorted(found))
 
 
 def _moment(epoch_ms: int) -> str:
@@ -229,6 +228,7 @@ def list_source(
         found.files += partitioned if len(paths) == 1 else _unlisted(partitioned, found)
         found.late += listing.late
         found.late_count += listing.late_count
+        found.hidden += listing.hidden
     if predicate and source.push_down_predicate and seen and not predicate.columns <= seen:
         raise not_partitioned(predicate.columns, seen)
     return found
@@ -292,7 +292,7 @@ def _warnings(
     listing: Listing,
     after: SourceState,
 ) -> list[tuple[RunWarning, str]]:
-    warnings = []
+    warnings = _of_hidden(listing)
     if stored and list(stored.get("paths", source.own_paths)) != source.own_paths:
         warnings.append((RunWarning.PATHS_CHANGED, source.name))
     elif listing.late_count:
@@ -305,6 +305,19 @@ def _warnings(
     return warnings
 
 
-def _unbookmarked_warnings(source: S3Source) -> tuple[tuple[RunWarning, str], ...]:
+def _unbookmarked_warnings(
+    source: S3Source, listing: Listing
+) -> tuple[tuple[RunWarning, str], ...]:
     is_bounded = source.limits.is_bounded
-    return ((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name),) if is_bounded else ()
+    bounded = ((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name),) if is_bounded else ()
+    return (*bounded, *_of_hidden(listing))
+
+
+def _of_hidden(listing: Listing) -> list[tuple[RunWarning, str]]:
+    files = sorted(set(listing.hidden))
+    return [(RunWarning.HIDDEN_FILES, _some(files))] if files else []
+
+
+def _some(files: Sequence[str]) -> str:
+    more = f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else ""
+    return ", ".join(files[:_MOST_NAMED]) + more
