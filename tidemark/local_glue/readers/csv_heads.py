@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from codecs import getincrementaldecoder
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -123,41 +124,63 @@ def _has_white_records(text: str, separator: str) -> bool:
 
 def _look_at_records(file: str, options: Mapping[str, str]) -> Look:
     """Return what is seen of a file of which a record may be over many lines."""
-    lines = _Lines(line for text in _texts(file) for line in io.StringIO(text, newline=""))
-    first: list[str] = []
-    last: list[str] = []
-    for fields in _records(chain(lines, ["\n", _AFTER_ALL]), options):
-        lines.end_record()
-        first, last = first or fields, fields
+    ends: set[str] = set()
+    first, last = _first_and_last(_seeing_ends(_texts(file), ends), options)
     if last != [_AFTER_ALL]:
         begin = options["sep"].join(last)[:SHOWN]
         text = f"the record that begins with {begin!r} has a quote that nothing closes"
         raise unreadable(file, "csv", text)
-    if len(lines.ends) > 1:
-        ends = " and ".join(sorted(map(repr, lines.ends)))
-        text = f"its records end with {ends}, and Spark reads files that end them in one way only"
+    if len(ends) > 1:  # some of them may be within quotes
+        ends = _ends_of_records(_texts(file), options)
+    if len(ends) > 1:
+        named = " and ".join(sorted(map(repr, ends)))
+        text = f"its records end with {named}, and Spark reads files that end them in one way only"
         raise unreadable(file, "csv", text)
-    return Look(() if first == [_AFTER_ALL] else tuple(first), next(iter(lines.ends), "\n"))
+    return Look(() if first == [_AFTER_ALL] else tuple(first), next(iter(ends), "\n"))
 
 
-class _Lines:
-    """Lines of a file, of which those that end a record are told by `end_record`."""
+def _first_and_last(
+    texts: Iterable[str], options: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Return the first record and the last one, which is `_AFTER_ALL` if all quotes are closed."""
+    quote, several = options["quote"], iter(texts)
+    first: list[str] = []
+    for text in several:
+        if quote and quote in text:
+            several = chain([text], several)
+            break
+        first = first or first_fields(text[:HEAD_BYTES], options) or first_fields(text, options)
+    records = _records(chain(_lines(several), ["\n", _AFTER_ALL]), options)
+    begin = next(fields for fields in records if fields)
+    last = deque(records, maxlen=1)
+    return first or begin, last.pop() if last else begin
 
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = lines
-        self._last = ""
-        self.ends: set[str] = set()  # of records
 
-    def __iter__(self) -> Iterator[str]:
-        for line in self._lines:
-            self._last = line
+def _lines(texts: Iterable[str]) -> Iterator[str]:
+    return chain.from_iterable(io.StringIO(text, newline="") for text in texts)
+
+
+def _seeing_ends(texts: Iterable[str], ends: set[str]) -> Iterator[str]:
+    """Yield texts; how their lines end is put into a set."""
+    for text in texts:
+        both = text.count("\r\n")
+        found = {"\r\n": both, "\n": text.count("\n") - both, "\r": text.count("\r") - both}
+        ends.update(end for end, count in found.items() if count)
+        yield text
+
+
+def _ends_of_records(texts: Iterable[str], options: Mapping[str, str]) -> set[str]:
+    """Return how the records of a file end, line by line, which takes long."""
+    ends, last = set[str](), [""]
+
+    def lines() -> Iterator[str]:
+        for line in _lines(texts):
+            last[0] = line
             yield line
 
-    def end_record(self) -> None:
-        """Take the end of the last line for that of a record."""
-        end = self._last[len(self._last.rstrip("\r\n")) :]
-        if end:
-            self.ends.add(end)
+    for _ in _records(lines(), options):
+        ends.add(last[0][len(last[0].rstrip("\r\n")) :])
+    return ends - {""}
 
 
 def first_fields(text: str, options: Mapping[str, str]) -> list[str]:

@@ -295,6 +295,6 @@ def test_spark_lists_no_marker_of_a_folder(spark, hadoop, s3, scheme):
     assert found.collect() == [(1, 2024)]
     listed = hadoop.system(uri).listStatus(hadoop.path(uri))
     assert [one.getPath().getName() for one in listed] == ["_year=2024"]
-    assert spark.sql(f"SELECT id FROM parquet.`{uri}`").collect() == [(1,)]
+    assert spark.read.table(f"parquet.`{uri}`").collect() == [(1, 2024)]
     assert hadoop.system(uri).exists(hadoop.path(f"{uri}in_$folder$"))
     assert (s3.folder / "in_$folder$").read_text() == "data"
