@@ -41,7 +41,7 @@ from tidemark.local_glue.readers.json_several import (
 )
 from tidemark.local_glue.readers.misread import json_reason
 from tidemark.local_glue.readers.partitions import Layout
-from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
+from tidemark.local_glue.readers.read_errors import naming_the_file, refuse_odd_ends, unreadable
 from tidemark.local_glue.readers.spark_files import CORRUPT, load, reader_of, strict, with_folders
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
@@ -55,6 +55,7 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
         UnreadableFileError: a line, or with multiLine a file, is no JSON.
         UsageError: keys differ in case only, and no table says what they are.
     """
+    refuse_odd_ends(files, "json")
     path = str(json.options.get("jsonPath") or "")
     if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
         json.failed.note_absence(SOME_LACK)

@@ -38,9 +38,9 @@ def separated_texts(
     """
     is_whole = json.is_on("multiLine", "multiline")
     if is_whole and any(folder_of(file).stat().st_size > MOST_BYTES for file in files):
-        if several := next(files_with_several(spark, files), None):
+        if file := next(files_with_several(spark, files), None):
             raise UnsupportedError(
-                f"cannot read {several} as json: it has several JSON values, and a file of more "
+                f"cannot read {file} as json: it has several JSON values, and a file of more "
                 f"than {MOST_BYTES >> 20} MiB among those read with multiLine, which are read as "
                 "one value each then: leave multiLine out if each value is on a line of its own, "
                 f"or split the big files: {UNCHANGED}"

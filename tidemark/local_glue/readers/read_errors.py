@@ -11,7 +11,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType, _parse_d
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import folder_of
-from tidemark.local_glue.readers.compression import open_file
+from tidemark.local_glue.readers.compression import ends_as_bz2, open_file
 
 UNCHANGED = "the bookmark is unchanged"
 REMEDY = f"repair or delete it, or name it in exclusions, and run again: {UNCHANGED}"
@@ -50,6 +50,17 @@ def some_of(files: Sequence[str]) -> str:
 def unreadable(file: str, format_name: str, reason: object) -> UnreadableFileError:
     """Return the error for one file."""
     return UnreadableFileError(f"cannot read {file} as {format_name}: {reason}; {REMEDY}")
+
+
+def refuse_odd_ends(files: Iterable[str], format_name: str) -> None:
+    """Refuse a bzip2 file that does not end as one: Hadoop passes over what is no block of it.
+
+    Raises:
+        UnreadableFileError: a file ends otherwise.
+    """
+    for file in files:
+        if file.endswith(".bz2") and not ends_as_bz2(folder_of(file)):
+            raise unreadable(file, format_name, "its last bytes are not the end of a bzip2 stream")
 
 
 _OWN_ERRORS: dict[str, type[TidemarkError]] = {

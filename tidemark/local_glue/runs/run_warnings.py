@@ -77,7 +77,7 @@ class RunWarning(Enum):
         "markers NAME_$folder$: rename what has data"
     )
     LOST_LINES = (
-        "{} lets Spark pass over what it cannot read: rows of files that are damaged or gone are "
+        "{} let Spark pass over what it cannot read: rows of files that are damaged or gone are "
         "missing without an error; leave the setting out, and name such files in exclusions"
     )
     SEVERAL_VALUES = (

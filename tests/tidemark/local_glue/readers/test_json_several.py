@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 import re
@@ -279,3 +280,21 @@ def test_several_values_in_a_file_too_big_for_one_text_are_refused(
 
     s3.put(name, "").write_bytes(gzip.compress(text[:9]) if name.endswith("gz") else text[:9])
     assert ids_of(from_options(multiLine=True, **options)) == [1]
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="an error that names the file")
+@pytest.mark.parametrize("many", [1, 200])
+@pytest.mark.parametrize("tail", [b"garbage", b"BZh9", b"\0\0"])
+def test_what_follows_the_last_stream_of_bzip2_is_named(from_options, s3, monkeypatch, many, tail):
+    monkeypatch.setattr(MANY, many)
+    s3.put("bad.json.bz2", "").write_bytes(bz2.compress(b'{"id":1}\n') + tail)
+
+    with pytest.raises(Exception, match=r"bad\.json\.bz2 as json: its last bytes are not the end"):
+        from_options()
+
+
+def test_all_streams_of_a_bzip2_file_are_read(from_options, s3):
+    raw = [b'{"id":%d}\n' % one * one for one in range(1, 30)]
+    s3.put("a.json.bz2", "").write_bytes(b"".join(map(bz2.compress, raw)))
+
+    assert len(ids_of(from_options())) == sum(range(1, 30))
