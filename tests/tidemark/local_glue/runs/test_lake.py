@@ -279,7 +279,7 @@ def _read(stream: Any) -> Iterator[int]:
 
 @pytest.mark.rule(
     "Files of S3",
-    source="HADOOP",
+    source="S3A",
     choice="whatever they hold; a DynamicFrame's run warns of one with data",
 )
 @pytest.mark.parametrize("scheme", SCHEMES)
