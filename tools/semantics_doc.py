@@ -62,8 +62,9 @@ and Ion that end between two blocks or values, where the rest is cut off.
 - **Parquet, ORC**: a file that is cut, damaged or empty fails the run.
 - **All**: what follows the last stream of a gzip or bzip2 file, or is cut off, fails the run.
 
-With `spark.sql.files.ignoreCorruptFiles` or `ignoreMissingFiles` Spark passes over files as it says,
-and the run warns of it; the readers of XML, Avro, Ion and CSV name a damaged file all the same.
+With `spark.sql.files.ignoreCorruptFiles` or `ignoreMissingFiles` Spark passes over files as it
+says, and the run warns of it; the readers of XML, Avro, Ion and CSV name a damaged file all the
+same.
 """,
     "Arguments": """
 NonOverridableArguments win over the trigger's arguments, these over DefaultArguments, key by key.
