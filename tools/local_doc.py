@@ -112,7 +112,8 @@ def _sources() -> Iterator[str]:
     )
     yield (
         "\nEach JSON value of a line is a row of a DynamicFrame, as in objects of Firehose; a "
-        "DataFrame (`create_data_frame`) has the first one of a line only. "
+        "DataFrame (`create_data_frame`) has the first one of a line only, and the run names a "
+        "file with more. "
         "What is no JSON is no row of a DynamicFrame, but an error record: `errorsCount()`, "
         "`errorsAsDynamicFrame()` with the text (`input`) and the file (`source`), and a warning "
         "of the run. AWS does not say how much of a file an error takes: here it is the line, and "

@@ -40,6 +40,32 @@ its type. After a kill of `tidemark run` a new workflow run begins from its star
 that had committed find nothing new; after a kill of `tidemark local up` the next one goes on with
 the workflow run.
 """,
+    "Bad input": """
+**Nothing is lost without a word.** What a file holds is a row, an error record, or is named in an
+error or a warning of the run. A blank line is no record. Two losses cannot be seen in a file: Avro
+and Ion that end between two blocks or values, where the rest is cut off.
+
+- **CSV**: each file is looked at as a whole before it is read. A line of tabs is a record of a file
+  of tabs. With `multiLine` an open quote, and records that end in two ways, fail the run. Without
+  it each line is a record, also one that ends within quotes. Of files with a codec other than gzip
+  and bzip2 the first lines are looked at.
+- **JSON**: each value of a line is a row of a DynamicFrame. A DataFrame is read by Spark's reader,
+  as on AWS: it takes the first value, and the run warns of the first file with more.
+  `spark.read.json` itself is not looked into. Of a key that an object has twice the last value
+  counts. With `multiLine`, several values in files of which one has more than 256 MiB fail the run.
+- **XML**: only elements with the row tag are rows. Files without it are named, and so is text
+  between rows unless a schema is given. Attributes that differ in their namespace only are one
+  array. An entity that the document defines fails the run.
+- **Avro**: a block that counts its records wrong, or bytes behind the last block, fail the run.
+- **Ion**: a value that is no struct, a struct that has a field twice, and a NUL byte in text fail
+  the run.
+- **Parquet, ORC**: a file that is cut, damaged or empty fails the run.
+- **All**: what follows the last stream of a gzip or bzip2 file, or is cut off, fails the run.
+
+With `spark.sql.files.ignoreCorruptFiles` or `ignoreMissingFiles` Spark passes over files as it
+says, and the run warns of it; the readers of XML, Avro, Ion and CSV name a damaged file all the
+same.
+""",
     "Arguments": """
 NonOverridableArguments win over the trigger's arguments, these over DefaultArguments, key by key.
 `getResolvedOptions` behaves as on Glue 5.1, abbreviations included.

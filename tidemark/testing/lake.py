@@ -289,4 +289,6 @@ def _address(path: Path) -> str:
 def _is_hidden(name: str) -> bool:
     """Return whether Spark leaves a file out: by the name of it, or of a folder without ``=``."""
     _, *parts = name.split("/")
-    return any(part.startswith(HIDDEN) and "=" not in part for part in parts)
+    return name.endswith("_$folder$") or any(
+        part.startswith(HIDDEN) and "=" not in part for part in parts
+    )

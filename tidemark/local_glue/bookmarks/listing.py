@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,11 @@ from tidemark.local_glue.bookmarks.files import FileVersion
 
 NANOSECONDS_PER_MS = 1_000_000
 EXAMPLES = 3
+MARKER = "_$folder$"
+# A name with the suffix of a format: not _SUCCESS, _metadata, or what is being written.
+_HIDDEN_DATA = re.compile(
+    r"_.*\.(avro|csv|ion|json|jsonl|log|ndjson|orc|parquet|tsv|txt|xml)(\.\w+)?"
+)
 
 ChooseFolders: TypeAlias = Callable[[list[str]], list[str]]
 """Given folders relative to the path of a source, returns those to enter."""
@@ -45,12 +51,14 @@ class Listing:
     `late` are some of the files that were left out for their modification time although they
     arrived after `arrived_after_ms`, and `late_count` is how many there are: moved or copied with
     their old time, which S3 would not keep. `moved` are the folders that came with all their files.
+    `hidden` are the new files with data that are left out for their name.
     """
 
     files: list[FileVersion] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
     late_count: int = 0
     moved: set[str] = field(default_factory=set)
+    hidden: list[str] = field(default_factory=list)
 
 
 def list_files(folder: Path, uri: str, filters: Filters) -> Listing:
@@ -66,7 +74,10 @@ def list_files(folder: Path, uri: str, filters: Filters) -> Listing:
     """
     listing = Listing()
     if folder.is_file():
-        _add(listing, uri, folder.stat(), filters)
+        if is_hidden(folder.name):
+            listing.hidden.append(uri)
+        else:
+            _add(listing, uri, folder.stat(), filters)
         return listing
     if not folder.is_dir():
         return listing
@@ -112,11 +123,11 @@ def _content_of(root: str, root_uri: str, relative: str, filters: Filters) -> _C
     found = _Content()
     prefix = f"{relative}/" if relative else ""
     with os.scandir(f"{root}/{relative}") as entries:
-        for entry in _visible(entries, f"{root_uri}/{prefix}", filters):
+        for entry in _checked(entries, f"{root_uri}/{prefix}", filters):
             name = f"{prefix}{entry.name}"
             with contextlib.suppress(FileNotFoundError):  # deleted since the folder was read
                 if entry.is_dir():
-                    if filters.recurse or "=" in entry.name:
+                    if not is_hidden(entry.name) and (filters.recurse or "=" in entry.name):
                         found.folders.append(name)
                 elif filters.is_excluded and filters.is_excluded(name):
                     continue
@@ -154,12 +165,12 @@ def _changed_ms(stat: os.stat_result) -> int:
     return stat.st_ctime_ns // NANOSECONDS_PER_MS
 
 
-def _visible(
+def _checked(
     entries: Iterable["os.DirEntry[str]"], uri: str, filters: Filters
 ) -> Iterator["os.DirEntry[str]"]:
-    """Yield the entries of a folder that Spark shows, each link checked."""
+    """Yield the entries that Spark shows, and hidden ones that may be data; each link checked."""
     for entry in entries:
-        if is_hidden(entry.name):
+        if is_hidden(entry.name) and not _may_be_data(entry.name):
             continue
         if filters.check_link and entry.is_symlink():
             filters.check_link(f"{uri}{entry.name}")
@@ -170,7 +181,10 @@ def _add(
     listing: Listing, uri: str, stat: os.stat_result, filters: Filters, *, is_moved: bool = False
 ) -> None:
     modified_ms = stat.st_mtime_ns // NANOSECONDS_PER_MS
-    if filters.newer_than_ms is None or modified_ms > filters.newer_than_ms:
+    if is_hidden(uri.rpartition("/")[2]):
+        if stat.st_size and modified_ms > (filters.newer_than_ms or 0):
+            listing.hidden.append(uri)
+    elif filters.newer_than_ms is None or modified_ms > filters.newer_than_ms:
         listing.files.append(FileVersion(uri, modified_ms, stat.st_size))
     elif filters.arrived_after_ms is not None and (
         is_moved or _changed_ms(stat) > filters.arrived_after_ms
@@ -180,10 +194,15 @@ def _add(
             listing.late.append(uri)
 
 
+def _may_be_data(name: str) -> bool:
+    """Return whether a file that is hidden is, by its name, none that Spark or Hadoop makes."""
+    return name.endswith(MARKER) or _HIDDEN_DATA.fullmatch(name) is not None
+
+
 def is_hidden(name: str) -> bool:
     """Decide as HadoopFSUtils of Spark and EMRFS: a partition column may begin with "_"."""
     if name.startswith("_"):
         return "=" not in name
     # EMR and Hadoop put the empty object NAME_$folder$ beside each folder they make:
     # https://repost.aws/knowledge-center/emr-s3-empty-files
-    return name.startswith(".") or name.endswith(("._COPYING_", "_$folder$"))
+    return name.startswith(".") or name.endswith(("._COPYING_", MARKER))

@@ -79,6 +79,8 @@ def skips_to_tell(
     """
     source = look.source
     found = list(_of_times(look, listing))
+    if hidden := set(listing.hidden):
+        found.append((RunWarning.HIDDEN_FILES, named(hidden, len(hidden))))
     if after is None:
         if source.limits.is_bounded:
             found.append((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name))

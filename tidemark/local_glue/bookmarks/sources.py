@@ -117,6 +117,7 @@ def list_source(
         found.files += partitioned if len(paths) == 1 else _unlisted(partitioned, found)
         found.late += listing.late
         found.late_count += listing.late_count
+        found.hidden += listing.hidden
     if predicate and source.push_down_predicate and seen and not predicate.columns <= seen:
         raise not_partitioned(predicate.columns, seen)
     return found

@@ -116,8 +116,8 @@ def _inferred(source: DataFrame, text: Column, format: str, options: Mapping[str
     """Return the type of all texts; one pass over them."""
     texts = source.select(text.alias("text")).filter("text IS NOT NULL")
     if format == "csv":
-        csv = Format("csv", options)
-        counts = texts.rdd.map(lambda row: len(first_fields(row.text, csv)))
+        given = csv_options(Format("csv", options))
+        counts = texts.rdd.map(lambda row: len(first_fields(row.text, given)))
         count = counts.fold(1, max)
         return StructType([StructField(f"col{n}", StringType()) for n in range(count)])
     boxed = _boxed(F.col("text"))

@@ -32,6 +32,7 @@ from tidemark.local_glue.catalog.tables import (
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.metastore.json_names import (
     Names,
+    file_with_several,
     misread_columns,
     other_spellings,
     spelled,
@@ -130,6 +131,9 @@ class Answers:
                 note(RunWarning.JSON_TEXT, f"{name} of the table {table.full_name}")
             for name in other_spellings(folder):
                 note(RunWarning.JSON_CASE, f"{name} in the files of the table {table.full_name}")
+            if several := file_with_several(folder):
+                about = f"the file {several.name} of the table {table.full_name}"
+                note(RunWarning.SEVERAL_VALUES, about)
 
     def _names_in(self, location: str) -> Names:
         """Return how the JSON below a place spells its names; asked once there are some."""

@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from json import JSONDecoder
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,26 @@ def misread_columns(columns: Sequence[Sequence[Any]], folder: Path) -> list[str]
     ]
 
 
+def file_with_several(folder: Path) -> Path | None:
+    """Return the first or the last file of a folder if a line in its beginning has two values.
+
+    Spark reads the first value of a line.
+    """
+    for is_last in (False, True):
+        file = next(_files(folder, is_last), None)
+        if file is not None and any(map(_has_several, _first_lines(file))):
+            return file
+    return None
+
+
+def _has_several(line: bytes) -> bool:
+    try:
+        text = line.decode().strip()
+        return JSONDecoder().raw_decode(text)[1] < len(text)
+    except ValueError:  # the last line is cut, or it is no JSON
+        return False
+
+
 def _see(value: Any, path: tuple[str, ...], names: Names) -> None:
     if isinstance(value, list):
         for one in value:
@@ -105,15 +126,18 @@ def _first_records(folder: Path, *, is_last: bool = False) -> Iterator[Mapping[s
     file = next(_files(folder, is_last), None)
     if file is None:
         return
-    with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
-        lines = stream.read(BYTES).splitlines()
-    for line in lines:
+    for line in _first_lines(file):
         try:
             record = json.loads(line)
         except ValueError:  # the last line is cut, or it is no JSON: Spark tells that
             return
         if isinstance(record, dict):
             yield record
+
+
+def _first_lines(file: Path) -> list[bytes]:
+    with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+        return stream.read(BYTES).splitlines()
 
 
 def _files(folder: Path, is_reversed: bool) -> Iterator[Path]:

@@ -4,13 +4,20 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.StringWriter;
 import java.util.LinkedHashMap;
 import java.util.Iterator;
 import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.CompressionCodecFactory;
 
 /**
  * Says of JSON which kinds of values it has at each path, and marks its strings.
@@ -24,6 +31,7 @@ public final class JsonKinds {
     /** What `kinds` returns of a text that is no JSON, or has records that are no objects. */
     public static final String BROKEN = "!";
 
+    private static final String BLANK = " \t\r\n";
     private static final JsonFactory FACTORY = factory();
 
     private JsonKinds() {}
@@ -80,6 +88,9 @@ public final class JsonKinds {
      * Of a text whose first value is broken that reader itself says so.
      */
     public static boolean isOne(String text) {
+        if (isOneByBrackets(text)) {
+            return true;
+        }
         boolean hasFirst = false;
         try {
             JsonParser parser = FACTORY.createParser(withoutMark(text));
@@ -89,6 +100,91 @@ public final class JsonKinds {
             return parser.nextToken() == null;
         } catch (IOException error) {
             return !hasFirst;
+        }
+    }
+
+    /** Returns whether a text is one value by its brackets and quotes alone; false may be either. */
+    private static boolean isOneByBrackets(String text) {
+        int depth = 0;
+        boolean isInString = false;
+        for (int place = 0; place < text.length(); place++) {
+            char one = text.charAt(place);
+            if (isInString) {
+                if (one == '\\') {
+                    place++;
+                } else if (one == '"') {
+                    isInString = false;
+                }
+            } else if (one == '"') {
+                isInString = true;
+            } else if (one == '{' || one == '[') {
+                depth++;
+            } else if (one == '}' || one == ']') {
+                depth--;
+                if (depth == 0) {
+                    return isBlank(text, place + 1);
+                }
+            } else if (one == '\'' || (depth == 0 && BLANK.indexOf(one) < 0)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isBlank(String text, int from) {
+        for (int place = from; place < text.length(); place++) {
+            if (BLANK.indexOf(text.charAt(place)) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Returns whether a file has at most one value, as `isOne` does of a text.
+     *
+     * It may be compressed with what Hadoop has a codec of, and is never in memory as a whole.
+     */
+    public static boolean isOneFile(String path) throws IOException {
+        boolean hasFirst = false;
+        InputStream file = new FileInputStream(path);
+        try {
+            CompressionCodec codec = new CompressionCodecFactory(new Configuration()).getCodec(new Path(path));
+            InputStream content = codec == null ? file : codec.createInputStream(file);
+            JsonParser parser = FACTORY.createParser(content);
+            parser.nextToken();
+            parser.skipChildren();
+            hasFirst = true;
+            return parser.nextToken() == null;
+        } catch (JsonProcessingException error) {
+            return !hasFirst;
+        } finally {
+            file.close();
+        }
+    }
+
+    /**
+     * Returns the first value of a text, in which Spark's reader sees what it is to infer.
+     *
+     * Where there are more, it is in an array, with an object that has the mark as its only field.
+     */
+    public static String first(String text, String mark) {
+        if (isOne(text)) {
+            return text;
+        }
+        String all = withoutMark(text);
+        try {
+            JsonParser parser = FACTORY.createParser(all);
+            JsonToken token = parser.nextToken();
+            boolean isArray = token == JsonToken.START_ARRAY;
+            int begin = (int) parser.getTokenLocation().getCharOffset();
+            parser.skipChildren();
+            String value = all.substring(begin, (int) parser.getCurrentLocation().getCharOffset());
+            String inside = isArray ? value.substring(1, value.length() - 1).trim() : value;
+            String marked = "{\"" + mark + "\":0}";
+            return "[" + (inside.isEmpty() ? marked : inside + "," + marked) + "]";
+        } catch (IOException error) {
+            return text;
         }
     }
 

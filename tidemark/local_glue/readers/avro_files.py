@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
@@ -29,7 +30,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tidemark.errors import UnsupportedError, UsageError
+from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import folder_of
 from tidemark.local_glue.frames.absence import Absence, absence_of, names_in
 from tidemark.local_glue.frames.joins import union
@@ -39,7 +40,7 @@ from tidemark.local_glue.readers.formats import Format
 from tidemark.local_glue.readers.glue_schema import merged, without_nulls
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.python_files import read_rows
-from tidemark.local_glue.readers.read_errors import unreadable
+from tidemark.local_glue.readers.read_errors import UNCHANGED, unreadable
 
 # What the reader of version 1.8 turns into a type of its own; 1.7, the default, turns nothing.
 LOGICAL_TYPES = {"1.7": frozenset[str](), "1.8": frozenset({"decimal", "date", "timestamp-millis"})}
@@ -55,6 +56,7 @@ PRIMITIVES: dict[str, DataType] = {
     "string": StringType(),
     "enum": StringType(),
 }
+_LIBRARY_OF_CODEC = re.compile(r"(\w+) codec is supported but you need to install .*'([\w.]+)'")
 BROKEN = (ValueError, EOFError, OSError, KeyError, IndexError, TypeError, StopIteration)
 
 
@@ -113,7 +115,7 @@ def _read(
     schema = without_nulls(kind)
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
     note_missing(avro, [schema])
-    return read_rows(spark, files, layout, avro, schema, partial(_records, logical, schema))
+    return read_rows(spark, files, layout, avro, schema, partial(records_of, logical, schema))
 
 
 class AvroDisagreementError(UsageError):
@@ -145,33 +147,47 @@ def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"
         with open_file(path) as opened:
             schema = fastavro.reader(opened).writer_schema
     except BROKEN as error:
-        raise unreadable(uri, "avro", _reason(error)) from error
+        raise _unreadable(uri, error) from error
     kind = spark_type(_with_logical_types(schema, logical), {})
     if not isinstance(kind, StructType):
         return StructType([StructField("value", kind)])
     return kind
 
 
-def _records(
+def records_of(
     logical: frozenset[str], schema: StructType, uri: str, path: str
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the records of one file; called in a worker of Spark."""
+    """Yield the records of one file; called in a worker of Spark.
+
+    Raises:
+        UnreadableFileError: a block cannot be decoded, ends early, or counts its records wrong.
+    """
     try:
         with open_file(path) as opened:
             blocks = fastavro.block_reader(opened)
             writer = fastavro.parse_schema(_with_logical_types(blocks.writer_schema, logical))
             convert = converter(schema)
             for block in blocks:
+                if block.num_records < 0:
+                    raise ValueError(f"a block has {block.num_records} records")
+                content: Any = block.bytes_  # type: ignore[attr-defined]
                 for _ in range(block.num_records):
                     # Iterating a block would convert every logical type.
-                    record = fastavro.schemaless_reader(block.bytes_, writer, None)  # type: ignore[attr-defined]
+                    record = fastavro.schemaless_reader(content, writer, None)
                     yield convert(record if isinstance(record, dict) else {"value": record})
+                if left := content.read():
+                    raise ValueError(f"{len(left)} bytes of a block are in no record")
     except BROKEN as error:
-        raise unreadable(uri, "avro", _reason(error)) from error
+        raise _unreadable(uri, error) from error
 
 
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+def _unreadable(uri: str, error: Exception) -> TidemarkError:
+    if codec := _LIBRARY_OF_CODEC.search(str(error)):
+        return UnsupportedError(
+            f"cannot read {uri} as avro: its codec {codec[1]} needs the Python library {codec[2]}; "
+            f"the file may be good: install that, or write it with the codec deflate: {UNCHANGED}"
+        )
+    return unreadable(uri, "avro", f"{type(error).__name__}: {error}".rstrip(": "))
 
 
 def _with_logical_types(schema: Any, logical: frozenset[str]) -> Any:

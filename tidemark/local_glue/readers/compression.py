@@ -2,16 +2,78 @@
 
 import bz2
 import gzip
+import io
 from pathlib import Path
 from typing import IO, cast
 
 # Suffixes that Hadoop has another codec for.
 OTHER_CODECS = frozenset({".deflate", ".lz4", ".lzo", ".snappy", ".zst", ".zstd", ".xz", ".lzma"})
+CHUNK = 1 << 16
+# How a stream of bzip2 ends: 48 bits, a checksum of 32 bits, and up to 7 bits that fill a byte.
+_END_OF_BZ2, _CHECKSUM_BITS, _MAGIC_BITS, _MOST_BYTES = 0x177245385090, 32, 48, 11
 
 
 def open_file(path: str) -> IO[bytes]:
-    """Open a file for reading, through what its suffix says it is compressed with."""
+    """Open a file for reading, through what its suffix says it is compressed with.
+
+    What follows the last stream of a compressed file, and is no stream, is an OSError.
+    """
     suffix = Path(path).suffix
     if suffix == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
-    return bz2.open(path, "rb") if suffix == ".bz2" else Path(path).open("rb")
+    if suffix == ".bz2":
+        return cast(IO[bytes], io.BufferedReader(Bz2Streams(path)))
+    return Path(path).open("rb")
+
+
+def ends_as_bz2(path: Path) -> bool:
+    """Return whether the last bytes of a file are the end of a stream of bzip2."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _MOST_BYTES))
+        bits = int.from_bytes(file.read(_MOST_BYTES), "big") >> _CHECKSUM_BITS
+    return any(bits >> fill & ((1 << _MAGIC_BITS) - 1) == _END_OF_BZ2 for fill in range(8))
+
+
+class Bz2Streams(io.RawIOBase):
+    """The content of all streams of a bzip2 file; `bz2.open` passes over what is no stream."""
+
+    def __init__(self, path: str) -> None:
+        """Begin at the first stream of a file."""
+        self._file = Path(path).open("rb")  # noqa: SIM115 (see `close`)
+        self._stream = bz2.BZ2Decompressor()
+        self._taken = 0
+
+    def tell(self) -> int:
+        """Return how many bytes were read."""
+        return self._taken
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override] # as io calls it
+        """Read into a buffer, and return how many bytes; 0 at the end of the last stream.
+
+        Raises:
+            OSError: the bytes are no bzip2.
+            EOFError: the file ends within a stream.
+        """
+        content = b""
+        while not content:
+            given = b""
+            if self._stream.eof:
+                given = self._stream.unused_data or self._file.read(CHUNK)
+                if not given:
+                    return 0
+                self._stream = bz2.BZ2Decompressor()
+            elif self._stream.needs_input and not (given := self._file.read(CHUNK)):
+                raise EOFError("the compressed file ends early")
+            content = self._stream.decompress(given, len(buffer))
+        buffer[: len(content)] = content
+        self._taken += len(content)
+        return len(content)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()

@@ -14,6 +14,7 @@ from tidemark.local_glue.frames.own_queries import own_query
 from tidemark.local_glue.readers.misread import csv_does_not_parse, refusing
 
 OTHER_LENGTH = "line of another length"
+OF_FILES = ("header", "multiLine", "lineSep")  # options that say nothing of one record
 
 
 def with_choices(
@@ -49,7 +50,7 @@ def _texts(schema: StructType, line: Column, options: Mapping[str, str]) -> Colu
     """Return the texts of the fields of a line, by place, and itself if it has others."""
     fields = [StructField(str(place), StringType()) for place in range(len(schema))]
     declared = StructType([*fields, StructField(OTHER_LENGTH, StringType())])
-    given = {key: value for key, value in options.items() if key not in ("header", "multiLine")}
+    given = {key: value for key, value in options.items() if key not in OF_FILES}
     given["columnNameOfCorruptRecord"] = OTHER_LENGTH
     words = ", ".join(f"{quoted(one.name)} string" for one in declared)
     return F.from_csv(line, words, given)

@@ -28,16 +28,22 @@ from tidemark.local_glue.readers.json_lines import (
     for_keys,
     lines_of_small,
     records,
-    schema_of_small,
     telling_case,
+    texts_by_spark,
     texts_of,
 )
 from tidemark.local_glue.readers.json_path import document_with, select_records
-from tidemark.local_glue.readers.json_several import separated_texts
+from tidemark.local_glue.readers.json_several import (
+    files_with_several,
+    firsts,
+    separated_texts,
+    without_mark,
+)
 from tidemark.local_glue.readers.misread import json_reason
 from tidemark.local_glue.readers.partitions import Layout
-from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
+from tidemark.local_glue.readers.read_errors import naming_the_file, refuse_odd_ends, unreadable
 from tidemark.local_glue.readers.spark_files import CORRUPT, load, reader_of, strict, with_folders
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 
 def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> DataFrame:
@@ -49,6 +55,7 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
         UnreadableFileError: a line, or with multiLine a file, is no JSON.
         UsageError: keys differ in case only, and no table says what they are.
     """
+    refuse_odd_ends(files, "json")
     path = str(json.options.get("jsonPath") or "")
     if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
         json.failed.note_absence(SOME_LACK)
@@ -104,13 +111,16 @@ def _found(
     only_names = json.names is not None
     if texts is not None:
         schema = _schema_of_texts(spark, files, texts, only_names=only_names)
-    elif _is_by_lines(files, json):
-        schema = schema_of_small(spark, files, CORRUPT, only_names=only_names)
-    elif only_names and not _is_multi_line(json):
-        schema = _keys(spark, files)
+    elif not _is_multi_line(json):
+        lines = texts_of(spark, files, layout, json)
+        schema = _schema_of_texts(spark, files, firsts(lines), only_names=only_names)
+        by_spark = texts_by_spark(spark, files, layout, json, is_whole=False)
+        schema = without_mark(schema, by_spark)
     else:
         with telling_case(spark):
             schema = data_schema(load(_reader(spark, layout, json), files, "json"), layout)
+        if not json.is_dynamic and (several := next(files_with_several(spark, files), None)):
+            note(RunWarning.SEVERAL_VALUES, several)
     if CORRUPT in schema.names:  # the inference saw a record that is no JSON; find it
         any_object = StructType([StructField("a field", StringType())])
         reader = _reader(spark, layout, json)
@@ -133,15 +143,6 @@ def _schema_of_texts(
     line = F.col(f"`{LINE}`")
     lines = texts.select(F.regexp_replace(line, EMPTY, FULL) if only_names else line)
     return _schema_of_lines(spark, files, lines, only_names=only_names)
-
-
-def _keys(spark: SparkSession, files: Sequence[str]) -> StructType:
-    """Return the schema of lines of JSON with strings for all that is no object and no array.
-
-    Spark's reader of files refuses keys that differ in case only, its reader of strings does not.
-    """
-    lines = load(spark.read, files, "text").select(F.regexp_replace("value", EMPTY, FULL))
-    return _schema_of_lines(spark, files, lines, only_names=True)
 
 
 def _schema_of_lines(

@@ -4,7 +4,6 @@ Hadoop copies its whole configuration per file: a millisecond, where a plain ope
 microseconds. Spark's own inference and its own parser then get the lines.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -22,8 +21,8 @@ from tidemark.local_glue.readers.formats import Format
 from tidemark.local_glue.readers.json_casts import casts_as_texts, with_casts
 from tidemark.local_glue.readers.misread import json_reason, refusing
 from tidemark.local_glue.readers.partitions import Layout
-from tidemark.local_glue.readers.python_files import TASKS_PER_CORE, read_rows
-from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
+from tidemark.local_glue.readers.python_files import read_rows
+from tidemark.local_glue.readers.read_errors import unreadable
 from tidemark.local_glue.readers.spark_files import load, reader_of, with_folders
 
 MANY = 200
@@ -48,30 +47,6 @@ def are_many_small(files: Sequence[str]) -> bool:
     return sum(sizes) < SMALL_BYTES * len(sizes)
 
 
-def schema_of_small(
-    spark: SparkSession, files: Sequence[str], corrupt: str, *, only_names: bool = False
-) -> StructType:
-    """Return the schema that Spark infers from the lines of JSON files.
-
-    Args:
-        spark: the session.
-        files: their URIs.
-        corrupt: the column that is in the schema if a line is no JSON.
-        only_names: whether every value that is no object and no array is taken for a string.
-
-    Raises:
-        UnreadableFileError: a file cannot be read.
-    """
-    tasks = [(file, str(folder_of(file))) for file in files]
-    slices = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
-    lines = spark.sparkContext.parallelize(tasks, slices).mapPartitions(_lines)
-    reader = spark.read.option("columnNameOfCorruptRecord", corrupt)
-    if only_names:
-        lines = lines.map(_without_empty)
-    with naming_the_file(files, "json"), telling_case(spark):
-        return for_keys(reader).json(lines).schema if only_names else reader.json(lines).schema
-
-
 @contextmanager
 def telling_case(spark: SparkSession) -> Iterator[None]:
     """Let Spark infer each spelling of a key.
@@ -91,10 +66,6 @@ def for_keys(reader: DataFrameReader) -> DataFrameReader:
     """Return a reader that infers which keys there are, from lines changed by `EMPTY`."""
     reader = reader.option("primitivesAsString", value=True)
     return reader.option("allowUnquotedFieldNames", value=True)
-
-
-def _without_empty(line: str) -> str:
-    return re.sub(EMPTY, FULL, line)
 
 
 def lines_of_small(

@@ -4,20 +4,25 @@ Spark's reader of JSON takes the first value of a line, or with multiLine of a f
 others out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
+from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.session import folder_of
 from tidemark.local_glue.frames.own_queries import own_query
 from tidemark.local_glue.readers.formats import Format
 from tidemark.local_glue.readers.json_kinds import JAVA
 from tidemark.local_glue.readers.json_lines import LINE, texts_of
+from tidemark.local_glue.readers.mixed_types import uri_of_row
 from tidemark.local_glue.readers.partitions import Layout
-from tidemark.local_glue.readers.read_errors import naming_the_file
+from tidemark.local_glue.readers.read_errors import UNCHANGED, naming_the_file
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 MOST_BYTES = 1 << 28  # of a file that is read as one text
+MARK = "tidemark: of a text with several values"  # a field that no data has
 
 
 def separated_texts(
@@ -26,11 +31,20 @@ def separated_texts(
     """Return texts of which each is one value or an array of records; one pass over the files.
 
     Returns:
-        A column `LINE` and the columns of folders; None if Spark's reader leaves nothing out, or
-        a file with records over many lines is too big for one text.
+        A column `LINE` and the columns of folders; None if Spark's reader leaves nothing out.
+
+    Raises:
+        UnsupportedError: a file has several values over many lines, and is too big for one text.
     """
     is_whole = json.is_on("multiLine", "multiline")
     if is_whole and any(folder_of(file).stat().st_size > MOST_BYTES for file in files):
+        if file := next(files_with_several(spark, files), None):
+            raise UnsupportedError(
+                f"cannot read {file} as json: it has several JSON values, and a file of more "
+                f"than {MOST_BYTES >> 20} MiB among those read with multiLine, which are read as "
+                "one value each then: leave multiLine out if each value is on a line of its own, "
+                f"or split the big files: {UNCHANGED}"
+            )
         return None
     texts, line = texts_of(spark, files, layout, json, is_whole=is_whole), F.col(f"`{LINE}`")
     several = texts.filter(F.reflect(F.lit(JAVA), F.lit("isOne"), line) == "false")
@@ -38,3 +52,34 @@ def separated_texts(
         if several.select(F.lit(1)).limit(1).collect() == []:
             return None
     return texts.withColumn(LINE, F.reflect(F.lit(JAVA), F.lit("separated"), line))
+
+
+def files_with_several(spark: SparkSession, files: Sequence[str]) -> Iterator[str]:
+    """Yield the files that have more than one JSON value, each looked at as a whole."""
+    kinds = getattr(spark._jvm.dev.tidemark.json, "JsonKinds")  # type: ignore[union-attr] # noqa: B009
+    for file in files:
+        with naming_the_file([file], "json"):
+            if not kinds.isOneFile(str(folder_of(file))):
+                yield file
+
+
+def firsts(texts: DataFrame) -> DataFrame:
+    """Return texts as Spark's reader sees them, with a field `MARK` where it leaves values out."""
+    line = F.col(f"`{LINE}`")
+    return texts.withColumn(LINE, F.reflect(F.lit(JAVA), F.lit("first"), line, F.lit(MARK)))
+
+
+def without_mark(schema: StructType, texts: DataFrame) -> StructType:
+    """Return a schema of `firsts` without `MARK`; where it has it, warn of the values left out.
+
+    Args:
+        schema: as Spark inferred it.
+        texts: a column `LINE` by Spark's reader of files.
+    """
+    if MARK not in schema.names:
+        return schema
+    several = F.reflect(F.lit(JAVA), F.lit("isOne"), F.col(f"`{LINE}`")) == "false"
+    with own_query(texts.sparkSession):
+        found = texts.filter(several).select(uri_of_row()).first()
+    note(RunWarning.SEVERAL_VALUES, found[0] if found else "a file")
+    return StructType([one for one in schema if one.name != MARK])

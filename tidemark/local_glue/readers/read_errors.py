@@ -1,7 +1,7 @@
 """Errors of reading files: which file, what is wrong with it, and what to do."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,11 +11,12 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType, _parse_d
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.local_glue.bookmarks.session import folder_of
-from tidemark.local_glue.readers.compression import open_file
+from tidemark.local_glue.readers.compression import ends_as_bz2, open_file
 
 UNCHANGED = "the bookmark is unchanged"
 REMEDY = f"repair or delete it, or name it in exclusions, and run again: {UNCHANGED}"
 MAGIC = {"parquet": b"PAR1", "orc": b"ORC", "avro": b"Obj\x01"}  # how a file begins
+MOST_NAMED = 3  # files
 COMPRESSED, CHUNK = (".gz", ".bz2"), 1 << 20
 # Of Python readers, and of raise_error, within the texts of Spark.
 _OWN_TEXT = re.compile(
@@ -40,9 +41,26 @@ class DisagreementError(UnsupportedError):
     """Two files have one column with types that have no common one."""
 
 
+def some_of(files: Sequence[str]) -> str:
+    """Return the first of some files, and how many more there are."""
+    more = f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else ""
+    return ", ".join(files[:MOST_NAMED]) + more
+
+
 def unreadable(file: str, format_name: str, reason: object) -> UnreadableFileError:
     """Return the error for one file."""
     return UnreadableFileError(f"cannot read {file} as {format_name}: {reason}; {REMEDY}")
+
+
+def refuse_odd_ends(files: Iterable[str], format_name: str) -> None:
+    """Refuse a bzip2 file that does not end as one: Hadoop passes over what is no block of it.
+
+    Raises:
+        UnreadableFileError: a file ends otherwise.
+    """
+    for file in files:
+        if file.endswith(".bz2") and not ends_as_bz2(folder_of(file)):
+            raise unreadable(file, format_name, "its last bytes are not the end of a bzip2 stream")
 
 
 _OWN_ERRORS: dict[str, type[TidemarkError]] = {

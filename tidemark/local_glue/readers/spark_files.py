@@ -14,7 +14,7 @@ from tidemark.local_glue.frames.joins import union as union_of_types
 from tidemark.local_glue.readers.conformed import conformed_rows, data_schema, note_missing
 from tidemark.local_glue.readers.csv_casts import casts_as_texts, with_casts
 from tidemark.local_glue.readers.csv_choices import with_choices
-from tidemark.local_glue.readers.csv_heads import column_names
+from tidemark.local_glue.readers.csv_heads import column_names, looks_at
 from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.misread import csv_reason, refusing
 from tidemark.local_glue.readers.partitions import Layout
@@ -30,32 +30,51 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
     Without a header the columns are col0, col1 and so on.
 
     Raises:
-        UnreadableFileError: a file is not text. A line with more or fewer fields than the first is
-            found when an action reads it.
+        UnreadableFileError: a file is not text, or ends within quotes. A line with more or fewer
+            fields than the first is found when an action reads it.
     """
     if csv.is_on("withHeader") and csv.is_on("skipFirst"):
         raise UnsupportedError("format_options withHeader and skipFirst together are not supported")
-    options = csv_options(csv)
-    reader = reader_of(spark, layout).options(**options)
-
-    def read(group: Sequence[str], schema: StructType) -> DataFrame:
-        columns = with_folders(casts_as_texts(schema), layout, csv)
-        frame = with_casts(_and_bad(reader, group, columns), schema, CORRUPT, options)
-        if csv.is_dynamic:
-            return with_choices(frame, schema, CORRUPT, options)
-        return _without_bad(frame, schema, lambda line: csv_reason(schema, line, options))
-
-    if csv.schema is not None:
-        return read(files, csv.schema)
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for file in files:
-        if names := column_names(file, csv, partial(_first_lines, spark)):
-            groups.setdefault(names, []).append(file)
+    looks = looks_at(files, csv, partial(_first_lines, spark))
+    groups: dict[tuple[StructType, str], list[str]] = {}
+    for file, look in looks.items():
+        names = [StructField(name, StringType()) for name in column_names(look, csv)]
+        if look.first:
+            key = csv.schema or StructType(names), look.record_end
+            groups.setdefault(key, []).append(file)
     frames = [
-        read(group, StructType([StructField(name, StringType()) for name in names]))
-        for names, group in groups.items()
+        _read_lines(reader_of(spark, layout), group, layout, csv, schema, record_end)
+        for (schema, record_end), group in groups.items()
     ]
-    return union(frames) if frames else empty_frame(spark)
+    return union(frames) if frames else empty_frame(spark, csv.schema)
+
+
+def _read_lines(
+    reader: DataFrameReader,
+    files: Sequence[str],
+    layout: Layout,
+    csv: Format,
+    schema: StructType,
+    record_end: str,
+) -> DataFrame:
+    """Return the records of CSV files of one schema.
+
+    Args:
+        reader: without options.
+        files: their URIs.
+        layout: their folders.
+        csv: the format.
+        schema: of the records.
+        record_end: see `Look`.
+    """
+    whole = {"multiLine": "true", "lineSep": record_end} if record_end else {}
+    options = {**csv_options(csv), **whole}
+    columns = with_folders(casts_as_texts(schema), layout, csv)
+    bad = _and_bad(reader.options(**options), files, columns)
+    frame = with_casts(bad, schema, CORRUPT, options)
+    if csv.is_dynamic:
+        return with_choices(frame, schema, CORRUPT, options)
+    return _without_bad(frame, schema, lambda line: csv_reason(schema, line, options))
 
 
 def _first_lines(spark: SparkSession, file: str) -> str:

@@ -7,10 +7,9 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from lxml import etree
@@ -34,7 +33,6 @@ from pyspark.sql.types import (
 )
 
 from tidemark.local_glue.bookmarks.session import folder_of
-from tidemark.local_glue.readers.compression import open_file
 from tidemark.local_glue.readers.conformed import note_missing
 from tidemark.local_glue.readers.declared_columns import in_files
 from tidemark.local_glue.readers.formats import Format
@@ -42,9 +40,11 @@ from tidemark.local_glue.readers.glue_schema import merged, without_nulls
 from tidemark.local_glue.readers.mixed_types import mixed
 from tidemark.local_glue.readers.partitions import Layout
 from tidemark.local_glue.readers.python_files import TASKS_PER_CORE, read_rows
-from tidemark.local_glue.readers.read_errors import naming_the_file, unreadable
+from tidemark.local_glue.readers.read_errors import naming_the_file, some_of, unreadable
+from tidemark.local_glue.readers.xml_records import XmlOptions, has_tag, records, xml_options
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
+SHOWN = 100  # characters of a text
 _LONG = re.compile(r"[+-]?\d{1,18}")
 _DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _ATOMIC: list[tuple[type[DataType], Callable[[str], Any]]] = [
@@ -59,32 +59,6 @@ _ATOMIC: list[tuple[type[DataType], Callable[[str], Any]]] = [
 BROKEN = (etree.XMLSyntaxError, OSError, EOFError, ValueError, KeyError, InvalidOperation)
 
 
-@dataclass(frozen=True)
-class XmlOptions:
-    """How elements become values; the names are AWS's, see `xml_options`."""
-
-    row_tag: str
-    encoding: str | None = None
-    attribute_prefix: str = "_"
-    value_tag: str = "_VALUE"
-    has_attributes: bool = True
-    keeps_blanks: bool = True
-    strips: bool = False
-
-
-def xml_options(xml: Format) -> XmlOptions:
-    """Return the format options of a source, with AWS's defaults."""
-    return XmlOptions(
-        row_tag=str(xml.options["rowTag"]),
-        encoding=xml.options.get("encoding"),
-        attribute_prefix=str(xml.options.get("attributePrefix", "_")),
-        value_tag=str(xml.options.get("valueTag", "_VALUE")),
-        has_attributes=not xml.is_on("excludeAttribute", "excludeAttributes"),
-        keeps_blanks=not xml.is_on("treatEmptyValuesAsNulls"),
-        strips=xml.is_on("ignoreSurroundingSpaces"),
-    )
-
-
 def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: Format) -> DataFrame:
     """Return the records of XML files; their schema is inferred from all of them unless given.
 
@@ -93,18 +67,18 @@ def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: For
     Raises:
         UnreadableFileError: a file is no XML or ends early.
     """
-    options = xml_options(xml)
+    options, is_given = xml_options(xml), xml.schema is not None and xml.names is None
+    tasks = [(file, str(folder_of(file))) for file in files]
+    slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+    look = partial(_tag_in_file if is_given else _seen_in_file, options)
+    with naming_the_file(files, "xml"):
+        each = spark.sparkContext.parallelize(tasks, slices).map(look).collect()
+    _warn(options.row_tag, files, each)
     schema: DataType | None = xml.schema
-    if schema is None or xml.names is not None:
-        tasks = [(file, str(folder_of(file))) for file in files]
-        slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
-        types = spark.sparkContext.parallelize(tasks, slices).map(partial(_type_of_file, options))
-        with naming_the_file(files, "xml"):
-            found = types.fold(NullType(), partial(_merged, options.value_tag))
-        if isinstance(found, NullType):
-            note(RunWarning.ROW_TAG, options.row_tag)
-            found = StructType([])
-        schema = without_nulls(found)
+    if not is_given:
+        merge = partial(_merged, options.value_tag)
+        found: DataType = reduce(merge, [kind for kind, _ in each])
+        schema = StructType([]) if _is_null(found) else without_nulls(found)
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of records)
     if xml.schema is not None and xml.names is not None:
         note_missing(xml, [schema])
@@ -127,83 +101,47 @@ def _rows(
         raise unreadable(uri, "xml", error) from error
 
 
-def _type_of_file(options: XmlOptions, task: tuple[str, str]) -> DataType:
-    """Return the type of all records of one file, null without any; called in a worker."""
+def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType, str]:
+    """Return the type of all records of one file, null without any, and some text between them.
+
+    Called in a worker of Spark.
+    """
     uri, path = task
     kind: DataType = NullType()
+    beside: list[str] = []
     try:
-        for record in records(path, options):
+        for record in records(path, options, beside):
             kind = _merged(options.value_tag, kind, inferred(record, options.value_tag))
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
-    return kind
+    return kind, beside[0][:SHOWN] if beside else ""
 
 
-def records(path: str, options: XmlOptions) -> Iterator[dict[str, Any]]:
-    """Yield the row elements of a file as dictionaries of text, dictionaries and lists.
+def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType, str]:
+    """Return what `_seen_in_file` does, as far as a search for the row tag tells it."""
+    uri, path = task
+    try:
+        return (StructType([]) if has_tag(path, options) else NullType()), ""
+    except BROKEN as error:
+        raise unreadable(uri, "xml", error) from error
 
-    Raises:
-        XMLSyntaxError: the file is no XML or ends early.
-    """
-    depth = 0
-    with open_file(path) as opened:
-        events = etree.iterparse(
-            opened,
-            events=("start", "end"),
-            encoding=options.encoding,
-            resolve_entities=False,
-            huge_tree=True,
+
+def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[DataType, str]]) -> None:
+    """Name what is in no row: files without the row tag, and text between rows."""
+    without = [file for file, (kind, _) in zip(files, seen, strict=True) if _is_null(kind)]
+    if without:
+        where = (
+            "no file has an" if len(without) == len(files) else f"there is in {some_of(without)} no"
         )
-        for event, element in events:
-            if _name(element) != options.row_tag:
-                continue
-            depth += 1 if event == "start" else -1
-            if event == "end" and depth == 0:
-                value = _value(element, options)
-                yield value if isinstance(value, dict) else _only(options.value_tag, value)
-                element.clear()
+        note(RunWarning.ROW_TAG, f"{where} element {row_tag}")
+    beside = [(file, text) for file, (_, text) in zip(files, seen, strict=True) if text]
+    if beside:
+        file, text = beside[0]
+        note(RunWarning.TEXT_BETWEEN_ROWS, f"{text!r} in {file}")
 
 
-def _only(name: str, value: str | None) -> dict[str, Any]:
-    return {} if value is None else {name: value}
-
-
-def _value(element: Any, options: XmlOptions) -> Any:
-    """Return an element as a dictionary, or as its text if it has nothing else."""
-    fields: dict[str, Any] = {}
-    if options.has_attributes:
-        for name, value in element.attrib.items():
-            fields[options.attribute_prefix + etree.QName(name).localname] = value
-    for child in element:
-        if isinstance(child.tag, str):  # no comment
-            _add(fields, _name(child), _value(child, options))
-    text = _text(element, options, has_fields=bool(fields))
-    if not fields:
-        return text
-    return fields if text is None else {**fields, options.value_tag: text}
-
-
-def _add(fields: dict[str, Any], name: str, value: Any) -> None:
-    if name not in fields:
-        fields[name] = value
-    elif isinstance(fields[name], list):
-        fields[name].append(value)
-    else:
-        fields[name] = [fields[name], value]
-
-
-def _text(element: Any, options: XmlOptions, *, has_fields: bool) -> str | None:
-    text = "".join([element.text or "", *[child.tail or "" for child in element]])
-    is_blank = not text.strip()
-    if not text or (is_blank and (has_fields or not options.keeps_blanks)):
-        return None
-    return text.strip() if options.strips else text
-
-
-def _name(element: Any) -> str:
-    """Return the name of an element as it is written, with its prefix."""
-    local = etree.QName(element).localname
-    return f"{element.prefix}:{local}" if element.prefix else local
+def _is_null(kind: DataType) -> bool:
+    return isinstance(kind, NullType)
 
 
 def inferred(value: Any, value_tag: str) -> DataType:

@@ -6,6 +6,7 @@ from pathlib import Path
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.local_glue.bookmarks.session import ENABLE, BookmarkSession
 from tidemark.local_glue.runs.finally_commits import commits_in_finally
+from tidemark.local_glue.runs.losing_settings import settings_in, settings_of_session
 from tidemark.local_glue.runs.run_warnings import RunWarning, note, read_warnings
 from tidemark.local_glue.store.database import JobRun, Store
 
@@ -26,6 +27,10 @@ def note_at_end(
     if "finally" in source:
         for line in commits_in_finally(source):
             note(RunWarning.COMMIT_IN_FINALLY, f"{name}, line {line}")
+    if losing := settings_in(source) | settings_of_session():
+        note(
+            RunWarning.LOST_LINES, " and ".join(f"spark.sql.files.{one}" for one in sorted(losing))
+        )
     if option != ENABLE:
         return
     if session is None:

@@ -80,6 +80,19 @@ class RunWarning(Enum):
         "S3 would have given them the time of their arrival: `touch` them in the folder `lake` of "
         "the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
     )
+    HIDDEN_FILES = (
+        "{} left out for the name, as on AWS, where readers hide what begins with _ or . and the "
+        "markers NAME_$folder$: rename what has data"
+    )
+    LOST_LINES = (
+        "{} let Spark pass over what it cannot read: rows of files that are damaged or gone are "
+        "missing without an error; leave the setting out, and name such files in exclusions"
+    )
+    SEVERAL_VALUES = (
+        "{} has several JSON values where Spark reads one, the first of a line, or of a file with "
+        "multiLine: the others are in no row, as on AWS; read it with create_dynamic_frame, which "
+        "takes all of them, or write a line feed between them"
+    )
     BAND_FULL = (
         "{} were left to the next run: maxFilesInBand is reached, and what cannot be remembered "
         "cannot be told from what is new"
@@ -129,8 +142,12 @@ class RunWarning(Enum):
         "wins, and the values of the others are in no column; give each a target of its own"
     )
     ROW_TAG = (
-        "no file has an element {}, the rowTag: there is no row, as on AWS; compare its spelling, "
-        "its case, and the prefix of its namespace"
+        "{}, the rowTag: there is no row in it, as on AWS; compare its spelling, its case, and the "
+        "prefix of its namespace"
+    )
+    TEXT_BETWEEN_ROWS = (
+        "text between the elements with the rowTag is in no row, as on AWS: {}; take the element "
+        "around them for the rowTag to read it"
     )
     OPTION_IGNORED = (
         "{}: Glue does not know it here and goes on as if it were not given; compare its spelling"

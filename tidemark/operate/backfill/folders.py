@@ -12,7 +12,8 @@ from tidemark.operate.backfill.ranges import Range
 _PARTITION = re.compile(r"(?P<name>[^/=]+)=(?P<value>[^/=]*)/")
 _DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[T -]\d\d(?:[:-]?\d\d)*Z?)?")
 _PLAIN = re.compile(r"(?:^|/)(\d{4})/(\d\d)/(\d\d)/")
-_HIDDEN = re.compile(r"(?:^|/)[_.][^/=]*(?:/|$)")  # what Spark does not read: _SUCCESS, .crc
+# What Spark does not read: _SUCCESS, .crc, markers of folders.
+_HIDDEN = re.compile(r"(?:^|/)[_.][^/=]*(?:/|$)|_\$folder\$$")
 _IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 Late: TypeAlias = Callable[[str, int], int | None]
 _YEAR, _MONTH, _DAY_OF_MONTH = ("year", "yyyy"), ("month", "mm"), ("day", "dd")

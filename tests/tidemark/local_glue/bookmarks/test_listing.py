@@ -186,3 +186,51 @@ def test_link_that_the_check_refuses_stops_the_listing(tmp_path):
 
     with pytest.raises(UsageError, match="s3://b/in/link"):
         list_files(tmp_path, "s3://b/in/", Filters(recurse=True, check_link=refuse))
+
+
+HIDDEN = ["_b.csv", "_c.json.gz", "day=1_$folder$", "_year=2024/_d.parquet", "deep/_e.tsv"]
+MARKERS = [
+    *("_SUCCESS", "_metadata", "_committed_7", ".part-0.csv.crc", "._a.csv", ".part-1.csv"),
+    *("_temporary/0/part-0.csv", ".staging/a.csv", "_delta_log/0.json", "up.csv._COPYING_"),
+]
+
+
+@pytest.mark.rule(
+    "Files of S3", source="INFER", choice="a warning names those with data by their suffix"
+)
+def test_hidden_files_with_data_are_named(tmp_path):
+    for name in (*HIDDEN, *MARKERS):
+        put(tmp_path / name)
+    put(tmp_path / "_empty.csv", b"")
+    put(tmp_path / "in_$folder$", b"")
+
+    listing = list_files(tmp_path, "s3://b/in/", Filters(recurse=True))
+
+    assert listing.files == []
+    assert sorted(listing.hidden) == sorted(f"s3://b/in/{name}" for name in HIDDEN)
+
+
+def test_hidden_files_are_named_by_the_run_that_would_read_them(tmp_path):
+    put(tmp_path / "_old.csv", modified_ms=1000)
+    put(tmp_path / "_new.csv", modified_ms=1001)
+
+    listing = list_files(tmp_path, "s3://b/in/", Filters(newer_than_ms=1000))
+
+    assert listing.hidden == ["s3://b/in/_new.csv"]
+
+
+def test_a_hidden_file_that_is_excluded_is_not_named(tmp_path):
+    put(tmp_path / "_a.csv")
+
+    listing = list_files(tmp_path, "s3://b/in/", Filters(is_excluded=lambda name: name == "_a.csv"))
+
+    assert listing.hidden == []
+
+
+@pytest.mark.parametrize("name", ["_a.csv", ".a", "_SUCCESS", "in_$folder$"])
+def test_a_path_that_is_a_hidden_file_is_left_out_and_named(tmp_path, name):
+    put(tmp_path / name)
+
+    listing = list_files(tmp_path / name, f"s3://b/{name}", Filters())
+
+    assert (listing.files, listing.hidden) == ([], [f"s3://b/{name}"])

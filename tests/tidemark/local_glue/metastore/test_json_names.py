@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 
+import pytest
+
 from tidemark.local_glue.metastore.json_names import (
+    file_with_several,
     misread_columns,
     other_spellings,
     spelled,
@@ -72,3 +75,19 @@ def test_names_of_the_first_and_the_last_file_are_spelled_in_several_ways(tmp_pa
 
     assert sorted(other_spellings(tmp_path)) == ["A and a", "Id and id"]
     assert other_spellings(tmp_path / "day=2") == []
+
+
+@pytest.mark.parametrize("line", ['{"a":1}{"a":2}', '{"a":"}{"} {"a":2}', '{"a":1} x', "[1][2]"])
+def test_a_line_of_several_values_in_the_first_or_the_last_file_is_seen(tmp_path, line):
+    (tmp_path / "a.json").write_text('{"a":1}\n')
+    (tmp_path / "b.json").write_text(f'{{"a":0}}\n{line}\n{{"cut')
+
+    assert file_with_several(tmp_path) == tmp_path / "b.json"
+
+
+@pytest.mark.parametrize("line", ['{"a":"}{"}', '[{"a":1}, {"a":2}] ', "x", "", '{"a":1'])
+def test_lines_of_one_value_are_not_said_to_have_several(tmp_path, line):
+    (tmp_path / "a.json").write_text(f"{line}\n")
+
+    assert file_with_several(tmp_path) is None
+    assert file_with_several(tmp_path / "not there") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 import re
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 pytestmark = pytest.mark.spark
 
@@ -189,3 +192,109 @@ def account_for(glue_context, s3, texts, by_lines):
     rows = [row[0] for row in frame.toDF().select("id").collect()]
     assert Counter(rows) == Counter(one for ids, _ in wanted for one in ids)
     assert Counter(inputs) == Counter(one for _, bad in wanted for one in bad)
+
+
+@pytest.fixture
+def warned(tmp_path, monkeypatch):
+    """Return a reader of the warnings of this run."""
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    return lambda: read_warnings(tmp_path)
+
+
+@pytest.mark.rule(
+    "Bad input", source="INFER", choice="Spark's first value, as its reader reads; a warning"
+)
+@pytest.mark.parametrize("many", [1, 200])
+@pytest.mark.parametrize(
+    ("text", "multi_line", "ids"),
+    [
+        ('{"id":1}\n{"id":2} {"late":3}\n[{"id":4}][{"id":5}]\n', False, [1, 2, 4]),
+        ('{"id":1}\n{"id":2} x\n', False, [1, 2]),
+        ('{"id":1}\n{}{"id":2}\n', False, [None, 1]),
+        ('{"id":1}\n{"id":2}\n', True, [1]),
+    ],
+)
+def test_a_data_frame_names_a_file_of_which_values_are_in_no_row(
+    glue_context, s3, warned, monkeypatch, many, text, multi_line, ids
+):
+    monkeypatch.setattr(MANY, many)
+    s3.put("a.json", '{"id":0}\n')
+    s3.put("b c.json", text)
+
+    frame = glue_context.create_data_frame.from_options(
+        "s3", {"paths": [s3.uri]}, "json", {"multiLine": multi_line}
+    )
+
+    assert frame.columns == ["id"]
+    assert sorted([row[0] for row in frame.collect()], key=str) == sorted([0, *ids], key=str)
+    (warning,) = warned()
+    assert warning.startswith(f"{s3.uri}b c.json has several JSON values")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id":1}\n',
+        '[{"id":1},{"id":2}] \n',
+        '{"id":"}{"}\n',
+        "{'id':1}\n",
+        "",
+        ' \n{"id":1}',
+        "{}",
+    ],
+)
+@pytest.mark.parametrize("multi_line", [False, True])
+def test_a_data_frame_of_one_value_a_line_is_no_warning(glue_context, s3, warned, text, multi_line):
+    s3.put("a.json", text)
+
+    glue_context.create_data_frame.from_options(
+        "s3", {"paths": [s3.uri]}, "json", {"multiLine": multi_line}
+    ).collect()
+
+    assert warned() == []
+
+
+def test_a_table_read_as_a_data_frame_names_such_a_file(glue_context, define, s3, warned):
+    define(COLUMNS)
+    s3.put("a.json", '{"id":1}{"id":2}\n')
+
+    frame = glue_context.create_data_frame.from_catalog("lake", s3.folder.name)
+
+    assert ids_of(frame) == [1]
+    assert any(one.startswith(f"{s3.uri}a.json has several JSON values") for one in warned())
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="above 256 MiB an error that names the file")
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+@pytest.mark.parametrize("options", [{}, {"withSchema": json.dumps(SCHEMA)}])
+def test_several_values_in_a_file_too_big_for_one_text_are_refused(
+    from_options, s3, monkeypatch, name, options
+):
+    for module in ("json_several", "json_dynamic"):
+        monkeypatch.setattr(f"tidemark.local_glue.readers.{module}.MOST_BYTES", 10)
+    text = b'{"id":1}\n{"id":2}\n'
+    s3.put(name, "").write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+
+    with pytest.raises(Exception, match=rf"{name} as json: it has several .*leave multiLine out"):
+        from_options(multiLine=True, **options)
+
+    s3.put(name, "").write_bytes(gzip.compress(text[:9]) if name.endswith("gz") else text[:9])
+    assert ids_of(from_options(multiLine=True, **options)) == [1]
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="an error that names the file")
+@pytest.mark.parametrize("many", [1, 200])
+@pytest.mark.parametrize("tail", [b"garbage", b"BZh9", b"\0\0"])
+def test_what_follows_the_last_stream_of_bzip2_is_named(from_options, s3, monkeypatch, many, tail):
+    monkeypatch.setattr(MANY, many)
+    s3.put("bad.json.bz2", "").write_bytes(bz2.compress(b'{"id":1}\n') + tail)
+
+    with pytest.raises(Exception, match=r"bad\.json\.bz2 as json: its last bytes are not the end"):
+        from_options()
+
+
+def test_all_streams_of_a_bzip2_file_are_read(from_options, s3):
+    raw = [b'{"id":%d}\n' % one * one for one in range(1, 30)]
+    s3.put("a.json.bz2", "").write_bytes(b"".join(map(bz2.compress, raw)))
+
+    assert len(ids_of(from_options())) == sum(range(1, 30))

@@ -150,3 +150,41 @@ def test_outside_of_a_job_run_nothing_is_noted(tmp_path, monkeypatch):
     note(RunWarning.CTX_MISSING, "s3://landing/")
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.rule("Warnings", source="SPARK", choice="a warning, as lines may be lost")
+@pytest.mark.parametrize(
+    "line",
+    [
+        'spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")',
+        "spark.conf.set('spark.sql.files.ignoreMissingFiles', True)",
+        'conf = {"spark.sql.files.ignoreCorruptFiles": "TRUE"}',
+        'spark.sql("SET spark.sql.files.ignoreCorruptFiles = true")',
+        'frame = spark.read.option("ignoreCorruptFiles", "true").parquet(path)',
+        "frame = spark.read.options(ignoreMissingFiles=True).parquet(path)",
+    ],
+)
+def test_settings_that_let_spark_lose_lines_are_warned_of(script, line):
+    script.write_text(f"{line}\n", encoding="utf-8")
+
+    note_at_end(script, "job-bookmark-disable", None)
+
+    (warning,) = read_warnings(script.parent)
+    name = "ignoreCorruptFiles" if "Corrupt" in line else "ignoreMissingFiles"
+    assert warning.startswith(f"spark.sql.files.{name} let Spark pass over")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'spark.conf.set("spark.sql.files.ignoreCorruptFiles", "false")',
+        '# spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")',
+        'print("ignoreCorruptFiles")',
+    ],
+)
+def test_settings_that_are_off_are_not_warned_of(script, line):
+    script.write_text(f"{line}\n", encoding="utf-8")
+
+    note_at_end(script, "job-bookmark-disable", None)
+
+    assert read_warnings(script.parent) == []

@@ -275,3 +275,26 @@ def _called(hadoop: Hadoop, call: str, uri: str) -> str:
 
 def _read(stream: Any) -> Iterator[int]:
     return iter(stream.read, -1)
+
+
+@pytest.mark.rule(
+    "Files of S3",
+    source="S3A",
+    choice="whatever they hold; a DynamicFrame's run warns of one with data",
+)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_spark_lists_no_marker_of_a_folder(spark, hadoop, s3, scheme):
+    spark.sql("SELECT 1 AS id").write.parquet(f"{s3.uri}_year=2024")
+    for name in ("_year=2024_$folder$", "_year=2024/hour=1_$folder$"):
+        s3.put(name, "")
+    s3.put("in_$folder$", "data")
+    uri = s3.uri.replace("s3", scheme, 1)
+
+    found = spark.read.parquet(uri)
+
+    assert found.collect() == [(1, 2024)]
+    listed = hadoop.system(uri).listStatus(hadoop.path(uri))
+    assert [one.getPath().getName() for one in listed] == ["_year=2024"]
+    assert spark.read.table(f"parquet.`{uri}`").collect() == [(1, 2024)]
+    assert hadoop.system(uri).exists(hadoop.path(f"{uri}in_$folder$"))
+    assert (s3.folder / "in_$folder$").read_text() == "data"

@@ -5,6 +5,8 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -27,6 +29,8 @@ import org.apache.hadoop.util.Progressable;
  */
 public class LakeFileSystem extends FileSystem {
     public static final String LAKE = "tidemark.lake";
+    /** How the empty objects end that EMR and Hadoop put beside folders: S3A and EMRFS list none. */
+    private static final String MARKER = "_$folder$";
 
     private final RawLocalFileSystem local = new RawLocalFileSystem();
     private URI uri;
@@ -115,13 +119,15 @@ public class LakeFileSystem extends FileSystem {
         if (names == null) {
             throw new IOException("cannot list " + qualified + ": " + folder + " is not readable");
         }
-        FileStatus[] found = new FileStatus[names.length];
+        List found = new ArrayList();
         for (int i = 0; i < names.length; i++) {
-            // The constructor of three parts, because a name may hold a colon.
-            Path below = new Path(qualified, new Path(null, null, names[i]));
-            found[i] = status(new File(folder, names[i]), below);
+            if (!names[i].endsWith(MARKER)) {
+                // The constructor of three parts, because a name may hold a colon.
+                Path below = new Path(qualified, new Path(null, null, names[i]));
+                found.add(status(new File(folder, names[i]), below));
+            }
         }
-        return found;
+        return (FileStatus[]) found.toArray(new FileStatus[0]);
     }
 
     public FSDataInputStream open(Path path, int bufferSize) throws IOException {

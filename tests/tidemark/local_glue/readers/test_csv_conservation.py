@@ -1,0 +1,212 @@
+"""What a CSV file holds is a row, or an error names it: held against Python's own reader."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.spark
+
+# Without shrinking: each example is a run of Spark.
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
+HEADER = {"withHeader": True}
+
+
+@pytest.fixture
+def rows_of(glue_context, s3):
+    """Return a reader of all files below the prefix."""
+
+    def rows_of(**options):
+        frame = glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": [s3.uri]}, "csv", options
+        )
+        return [tuple(row) for row in frame.toDF().collect()]
+
+    return rows_of
+
+
+def put(s3, name, content):
+    s3.put(name, "").write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+@pytest.mark.rule(
+    "Bad input", source="INFER", choice="rows, where the separator is white space too"
+)
+@pytest.mark.parametrize("multi_line", [False, True])
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_records_of_white_space_are_rows(rows_of, s3, separator, multi_line):
+    lines = ["a.b", "1.2", ".", "3.", ".4", "", "."]
+    put(s3, "a.csv", "\r\n".join(lines).replace(".", separator))
+
+    rows = rows_of(separator=separator, multiLine=multi_line, **HEADER)
+
+    assert rows == [("1", "2"), (None, None), ("3", None), (None, "4"), (None, None)]
+
+
+def test_a_first_record_of_white_space_is_a_row(rows_of, s3):
+    put(s3, "a.csv", "\t\n1\t2\n")
+
+    assert rows_of(separator="\t") == [(None, None), ("1", "2")]
+
+
+@pytest.mark.parametrize("blank", ["\n" * 60_000, "   \n", "\r\n\r\n", " \t\r"])
+@pytest.mark.parametrize("header", [False, True])
+def test_blank_lines_before_the_first_record_hide_nothing(rows_of, s3, blank, header):
+    put(s3, "a.csv", f"{blank}a,b\n1,2\n")
+
+    rows = rows_of(withHeader=header)
+
+    assert rows == ([] if header else [("a", "b")]) + [("1", "2")]
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="each file is looked at as a whole")
+@pytest.mark.parametrize("name", ["bad.csv", "bad.csv.gz", "bad.csv.bz2"])
+def test_csv_that_is_not_utf_8_anywhere_is_named_with_the_place(rows_of, s3, name):
+    text = b"a,b\n" + b"x,y\n" * 600_000 + "é,1\n".encode("latin-1")
+    packed = {"gz": lambda text: gzip.compress(text, 1), "bz2": bz2.compress}
+    put(s3, name, packed.get(name.rpartition(".")[2], bytes)(text))
+
+    with pytest.raises(
+        Exception, match=rf"{name} as csv: it is not UTF-8.*0xe9, the first one after 2,"
+    ):
+        rows_of(**HEADER)
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="an error; Spark makes one value of the rest")
+@pytest.mark.parametrize("end", ["", "\n", '""', '""\n', ",\n3,4\n"])
+def test_a_quote_that_nothing_closes_is_named_with_its_record(rows_of, s3, end):
+    put(s3, "bad.csv", f'a,b\n1,2\n2,"x{end}')
+
+    with pytest.raises(Exception, match=r"bad\.csv as csv: the record that begins with '2,x"):
+        rows_of(multiLine=True, **HEADER)
+
+
+@pytest.mark.parametrize("text", ['1,"x"y\n', '1,x"y\n', '1,"x""y"\n', '1,"x\n\ny"', '"",""\n'])
+def test_quotes_that_are_closed_are_no_error(rows_of, s3, text):
+    put(s3, "a.csv", text)
+
+    assert len(rows_of(multiLine=True)) == 1
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="the record's own; Spark takes the first one")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("within", ["\n", "\r\n", "\r"])
+def test_a_line_feed_within_quotes_is_no_end_of_records(rows_of, s3, end, within):
+    put(s3, "a.csv", f'"a{within}b",1{end}2,3{end}')
+
+    assert rows_of(multiLine=True) == [(f"a{within}b", "1"), ("2", "3")]
+
+
+@pytest.mark.parametrize("text", ["1\r\n2\n3\n", "1\n2\r\n", "1\r2\n", '"1\r"\r\n2\n'])
+def test_records_that_end_in_two_ways_are_refused_where_spark_would_join_them(rows_of, s3, text):
+    put(s3, "bad.csv", text)
+
+    with pytest.raises(Exception, match=r"bad\.csv as csv: its records end with '\\"):
+        rows_of(multiLine=True)
+
+
+def test_a_field_longer_than_python_s_limit_is_read(rows_of, s3):
+    put(s3, "a.csv", f'1,"{"x" * 300_000}"\n')
+    before = csv.field_size_limit()
+
+    assert rows_of(multiLine=True) == [("1", "x" * 300_000)]
+    assert csv.field_size_limit() == before
+
+
+FIELDS = st.sampled_from(
+    [
+        "",
+        " ",
+        "  x ",
+        "1",
+        "007",
+        "é",
+        "\u2028x",
+        "a b",
+        'say "hi"',
+        "#5",
+        "\\",
+        "'",
+        "a\\,b",
+        "NaN",
+    ]
+)
+IN_QUOTES = st.sampled_from(["two\nlines", "\n", "x,y", "x\ty", '"'])
+SEPARATORS = st.sampled_from([",", ";", "|", "\t"])
+ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+
+
+@st.composite
+def files(draw, separator: str, multi_line: bool, width: int):
+    """Return the bytes of a file, its name, and the records of it by Python's reader."""
+    end = draw(ENDS)
+    fields = FIELDS | IN_QUOTES if multi_line else FIELDS
+    records = draw(st.lists(st.lists(fields, min_size=width, max_size=width), max_size=6))
+    text = io.StringIO(newline="")
+    quoting = csv.QUOTE_ALL if multi_line else csv.QUOTE_MINIMAL
+    writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)
+    writer.writerows(records)
+    lines = text.getvalue()
+    if not draw(st.booleans()):
+        lines = lines.removesuffix(end)
+    blank = draw(st.sampled_from(["", end, end * 3]))
+    raw = (draw(st.sampled_from(["", "\ufeff"])) + blank + lines).encode()
+    # Spark's reader takes a mark of byte order only where it gets all of it at once.
+    place = draw(st.integers(min(8, len(raw)), len(raw)))
+    parts = [raw[:place], raw[place:]]  # as `cat a.gz b.gz` makes it
+    packed = {
+        "csv": raw,
+        "csv.gz": b"".join(map(gzip.compress, parts)),
+        "csv.bz2": b"".join(map(bz2.compress, parts)),
+    }
+    name = draw(st.sampled_from(sorted(packed)))
+    read = csv.reader(io.StringIO(blank + lines, newline=""), delimiter=separator)
+    return name, packed[name], [record for record in read if record]
+
+
+def as_spark_has_it(record):
+    return tuple(field or None for field in record)
+
+
+def account_for(rows_of, s3, separator, multi_line, made):
+    for old in s3.folder.glob("*"):
+        old.unlink()
+    for place, (name, content, _) in enumerate(made):
+        put(s3, f"{place}.{name}", content)
+    assume(any(records for _, _, records in made))
+
+    rows = rows_of(separator=separator, multiLine=multi_line)
+
+    wanted = Counter(as_spark_has_it(record) for _, _, records in made for record in records)
+    assert Counter(rows) == wanted
+
+
+def examples(count):
+    """Return settings of a property of which each example is a run of Spark."""
+    checks = list(HealthCheck)
+    return settings(max_examples=count, deadline=None, phases=PHASES, suppress_health_check=checks)
+
+
+CASES = st.tuples(SEPARATORS, st.booleans()).flatmap(
+    lambda case: st.tuples(*map(st.just, case), st.lists(files(*case, 2), min_size=10, max_size=25))
+)
+
+
+@examples(6)
+@given(case=CASES)
+def test_rows_account_for_all_records(rows_of, s3, case):
+    account_for(rows_of, s3, *case)
+
+
+@pytest.mark.nightly
+@examples(80)
+@given(case=CASES)
+def test_rows_account_for_all_records_of_more(rows_of, s3, case):
+    account_for(rows_of, s3, *case)
