@@ -31,6 +31,15 @@ DELETE = ["glue:BatchDeletePartition", "glue:BatchDeleteTable"]
 DELETE += ["glue:DeletePartition", "glue:DeleteTable"]
 
 
+def groups_of(security: str) -> list[str]:
+    """Return the log groups of the crawlers with a security configuration, and their streams.
+
+    Glue names the group by the role, which the policy of the role cannot name, and ends the name
+    with that of the security configuration; each pipeline makes one of its own.
+    """
+    return [f"{LOGS}/*-{security}", f"{LOGS}/*-{security}:*"]
+
+
 def write_catalog(
     stack: cdk.Stack, database: str, tables: Sequence[str], *, may_delete: bool
 ) -> list[Statement]:
