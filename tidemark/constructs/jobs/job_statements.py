@@ -36,7 +36,7 @@ def statements_of(
     may_put = uses.run_properties is RunProperties.READ_AND_PUT
     return [
         *permissions.read_objects([object_arn(stack, asset_place(asset)) for asset in shipped]),
-        *permissions.write_logs(stack, [shared.security.groups_below(kind.logs)]),
+        *permissions.write_logs(stack, shared.security.groups_below(kind.logs)),
         *(statement for arn in shared.security.key_arns for statement in permissions.use_key(arn)),
         *kind.statements,
         *_data(

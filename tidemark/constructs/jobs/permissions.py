@@ -99,7 +99,7 @@ def ask_for_last_run(stack: cdk.Stack, table_arn: str, job_name: str) -> list[St
     ]
 
 
-def write_logs(stack: cdk.Stack, groups: Sequence[str]) -> list[Statement]:
+def write_logs(stack: cdk.Stack, groups: str) -> list[Statement]:
     """Return the permission to write the log groups of a pipeline.
 
     They are named by the job's role, which its own policy cannot name. Glue associates the key with
@@ -107,7 +107,7 @@ def write_logs(stack: cdk.Stack, groups: Sequence[str]) -> list[Statement]:
 
     Args:
         stack: account and region.
-        groups: names of log groups, in which a `*` stands for any text.
+        groups: their names, in which a `*` stands for any text.
     """
     return [
         allow(
@@ -117,7 +117,7 @@ def write_logs(stack: cdk.Stack, groups: Sequence[str]) -> list[Statement]:
                 "logs:CreateLogStream",
                 "logs:PutLogEvents",
             ],
-            [log_group_arn(stack, name) for name in groups],
+            [log_group_arn(stack, groups)],
         )
     ]
 
