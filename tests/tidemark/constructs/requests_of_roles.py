@@ -73,11 +73,12 @@ def uses_connections(*connections: str) -> list[Request]:
 
     https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSGlueServiceRole.html
     """
-    described = ("NetworkInterfaces", "RouteTables", "SecurityGroups", "Subnets", "VpcAttribute")
+    described = ("NetworkInterfaces", "RouteTables", "SecurityGroups", "Subnets")
     arns = [f"{GLUE}connection/{name}" for name in connections]
     return [
         *each(["glue:GetConnection"], f"{GLUE}catalog", *arns),
         *each([f"ec2:Describe{what}" for what in (*described, "VpcEndpoints")], "*"),
+        *each(["ec2:DescribeVpcAttribute"], f"{EC2}vpc/vpc-1"),
     ]
 
 

@@ -17,7 +17,6 @@ DESCRIBE = [
     "ec2:DescribeRouteTables",
     "ec2:DescribeSecurityGroups",
     "ec2:DescribeSubnets",
-    "ec2:DescribeVpcAttribute",
     "ec2:DescribeVpcEndpoints",
 ]
 TAG = "aws-glue-service-resource"  # which Glue puts at its network interfaces
@@ -90,6 +89,7 @@ def use_connections(stack: cdk.Stack, names: Sequence[str], network: Network) ->
     return [
         allow(["glue:GetConnection"], connections),
         allow(DESCRIBE, ["*"]),
+        allow(["ec2:DescribeVpcAttribute"], _arns(stack, "vpc", [ANY])),
         *_join(stack, network),
     ]
 
@@ -98,24 +98,16 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
     """Return the permission to make network interfaces, to tag and to delete them."""
     if not network.subnets:
         return []
-
-    def arns(resource: str, ids: Sequence[str]) -> list[str]:
-        return [
-            stack.format_arn(service="ec2", resource=resource, resource_name=id_) for id_ in ids
-        ]
-
-    interfaces = arns("network-interface", [ANY])
-    subnets = arns("subnet", network.subnets)
+    interfaces = _arns(stack, "network-interface", [ANY])
+    subnets = _arns(stack, "subnet", network.subnets)
+    groups = _arns(stack, "security-group", network.groups)
     there: Conditions = {"ArnEquals": {"ec2:Subnet": subnets}}
     tagged: Conditions = {
         "ForAllValues:StringEquals": {"aws:TagKeys": [TAG]},
         "Null": {"aws:TagKeys": "false"},  # or a request without keys would be allowed
     }
     return [
-        allow(
-            ["ec2:CreateNetworkInterface"],
-            [*interfaces, *subnets, *arns("security-group", network.groups)],
-        ),
+        allow(["ec2:CreateNetworkInterface"], [*interfaces, *subnets, *groups]),
         allow(
             ["ec2:DeleteNetworkInterface"],
             interfaces,
@@ -123,6 +115,11 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
         ),
         allow(["ec2:CreateTags", "ec2:DeleteTags"], interfaces, tagged),
     ]
+
+
+def _arns(stack: cdk.Stack, resource: str, ids: Sequence[str]) -> list[str]:
+    """Return the ARNs of resources of EC2 in the account and region of a stack."""
+    return [stack.format_arn(service="ec2", resource=resource, resource_name=id_) for id_ in ids]
 
 
 def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

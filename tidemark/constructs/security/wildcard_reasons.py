@@ -89,11 +89,15 @@ WILDCARDS = (
             "ec2:DescribeRouteTables",
             "ec2:DescribeSecurityGroups",
             "ec2:DescribeSubnets",
-            "ec2:DescribeVpcAttribute",
             "ec2:DescribeVpcEndpoints",
         ),
         r"\*",
         "EC2 knows no resource for them, and they change nothing",
+    ),
+    Wildcard(
+        ("ec2:DescribeVpcAttribute",),
+        _arn("ec2", r"vpc/\*"),
+        "a connection says its subnet, and not its VPC, and the action changes nothing",
     ),
     Wildcard(
         ("ec2:CreateNetworkInterface",),

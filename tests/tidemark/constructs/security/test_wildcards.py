@@ -65,6 +65,7 @@ def test_what_the_constructs_allow_has_a_reason_that_names_the_action(action, re
         ("cloudwatch:PutMetricData", "*", None),
         ("cloudwatch:PutMetricData", "*", {"StringEquals": {"cloudwatch:namespace": "AWS/S3"}}),
         ("ec2:CreateNetworkInterface", "*", None),
+        ("ec2:DescribeVpcAttribute", "*", None),
         ("ec2:DeleteNetworkInterface", "*", SUBNET),
         ("ec2:CreateTags", INTERFACES, None),
         ("ec2:CreateTags", INTERFACES, {k: v for k, v in TAGGED.items() if k != "Null"}),
