@@ -92,6 +92,12 @@ def connections_of(
                 "of a secret in Secrets Manager, or its whole ARN; write that there"
             )
         joined |= JobConnections((name,), (secret,) if secret else (), network_of(connection))
+    if network.vpc_only and not joined.network.subnets:
+        raise JobDefinitionError(
+            f"job '{job}' has no connection with a subnet, and the stage says vpcOnly; a job is in "
+            "a VPC by the physical_connection_requirements of a connection; add subnet_id and "
+            "security_group_id_list to one of its connections"
+        )
     return joined
 
 

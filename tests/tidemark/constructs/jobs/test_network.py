@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.fixtures.pipelines import ACCOUNT, REGION, Declared
+from tests.fixtures.pipelines import ACCOUNT, REGION, Declared, stage_of
+from tidemark.errors import JobDefinitionError
 
 pytestmark = pytest.mark.synth
 EC2 = f"arn:aws:ec2:{REGION}:{ACCOUNT}:"
@@ -184,3 +185,13 @@ def test_groups_that_only_a_deployment_knows_are_not_counted(declared, cdk):
     made, _ = network_statements(declared)["ec2:CreateNetworkInterface"]
     assert f"{EC2}subnet/subnet-1" in made
     assert f"{EC2}security-group/*" in made
+
+
+def test_in_a_stage_that_is_vpc_only_a_connection_has_a_network(declared):
+    pipeline = declared.pipeline(stage=stage_of(vpc_only=True))
+    outside, inside = connection(declared), connection(declared, "Inside", subnet_id="subnet-1")
+
+    with pytest.raises(JobDefinitionError, match="no connection with a subnet"):
+        declared.add(pipeline, "one", connections=[outside])
+    declared.add(pipeline, "two", connections=[outside, inside])
+    declared.add(pipeline, "three", connections=["office"])
