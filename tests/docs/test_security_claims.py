@@ -221,6 +221,23 @@ def test_every_queue_is_encrypted_and_refuses_requests_without_tls(stacks):
         assert all(stack[id_]["Properties"]["SqsManagedSseEnabled"] is True for id_ in queues)
 
 
+def test_buckets_keep_and_forget_what_the_reasons_say(stacks):
+    storage = stacks["storage"]
+    buckets = {
+        id_[:-8]: r["Properties"] for id_, r in storage.items() if r["Type"] == "AWS::S3::Bucket"
+    }
+
+    versioned = {name for name, of in buckets.items() if "VersioningConfiguration" in of}
+    own_keys = {name for name, of in buckets.items() if "AES256" in json.dumps(of)}
+    rules = {name: json.dumps(of.get("LifecycleConfiguration", {})) for name, of in buckets.items()}
+    logs, landing = "LakeAccessLogs", "LakeLanding"
+    assert logs in buckets
+    assert versioned == {landing}
+    assert '"NoncurrentDays": 90' in rules[landing]
+    assert own_keys == {logs}
+    assert '"ExpirationInDays": 365' in rules[logs]
+
+
 def test_twenty_datasets_fit_into_an_inline_policy():
     from tidemark.constructs.jobs.permissions import allow, use_data, use_key
     from tidemark.constructs.jobs.policies import fit
