@@ -3,6 +3,7 @@
 import pytest
 
 from tests.fixtures.pipelines import ACCOUNT, REGION, Declared, stage_of
+from tidemark.constructs.security.network_check import OTHER_SUBNET, problems_of_networks
 from tidemark.errors import JobDefinitionError
 
 pytestmark = pytest.mark.synth
@@ -195,3 +196,42 @@ def test_in_a_stage_that_is_vpc_only_a_connection_has_a_network(declared):
         declared.add(pipeline, "one", connections=[outside])
     declared.add(pipeline, "two", connections=[outside, inside])
     declared.add(pipeline, "three", connections=["office"])
+
+
+def test_an_override_of_the_subnet_is_refused_since_the_policy_does_not_follow_it(declared):
+    own = connection(declared, subnet_id="subnet-1", security_group_id_list=["sg-1"])
+    path = "ConnectionInput.PhysicalConnectionRequirements.SubnetId"
+    own.add_property_override(path, "subnet-2")
+    declared.add(declared.pipeline(), connections=[own])
+
+    with pytest.raises(RuntimeError, match=r"subnet-2(.|\n)*connection-subnet"):
+        declared.app.synth()
+
+
+@pytest.mark.parametrize(("subnet", "found"), [("subnet-1", []), ("subnet-2", [OTHER_SUBNET])])
+def test_what_a_role_may_do_counts_in_all_its_policies(subnet, found):
+    def document(action, resource):
+        statement = {"Effect": "Allow", "Action": action, "Resource": resource}
+        return {"PolicyDocument": {"Statement": [statement]}}
+
+    use = document("glue:GetConnection", {"Fn::Join": ["", ["arn::connection/", {"Ref": "Db"}]]})
+    required = {"PhysicalConnectionRequirements": {"SubnetId": subnet}}
+    resources = {
+        "Db": {"Type": "AWS::Glue::Connection", "Properties": {"ConnectionInput": required}},
+        "Role": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "Policies": [use],
+                "ManagedPolicyArns": [{"Ref": "More"}, {"Ref": "Given"}, "arn:aws:x"],
+            },
+        },
+        "More": {
+            "Type": "AWS::IAM::ManagedPolicy",
+            "Properties": document("ec2:CreateNetworkInterface", [f"{EC2}subnet/subnet-1"]),
+        },
+        "Other": {"Type": "AWS::IAM::Role", "Properties": {}},
+    }
+
+    problems = problems_of_networks({"stack": {"Resources": resources}})
+
+    assert [problem.rule for problem in problems] == found
