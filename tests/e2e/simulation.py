@@ -99,7 +99,9 @@ def _holds(operator: str, key: str, values: list[str], given: Sequence[str] | No
             return given is None or any(_matches(v, g) for v in values for g in given)
         case "ForAllValues:StringEquals":
             return all(value in values for value in given or ())
-        case "StringEquals":
+        case "Null":
+            return (given is None) == (values == ["true"])
+        case "StringEquals" | "ArnEquals":
             return given is not None and any(value in values for value in given)
     raise AssertionError(f"a condition the simulation does not know: {operator} {key}")
 

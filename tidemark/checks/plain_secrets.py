@@ -3,8 +3,9 @@
 Pure, on names and texts. What is found is never repeated: the error would spread it.
 """
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,9 +14,12 @@ from tidemark.errors import JobDefinitionError
 # Words of a name that say that its value is a secret, unless the name ends in what is told openly.
 SECRET_WORDS = {"password", "passwd", "pwd", "passphrase", "secret", "token", "credential"}
 SECRET_WORDS |= {"credentials", "apikey", "privatekey", "accesskey", "secretkey", "passwort"}
+SECRET_WORDS |= {"pw", "pswd", "bearer"}
 SECRET_PAIRS = {("api", "key"), ("private", "key"), ("access", "key")}
 SECRET_PAIRS |= {("secret", "key"), ("encryption", "key"), ("sas", "key"), ("pass", "phrase")}
-SECRET_PAIRS |= {("db", "pass"), ("user", "pass"), ("jdbc", "pass")}
+SECRET_PAIRS |= {("signing", "key"), ("auth", "key")}
+WHOSE = ("db", "user", "jdbc", "pg", "sql", "mysql", "oracle", "redshift", "smtp", "ftp", "sftp")
+SECRET_PAIRS |= {(whose, "pass") for whose in (*WHOSE, "ldap", "proxy", "admin", "root")}
 SECRET_ENDS = ("password", "passwords", "passwd", "passwort")  # also of a word: dbpassword
 OPEN_ENDS = {"id", "ids", "name", "names", "arn", "arns", "path", "paths", "file", "uri", "url"}
 OPEN_ENDS |= {"column", "columns", "field", "fields", "type", "ttl", "length", "alias", "endpoint"}
@@ -50,6 +54,15 @@ IN_A_VALUE = re.compile(
             r"\bgh[opsru]_\w{30}|\bgithub_pat_\w{20}",
             r"\beyJ[\w-]+\.eyJ[\w-]+\.",
             r"\b[rs]k_live_[0-9a-z]|\bwhsec_[0-9a-z/+]{20}",  # Stripe
+            # npm, Vault, Databricks, PyPI, Slack's apps, keys of models, AWS
+            r"\bnpm_\w{36}|\bhvs\.[\w-]{20}|\bdapi[0-9a-f]{32}|\bpypi-AgEI|\bxapp-\d-",
+            r"\bsk-(?:proj|ant|svcacct)-[\w-]{20}",
+            r"\bA[KS]IA[0-9A-Z]{16}\W{1,3}[0-9A-Z/+]{40}",
+            r"[?&]X-Amz-Signature=[0-9a-f]",
+            # a header that logs in
+            r"\b(?:basic|bearer)\s+(?=[\w+/.-]*[\d=])[\w+/.=-]{16}",
+            # an option of a program, and a parameter of a driver
+            rf"(?:^|\s)--?{_KEY}\s+[^\s-]|\bjdbc:\S{{0,500}}[?&;]pass=[^\s;&]",
             r"\bglpat-[\w-]{20}|\bAIza[\w-]{35}|\bSG\.[\w-]{20,}\.[\w-]{20}",
             r"-----BEGIN [A-Z ]*PRIVATE KEY",
             # CloudFormation would put the secret itself here
@@ -79,7 +92,7 @@ class NotSecret:
 
 def shows_secret(name: str, text: str) -> bool:
     """Return whether a text, or the name it goes by, says that it is a secret."""
-    if IN_A_VALUE.search(text):
+    if IN_A_VALUE.search(text) or any(shows_secret(*item) for item in _members(text)):
         return True
     is_open = text.strip().lower() in NO_SECRETS or text.startswith(PLACES)
     return is_secret_name(name) and not is_open
@@ -91,10 +104,32 @@ def is_secret_name(name: str) -> bool:
     if not words or words[-1] in OPEN_ENDS:
         return False
     return (
-        not SECRET_WORDS.isdisjoint(words)
+        words == ["pass"]
+        or not SECRET_WORDS.isdisjoint(words)
         or any(word.endswith(SECRET_ENDS) for word in words)
         or any(pair in SECRET_PAIRS for pair in pairwise(words))
     )
+
+
+def _members(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts in a JSON object or list, each with its name."""
+    if not text.lstrip().startswith(("{", "[")):
+        return
+    try:
+        inside = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    waiting: list[tuple[str, object]] = [("", inside)]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.items()
+            named = {str(key).lower(): item for key, item in value.items()}
+            waiting += [(str(named.get("name", named.get("key"))), named.get("value"))]
+        elif isinstance(value, list):
+            waiting += [(name, item) for item in value]
+        elif isinstance(value, str):
+            yield name, value
 
 
 def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, object]:

@@ -15,6 +15,7 @@ from tidemark.checks.graph.glue_refusals import CONCURRENT, RULE, problems_of_re
 from tidemark.checks.graph.model import Problem
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
+from tidemark.constructs.security.network_check import OTHER_SUBNET, problems_of_networks
 
 TOO_LARGE = "template-too-large"
 MOST_BYTES = 1_000_000  # of a template, that CloudFormation takes
@@ -50,7 +51,7 @@ class GraphChecks:
     @property
     def rule_ids(self) -> list[str]:
         """Return the rules, without the name of the plugin."""
-        return [*RULES, RULE, CONCURRENT, TOO_LARGE]
+        return [*RULES, RULE, CONCURRENT, OTHER_SUBNET, TOO_LARGE]
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
         """Return what is wrong with the synthesized templates."""
@@ -70,6 +71,7 @@ class GraphChecks:
             found = [
                 *problems(read_graph(templates)),
                 *problems_of_resources(templates),
+                *problems_of_networks(templates),
                 *_too_large(path_of, templates),
             ]
             for problem in found:

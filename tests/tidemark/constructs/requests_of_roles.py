@@ -56,28 +56,46 @@ def logs(groups: Sequence[str]) -> list[Request]:
     """Glue makes groups that are not there, with the key of the security configuration.
 
     https://docs.aws.amazon.com/glue/latest/dg/monitor-continuous-logging-enable.html,
-    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html
+    https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_LogGroup.html
     """
     arns = [f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:{name}" for name in groups]
     return [
-        *each(["logs:AssociateKmsKey", "logs:CreateLogGroup", "logs:CreateLogStream"], *arns),
+        *each(
+            ["logs:AssociateKmsKey", "logs:CreateLogGroup", "logs:CreateLogStream"],
+            *(f"{arn}:*" for arn in arns),
+        ),
         *each(["logs:PutLogEvents"], *(f"{arn}:log-stream:jr_1" for arn in arns)),
     ]
 
 
-def joins(*connections: str) -> list[Request]:
-    """Glue makes a network interface in the subnet of a connection.
+def uses_connections(*connections: str) -> list[Request]:
+    """Glue asks for a connection, and looks at the networks of the account.
 
     https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSGlueServiceRole.html
     """
-    described = ("NetworkInterfaces", "RouteTables", "SecurityGroups", "Subnets", "VpcAttribute")
-    made = [f"{EC2}network-interface/eni-1", f"{EC2}subnet/subnet-1", f"{EC2}security-group/sg-1"]
+    described = ("NetworkInterfaces", "RouteTables", "SecurityGroups", "Subnets")
     arns = [f"{GLUE}connection/{name}" for name in connections]
     return [
         *each(["glue:GetConnection"], f"{GLUE}catalog", *arns),
         *each([f"ec2:Describe{what}" for what in (*described, "VpcEndpoints")], "*"),
+        *each(["ec2:DescribeVpcAttribute"], f"{EC2}vpc/vpc-1"),
+    ]
+
+
+def joins(*connections: str, subnet: str = "subnet-1", group: str = "sg-1") -> list[Request]:
+    """Glue makes a network interface in the subnet of a connection.
+
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
+    """
+    made = [
+        f"{EC2}network-interface/eni-1",
+        f"{EC2}subnet/{subnet}",
+        f"{EC2}security-group/{group}",
+    ]
+    return [
+        *uses_connections(*connections),
         *each(["ec2:CreateNetworkInterface"], *made),
-        *each(["ec2:DeleteNetworkInterface"], made[0]),
+        *each(["ec2:DeleteNetworkInterface"], made[0], ec2__Subnet=[made[1]]),
         *each(
             ["ec2:CreateTags", "ec2:DeleteTags"],
             made[0],

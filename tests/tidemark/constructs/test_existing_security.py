@@ -56,6 +56,24 @@ def test_jobs_may_use_the_keys_of_the_configuration_and_logs_have_theirs(declare
     assert any("key of the logs is imported" in warning for warning in declared.warnings())
 
 
+def test_shell_jobs_and_crawlers_write_the_log_groups_of_that_configuration(declared):
+    pipeline = declared.pipeline(security=constructs.ExistingSecurity("bank-standard"))
+    fetch = pipeline.add_shell_job("fetch", script="job.py")
+    targets = [constructs.CrawledDatabase("office", "shop/%")]
+    pipeline.add_crawler("crawl", targets=targets, database="sales", after=[fetch])
+
+    written = {
+        str(statement["Resource"]).partition("log-group:")[2]
+        for role in declared.resources("AWS::IAM::Role")
+        for statement in role["Policies"][0]["PolicyDocument"]["Statement"]
+        if "logs:PutLogEvents" in statement["Action"]
+    }
+    assert written == {
+        "/aws-glue/python-jobs/bank-standard-role/*",
+        "/aws-glue/crawlers-role/*-bank-standard:*",
+    }
+
+
 def test_log_groups_that_are_there_are_neither_made_nor_waited_for(declared):
     pipeline = declared.pipeline(log_groups=constructs.LogGroups.EXISTING)
     job = declared.add(pipeline)

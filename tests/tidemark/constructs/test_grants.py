@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.simulation import by_folder, grants, is_allowed, policies_of, without
-from tests.fixtures.everything import declare_everything
+from tests.fixtures.everything import GROUP, SUBNET, declare_everything
 from tests.fixtures.pipelines import ACCOUNT, REGION
 from tests.tidemark.constructs.requests_of_roles import (
     GLUE,
@@ -29,6 +29,7 @@ from tests.tidemark.constructs.requests_of_roles import (
     reads_tables,
     stream,
     topics,
+    uses_connections,
     uses_key,
     writes,
     writes_tables,
@@ -44,7 +45,6 @@ RESOLVED = ("AWS::IAM::", "AWS::Glue::Job", "AWS::Logs::")
 # Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsglue.html and
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
 TYPES = {
-    "ec2:DeleteNetworkInterface": {"network-interface"},
     "glue:CreateDatabase": {"catalog", "database"},
     "glue:GetDatabase": {"catalog", "database"},
     "glue:GetDatabases": {"catalog", "database"},
@@ -153,8 +153,12 @@ def needs(everything: App) -> dict[str, list[Request]]:
             *everything.runs("fetch-prices"),
             *writes(raw, "prices", "customers"),
             *reads_tables("sales/prices"),
-            *joins("office"),
-            *each(["secretsmanager:GetSecretValue"], f"{SECRET}prices/token-a1B2c3"),
+            *joins("tidemark-dev-kinds-kindsshop", subnet=SUBNET, group=GROUP),
+            *each(
+                ["secretsmanager:GetSecretValue"],
+                f"{SECRET}prices/token-a1B2c3",
+                f"{SECRET}shop/reader-a1B2c3",
+            ),
             *each(["glue:GetWorkflowRunProperties"], f"{GLUE}workflow/kinds"),
         ],
         "KindsCrawlPricesRole": [
@@ -206,6 +210,8 @@ def needs(everything: App) -> dict[str, list[Request]]:
         "SparkReadManyRole": [
             *everything.runs("read-many"),
             *reads(theirs, *(f"source-{n:03}/orders" for n in range(90))),
+            *uses_connections("tidemark-dev-spark-sparkoutside"),
+            *each(["secretsmanager:GetSecretValue"], f"{SECRET}shop/reader-a1B2c3"),
             *each(["glue:GetJobBookmark", "glue:GetJobRun"], f"{GLUE}job/read-many"),
             *each(
                 ["dynamodb:GetItem", "dynamodb:PutItem"],

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tidemark.assembly.resources import METADATA, Templates, resources_of
@@ -9,83 +10,117 @@ from tidemark.assembly.symbolic_names import SymbolicNames, is_intrinsic, parts_
 from tidemark.checks.graph.model import OpenSecret
 from tidemark.checks.plain_secrets import shows_secret
 
-# Where resources, or the actions of a trigger, have texts that everybody sees.
-TEXTS = (
-    ("AWS::Glue::Job", "argument", ("DefaultArguments", "NonOverridableArguments")),
-    ("AWS::Glue::Trigger", "argument", ("Arguments",)),
-    ("AWS::Glue::Workflow", "run property", ("DefaultRunProperties",)),
-)
-CONNECTION, PROPERTY = "AWS::Glue::Connection", "connection property"
+PROPERTY, INPUT = "connection property", "input"
 IN_CONNECTION = (
     "the template would show it; put user and password into Secrets Manager and name the secret by "
     "SECRET_ID, or write {{resolve:secretsmanager:...}}"
 )
-# CloudFormation puts the secret in while it deploys; the template has the name only.
+IN_INPUT = (
+    "the template and every event would show it; put it into Secrets Manager, and let the target "
+    "read it by the name of the secret"
+)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where resources of a type have texts that everybody sees.
+
+    With `is_resolved`, a dynamic reference or a parameter without echo is right: CloudFormation
+    puts the secret in while it deploys, and the service keeps it.
+    """
+
+    kind: str
+    of: str
+    keys: tuple[str, ...]
+    is_resolved: bool = False
+
+
+PLACES = (
+    _Place("AWS::Glue::Job", "argument", ("DefaultArguments", "NonOverridableArguments")),
+    _Place("AWS::Glue::Trigger", "argument", ("Actions",)),
+    _Place("AWS::Glue::Workflow", "run property", ("DefaultRunProperties",)),
+    _Place("AWS::Glue::Connection", PROPERTY, ("ConnectionInput",), is_resolved=True),
+    _Place("AWS::Events::Connection", PROPERTY, ("AuthParameters",), is_resolved=True),
+    _Place("AWS::Events::Rule", INPUT, ("Targets",)),
+    _Place("AWS::Scheduler::Schedule", INPUT, ("Target",)),
+)
 RESOLVED = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):[^{}]*\}\}")
 # In authentication settings: a map in which every text is a secret, and a code that logs in once.
 ALL_SECRET, CODE = "CustomAuthenticationCredentials", "AuthorizationCode"
+PATHS = "InputPathsMap"  # of a rule: where in an event a text is
+GIVEN = "given"  # a text that only a deployment knows
+HIDDEN = "password=given"  # one that CloudFormation hides, and the service shows
 
 
 def read_open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[OpenSecret]:
-    """Yield the texts of jobs, workflows, triggers and connections that look like secrets."""
-    for kind, of, keys in TEXTS:
-        for stack, id_, resource in resources_of(templates, kind):
+    """Yield the texts of jobs, workflows, triggers, connections and starts that show secrets."""
+    for place in PLACES:
+        for stack, id_, resource in resources_of(templates, place.kind):
             properties = resource.get("Properties", {})
             excused = resource.get("Metadata", {}).get(METADATA, {}).get("notSecret", {})
-            actions = properties.get("Actions", [])
-            for part in (properties, *(actions if isinstance(actions, list) else ())):
-                for texts in (part.get(key) for key in keys):
-                    for name, value in texts.items() if isinstance(texts, Mapping) else ():
-                        # Of an intrinsic only the form tells: what its name means is not in it.
-                        is_shown = (
-                            shows_secret(name, value)
-                            if isinstance(value, str)
-                            else shows_secret("", names.text(stack, value))
-                        )
-                        if is_shown and name not in excused:
-                            yield OpenSecret(f"{stack}/{id_}", of, name)
-    yield from _in_connections(templates)
-
-
-def _in_connections(templates: Templates) -> Iterator[OpenSecret]:
-    for stack, id_, resource in resources_of(templates, CONNECTION):
-        parameters = templates[stack].get("Parameters", {})
-        given = resource.get("Properties", {}).get("ConnectionInput", {})
-        for path, value in _texts(given, ()):
-            text = RESOLVED.sub("", _literal(value, parameters))
-            if shows_secret(_judged_as(path), text):
-                yield OpenSecret(f"{stack}/{id_}", PROPERTY, path[-1])
+            parameters = templates[stack].get("Parameters", {})
+            for key in place.keys:
+                for path, value in _texts(properties.get(key), (key,)):
+                    text = _literal(value, parameters, place)
+                    # What another stack exports is a text of that stack.
+                    whole = "" if isinstance(value, str) else names.text(stack, value)
+                    is_shown = shows_secret(_judged_as(path), text)
+                    is_shown |= shows_secret("", _open(whole, place))
+                    if is_shown and path[-1] not in excused:
+                        yield OpenSecret(f"{stack}/{id_}", place.of, path[-1])
 
 
 def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield each text or intrinsic below a value, with the names that lead to it."""
-    if isinstance(value, Mapping) and "Fn::If" in value:
-        for branch in value["Fn::If"][1:]:
-            yield from _texts(branch, path)
-    elif isinstance(value, Mapping) and not is_intrinsic(value):
-        for key, item in value.items():
-            yield from _texts(item, (*path, str(key)))
-    elif isinstance(value, list):
+    match value:
+        case {"Fn::If": [_, *branches]}:
+            value = branches
+        case Mapping() if not is_intrinsic(value):
+            for key, item in value.items():
+                yield from _texts(item if key != PATHS else None, (*path, str(key)))
+            return
+    if isinstance(value, list):
         for item in value:
             yield from _texts(item, path)
-    elif path:
+    elif value is not None:
         yield path, value
 
 
 def _judged_as(path: tuple[str, ...]) -> str:
-    """Return the name that tells whether a text of a connection is a secret."""
+    """Return the name that tells whether a text is a secret."""
     return "password" if ALL_SECRET in path or path[-1] == CODE else path[-1]
 
 
-def _literal(value: Any, parameters: Mapping[str, Any]) -> str:
+def _literal(value: Any, parameters: Mapping[str, Any], place: _Place) -> str:
     """Return what the template itself says of a text, without what it refers to."""
     match value:
         case {"Ref": str(name)}:
-            return str(parameters.get(name, {}).get("Default", ""))
+            return _parameter(parameters.get(name), place)
         case {"Fn::Join": [separator, list(parts)]}:
-            return str(separator).join(_literal(part, parameters) for part in parts)
-        case {"Fn::Sub": str(text)} | {"Fn::Sub": [str(text), _]}:
-            return "".join(_literal(part, parameters) for part in parts_of_sub(text))
+            text = str(separator).join(_literal(part, parameters, place) for part in parts)
+            return _open(text, place)
+        case {"Fn::Sub": [str(text), dict(own)]}:
+            texts = {name: {"Default": _literal(it, parameters, place)} for name, it in own.items()}
+            return _literal({"Fn::Sub": text}, {**parameters, **texts}, place)
+        case {"Fn::Sub": str(text)}:
+            parts = parts_of_sub(text)
+            return _open("".join(_literal(part, parameters, place) for part in parts), place)
+        case {"Fn::FindInMap": _} | {"Fn::Base64": _}:
+            return GIVEN
         case Mapping() | None:
             return ""
-    return str(value)
+    return _open(str(value), place)
+
+
+def _parameter(parameter: Mapping[str, Any] | None, place: _Place) -> str:
+    """Return what is known of a parameter of the template: that it is a secret, or its default."""
+    if parameter is None:
+        return ""
+    if str(parameter.get("NoEcho")).lower() == "true" and not place.is_resolved:
+        return HIDDEN
+    return str(parameter.get("Default", "" if place.is_resolved else GIVEN))
+
+
+def _open(text: str, place: _Place) -> str:
+    """Return a text without the secrets that CloudFormation puts in, where that is right."""
+    return RESOLVED.sub("", text) if place.is_resolved else text

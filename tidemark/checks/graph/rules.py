@@ -11,7 +11,7 @@ from tidemark.checks.graph.folders import Folders
 from tidemark.checks.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
 from tidemark.checks.graph.names import problems_of_names
 from tidemark.checks.graph.nested_tables import nested_tables
-from tidemark.checks.graph.open_secrets import IN_CONNECTION, PROPERTY
+from tidemark.checks.graph.open_secrets import IN_CONNECTION, IN_INPUT, INPUT, PROPERTY
 from tidemark.checks.graph.paths import cycle_of, paths_to_start
 from tidemark.checks.graph.races import races
 from tidemark.checks.graph.start_rules import problems_of_starts
@@ -48,7 +48,7 @@ RULES: Mapping[str, str] = {
     "too-many-nodes": "A workflow has more than 100 jobs, crawlers and triggers.",
     "cycle": "Jobs wait for each other.",
     "unreachable-job": "A job can start in no run, whatever state each job ends in.",
-    "open-secret": "An argument, a run property or a connection shows a secret to everybody.",
+    "open-secret": "An argument, a run property, an input or a connection shows a secret to all.",
     "two-writers": "Two jobs, or two runs of one, can write the same data at the same time.",
     "reads-own-output": "A job reads what it writes (without a bookmark a warning).",
     "temp-overlaps": "Temporary files, event logs or virtual environments are where data is.",
@@ -221,7 +221,7 @@ def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
 
 def _secrets(graph: Graph) -> Iterator[Problem]:
     for secret in graph.open_secrets:
-        advice = IN_CONNECTION if secret.of == PROPERTY else ADVICE
+        advice = {PROPERTY: IN_CONNECTION, INPUT: IN_INPUT}.get(secret.of, ADVICE)
         yield Problem(
             "open-secret",
             secret.at,

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
@@ -12,6 +14,7 @@ from tidemark.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.constructs.crawlers.options import CrawlerOptions, MissingData
 from tidemark.constructs.crawlers.permissions import (
     LOGS,
+    groups_of,
     locate_buckets,
     scan_tables,
     write_catalog,
@@ -36,6 +39,7 @@ from tidemark.constructs.jobs.connections import (
 )
 from tidemark.constructs.jobs.job_checks import check_name, check_reason
 from tidemark.constructs.jobs.job_role import role_of
+from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.secrets import read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.security.security import LogGroups, log_group
@@ -93,10 +97,7 @@ class Crawler(Construct):
         if tables_of(targets):
             options.check_for_tables(name)
         each = [_connection(name, one, shared.network) for one in connections_in(targets)]
-        joined = JobConnections(
-            tuple(dict.fromkeys(one for of in each for one in of.names)),
-            tuple(dict.fromkeys(one for of in each for one in of.secrets)),
-        )
+        joined = reduce(or_, each, JobConnections())
         super().__init__(scope, id_)
         self.name = name
         self.database = database
@@ -193,13 +194,13 @@ class Crawler(Construct):
                     stack, database, written, may_delete=options.on_missing is MissingData.DELETE
                 )
             ),
-            *permissions.write_logs(stack, LOGS),
+            *permissions.write_logs(stack, groups_of(shared.security.name)),
             *(
                 statement
                 for arn in shared.security.key_arns
                 for statement in permissions.use_key(arn)
             ),
-            *permissions.use_connections(stack, joined.names),
+            *use_connections(stack, joined.names, joined.network),
             *read_secrets(stack, joined.secrets),
         ]
 

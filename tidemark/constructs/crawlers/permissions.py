@@ -31,6 +31,17 @@ DELETE = ["glue:BatchDeletePartition", "glue:BatchDeleteTable"]
 DELETE += ["glue:DeletePartition", "glue:DeleteTable"]
 
 
+def groups_of(security: str) -> str:
+    """Return the log groups of the crawlers with a security configuration, as a policy names them.
+
+    Glue names the group by the role, which the policy of the role cannot name, and ends the name
+    with that of the security configuration; each pipeline makes one of its own. What stands behind
+    a name is `:*` in policies.
+    Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_LogGroup.html
+    """
+    return f"{LOGS}/*-{security}:*"
+
+
 def write_catalog(
     stack: cdk.Stack, database: str, tables: Sequence[str], *, may_delete: bool
 ) -> list[Statement]:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 
+from tidemark.constructs.jobs.network import Network, network_of
 from tidemark.constructs.jobs.secrets import is_secret
 from tidemark.errors import JobDefinitionError
 from tidemark.stage.settings import CONNECTION
@@ -41,10 +42,20 @@ class JobConnections:
     Attributes:
         names: as the job and its policy name them; of objects known at deployment.
         secrets: what they take user and password from, as far as the app says it.
+        network: the subnets and security groups of all of them.
     """
 
     names: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
+    network: Network = field(default_factory=Network)
+
+    def __or__(self, other: "JobConnections") -> "JobConnections":
+        """Return the connections of both, each once."""
+        return JobConnections(
+            tuple(dict.fromkeys((*self.names, *other.names))),
+            tuple(dict.fromkeys((*self.secrets, *other.secrets))),
+            self.network | other.network,
+        )
 
 
 def connections_of(
@@ -70,19 +81,24 @@ def connections_of(
             f"job '{job}' has no connection, and the stage says vpcOnly; a job is in a VPC by a "
             "Glue connection; add connections= to the job, or connections to the stage"
         )
-    names, secrets = [], []
+    joined = JobConnections()
     for connection in declared:
         name, secret = _of(connection)
         if name is None or not (cdk.Token.is_unresolved(name) or CONNECTION.fullmatch(name)):
             raise _wrong(job, declared)
-        names.append(name)
         if secret and not is_secret(secret):
             raise JobDefinitionError(
                 f"job '{job}' has a connection with the SECRET_ID {secret!r}; allowed: the name "
                 "of a secret in Secrets Manager, or its whole ARN; write that there"
             )
-        secrets += [secret] if secret else []
-    return JobConnections(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(secrets)))
+        joined |= JobConnections((name,), (secret,) if secret else (), network_of(connection))
+    if network.vpc_only and not joined.network.subnets:
+        raise JobDefinitionError(
+            f"job '{job}' has no connection with a subnet, and the stage says vpcOnly; a job is in "
+            "a VPC by the physical_connection_requirements of a connection; add subnet_id and "
+            "security_group_id_list to one of its connections"
+        )
+    return joined
 
 
 def installer_arguments(

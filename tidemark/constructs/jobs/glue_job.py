@@ -124,7 +124,7 @@ class GlueJob(Construct):
         asset = shared.scripts.get(script)
         if asset is None:
             asset = shared.scripts[script] = assets.Asset(self, "Script", path=str(script))
-        statements = statements_of(self, joined.names, asset, shared, uses, kind, own)
+        statements = statements_of(self, joined, asset, shared, uses, kind, own)
         found = role_of(self, name, statements, uses.role, shared.stack)
         self.role = found.role
         self.logs = JobLogs(

@@ -80,7 +80,7 @@ def role_of(
             f"takes {MOST_INLINE} for all inline policies of a role; give the {of} a role of its "
             "own, or leave role= out"
         )
-    explain_wildcards(stack, policy, _document(statements))
+    explain_wildcards(stack, policy, policy.document)
     explain_to_standards(stack, policy, IAMNoInlinePolicy=INLINE)
     return JobRole(given, policies=(policy,))
 

@@ -8,8 +8,10 @@ from aws_cdk import aws_s3_assets as assets
 from tidemark.constructs.catalog.permissions import use_tables
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
+from tidemark.constructs.jobs.connections import JobConnections
 from tidemark.constructs.jobs.job_kind import JobKind
 from tidemark.constructs.jobs.job_uses import JobUses, RunProperties
+from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.own_arguments import OwnArguments
 from tidemark.constructs.jobs.secrets import read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 def statements_of(
     job: "GlueJob",
-    connections: Sequence[str],
+    connections: JobConnections,
     script: assets.Asset,
     shared: SharedParts,
     uses: JobUses,
@@ -34,7 +36,7 @@ def statements_of(
     may_put = uses.run_properties is RunProperties.READ_AND_PUT
     return [
         *permissions.read_objects([object_arn(stack, asset_place(asset)) for asset in shipped]),
-        *permissions.write_logs(stack, kind.logs),
+        *permissions.write_logs(stack, shared.security.groups_below(kind.logs)),
         *(statement for arn in shared.security.key_arns for statement in permissions.use_key(arn)),
         *kind.statements,
         *_data(
@@ -47,7 +49,7 @@ def statements_of(
         *permissions.read_wheels(stack, uses.python_modules),
         *(permissions.put_metrics() if kind.metrics else []),
         *use_tables(stack, job.tables),
-        *permissions.use_connections(stack, connections),
+        *use_connections(stack, connections.names, connections.network),
         *read_secrets(stack, uses.secrets),
         *(
             permissions.use_run_properties(stack, shared.workflow_name, may_put=may_put)

@@ -9,6 +9,8 @@ from tidemark.constructs.references import log_group_arn, object_arn
 
 Statement: TypeAlias = dict[str, object]
 """One statement of an IAM policy, as JSON has it."""
+Conditions: TypeAlias = dict[str, dict[str, object]]
+"""The conditions of a statement: operator to key to value."""
 Place: TypeAlias = tuple[str, str]
 """The ARN of a bucket, and a folder in it, ending with a slash."""
 
@@ -97,7 +99,7 @@ def ask_for_last_run(stack: cdk.Stack, table_arn: str, job_name: str) -> list[St
     ]
 
 
-def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
+def write_logs(stack: cdk.Stack, groups: str) -> list[Statement]:
     """Return the permission to write the log groups of a pipeline.
 
     They are named by the job's role, which its own policy cannot name. Glue associates the key with
@@ -105,9 +107,8 @@ def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
 
     Args:
         stack: account and region.
-        prefix: how the names of the log groups begin.
+        groups: their names, in which a `*` stands for any text.
     """
-    groups = log_group_arn(stack, f"{prefix}/*")
     return [
         allow(
             [
@@ -116,7 +117,7 @@ def write_logs(stack: cdk.Stack, prefix: str) -> list[Statement]:
                 "logs:CreateLogStream",
                 "logs:PutLogEvents",
             ],
-            [groups],
+            [log_group_arn(stack, groups)],
         )
     ]
 
@@ -199,9 +200,12 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
                 arn("catalog"),
                 *(arn("database", name) for name in databases),
                 *(arn("table", table.replace(".", "/")) for table in tables),
-                *(arn("userDefinedFunction", f"{name}/*") for name in databases),
             ],
-        )
+        ),
+        allow(
+            ["glue:GetUserDefinedFunctions"],
+            [arn("userDefinedFunction", f"{name}/*") for name in databases],
+        ),
     ]
     return [
         allow(
@@ -213,56 +217,10 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
     ]
 
 
-def use_connections(stack: cdk.Stack, names: Sequence[str]) -> list[Statement]:
-    """Return the permission to use Glue connections and to join their networks, if any.
-
-    Glue puts a network interface into the connection's subnet on behalf of the job. The EC2
-    describe actions know no resources; the interfaces are new ones, so their ids are not known.
-    """
-    if not names:
-        return []
-    interface, subnet, group = (
-        stack.format_arn(service="ec2", resource=resource, resource_name="*")
-        for resource in ("network-interface", "subnet", "security-group")
-    )
-    return [
-        allow(
-            ["glue:GetConnection"],
-            [
-                stack.format_arn(service="glue", resource="catalog"),
-                *(
-                    stack.format_arn(service="glue", resource="connection", resource_name=name)
-                    for name in names
-                ),
-            ],
-        ),
-        allow(
-            [
-                "ec2:DescribeNetworkInterfaces",
-                "ec2:DescribeRouteTables",
-                "ec2:DescribeSecurityGroups",
-                "ec2:DescribeSubnets",
-                "ec2:DescribeVpcAttribute",
-                "ec2:DescribeVpcEndpoints",
-            ],
-            ["*"],
-        ),
-        allow(
-            ["ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface"],
-            [interface, subnet, group],
-        ),
-        allow(
-            ["ec2:CreateTags", "ec2:DeleteTags"],
-            [interface],
-            {"ForAllValues:StringEquals": {"aws:TagKeys": ["aws-glue-service-resource"]}},
-        ),
-    ]
-
-
 def allow(
     actions: Sequence[str],
     resources: Sequence[str],
-    conditions: dict[str, dict[str, object]] | None = None,
+    conditions: Conditions | None = None,
 ) -> Statement:
     """Return a statement that allows actions on resources, under conditions if any."""
     statement: Statement = {

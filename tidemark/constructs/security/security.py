@@ -249,6 +249,15 @@ class JobSecurity(Construct):
         """
         return f"{self.log_group_prefix}/{job}" if role_is_given else self.log_group_prefix
 
+    def groups_below(self, prefix: str) -> str:
+        """Return the log groups of this pipeline below a prefix, as a policy names them.
+
+        The prefix of Spark jobs is the pipeline's own; below any other one Glue puts the name of
+        the security configuration first.
+        """
+        is_own = prefix.startswith(self.log_group_prefix)
+        return f"{prefix}/*" if is_own else f"{prefix}/{self.name}-role/*"
+
     def _made(self, key_arn: str) -> str:
         """Create the security configuration, and return its name."""
         kms_mode = "SSE-KMS"

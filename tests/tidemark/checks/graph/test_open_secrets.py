@@ -98,3 +98,99 @@ def test_authentication_by_the_arn_of_a_secret_is_right():
     }
 
     assert found({"ConnectionType": "X", "AuthenticationConfiguration": authentication}) == []
+
+
+def found_in(kind, properties, **template):
+    templates = {"s": {"Resources": {"It": {"Type": kind, "Properties": properties}}, **template}}
+    problem_list = problems(read_graph(templates))
+    assert "geheim" not in repr(problem_list)
+    return [problem.text for problem in problem_list if problem.rule == "open-secret"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("--password", "geheim"),
+        ("--db_pass", {"Fn::Sub": "geheim"}),
+        ("--db_pass", {"Fn::Sub": ["${Word}", {"Word": "geheim"}]}),
+        ("--db_pass", {"Fn::FindInMap": ["Words", "dev", "db"]}),
+        ("--db_pass", {"Fn::Base64": "geheim"}),
+        ("--db_pass", {"Fn::Join": ["-", ["geheim", {"Ref": "AWS::Region"}]]}),
+        ("--url", {"Fn::Join": ["", ["jdbc:mysql://me:geheim@", {"Ref": "Host"}, "/air"]]}),
+        ("--password", {"Fn::If": ["IsProd", "geheim", {"Ref": "AWS::NoValue"}]}),
+        ("--password", {"Ref": "Host"}),
+        ("--anything", {"Ref": "Hidden"}),
+        ("--anything", {"Fn::Sub": "me:${Hidden}"}),
+        ("--anything", RESOLVED),
+        ("--anything", MADE),
+        ("--settings", '{"db": {"db_pass": "geheim"}}'),
+    ],
+)
+def test_a_secret_in_an_argument_is_found_also_behind_a_function(name, value):
+    given = {"Host": {"Type": "String"}, "Hidden": {"Type": "String", "NoEcho": True}}
+
+    texts = found_in("AWS::Glue::Job", {"DefaultArguments": {name: value}}, Parameters=given)
+
+    assert [name in text for text in texts] == [True]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("--db_secret_id", {"Ref": "Air"}),
+        ("--secret", {"Ref": "Air"}),  # of a secret that is the ARN
+        ("--password", {"Ref": "AWS::NoValue"}),
+        ("--url", {"Fn::Sub": "jdbc:postgresql://${Host}:5432/air"}),
+        ("--host", {"Ref": "Host"}),
+        ("--secret_arn", {"Fn::ImportValue": "air-secret"}),
+        ("--token_table", {"Fn::Join": ["", [{"Ref": "AWS::AccountId"}, "-tokens"]]}),
+    ],
+)
+def test_an_argument_that_names_a_place_is_right(name, value):
+    given = {"Host": {"Type": "String"}}
+
+    assert not found_in("AWS::Glue::Job", {"DefaultArguments": {name: value}}, Parameters=given)
+
+
+RULE, SCHEDULE = "AWS::Events::Rule", "AWS::Scheduler::Schedule"
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties"),
+    [
+        (RULE, {"Targets": [{"Arn": "a", "Input": '{"Arguments": {"--password": "geheim"}}'}]}),
+        (RULE, {"Targets": [{"InputTransformer": {"InputTemplate": '{"db_pass": "geheim"}'}}]}),
+        (RULE, {"Targets": [{"HttpParameters": {"HeaderParameters": {"x-api-key": "geheim"}}}]}),
+        (RULE, {"Targets": [{"Input": '[{"Name": "DB_PASSWORD", "Value": "geheim"}]'}]}),
+        (RULE, {"Targets": [{"Input": {"Fn::Sub": '{"password": "geheim", "r": "${R}"}'}}]}),
+        (RULE, {"Targets": [{"Input": RESOLVED}]}),
+        (SCHEDULE, {"Target": {"Input": '{"Arguments": {"--token": "geheim"}}'}}),
+        (
+            "AWS::Events::Connection",
+            {"AuthParameters": {"BasicAuthParameters": {"Password": "geheim"}}},
+        ),
+        (
+            "AWS::Glue::Trigger",
+            {"Actions": [{"JobName": "one", "Arguments": {"--password": {"Fn::Sub": "geheim"}}}]},
+        ),
+        ("AWS::Glue::Workflow", {"DefaultRunProperties": {"password": {"Fn::Sub": "geheim"}}}),
+    ],
+)
+def test_a_secret_in_what_starts_something_is_found(kind, properties):
+    assert len(found_in(kind, properties)) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties"),
+    [
+        (RULE, {"Targets": [{"Arn": "a", "Input": '{"Arguments": {"--secret_id": "air"}}'}]}),
+        (RULE, {"Targets": [{"InputTransformer": {"InputPathsMap": {"token": "$.detail.token"}}}]}),
+        (SCHEDULE, {"Target": {"Input": '{"Name": "orders"}', "RoleArn": {"Ref": "R"}}}),
+        (
+            "AWS::Events::Connection",
+            {"AuthParameters": {"BasicAuthParameters": {"Password": RESOLVED}}},
+        ),
+    ],
+)
+def test_what_starts_something_may_name_a_secret(kind, properties):
+    assert found_in(kind, properties) == []

@@ -95,7 +95,8 @@ def test_a_python_shell_job_reads_its_script_and_no_libraries_and_writes_its_own
     assert ".zip" not in may["s3:GetObject"]
     assert "/raw/*" in may["s3:PutObject"]
     assert "secret:api-??????" in may["secretsmanager:GetSecretValue"]
-    assert "log-group:/aws-glue/python-jobs/*" in may["logs:PutLogEvents"]
+    assert may["logs:PutLogEvents"].count("log-group:") == 1
+    assert "log-group:/aws-glue/python-jobs/tidemark-dev-orders-role/*" in may["logs:PutLogEvents"]
     names = [
         json.dumps(group["LogGroupName"]) for group in declared.resources("AWS::Logs::LogGroup")
     ]

@@ -1,0 +1,128 @@
+"""The networks that Glue connections join, and what a role may do there.
+
+Sources: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html,
+https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSGlueServiceRole.html
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
+
+from tidemark.constructs.jobs.permissions import Conditions, Statement, allow
+
+DESCRIBE = [
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeRouteTables",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcEndpoints",
+]
+TAG = "aws-glue-service-resource"  # which Glue puts at its network interfaces
+ANY = "*"
+
+
+@dataclass(frozen=True)
+class Network:
+    """Where Glue makes the network interfaces of connections.
+
+    Attributes:
+        subnets: ids of the subnets; `*` if one is not known.
+        groups: ids of the security groups; `*` if one is not known.
+    """
+
+    subnets: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    def __or__(self, other: "Network") -> "Network":
+        """Return the network of both."""
+        return Network(
+            _both(self.subnets, other.subnets),
+            _both(self.groups, other.groups),
+        )
+
+
+UNKNOWN = Network((ANY,), (ANY,))
+
+
+def network_of(connection: object) -> Network:
+    """Return the network of a connection, as far as the app says it.
+
+    Returns:
+        The subnet and the security groups of a connection of the app; none if it has no network;
+        `UNKNOWN` for a connection that is known by its name only.
+    """
+    if isinstance(connection, glue.Connection):
+        connection = connection.node.default_child
+    given = connection.connection_input if isinstance(connection, glue.CfnConnection) else None
+    if not isinstance(given, glue.CfnConnection.ConnectionInputProperty):
+        return UNKNOWN
+    required = given.physical_connection_requirements
+    if required is None:
+        return Network()
+    if not isinstance(required, glue.CfnConnection.PhysicalConnectionRequirementsProperty):
+        return UNKNOWN
+    groups = required.security_group_id_list
+    is_known = bool(groups) and not cdk.Token.is_unresolved(groups)
+    return Network(
+        (required.subnet_id or ANY,),
+        tuple(dict.fromkeys(groups)) if groups and is_known else (ANY,),
+    )
+
+
+def use_connections(stack: cdk.Stack, names: Sequence[str], network: Network) -> list[Statement]:
+    """Return the permission to use Glue connections and to join their networks, if any.
+
+    Glue puts a network interface into the subnet of a connection on behalf of the job. The ids of
+    interfaces are those of new ones; they can be deleted in the subnet only.
+    """
+    if not names:
+        return []
+    connections = [
+        stack.format_arn(service="glue", resource="catalog"),
+        *(
+            stack.format_arn(service="glue", resource="connection", resource_name=name)
+            for name in names
+        ),
+    ]
+    return [
+        allow(["glue:GetConnection"], connections),
+        allow(DESCRIBE, ["*"]),
+        allow(["ec2:DescribeVpcAttribute"], _arns(stack, "vpc", [ANY])),
+        *_join(stack, network),
+    ]
+
+
+def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
+    """Return the permission to make network interfaces, to tag and to delete them."""
+    if not network.subnets:
+        return []
+    interfaces = _arns(stack, "network-interface", [ANY])
+    subnets = _arns(stack, "subnet", network.subnets)
+    groups = _arns(stack, "security-group", network.groups)
+    there: Conditions = {"ArnEquals": {"ec2:Subnet": subnets}}
+    tagged: Conditions = {
+        "ForAllValues:StringEquals": {"aws:TagKeys": [TAG]},
+        "Null": {"aws:TagKeys": "false"},  # or a request without keys would be allowed
+    }
+    return [
+        allow(["ec2:CreateNetworkInterface"], [*interfaces, *subnets, *groups]),
+        allow(
+            ["ec2:DeleteNetworkInterface"],
+            interfaces,
+            there if ANY not in network.subnets else None,
+        ),
+        allow(["ec2:CreateTags", "ec2:DeleteTags"], interfaces, tagged),
+    ]
+
+
+def _arns(stack: cdk.Stack, resource: str, ids: Sequence[str]) -> list[str]:
+    """Return the ARNs of resources of EC2 in the account and region of a stack."""
+    return [stack.format_arn(service="ec2", resource=resource, resource_name=id_) for id_ in ids]
+
+
+def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the ids of both, or `*` alone if one is not known."""
+    together = tuple(dict.fromkeys((*one, *other)))
+    return (ANY,) if ANY in together else together

@@ -1,0 +1,63 @@
+"""Finds connections whose subnet no role may use: one that an override changed; on templates."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tidemark.assembly.resources import Templates, resources_of
+from tidemark.checks.graph.model import Problem
+from tidemark.constructs.security.wildcards import Statement, statements_of, text
+
+OTHER_SUBNET = "connection-subnet"
+JOIN = "ec2:CreateNetworkInterface"
+
+
+def problems_of_networks(templates: Templates) -> Iterator[Problem]:
+    """Yield each connection that a role may use, and whose subnet it may not.
+
+    A policy follows from what the connection is made with; an override is in the template only.
+    """
+    for stack, id_, connection in resources_of(templates, "AWS::Glue::Connection"):
+        subnet = _subnet(connection)
+        for role, statements in _roles(templates[stack]) if subnet else ():
+            if not _may_join(statements, id_, str(subnet)):
+                yield Problem(
+                    OTHER_SUBNET,
+                    f"{stack}/{id_}",
+                    f"the connection is in the subnet {subnet}, and '{role}' may make network "
+                    "interfaces in others only; a run would end with AccessDenied",
+                    "set subnet_id where the connection is made, and not by an override",
+                )
+
+
+def _subnet(connection: Mapping[str, Any]) -> str | None:
+    given = connection.get("Properties", {}).get("ConnectionInput", {})
+    required = given.get("PhysicalConnectionRequirements") if isinstance(given, Mapping) else None
+    subnet = required.get("SubnetId") if isinstance(required, Mapping) else None
+    return text(subnet) if subnet else None
+
+
+def _may_join(statements: Sequence[Statement], connection: str, subnet: str) -> bool:
+    """Return whether who may use a connection may use its subnet; True of all others."""
+    used = [one for it in statements if "glue:GetConnection" in it.actions for one in it.resources]
+    if not any(one.endswith(f":connection/<{connection}>") for one in used):
+        return True
+    places = [one for it in statements if JOIN in it.actions for one in it.resources]
+    return any(one.endswith((":subnet/*", f":subnet/{subnet}")) for one in places)
+
+
+def _roles(template: Mapping[str, Any]) -> Iterator[tuple[str, list[Statement]]]:
+    """Yield the roles of a template, or what stands for them, with all that they may do."""
+    found: dict[str, list[Statement]] = defaultdict(list)
+    resources = template.get("Resources", {})
+    for id_, resource in resources.items():
+        properties = resource.get("Properties", {})
+        if resource["Type"] == "AWS::IAM::Role":
+            arns = [arn for arn in properties.get("ManagedPolicyArns", ()) if isinstance(arn, dict)]
+            managed = [resources[arn["Ref"]] for arn in arns if arn.get("Ref") in resources]
+            documents = [*properties.get("Policies", ()), *(it["Properties"] for it in managed)]
+            found[id_] += [one for it in documents for one in statements_of(it["PolicyDocument"])]
+        elif resource["Type"] == "AWS::IAM::Policy":
+            for role in properties.get("Roles", ()):
+                found[text(role).strip("<>")] += statements_of(properties["PolicyDocument"])
+    yield from found.items()

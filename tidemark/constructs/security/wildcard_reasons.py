@@ -1,0 +1,196 @@
+"""The reasons for wildcards in the resources of roles: for which action, on what, and why.
+
+Source: https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LOG_ACTIONS = (
+    "logs:AssociateKmsKey",
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:PutLogEvents",
+)
+
+
+@dataclass(frozen=True)
+class Wildcard:
+    """What explains a wildcard.
+
+    Attributes:
+        actions: for which it holds.
+        resource: of which form the resource is, functions of CloudFormation in angle brackets.
+        why: the reason.
+        condition: what the statement's condition must be; None: whatever it is.
+        is_bound: whether the statement must name a subnet, or must not; None: either.
+    """
+
+    actions: tuple[str, ...]
+    resource: str
+    why: str
+    condition: Mapping[str, Any] | None = None
+    is_bound: bool | None = None
+
+
+def _arn(service: str, rest: str) -> str:
+    """Return the form of an ARN in one region and account."""
+    place = r"(?:[\w-]+|<AWS::\w+>)"
+    return rf"arn:{place}:{service}:{place}:{place}:{rest}"
+
+
+_FOLDER = r"[^*]+/[^*]+/\*"  # a bucket, and at least one folder
+_INTERFACES = _arn("ec2", r"network-interface/\*")
+WILDCARDS = (
+    Wildcard(
+        ("s3:GetObject",),
+        _FOLDER,
+        "the objects below a folder that is declared, since their names are not known",
+    ),
+    Wildcard(
+        ("s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"),
+        _FOLDER,
+        "the objects below a folder that the job is declared to write, since their names are not "
+        "known",
+    ),
+    Wildcard(
+        LOG_ACTIONS,
+        _arn("logs", r"log-group:/aws-glue/jobs/[^*]+/\*"),
+        "the log groups of the Spark jobs of this pipeline, since their names end in that of the "
+        "role, which its own policy cannot name",
+    ),
+    Wildcard(
+        LOG_ACTIONS,
+        _arn("logs", r"log-group:/aws-glue/python-jobs/[^*]+-role/\*"),
+        "the log groups of the Python shell jobs with this security configuration, since their "
+        "names end in that of the role, which its own policy cannot name",
+    ),
+    Wildcard(
+        LOG_ACTIONS,
+        _arn("logs", r"log-group:/aws-glue/crawlers-role/\*-[^*]+:\*"),
+        "the log groups of the crawlers with this security configuration, since their names begin "
+        "with that of the role, which its own policy cannot name",
+    ),
+    Wildcard(
+        ("cloudwatch:PutMetricData",),
+        r"\*",
+        "CloudWatch knows no resource for it, and the condition allows the namespace Glue only",
+        {"StringEquals": {"cloudwatch:namespace": "Glue"}},
+    ),
+    Wildcard(
+        ("lakeformation:GetDataAccess",),
+        r"\*",
+        "Lake Formation knows no resource for it, and decides by its own grants",
+    ),
+    Wildcard(
+        (
+            "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeRouteTables",
+            "ec2:DescribeSecurityGroups",
+            "ec2:DescribeSubnets",
+            "ec2:DescribeVpcEndpoints",
+        ),
+        r"\*",
+        "EC2 knows no resource for them, and they change nothing",
+    ),
+    Wildcard(
+        ("ec2:DescribeVpcAttribute",),
+        _arn("ec2", r"vpc/\*"),
+        "a connection says its subnet, and not its VPC, and the action changes nothing",
+    ),
+    Wildcard(
+        ("ec2:CreateNetworkInterface",),
+        _INTERFACES,
+        "a new network interface has no id yet, and the same statement names the subnets of the "
+        "connections",
+        is_bound=True,
+    ),
+    Wildcard(
+        ("ec2:CreateNetworkInterface",),
+        _INTERFACES,
+        "a new network interface has no id yet",
+        is_bound=False,
+    ),
+    Wildcard(
+        ("ec2:CreateNetworkInterface",),
+        _arn("ec2", r"subnet/\*"),
+        "the app knows a connection by its name only, and not its subnet",
+    ),
+    Wildcard(
+        ("ec2:CreateNetworkInterface",),
+        _arn("ec2", r"security-group/\*"),
+        "the app does not know the security groups of a connection",
+    ),
+    Wildcard(
+        ("ec2:DeleteNetworkInterface",),
+        _INTERFACES,
+        "network interfaces have no ids yet, and the condition allows those in the subnets of the "
+        "connections only",
+        is_bound=True,
+    ),
+    Wildcard(
+        ("ec2:DeleteNetworkInterface",),
+        _INTERFACES,
+        "network interfaces have no ids yet, and the app knows a connection by its name only, and "
+        "not its subnet",
+        is_bound=False,
+    ),
+    Wildcard(
+        ("ec2:CreateTags", "ec2:DeleteTags"),
+        _INTERFACES,
+        "network interfaces have no ids yet, and the condition allows the tag "
+        "aws-glue-service-resource only",
+        {
+            "ForAllValues:StringEquals": {"aws:TagKeys": ["aws-glue-service-resource"]},
+            "Null": {"aws:TagKeys": "false"},
+        },
+    ),
+    Wildcard(
+        ("glue:GetUserDefinedFunctions",),
+        _arn("glue", r"userDefinedFunction/[^*/]+/\*"),
+        "the functions of a database of which the job declares tables, since Spark lists them",
+    ),
+    Wildcard(
+        (
+            "glue:BatchGetPartition",
+            "glue:GetDatabase",
+            "glue:GetPartition",
+            "glue:GetPartitions",
+            "glue:GetTable",
+            "glue:GetTables",
+        ),
+        _arn("glue", r"table/[^*/]+/[^*/]*\*"),
+        "the tables of the crawler's database, whose names only a crawl knows",
+    ),
+    Wildcard(
+        (
+            "glue:BatchCreatePartition",
+            "glue:BatchUpdatePartition",
+            "glue:CreatePartition",
+            "glue:CreateTable",
+            "glue:UpdatePartition",
+            "glue:UpdateTable",
+        ),
+        _arn("glue", r"table/[^*/]+/[^*/]*\*"),
+        "the tables of the crawler's database whose names begin with its prefix, if it has one, "
+        "since only a crawl knows the names",
+    ),
+    Wildcard(
+        (
+            "glue:BatchDeletePartition",
+            "glue:BatchDeleteTable",
+            "glue:DeletePartition",
+            "glue:DeleteTable",
+        ),
+        _arn("glue", r"table/[^*/]+/[^*/]*\*"),
+        "the tables of the crawler's database whose names begin with its prefix, if it has one, "
+        "since the crawler is declared to delete those whose data is gone",
+    ),
+    Wildcard(
+        ("kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"),
+        r"[^*]+/[^*/]+\*",
+        "the consumer groups whose names begin with the prefix of the declared source, since "
+        "Spark makes up the rest",
+    ),
+)
