@@ -28,11 +28,13 @@ def note_at_end(
         for line in commits_in_finally(source):
             note(RunWarning.COMMIT_IN_FINALLY, f"{name}, line {line}")
     if losing := settings_in(source) | settings_of_session():
-        note(
-            RunWarning.LOST_LINES, " and ".join(f"spark.sql.files.{one}" for one in sorted(losing))
-        )
-    if option != ENABLE:
-        return
+        settings = " and ".join(f"spark.sql.files.{one}" for one in sorted(losing))
+        note(RunWarning.LOST_LINES, settings)
+    if option == ENABLE:
+        _note_bookmark(session, name)
+
+
+def _note_bookmark(session: BookmarkSession | None, name: str) -> None:
     if session is None:
         note(RunWarning.INIT_MISSING, name)
     elif session.has_bookmarked_source and not session.has_committed:
