@@ -65,7 +65,10 @@ ALLOWED = {
     "tidemark/local_glue/port": "tidemark/checks/schedules waitress",
     "tidemark/local_glue/port/emulated": "moto requests",
     "tidemark/local_glue/site": "awsglue py4j pyspark",
-    "tidemark/adopt": "tidemark/assembly tidemark/checks tidemark/errors.py tidemark/stage",
+    "tidemark/adopt": "tidemark/assembly tidemark/checks tidemark/errors.py tidemark/extras.py "
+    "tidemark/stage",
+    "tidemark/adopt/sources/api_shapes.py": "botocore",
+    "tidemark/adopt/sources/template_file.py": "yaml",
     "tidemark/adopt/sources/account.py": "boto3 botocore",
     "tidemark/adopt/sources/account_beside.py": "boto3 botocore",
     "tidemark/operate": "boto3 botocore tidemark/assembly tidemark/checkpoints tidemark/errors.py "
