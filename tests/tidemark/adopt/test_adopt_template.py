@@ -231,6 +231,16 @@ def test_two_jobs_of_one_name_are_refused_with_what_to_do(tmp_path):
         read_templates(folder, {})
 
 
+def test_resources_of_two_stacks_may_have_one_logical_id_and_no_name(tmp_path):
+    plain = {"Type": "AWS::Glue::Job", "Properties": {"Command": {"Name": "glueetl"}}}
+    folder = assembly(
+        tmp_path, ("a", {"Resources": {"J": plain}}), ("b", {"Resources": {"J": plain}})
+    )
+
+    assert set(read_templates(folder, {}).jobs) == {"a.J", "b.J"}
+    assert set(read_templates(folder, {"a.J": "one"}).jobs) == {"one", "b.J"}
+
+
 def test_what_makes_resources_later_is_named(tmp_path):
     file = tmp_path / "t.json"
     resources = {"J": JOB, "Fn::ForEach::Jobs": ["X", ["a"], {}]}

@@ -87,7 +87,8 @@ def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
     assets = assembly.assets if assembly else ()
     try:
         for stack in stacks:
-            values = Values(stack.template, {**_place(stack), **given}, exports)
+            prefix = f"{stack.name}." if len(stacks) > 1 else ""
+            values = Values(stack.template, {**_place(stack), **given}, exports, prefix)
             _read_stack(reader, stack, values)
             _note_exports(values, exports)
             _note_scripts(reader, assets, values)
@@ -102,6 +103,7 @@ def _check_given(where: str, given: Mapping[str, str], stacks: tuple[Stack, ...]
     known = {
         *(id_ for stack in stacks for id_ in stack.template.get("Parameters", {})),
         *(id_ for stack in stacks for id_ in stack.template.get("Resources", {})),
+        *(f"{it.name}.{id_}" for it in stacks for id_ in it.template.get("Resources", {})),
         *("AWS::AccountId", "AWS::Region", "AWS::Partition", "AWS::StackName"),
     }
     declared = sorted({id_ for stack in stacks for id_ in stack.template.get("Parameters", {})})
@@ -220,8 +222,8 @@ def _unknown(
             stated,
             "only a deployment gives it its name, which steps of the plan need; until then it is "
             "called by its logical id",
-            f"look it up (aws cloudformation describe-stack-resources) and give it: --parameter "
-            f"{id_}=NAME",
+            "look it up (aws cloudformation describe-stack-resources) and give it: --parameter "
+            f"{values.stack}{id_}=NAME",
         )
     for key, value in properties.items():
         names = values.unknown_in(value) if key not in ACCOUNTED else []

@@ -47,11 +47,13 @@ class Values:
         given: values of parameters, of pseudo parameters such as `AWS::Region`, and names of
             resources by logical id.
         exports: what templates before it export.
+        stack: before logical ids, where there are several stacks: `orders.`; else empty.
     """
 
     template: Mapping[str, Any]
     given: Mapping[str, str]
     exports: dict[str, Any] = field(default_factory=dict)
+    stack: str = ""
     _names: dict[str, str | None] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
 
@@ -60,25 +62,28 @@ class Values:
 
         A job, crawler, trigger or workflow is then named by its logical id, so that others find it.
         """
-        if id_ in self.given:
-            return self.given[id_]
+        if (name := self._given_name(id_)) is not None:
+            return name
         if id_ not in self._names:
             self._names[id_] = None  # as long as it is looked for: no name is made of itself
             resource = self.template.get("Resources", {}).get(id_, {})
             own = OTHER_NAMES.get(resource.get("Type", ""))
             stated = resource.get("Properties", {}).get(own) if own else stated_name(resource)
-            name = None if stated is None else self.resolve(stated)
-            is_known = isinstance(name, str) and not self.unknown_in(name)
+            found = None if stated is None else self.resolve(stated)
+            is_known = isinstance(found, str) and not self.unknown_in(found)
             if is_known or resource.get("Type") in NODES:
-                self._names[id_] = str(name) if is_known else id_
+                self._names[id_] = str(found) if is_known else f"{self.stack}{id_}"
         return self._names[id_]
 
     def stated_name_of(self, id_: str) -> str | None:
         """Return the name that the template, or a parameter, says; braces for what is not known."""
-        if id_ in self.given:
-            return self.given[id_]
+        if (name := self._given_name(id_)) is not None:
+            return name
         stated = stated_name(self.template["Resources"][id_])
         return None if stated is None else _text(self.resolve(stated))
+
+    def _given_name(self, id_: str) -> str | None:
+        return self.given.get(f"{self.stack}{id_}", self.given.get(id_))
 
     def unknown_in(self, value: object) -> list[str]:
         """Return what of a resolved value only a deployment knows, each once."""
