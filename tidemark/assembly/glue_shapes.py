@@ -99,9 +99,12 @@ def _items(shape: ListShape, value: list[Any]) -> Any:
     return LATE if is_short else found
 
 
-def _entries(shape: MapShape, value: Mapping[str, Any]) -> dict[str, Any]:
-    found = {str(key): known_of(shape.value, one) for key, one in value.items()}
-    return {key: one for key, one in found.items() if one is not LATE}
+def _entries(shape: MapShape, value: Mapping[str, Any]) -> Any:
+    """Return the entries that are known; `LATE` if too few are known to judge their number."""
+    every = {str(key): known_of(shape.value, one) for key, one in value.items()}
+    found = {key: one for key, one in every.items() if one is not LATE}
+    is_short = len(found) < len(every) and len(found) < shape.metadata.get("min", 0)
+    return LATE if is_short else found
 
 
 def _is_late(value: Any) -> bool:
