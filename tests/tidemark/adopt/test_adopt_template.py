@@ -99,6 +99,8 @@ def test_a_parameter_that_nothing_has_is_refused_with_those_there_are(given):
         ("[1]", "no Resources"),
         ("Resources: {A: {Kind: x}}", "'A' has no Type"),
         ("Resources: {A: 1}", "'A' has no Type"),
+        ("Resources: {A: {Type: x, Properties: 5}}", "'A' has Properties that are none"),
+        ("Parameters: 5\nResources: {}", "Parameters is no map"),
         ("a: [", "neither JSON nor YAML"),
         ("a: !!python/object/apply:os.system [ls]", "neither JSON nor YAML"),
         ("&a [*a]", "neither JSON nor YAML"),
@@ -254,6 +256,21 @@ def test_what_makes_resources_later_is_named(tmp_path):
     assert listed.count(("template t", "Transform")) == 2
     assert ("template t", "Resources", "Fn::ForEach::Jobs") in listed
     assert ("nested stack N", "TemplateURL") in listed
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", [1], {"a": {"b": 1}}, {"Ref": "Later"}])
+@pytest.mark.parametrize("key", ["Command", "Connections", "DefaultArguments", "Timeout", "Tags"])
+def test_a_value_of_another_form_is_named_and_the_rest_goes_on(tmp_path, key, value):
+    file = tmp_path / "t.json"
+    job = {"Type": "AWS::Glue::Job", "Properties": JOB["Properties"] | {key: value}}
+    other = {"Type": "AWS::Glue::Job", "Properties": JOB["Properties"] | {"Name": "other"}}
+    file.write_text(json.dumps({"Resources": {"J": job, "O": other}}), encoding="utf-8")
+
+    adoption = adopt(found_in(read_templates(file, {}), ["orders"], None))
+
+    assert [one.old for one in adoption.nodes] == ["orders"]
+    if value is not None and (key, value) != ("Timeout", 5):
+        assert any(one.path[:1] == (key,) for one in adoption.differences)
 
 
 def test_functions_that_need_each_other_are_one_line(tmp_path):

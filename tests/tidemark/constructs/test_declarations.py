@@ -63,9 +63,9 @@ def test_a_runtime_that_glue_does_not_have_is_refused(wrong, text):
 
 @pytest.mark.parametrize("flag", ["delivered", "published"])
 def test_a_dataset_with_other_flags_is_told_with_what_differs(add, data, flag):
-    one, other = data("in/"), replace(data("in/"), **{flag: True})
+    one, other = data("in/"), replace(data("in/"), **{flag: False})
 
-    with pytest.raises(JobDefinitionError, match=rf"differs .* in {flag} \(False and True\)"):
+    with pytest.raises(JobDefinitionError, match=rf"differs .* in {flag} \(True and False\)"):
         add("orders", reads=[other], arguments={"source_path": one})
 
 

@@ -186,8 +186,19 @@ def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values)
             f"{reader.where} has two {kind} named {show(name)}; if they are of two stages of an "
             "app, give the folder of one: --template cdk.out/assembly-STAGE"
         )
-    reader.kinds[kind][name] = _resource(kind, name, properties)
+    found, misfits = _resource(kind, name, properties)
+    reader.kinds[kind][name] = found
     reader.unread += _unknown(id_, kind, name, values, properties)
+    reader.unread += [
+        Difference(
+            f"{SHAPES[kind].lower()} {name}",
+            path,
+            None,
+            "the template has it in a form that Glue does not take, or only a deployment knows it",
+            "correct the template, or the stack by hand",
+        )
+        for path in misfits
+    ]
 
 
 def _may_start(kind: str, properties: Mapping[str, Any]) -> bool:
@@ -196,8 +207,24 @@ def _may_start(kind: str, properties: Mapping[str, Any]) -> bool:
     return kind in STARTERS
 
 
-def _resource(kind: str, name: str, properties: Mapping[str, Any]) -> Resource:
-    found = {**as_api_has_it(SHAPES[kind], properties), "Name": name}
+def _tags(value: Any) -> dict[str, str] | None:
+    """Return tags, which some templates write as a list; None if they are neither."""
+    if isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
+        value = {one.get("Key"): one.get("Value") for one in value}
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        return None
+    return {key: str(text) for key, text in value.items() if not isinstance(text, Mapping | list)}
+
+
+def _resource(
+    kind: str, name: str, properties: Mapping[str, Any]
+) -> tuple[Resource, list[tuple[str, ...]]]:
+    shaped, misfits = as_api_has_it(SHAPES[kind], properties)
+    found = {**shaped, "Name": name}
+    if "Tags" in found and (tags := _tags(found.pop("Tags"))) is not None:
+        found["Tags"] = tags
+    elif "Tags" in properties:
+        misfits.append(("Tags",))
     if kind == "AWS::Glue::Trigger":
         is_started = str(found.pop("StartOnCreation", "false")).lower() in ("true", "yes", "on")
         if is_started:
@@ -206,7 +233,7 @@ def _resource(kind: str, name: str, properties: Mapping[str, Any]) -> Resource:
     schedule = found.get("Schedule")
     if kind == "AWS::Glue::Crawler" and isinstance(schedule, Mapping) and schedule:
         found["Schedule"] = {**schedule, "State": "SCHEDULED"}
-    return found
+    return found, misfits
 
 
 def _unknown(

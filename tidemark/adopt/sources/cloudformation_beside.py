@@ -78,7 +78,13 @@ def _rule(rule: Read) -> Resource:
 def clock_of(resources: Sequence[Read]) -> tuple[Resource, ...]:
     """Return the schedules of EventBridge Scheduler, as GetSchedule has them."""
     return tuple(
-        {"State": "ENABLED", **one.properties, "Name": one.properties.get("Name") or one.id}
+        {
+            "State": "ENABLED",
+            **one.properties,
+            "Name": one.properties.get("Name") or one.id,
+            "FlexibleTimeWindow": _mapping(one.properties, "FlexibleTimeWindow"),
+            "Target": _mapping(one.properties, "Target"),
+        }
         for one in _of(resources, "AWS::Scheduler::Schedule")
     )
 

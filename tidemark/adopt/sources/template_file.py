@@ -22,6 +22,8 @@ PLAIN = {
     "merge": (re.compile(r"<<$"), "<"),
 }
 ALONE = {"Condition": "Condition", "Ref": "Ref"}  # short functions whose long names have no Fn::
+# What a template may leave empty.
+SECTIONS = ("Conditions", "Mappings", "Outputs", "Parameters")
 HOW = (
     "write one: aws cloudformation get-template --stack-name STACK --query TemplateBody "
     "--output text > FILE"
@@ -44,11 +46,23 @@ def read_template_file(file: Path) -> Mapping[str, Any]:
     resources = document.get("Resources") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(resources, dict):
         raise UsageError(f"{file} is not a CloudFormation template: it has no Resources; {HOW}")
-    for id_, resource in resources.items():
+    _check_form(document, file)
+    return {key: value for key, value in document.items() if key not in SECTIONS or value}
+
+
+def _check_form(document: Mapping[str, Any], file: Path) -> None:
+    """Raise unless resources and sections have their form; properties that are left out are none."""
+    for id_, resource in document["Resources"].items():
         is_typed = isinstance(resource, dict) and isinstance(resource.get("Type"), str)
-        if not is_typed and not str(id_).startswith("Fn::ForEach"):
-            raise UsageError(f"{file}: the resource {id_!r} has no Type; correct the template")
-    return document
+        is_formed = is_typed and isinstance(resource.get("Properties") or {}, dict)
+        if not is_formed and not str(id_).startswith("Fn::ForEach"):
+            what = "Properties that are none" if is_typed else "no Type"
+            raise UsageError(f"{file}: the resource {id_!r} has {what}; correct the template")
+        if is_typed:
+            resource["Properties"] = resource.get("Properties") or {}
+    for section in SECTIONS:
+        if not isinstance(document.get(section) or {}, dict):
+            raise UsageError(f"{file}: {section} is no map of names; correct the template")
 
 
 def template_of(text: str, where: str) -> Any:
