@@ -51,7 +51,7 @@ def read_template_file(file: Path) -> Mapping[str, Any]:
 
 
 def _check_form(document: Mapping[str, Any], file: Path) -> None:
-    """Raise unless resources and sections have their form; properties that are left out are none."""
+    """Raise unless resources and sections have their form; absent properties are none."""
     for id_, resource in document["Resources"].items():
         is_typed = isinstance(resource, dict) and isinstance(resource.get("Type"), str)
         is_formed = is_typed and isinstance(resource.get("Properties") or {}, dict)
