@@ -11,6 +11,7 @@ EXTRA_OF = {
     "amazon": "ion",
     **dict.fromkeys(("jinja2", "markupsafe"), "report"),
     "openlineage": "lineage",
+    "yaml": "adopt",
 }
 
 

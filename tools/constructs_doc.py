@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
@@ -18,40 +18,21 @@ OTHERS = {
     "JobSecurity": "tidemark.constructs.security.security",
     "Monitoring": "tidemark.constructs.monitoring.monitoring",
 }
-# In the order of the document.
-PUBLIC = (
-    *(
-        "Pipeline",
-        "PipelineSet",
-        "IncrementalJob",
-        "GlueJob",
-        "BookmarkOption",
-        "RunProperties",
-        "JobState",
-    ),
-    *("all_of", "any_of", "Dataset", "Table", "Column", "TableFormat", "Projection"),
+# In the order of the document; what else the package exports follows by name.
+FIRST = (
+    *("Pipeline", "PipelineSet", "IncrementalJob", "GlueJob", "ShellJob", "StreamingJob"),
+    *("BookmarkOption", "RunProperties", "JobState", "CrawlState", "Condition", "Predicate"),
+    *("all_of", "any_of", "Argument", "Dataset", "Table", "Column", "TableFormat", "Projection"),
     *("DateProjection", "DateUnit", "IntegerProjection", "EnumProjection", "InjectedProjection"),
-    *("TableUse", "DataQualityRuleset", "NotSecret", "JobRuntime", "GlueArguments", "JobOptions"),
-    "ActionOptions",
-    *("CrawledData", "CrawledTable", "CrawledDatabase", "CrawledOpenTables", "CrawledDynamoDB"),
-    "CrawlerOptions",
+    *("TableUse", "DataQualityRuleset", "NotSecret", "JobRuntime", "ShellRuntime"),
+    *("ShellCapacity", "StreamingRuntime", "KinesisStream", "MskTopics"),
+    *("GlueArguments", "JobOptions", "ActionOptions"),
+    *("Crawler", "CrawledData", "CrawledTable", "CrawledDatabase", "CrawledOpenTables"),
+    *("OpenFormat", "CrawledDynamoDB", "CrawlerOptions", "SchemaUpdate", "MissingData", "Recrawl"),
     *("StageConfig", "Schedule", "OnObjects", "OnEvent"),
-    *(
-        "WatermarkTable",
-        "Lake",
-        "ExistingBuckets",
-        "LakeBucket",
-        "StageKey",
-        "ExistingSecurity",
-        "LogGroups",
-        "JobSecurity",
-        "Alerting",
-        "Email",
-        "Https",
-        "SqsQueue",
-        "SlackChannel",
-        "Monitoring",
-    ),
+    *("WatermarkTable", "Lake", "ExistingBuckets", "LakeBucket", "StageKey", "ExistingSecurity"),
+    *("LogGroups", "JobSecurity", "Alerting", "Email", "Https", "SqsQueue", "SlackChannel"),
+    "Monitoring",
 )
 METHODS = {
     *("from_table", "from_table_arn", "from_table_name", "name_of"),
@@ -79,16 +60,26 @@ def render(project: Path) -> str:
     """Return the text of the document."""
     parts = [HEAD]
     exported = _exported(project)
-    for name in PUBLIC:
+    public = public_names(project)
+    for name in public:
         module = exported.get(name) or OTHERS[name]
         package = "tidemark.constructs" if name in exported else module
-        parts += _entry(package, *_definitions(project, module, name))
+        if alias := _alias(project, module, name):
+            parts.append(f"## {name}\n\n`from {package} import {name}`\n\n{alias}\n")
+        else:
+            parts += _entry(package, *_definitions(project, module, name, public))
     rules = _rules(project)
     parts.append("## Rules of the graph\n")
     parts.append("Checked at every synthesis, over all templates of an account and region.\n")
     parts.append("| rule | what it finds |\n|---|---|")
     parts += [f"| `{rule}` | {text} |" for rule, text in rules.items()]
     return "\n".join(parts) + "\n"
+
+
+def public_names(project: Path) -> tuple[str, ...]:
+    """Return every name that the document has, in its order."""
+    known = {*_exported(project), *OTHERS}
+    return (*(name for name in FIRST if name in known), *sorted(known.difference(FIRST)))
 
 
 def _exported(project: Path) -> dict[str, str]:
@@ -108,11 +99,10 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 
 
 def _definitions(
-    project: Path, module: str, name: str
+    project: Path, module: str, name: str, public: Collection[str]
 ) -> tuple[ast.ClassDef | ast.FunctionDef, dict[str, ast.FunctionDef]]:
     """Return a definition, and the methods of a class with those of bases without an entry."""
-    path = project.joinpath(*module.split(".")).with_suffix(".py")
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = _tree(project, module)
     node = next(
         node
         for node in tree.body
@@ -123,9 +113,25 @@ def _definitions(
     methods: dict[str, ast.FunctionDef] = {}
     imported = _imported(tree)
     for base in node.bases:
-        if isinstance(base, ast.Name) and base.id in imported.keys() - PUBLIC:
-            methods |= _definitions(project, imported[base.id], base.id)[1]
+        if isinstance(base, ast.Name) and base.id in imported.keys() - set(public):
+            methods |= _definitions(project, imported[base.id], base.id, public)[1]
     return node, methods | {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+
+
+def _tree(project: Path, module: str) -> ast.Module:
+    path = project.joinpath(*module.split(".")).with_suffix(".py")
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _alias(project: Path, module: str, name: str) -> str:
+    """Return what is said of a type alias and what it stands for; empty for anything else."""
+    body = _tree(project, module).body
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and node.value and ast.unparse(node.target) == name:
+            text = after.value if isinstance(after, ast.Expr) else None
+            prose = str(text.value) if isinstance(text, ast.Constant) else ""
+            return f"{prose}\n\n`{ast.unparse(node.value)}`"
+    return ""
 
 
 def _entry(
@@ -136,11 +142,24 @@ def _entry(
     if isinstance(node, ast.FunctionDef):
         yield f"{_signature(node)}\n"
     yield f"{_prose(ast.get_docstring(node) or '')}\n"
+    if isinstance(node, ast.ClassDef) and (members := _members(node)):
+        yield f"Members: {', '.join(members)}.\n"
     for name, method in methods.items():
         if name in METHODS and (text := ast.get_docstring(method)):
             yield f"### {node.name if name == '__init__' else name}\n"
             yield f"{_signature(method)}\n"
             yield f"{_prose(text)}\n"
+
+
+def _members(node: ast.ClassDef) -> list[str]:
+    """Return the members of an enumeration, each with its value."""
+    if not any(isinstance(base, ast.Name) and base.id.endswith("Enum") for base in node.bases):
+        return []
+    return [
+        f"`{ast.unparse(one.targets[0])}` (`{ast.unparse(one.value)}`)"
+        for one in node.body
+        if isinstance(one, ast.Assign)
+    ]
 
 
 def _signature(function: ast.FunctionDef) -> str:

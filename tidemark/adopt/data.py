@@ -13,6 +13,15 @@ from tidemark.checks.graph.folders import overlap
 from tidemark.checks.graph.races import races
 
 WORKFLOW = "adopted"
+NO_PLACE = (
+    "which no Dataset can be: a whole bucket, or a folder with other characters than letters, "
+    "digits and _.=-",
+    "move the data into a folder, or allow it with job.role.add_to_policy(...)",
+)
+NOT_KNOWN = (
+    "of which a part is not known, so that it is in neither reads= nor writes=",
+    "give the part and adopt again (--parameter KEY=VALUE), or declare a Dataset of it",
+)
 
 
 def with_data(
@@ -67,15 +76,11 @@ def _guess(
 
 def _without_place(job: AdoptedJob) -> list[Guess]:
     return [
-        Guess(
-            f"job {job.old}",
-            f"the argument {name} is {text}, which no Dataset can be: a whole bucket, or a folder "
-            "with other characters than letters, digits and _.=-",
-            "move the data into a folder, or allow it with job.role.add_to_policy(...)",
-        )
+        Guess(f"job {job.old}", f"the argument {name} is {text}, {why}", do)
         for given in (job.arguments, job.started_arguments)
         for name, text in given.items()
         if is_address(text) and name not in places_of(given)
+        for why, do in [NOT_KNOWN if "{" in text else NO_PLACE]
     ]
 
 

@@ -6,7 +6,7 @@ read from, so that there is one translation.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.stage.runtime import JobRuntime
@@ -15,6 +15,8 @@ from tidemark.stage.streaming_runtime import StreamingRuntime
 
 Resource: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str, ...]
+Owner: TypeAlias = Literal["", "terraform", "cloudformation"]
+"""What deploys the old jobs, as far as it is known, and would deploy them again."""
 Runtime: TypeAlias = JobRuntime | ShellRuntime | StreamingRuntime
 SCRATCH = "tidemark-adopt"  # folder of what runs write that only make a bookmark
 
@@ -66,7 +68,6 @@ class Found:
 
     Attributes:
         origin: where it was read, for people.
-        is_terraform: True if it was a state file of Terraform, which also owns it.
         jobs: jobs by name.
         triggers: every trigger there is, by name.
         workflow: the workflow that is adopted as a whole, or None.
@@ -81,6 +82,9 @@ class Found:
         roles: what the roles of jobs may do, by ARN, where they are to be kept.
         unread: what this version does not know of what was read.
         taken: names of jobs, workflows and crawlers that exist already.
+        owner: what deploys the old jobs.
+        connections: properties of connections, by name, as far as they are known.
+        resources: everything of a file that has to do with Glue: type and name.
     """
 
     origin: str
@@ -98,7 +102,9 @@ class Found:
     roles: Mapping[str, RolePolicies] = field(default_factory=dict)
     unread: tuple[Difference, ...] = ()
     taken: frozenset[str] = frozenset()
-    is_terraform: bool = False
+    owner: Owner = ""
+    connections: Mapping[str, Resource] = field(default_factory=dict)
+    resources: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, order=True)
@@ -151,6 +157,7 @@ class AdoptedJob:
         checkpoint: where a streaming job keeps how far it has come.
         old_checkpoint: where it did until now.
         streams: ARNs of the Kinesis streams that a streaming job reads.
+        secrets: names or ARNs of secrets that its script or its connections name.
         wait: what it waits for; None if it starts with the workflow, or nothing starts it.
     """
 
@@ -177,6 +184,7 @@ class AdoptedJob:
     checkpoint: Place | None = None
     old_checkpoint: Place | None = None
     streams: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
     wait: Wait | None = None
 
     @property
@@ -299,6 +307,23 @@ class AdoptedEvent:
 
 
 @dataclass(frozen=True)
+class Switch:
+    """What starts the old jobs from outside of Glue, and has to be disabled.
+
+    Attributes:
+        kind: `schedule` of EventBridge Scheduler, or `rule` of EventBridge.
+        group: of the schedule, or the event bus of the rule.
+        name: of the schedule or rule.
+        starts: what it starts, for people.
+    """
+
+    kind: str
+    group: str
+    name: str
+    starts: str
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """A job or crawler that the pipeline does not have, why, and what to do with it."""
 
@@ -319,6 +344,8 @@ class Adoption:
         schedules: when it starts, as cron expressions, each with its time zone.
         events: which events start it.
         policies: what the kept roles may do until now, by ARN.
+        switches: what starts the old jobs from outside of Glue.
+        others: what the source has beside all this, each with the reason.
         run_properties: what every run begins with.
         start_triggers: old triggers that start something by themselves, by name.
         other_triggers: the others.
@@ -340,6 +367,8 @@ class Adoption:
     acknowledged: Mapping[str, Mapping[str, str]]
     events: tuple[AdoptedEvent, ...] = ()
     policies: Mapping[str, RolePolicies] = field(default_factory=dict)
+    switches: tuple[Switch, ...] = ()
+    others: tuple[LeftOut, ...] = ()
 
     @property
     def started_jobs(self) -> tuple[AdoptedJob, ...]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,13 @@ NAME = re.compile(r"(?=.{1,64}\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*")
 WORKFLOW_HELP = "Adopt this workflow with all its jobs."
 ACCOUNT_HELP = "Read the AWS account and region of your credentials."
 TERRAFORM_HELP = "Read a Terraform state file, version 4, instead: terraform state pull > FILE."
+TEMPLATE_HELP = (
+    "Read a CloudFormation template instead, JSON or YAML, or the folder cdk.out of a CDK app."
+)
+PARAMETER_HELP = (
+    "A parameter of the template, AWS::Region, AWS::AccountId, or the name that a deployment gave "
+    "to a resource, by its logical id; may be repeated."
+)
 PROFILE_HELP = "Profile of your AWS configuration; otherwise what the AWS CLI takes."
 REGION_HELP = "AWS region; otherwise what the AWS CLI takes."
 NAME_HELP = "Name of the new pipeline; otherwise made of that of the workflow or the first job."
@@ -31,6 +39,8 @@ FORMAT_HELP = "Write the plan as Markdown, or as JSON."
 @click.option("--profile", metavar="NAME", help=PROFILE_HELP)
 @click.option("--region", metavar="REGION", help=REGION_HELP)
 @click.option("--terraform", type=click.Path(path_type=Path), metavar="FILE", help=TERRAFORM_HELP)
+@click.option("--template", type=click.Path(path_type=Path), metavar="PATH", help=TEMPLATE_HELP)
+@click.option("--parameter", "parameters", multiple=True, metavar="KEY=VALUE", help=PARAMETER_HELP)
 @click.option("--name", metavar="NAME", help=NAME_HELP)
 @click.option("--keep-roles", is_flag=True, help=ROLES_HELP)
 @click.option("--out", type=click.Path(path_type=Path), default=".", metavar="DIR", help=OUT_HELP)
@@ -48,6 +58,8 @@ def adopt(
     profile: str | None,
     region: str | None,
     terraform: Path | None,
+    template: Path | None,
+    parameters: tuple[str, ...],
     name: str | None,
     keep_roles: bool,
     out: Path,
@@ -62,28 +74,59 @@ def adopt(
     from tidemark.adopt.adoption import adopt as make_pipeline
     from tidemark.adopt.plan.output import jobs_in
 
-    _check(jobs, workflow, from_account, terraform, profile, region, name)
-    found = _found(jobs, workflow, terraform, profile, region, keep_roles)
+    source = Source(from_account, profile, region, terraform, template, parameters)
+    _check(jobs, workflow, source, name)
+    found = _found(jobs, workflow, source, keep_roles)
     kept = jobs_in(out) if name else ()  # without a name the clash is refused
     adoption = make_pipeline(found, name, keep_roles=keep_roles, kept_jobs=kept)
     _write(adoption, found, out, output)
 
 
-def _check(
-    jobs: tuple[str, ...],
-    workflow: str | None,
-    from_account: bool,
-    terraform: Path | None,
-    profile: str | None,
-    region: str | None,
-    name: str | None,
-) -> None:
+@dataclass(frozen=True)
+class Source:
+    """Where to read: an account, a state file of Terraform, or a template."""
+
+    from_account: bool
+    profile: str | None
+    region: str | None
+    terraform: Path | None
+    template: Path | None
+    parameters: tuple[str, ...]
+
+    def check(self) -> None:
+        """Raise unless it says one place, and what belongs to it."""
+        files = [self.terraform is not None, self.template is not None]
+        if [self.from_account, *files].count(True) != 1:
+            raise UsageError(
+                "say where to read: either --from-account, or --terraform FILE, or --template PATH"
+            )
+        if any(files) and (self.profile or self.region):
+            raise UsageError("a file has no account: leave out --profile and --region")
+        if self.parameters and self.template is None:
+            raise UsageError("--parameter is for --template; leave it out")
+
+    def given(self) -> dict[str, str]:
+        """Return the parameters by name.
+
+        Raises:
+            UsageError: one has no name, or is given twice.
+        """
+        found: dict[str, str] = {}
+        for text in self.parameters:
+            key, is_pair, value = text.partition("=")
+            if not (key and is_pair):
+                allowed = "KEY=VALUE, such as --parameter Stage=prod"
+                raise UsageError(f"--parameter {text!r} is no pair; allowed: {allowed}")
+            if key in found:
+                raise UsageError(f"--parameter {key} is given twice; give it once")
+            found[key] = value
+        return found
+
+
+def _check(jobs: tuple[str, ...], workflow: str | None, source: Source, name: str | None) -> None:
     if bool(jobs) == bool(workflow):
         raise UsageError("say what to adopt: either names of jobs, or --workflow NAME")
-    if from_account == (terraform is not None):
-        raise UsageError("say where to read: either --from-account, or --terraform FILE")
-    if terraform is not None and (profile or region):
-        raise UsageError("a state file has no account: leave out --profile and --region")
+    source.check()
     if len(set(jobs)) < len(jobs):
         raise UsageError(f"a job is named twice: {', '.join(jobs)}; name each once")
     if name is not None and not NAME.fullmatch(name):
@@ -94,24 +137,25 @@ def _check(
 
 
 def _found(
-    jobs: tuple[str, ...],
-    workflow: str | None,
-    terraform: Path | None,
-    profile: str | None,
-    region: str | None,
-    with_roles: bool,
+    jobs: tuple[str, ...], workflow: str | None, source: Source, with_roles: bool
 ) -> "Found":
-    if terraform is not None:
+    if source.terraform is not None:
         from tidemark.adopt.sources.state_file import read_state_file
 
-        return read_state_file(terraform, jobs, workflow, with_roles=with_roles)
+        return read_state_file(source.terraform, jobs, workflow, with_roles=with_roles)
+    if source.template is not None:
+        from tidemark.adopt.sources.cloudformation import read_templates
+        from tidemark.adopt.sources.contents import found_in
+
+        contents = read_templates(source.template, source.given())
+        return found_in(contents, jobs, workflow, with_roles=with_roles)
     import boto3
     from botocore.exceptions import BotoCoreError
 
     from tidemark.adopt.sources.account import read_account
 
     try:
-        session = boto3.Session(profile_name=profile, region_name=region)
+        session = boto3.Session(profile_name=source.profile, region_name=source.region)
     except BotoCoreError as error:
         raise UsageError(f"{error}; correct --profile and --region") from error
     return read_account(session, jobs, workflow, with_roles=with_roles)

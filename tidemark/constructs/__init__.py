@@ -204,7 +204,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    clear = import_module(f"{_HERE}.keywords").with_clear_keywords
+    return clear(getattr(import_module(_MODULES[name]), name))
 
 
 def __dir__() -> list[str]:

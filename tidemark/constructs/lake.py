@@ -131,6 +131,15 @@ class Lake(Construct):
             keep_replaced_days=keep_replaced_days,
         )
 
+    @property
+    def catalog_database(self) -> glue.CfnDatabase | str:
+        """Return its database, for `Table(database=)` and `add_crawler(database=)`.
+
+        It is the one that the lake makes, so that tables and crawlers are made after it, or the
+        name of the other.
+        """
+        return self.database or self.database_name
+
     def _database(self, stage: StageConfig) -> glue.CfnDatabase:
         database = glue.CfnDatabase(
             self,

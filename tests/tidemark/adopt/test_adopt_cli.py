@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from tests.tidemark.adopt.apps import STATE
 from tidemark.cli.main import main
 
+TEMPLATE = STATE.with_name("orders.template.yaml")
 NIGHTLY = ["--workflow", "Nightly Orders", "--terraform", str(STATE)]
 
 
@@ -29,6 +30,16 @@ def run(*arguments):
         (["a", "--terraform", str(STATE)], "orders_ingest, orders_merge"),
         (["--workflow", "a", "--terraform", str(STATE)], "Nightly Orders"),
         (["a", "--terraform", "absent.tfstate"], "absent.tfstate"),
+        (["a", "--terraform", str(STATE), "--template", "t.yaml"], "--template PATH"),
+        (["a", "--terraform", str(STATE), "--parameter", "A=b"], "--parameter is for --template"),
+        (["a", "--template", "absent.yaml"], "absent.yaml"),
+        (["a", "--template", str(TEMPLATE), "--parameter", "A"], "KEY=VALUE"),
+        (["a", "--template", str(TEMPLATE), "--parameter", "A=b"], "LandingBucket, Stage"),
+        (["a", "--template", str(TEMPLATE), *(2 * ["--parameter", "Stage=b"])], "given twice"),
+        (["a", "--template", str(TEMPLATE)], "orders_ingest_prod"),
+        (["a", "--template", str(TEMPLATE), "--region", "eu-west-1"], "--region"),
+        (["--workflow", "a", "--template", str(TEMPLATE)], "Nightly"),
+        (["a", "--template", str(TEMPLATE.parent)], "manifest.json"),
         ([*NIGHTLY, "--name", "Bad Name"], "Bad Name"),
         ([*NIGHTLY, "--name", "Nightly"], "kebab case"),
         (["orders_forecast", "--terraform", str(STATE)], "Ray"),

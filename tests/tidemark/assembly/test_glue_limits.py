@@ -2,42 +2,114 @@
 
 from __future__ import annotations
 
-import botocore.session
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
 
-from tidemark.assembly.glue_limits import LIMITS, LONGEST_VALUE, refused_by_glue
+from tidemark.assembly.glue_limits import refused_by_glue
+from tidemark.assembly.glue_shapes import REQUESTS, shape_of
 
-REQUESTS = {  # shape of botocore's model whose members a resource has
-    "AWS::Glue::Job": "CreateJobRequest",
-    "AWS::Glue::Crawler": "CreateCrawlerRequest",
-    "AWS::Glue::Trigger": "CreateTriggerRequest",
-    "AWS::Glue::Workflow": "CreateWorkflowRequest",
-    "AWS::Glue::Connection": "CreateConnectionRequest",
-    "AWS::Glue::Database": "CreateDatabaseRequest",
-    "AWS::Glue::Table": "CreateTableRequest",
-}
 SPARK = {"Name": "glueetl"}
+LIMITED = ("max", "min", "enum", "pattern")
 
 
-@pytest.fixture(scope="module")
-def model():
-    return botocore.session.get_session().get_service_model("glue")
+def limited(shape: Shape, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Shape]]:
+    """Yield the members with a limit of a shape: the path to each, [] for an item, and it."""
+    if any(key in shape.metadata for key in LIMITED):
+        yield path, shape
+    if len(path) > 5:  # shapes that hold themselves
+        return
+    if isinstance(shape, StructureShape):
+        for name, member in shape.members.items():
+            yield from limited(member, (*path, name))
+    elif isinstance(shape, ListShape):
+        yield from limited(shape.member, (*path, "[]"))
+    elif isinstance(shape, MapShape):
+        yield from limited(shape.value, (*path, "key"))
 
 
-@pytest.mark.parametrize("kind", LIMITS)
-def test_the_limits_are_those_of_the_model_that_the_port_asks(model, kind):
-    for path, most in LIMITS[kind].items():
-        shape = model.shape_for(REQUESTS[kind])
-        for step in path.split("."):
-            shape = shape.members[step.removesuffix("[]")]
-            shape = shape.member if step.endswith("[]") else shape
-        assert (path, shape.metadata["max"]) == (path, most)
+def beyond(shape: Shape) -> Any:
+    """Return a value that is beyond the first limit of a shape; None if that is hard to make."""
+    most, is_text = shape.metadata.get("max"), isinstance(shape, StringShape)
+    if shape.metadata.get("enum"):
+        return "none of them"
+    if most is not None and most < 1_000_000:
+        if isinstance(shape, MapShape):
+            return {f"k{number}": "v" for number in range(most + 1)}
+        return "x" * (most + 1) if is_text else most + 1
+    if shape.metadata.get("min", 0) > 0 and not isinstance(shape, MapShape):
+        return "" if is_text else shape.metadata["min"] - 1
+    return None
 
 
-def test_the_limit_of_a_parameter_is_that_of_the_model(model):
-    assert (
-        model.shape_for("TableInput").members["Parameters"].value.metadata["max"] == LONGEST_VALUE
-    )
+def nested(path: tuple[str, ...], value: Any) -> Any:
+    for step in reversed(path):
+        value = [value] if step == "[]" else {step: value}
+    return value
+
+
+CASES = [
+    (kind, path, shape)
+    for kind, name in REQUESTS.items()
+    for path, shape in limited(shape_of(name))
+    # CloudFormation has these in another form, or does not have them.
+    if path[0] not in ("TransactionId", "CodeGenConfigurationNodes", "EncryptionConfiguration")
+    and not isinstance(shape, ListShape)
+    and beyond(shape) is not None
+]
+
+
+def test_every_limit_of_the_model_that_the_port_asks_is_asked_of_templates():
+    back = {"RegistryName": "Name", "SchemaName": "Name"}
+    silent = [
+        (kind, path)
+        for kind, path, shape in CASES
+        if not refused_by_glue(kind, nested((back.get(path[0], path[0]), *path[1:]), beyond(shape)))
+    ]
+
+    assert silent == []
+    assert len(CASES) > 150
+
+
+def test_a_late_value_of_any_member_is_not_judged():
+    for kind, path, _ in CASES:
+        if kind != "AWS::Glue::Job":  # a job that has nothing else may be refused for that
+            assert refused_by_glue(kind, nested(path, {"Ref": "Later"})) == [], (kind, path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "named"),
+    [
+        ("AWS::Glue::Trigger", {"Name": ""}, "Name is a text of 0 characters; allowed: at least 1"),
+        ("AWS::Glue::Trigger", {"Type": "HOURLY"}, "Type is"),
+        (
+            "AWS::Glue::Trigger",
+            {"Predicate": {"Conditions": [{"JobName": "a", "State": "DONE"}]}},
+            "Predicate.Conditions[0].State is",
+        ),
+        ("AWS::Glue::Trigger", {"Predicate": {"Logical": "OR"}}, "Predicate.Logical is"),
+        ("AWS::Glue::Trigger", {"Description": "d" * 2_049}, "Description is a text of 2049"),
+        (
+            "AWS::Glue::Workflow",
+            {"Tags": {f"k{n}": "v" for n in range(51)}},
+            "Tags is a map of 51 entries; allowed: at most 50",
+        ),
+        ("AWS::Glue::Crawler", {"TablePrefix": "p" * 129}, "TablePrefix is a text of 129"),
+        (
+            "AWS::Glue::Connection",
+            {"ConnectionInput": {"Name": "a", "ConnectionType": "ODBC"}},
+            "ConnectionInput.ConnectionType is",
+        ),
+        ("AWS::Glue::Database", {"DatabaseInput": {"Name": "n" * 256}}, "DatabaseInput.Name is"),
+        ("AWS::Glue::SecurityConfiguration", {"Name": "n" * 256}, "Name is a text of 256"),
+    ],
+)
+def test_what_the_model_refuses_is_named(kind, properties, named):
+    (fault,) = refused_by_glue(kind, properties)
+
+    assert named in fault
 
 
 @pytest.mark.parametrize(
@@ -46,33 +118,33 @@ def test_the_limit_of_a_parameter_is_that_of_the_model(model):
         (
             "AWS::Glue::Table",
             {"TableInput": {"Parameters": {"projection.x.values": "x" * 512_001}}},
-            "TableInput.Parameters.projection.x.values has 512,001 characters; allowed: up to",
+            "TableInput.Parameters.projection.x.values is a text of 512001 characters; allowed: at",
         ),
         (
             "AWS::Glue::Table",
             {"TableInput": {"StorageDescriptor": {"Columns": [{}, {"Type": "s" * 131_073}]}}},
-            "TableInput.StorageDescriptor.Columns[1].Type has 131,073 characters",
+            "TableInput.StorageDescriptor.Columns[1].Type is a text of 131073 characters",
         ),
         (
             "AWS::Glue::Table",
             {"TableInput": {"PartitionKeys": [{"Comment": "c" * 256}]}},
-            "TableInput.PartitionKeys[0].Comment has 256 characters",
+            "TableInput.PartitionKeys[0].Comment is a text of 256 characters",
         ),
         (
             "AWS::Glue::Table",
             {"TableInput": {"Parameters": {"n" * 256: "x"}}},
-            "a name of TableInput.Parameters has 256",
+            "of TableInput.Parameters is a text of 256 characters",
         ),
         (
             "AWS::Glue::Table",
             {"TableInput": {"PartitionKeys": [{"Name": "k", "Type": "array<int>"}]}},
             "the partition key 'k' has type 'array<int>'",
         ),
-        ("AWS::Glue::Workflow", {"Name": "n" * 256}, "Name has 256 characters"),
+        ("AWS::Glue::Workflow", {"Name": "n" * 256}, "Name is a text of 256 characters"),
         (
             "AWS::Glue::Job",
             {"Command": SPARK, "Description": "d" * 2_049},
-            "Description has 2,049 characters",
+            "Description is a text of 2049 characters",
         ),
         (
             "AWS::Glue::Job",

@@ -61,6 +61,14 @@ def test_a_runtime_that_glue_does_not_have_is_refused(wrong, text):
         replace(JobRuntime(), **wrong)
 
 
+@pytest.mark.parametrize("flag", ["delivered", "published"])
+def test_a_dataset_with_other_flags_is_told_with_what_differs(add, data, flag):
+    one, other = data("in/"), replace(data("in/"), **{flag: False})
+
+    with pytest.raises(JobDefinitionError, match=rf"differs .* in {flag} \(True and False\)"):
+        add("orders", reads=[other], arguments={"source_path": one})
+
+
 def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
     first = add("first", writes=[data("raw/")], arguments={"target_path": data("raw/")})
     second = add("second", after=[first], arguments={"source_path": first})

@@ -264,7 +264,7 @@ def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]
         "temp": datasets[job.temp] if job.temp else "",
         **{
             key: list_of(map(quoted, texts)) if (texts := getattr(job, key)) else ""
-            for key in ("tables", "python_modules", "connections")
+            for key in ("tables", "python_modules", "connections", "secrets")
         },
         "run_properties": f"RunProperties.{job.run_properties}"
         if job.run_properties and not job.is_streaming

@@ -241,7 +241,9 @@ def _delete(adoption: Adoption, found: Found) -> Step:
     ]
     if adoption.old_workflow and not left:
         commands.append(f"aws glue delete-workflow --name {shlex.quote(adoption.old_workflow)}")
-    if found.is_terraform:
+    if found.owner == "cloudformation":
+        commands = ["# take their resources out of the template, and deploy its stack"]
+    if found.owner == "terraform":
         commands = ["# take their resources out of the Terraform configuration", "terraform apply"]
     return Step(
         "Delete the old jobs, weeks later",

@@ -42,6 +42,7 @@ def as_json(adoption: Adoption, found: Found, steps: list[Step]) -> dict[str, An
         ],
         "crawlers": [{"old": one.old_name, "new": one.name} for one in adoption.crawlers],
         "notAdopted": [asdict(one) for one in adoption.left_out],
+        "others": [asdict(one) for one in adoption.others],
         "steps": [asdict(step) for step in steps],
         "guesses": [asdict(guess) for guess in adoption.guesses],
         "acknowledged": {job: dict(rules) for job, rules in adoption.acknowledged.items()},
@@ -91,6 +92,10 @@ def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
             _table(("job", "rule", "finding"), found_rules),
         ]
     parts += ["## What is different", _table(*_differences(adoption.differences))]
+    if adoption.others:
+        rows = [(one.job, one.why, one.do) for one in adoption.others]
+        head = "## What else the source has"
+        parts += [head, "None of it is in the code.", _table(("of", "why", "do"), rows)]
     parts += ["## What every job has in addition", _table(("what", "why"), list(ADDED))]
     return "\n\n".join(parts) + "\n"
 

@@ -1,9 +1,10 @@
 """The steps that stop the old jobs and start the new ones: pure, on plain data."""
 
 import json
+import re
 import shlex
 
-from tidemark.adopt.model import AdoptedJob, Adoption, Found, Step
+from tidemark.adopt.model import AdoptedJob, Adoption, Found, Owner, Step, Switch
 from tidemark.adopt.plan.carrying import overrides
 
 
@@ -28,10 +29,12 @@ def stop(adoption: Adoption, found: Found) -> Step:
             name = f"--crawler-name {shlex.quote(crawler.old_name)}"
             commands.append(f"aws glue stop-crawler-schedule {name}")
             back.append(f"aws glue start-crawler-schedule {name}")
+    for switch in adoption.switches:
+        commands += _set_state(switch, "DISABLED")
+        back += _set_state(switch, "ENABLED")
     commands += _callers(adoption)
-    if found.is_terraform and adoption.start_triggers:
-        commands.insert(0, "# in Terraform, set enabled = false in these aws_glue_trigger, or the "
-                           "next apply starts them again")  # fmt: skip
+    if adoption.start_triggers or adoption.switches:
+        commands = [*_in_source(found.owner), *commands]
     return Step(
         "Stop everything that starts the old jobs",
         (
@@ -47,16 +50,63 @@ def stop(adoption: Adoption, found: Found) -> Step:
                 f"aws glue get-trigger --name {shlex.quote(name)} --query Trigger.State"
                 for name in adoption.start_triggers
             ),
+            *(line for switch in adoption.switches for line in _state_of(switch)),
             *(_runs_of(job.old) for job in adoption.started_jobs),
             *(
                 f"aws glue get-crawler --name {shlex.quote(one.old_name)} --query Crawler.State"
                 for one in adoption.crawlers
             ),
-            "# DEACTIVATED (CREATED of an ON_DEMAND trigger), and no run"
+            "# DEACTIVATED (CREATED of an ON_DEMAND trigger), "
+            + ("DISABLED, " if adoption.switches else "")
+            + "and no run"
             + ("; each crawler READY" if adoption.crawlers else ""),
         ),
         tuple(back) or ("# let the callers start the old jobs again",),
     )
+
+
+def _in_source(owner: Owner) -> list[str]:
+    """Return what keeps the next deployment of the old from starting them again."""
+    if owner == "terraform":
+        return [
+            "# in Terraform, set enabled = false in these aws_glue_trigger (state = DISABLED in "
+            "schedules and rules), or the next apply starts them again"
+        ]
+    if owner == "cloudformation":
+        return [
+            "# in the template, set StartOnCreation: false (State: DISABLED in schedules and "
+            "rules), or a deployment that changes them starts them again"
+        ]
+    return []
+
+
+def _set_state(switch: Switch, state: str) -> list[str]:
+    """Return the commands that switch what starts the old jobs from outside of Glue.
+
+    An update of a schedule replaces all of it, so it is given what it has.
+    """
+    name, group = shlex.quote(switch.name), shlex.quote(switch.group)
+    if switch.kind == "rule":
+        verb = "disable-rule" if state == "DISABLED" else "enable-rule"
+        return [f"aws events {verb} --name {name} --event-bus-name {group}  # all its targets"]
+    file = f"schedule-{re.sub(r'[^A-Za-z0-9_-]', '-', f'{switch.group}-{switch.name}')}.json"
+    code = (
+        "import json, sys; it = json.load(sys.stdin); it['State'] = sys.argv[1]; "
+        "json.dump({k: v for k, v in it.items() "
+        "if k not in ('Arn', 'CreationDate', 'LastModificationDate')}, sys.stdout)"
+    )
+    return [
+        f"aws scheduler get-schedule --name {name} --group-name {group} "
+        f"| python -c {shlex.quote(code)} {state} > {file}",
+        f"aws scheduler update-schedule --cli-input-json file://{file}",
+    ]
+
+
+def _state_of(switch: Switch) -> list[str]:
+    name, group = shlex.quote(switch.name), shlex.quote(switch.group)
+    if switch.kind == "rule":
+        return [f"aws events describe-rule --name {name} --event-bus-name {group} --query State"]
+    return [f"aws scheduler get-schedule --name {name} --group-name {group} --query State"]
 
 
 def _callers(adoption: Adoption) -> list[str]:

@@ -87,6 +87,7 @@ class _Account:
             locations=self._locations(crawlers.values()),
             bookmarks=self._bookmarks(names),
             scripts=self._scripts(jobs),
+            connections=self._connections(jobs.values()),
             bucket_keys=self._bucket_keys(jobs.values(), crawlers.values()),
             taken=frozenset(
                 {*names, *self._job_names(), *workflows, *crawlers, *self._crawler_names()}
@@ -190,6 +191,24 @@ class _Account:
                 found[name] = self._get("get_job_bookmark", "JobBookmarkEntry", JobName=name)
             except ClientError:  # not allowed: it is taken for one that has a bookmark
                 continue
+        return found
+
+    def _connections(self, jobs: Iterable[Resource]) -> dict[str, Resource]:
+        """Return the properties of the connections of jobs, without passwords."""
+        from botocore.exceptions import ClientError
+
+        named = [
+            name for job in jobs for name in (job.get("Connections") or {}).get("Connections", [])
+        ]
+        found: dict[str, Resource] = {}
+        for name in dict.fromkeys(named):
+            try:
+                answer = self._glue.get_connection(Name=name, HidePassword=True)["Connection"]
+            except ClientError:  # its secret is declared by hand, once the first run is denied
+                continue
+            secret = (answer.get("AuthenticationConfiguration") or {}).get("SecretArn")
+            own = answer.get("ConnectionProperties") or {}
+            found[name] = {**own, **({"SecretArn": secret} if secret else {})}
         return found
 
     def _scripts(self, jobs: Mapping[str, Resource]) -> dict[str, str]:

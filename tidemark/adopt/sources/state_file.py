@@ -1,20 +1,21 @@
 """Reads the jobs to adopt from a state file of Terraform, and scripts that it uploaded."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from tidemark.adopt.model import Found, Resource
-from tidemark.adopt.sources.account import jobs_of
+from tidemark.adopt.model import Found
+from tidemark.adopt.sources.contents import Contents, found_in
 from tidemark.adopt.sources.terraform import TerraformState, read_state
 from tidemark.adopt.sources.terraform_beside import (
+    connections_of,
+    locations_of,
     other_rules_of,
     roles_of,
     rules_of,
     schedules_of,
 )
-from tidemark.adopt.starts.triggers import crawlers_of
-from tidemark.errors import UsageError, show
+from tidemark.errors import UsageError
 
 
 def read_state_file(
@@ -31,46 +32,29 @@ def read_state_file(
     Raises:
         UsageError: it cannot be read, or has no such job or workflow.
     """
-    state = read_state(_document(file), str(file))
-    if workflow is not None and workflow not in state.workflows:
-        raise UsageError(
-            f"{file} has no aws_glue_workflow {show(workflow)}; allowed: "
-            f"{', '.join(state.workflows) or 'none'}"
-        )
-    names = list(jobs)
-    if workflow is not None:
-        names = names or jobs_of(state.triggers.values(), workflow)
-    for name in names:
-        if name not in state.jobs:
-            raise UsageError(
-                f"{file} has no aws_glue_job {show(name)}; allowed: "
-                f"{', '.join(state.jobs) or 'none'}"[:1000]
-            )
-    adopted = {name: state.jobs[name] for name in names}
-    crawlers = crawlers_of(state.triggers.values(), names, workflow)
-    return Found(
-        origin=f"the Terraform state {file.name}",
-        jobs=adopted,
+    contents = _contents(read_state(_document(file), str(file)), file)
+    return found_in(contents, jobs, workflow, with_roles=with_roles)
+
+
+def _contents(state: TerraformState, file: Path) -> Contents:
+    return Contents(
+        where=f"the Terraform state {file.name}",
+        owner="terraform",
+        types=("aws_glue_job", "aws_glue_workflow"),
+        jobs=state.jobs,
         triggers=state.triggers,
-        workflow=state.workflows[workflow] if workflow else None,
-        crawlers={name: state.crawlers[name] for name in crawlers if name in state.crawlers},
-        scripts=_scripts(state, adopted, file.absolute().parent),
-        unread=tuple(
-            one
-            for one in state.unread
-            if one.of.partition(" ")[2] in {*names, workflow, *crawlers, *_own(state, names)}
-        ),
+        workflows=state.workflows,
+        crawlers=state.crawlers,
+        connections=connections_of(state.beside),
+        scripts=_scripts(state, file.absolute().parent),
+        locations=locations_of(state.beside),
         rules=rules_of(state.beside),
         clock=schedules_of(state.beside),
         other_rules=other_rules_of(state.beside),
-        roles=roles_of(state.beside, _role_arns(adopted.values())) if with_roles else {},
-        taken=frozenset({*state.jobs, *state.workflows, *state.crawlers}),
-        is_terraform=True,
+        policies=lambda arns: roles_of(state.beside, arns),
+        unread=tuple(state.unread),
+        resources=tuple(state.resources),
     )
-
-
-def _role_arns(jobs: Iterable[Resource]) -> list[str]:
-    return [str(job["Role"]) for job in jobs if job.get("Role")]
 
 
 def _document(file: Path) -> object:
@@ -85,30 +69,12 @@ def _document(file: Path) -> object:
     return document
 
 
-def _own(state: TerraformState, jobs: Iterable[str]) -> set[str]:
-    """Return the triggers that start one of the jobs."""
-    names = set(jobs)
-    return {
-        name
-        for name, trigger in state.triggers.items()
-        if any(action.get("JobName") in names for action in trigger["Actions"])
-    }
-
-
-def _scripts(state: TerraformState, jobs: Mapping[str, Resource], folder: Path) -> dict[str, str]:
-    """Return the scripts that Terraform uploaded from files that are here, or from texts."""
-    found = {}
-    for name, job in jobs.items():
-        uploaded = state.objects.get(job.get("Command", {}).get("ScriptLocation", ""))
-        if uploaded is None:
-            continue
-        source = uploaded.get("source")
-        try:
-            text = uploaded.get("content") or (
-                (folder / source).read_bytes().decode("utf-8") if source else None
-            )
-        except (OSError, UnicodeDecodeError):
-            continue
-        if text:
-            found[name] = str(text)
+def _scripts(state: TerraformState, folder: Path) -> dict[str, str | Path]:
+    """Return the scripts that Terraform uploaded from files, or from texts, by their URIs."""
+    found: dict[str, str | Path] = {}
+    for uri, uploaded in state.objects.items():
+        if uploaded.get("content"):
+            found[uri] = str(uploaded["content"])
+        elif uploaded.get("source"):
+            found[uri] = folder / str(uploaded["source"])
     return found

@@ -16,6 +16,8 @@ from tidemark.errors import UsageError
 
 VERSION = 4
 TYPES = ("aws_glue_job", "aws_glue_trigger", "aws_glue_workflow", "aws_glue_crawler")
+OF_GLUE = ("aws_glue_", "aws_lakeformation_")
+STARTERS = ("aws_cloudwatch_event_rule", "aws_scheduler_schedule", "aws_sfn_state_machine")
 OBJECTS = ("aws_s3_object", "aws_s3_bucket_object")
 COMPUTED = {"arn", "id", "region", "tags_all", "timeouts"}  # no part of the definition
 # Attributes whose names in the API are not those in other spelling.
@@ -69,6 +71,7 @@ class TerraformState:
         objects: objects of S3 that Terraform uploaded, by URI, with their attributes.
         beside: attributes of what stands beside the jobs, by type: rules, roles.
         unread: attributes that this version does not know.
+        resources: all that has to do with Glue: type and name.
     """
 
     jobs: dict[str, Resource] = field(default_factory=dict)
@@ -78,6 +81,7 @@ class TerraformState:
     objects: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     beside: dict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     unread: list[Difference] = field(default_factory=list)
+    resources: list[tuple[str, str]] = field(default_factory=list)
 
 
 def read_state(document: object, where: str) -> TerraformState:
@@ -98,8 +102,11 @@ def read_state(document: object, where: str) -> TerraformState:
         )
     state = TerraformState()
     try:
-        for kind, values in _instances(document):
-            _add(state, kind, values)
+        for kind, name, values in _instances(document):
+            if kind.startswith(OF_GLUE) or kind in STARTERS:
+                state.resources.append((kind, str(values.get("name") or name)))
+            if kind in (*TYPES, *OBJECTS, *BESIDE):
+                _add(state, kind, values)
     except (AttributeError, KeyError, TypeError, IndexError) as error:
         raise UsageError(
             f"{where} has a resource that is not as Terraform writes it ({error!r}); write it "
@@ -108,11 +115,14 @@ def read_state(document: object, where: str) -> TerraformState:
     return state
 
 
-def _instances(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _instances(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the resources that Terraform manages: type, name in the configuration, attributes."""
     for resource in document.get("resources", []):
-        if resource.get("mode") == "managed" and resource["type"] in (*TYPES, *OBJECTS, *BESIDE):
+        kind = resource["type"]
+        is_wanted = kind.startswith(OF_GLUE) or kind in (*OBJECTS, *BESIDE, *STARTERS)
+        if resource.get("mode") == "managed" and is_wanted:
             for instance in resource.get("instances", []):
-                yield resource["type"], instance["attributes"]
+                yield kind, str(resource.get("name")), instance["attributes"]
 
 
 def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:

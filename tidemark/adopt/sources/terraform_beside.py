@@ -12,7 +12,7 @@ from typing import Any
 from tidemark.adopt.model import Resource, RolePolicies
 
 TYPES = (
-    "aws_scheduler_schedule",
+    *("aws_glue_connection", "aws_glue_catalog_table", "aws_scheduler_schedule"),
     *("aws_cloudwatch_event_rule", "aws_cloudwatch_event_target", "aws_iam_role"),
     *("aws_iam_role_policy", "aws_iam_policy", "aws_iam_role_policy_attachment"),
 )
@@ -66,6 +66,24 @@ def _schedule(values: Mapping[str, Any]) -> Resource:
         },
         "Target": {"Arn": target.get("arn"), "Input": target.get("input")},
     }
+
+
+def connections_of(beside: Beside) -> dict[str, Resource]:
+    """Return the properties of connections, by name."""
+    return {
+        str(one.get("name")): one.get("connection_properties") or {}
+        for one in beside.get("aws_glue_connection", [])
+    }
+
+
+def locations_of(beside: Beside) -> dict[str, str]:
+    """Return where tables have their data, by `database.table`."""
+    found = {}
+    for one in beside.get("aws_glue_catalog_table", []):
+        for storage in one.get("storage_descriptor") or []:
+            if storage.get("location"):
+                found[f"{one.get('database_name')}.{one.get('name')}"] = str(storage["location"])
+    return found
 
 
 def roles_of(beside: Beside, arns: Iterable[str]) -> dict[str, RolePolicies]:

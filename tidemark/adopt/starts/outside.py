@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.adopt.model import Difference, Resource
+from tidemark.adopt.model import Difference, Resource, Switch
 from tidemark.adopt.reading import shown
 from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ScheduleError
 
 GLUE_CALLS = {"startjobrun": "JobName", "startworkflowrun": "Name"}
-STOP = "disable it before the step that starts the new pipeline (aws scheduler update-schedule)"
+STOP = "the step that stops what starts the old jobs disables it"
 DECLARE = f"{STOP}; declare in starts= what is to start the new pipeline instead"
 
 
@@ -42,15 +42,20 @@ class Outside:
 
     Attributes:
         schedules: what can be declared: cron expressions, each with its time zone.
+        switches: what starts the old, declared or not, and has to be disabled.
         differences: what cannot, and what is not the same.
     """
 
     schedules: list[tuple[str, str]] = field(default_factory=list)
+    switches: list[Switch] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
 
 
 def outside_of(
-    schedules: Iterable[Resource], other_rules: Iterable[Resource], adopted: Adopted
+    schedules: Iterable[Resource],
+    other_rules: Iterable[Resource],
+    adopted: Adopted,
+    rules: Mapping[str, Iterable[Resource]] | None = None,
 ) -> Outside:
     """Return which schedules start the pipeline, and what is to be known of every other start.
 
@@ -59,8 +64,15 @@ def outside_of(
             or workflow says nothing of this pipeline.
         other_rules: rules of EventBridge whose target is no workflow; `Target` has its ARN.
         adopted: what the pipeline has.
+        rules: those whose target is a workflow, by its name.
     """
     found = Outside()
+    for workflow in sorted(adopted.workflows):
+        found.switches += [
+            Switch("rule", rule.get("EventBusName") or "default", str(rule["Name"]), workflow)
+            for rule in (rules or {}).get(workflow, ())
+            if rule.get("State", "ENABLED") != "DISABLED"
+        ]
     for schedule in schedules:
         _add(found, schedule, adopted)
     for rule in other_rules:
@@ -84,6 +96,8 @@ def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
         return
     if started not in (adopted.jobs if key == "JobName" else adopted.workflows):
         return
+    if schedule.get("State", "ENABLED") == "ENABLED":
+        found.switches.append(Switch("schedule", group, str(schedule["Name"]), started))
     expression = str(schedule.get("ScheduleExpression"))
     zone = str(schedule.get("ScheduleExpressionTimezone") or "UTC")
     problem = _why_not(schedule, key, started, adopted, expression, zone)
@@ -108,7 +122,7 @@ def _why_not(
     if key == "JobName" and started != adopted.only_first:
         return f"it starts the job {started}, and a pipeline starts with all its first jobs"
     if key == "Name" and started != adopted.workflow:
-        return f"it starts the workflow {started}, of which only named jobs are adopted"
+        return f"it starts the workflow {started}, of which the pipeline holds a part"
     try:
         Schedule(expression, zone)
     except ScheduleError as error:

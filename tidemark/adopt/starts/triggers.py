@@ -15,7 +15,7 @@ from tidemark.adopt.starts.events import events_of
 from tidemark.adopt.starts.started import started_of
 from tidemark.assembly.definitions import CRAWLER
 from tidemark.checks.schedules.schedules import Schedule
-from tidemark.errors import ScheduleError, UsageError
+from tidemark.errors import ScheduleError
 
 STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")
 CRAWL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED")
@@ -46,8 +46,10 @@ OF_AN_ACTION: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("CrawlerName", "JobName"), ("an action starts one of the two", "nothing")),
 }
 OFF = "nothing, if that is wanted; otherwise declare the events in starts="
+NO_EVENT = "its workflow has no active EVENT trigger, so the rule starts nothing"
 OF_STREAMS = "it starts streaming jobs only, which nothing starts in a pipeline"
 START_AGAIN = "an alarm tells while the new job does not run; start it again by hand"
+SAY_WHEN = ("Type", "Schedule", "Predicate", "EventBatchingCondition")
 START_TYPES = ("SCHEDULED", "EVENT", "ON_DEMAND")
 
 
@@ -65,6 +67,9 @@ class Starts:
         start_triggers: triggers that start something by themselves, by name.
         other_triggers: the others.
         differences: what is not the same.
+        groups: the triggers that start each first job, by name of the job.
+        is_late: whether the pipeline starts when something has ended that it does not hold.
+        apart: triggers of jobs of the pipeline that it does not declare: why, and what to do.
     """
 
     waits: dict[str, Wait | None] = field(default_factory=dict)
@@ -76,6 +81,9 @@ class Starts:
     start_triggers: list[str] = field(default_factory=list)
     other_triggers: list[str] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
+    groups: dict[str, frozenset[str]] = field(default_factory=dict)
+    is_late: bool = False
+    apart: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def node_of(part: Mapping[str, Any]) -> str | None:
@@ -128,15 +136,9 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
     Args:
         triggers: every trigger that starts one of them.
         jobs: their names.
-
-    Raises:
-        UsageError: first jobs are started by different triggers, so one pipeline cannot be all.
     """
     starts = Starts()
-    for trigger in triggers:
-        is_start = trigger.get("Type") in START_TYPES
-        (starts.start_triggers if is_start else starts.other_triggers).append(trigger["Name"])
-    groups: dict[str, frozenset[str]] = {}
+    note_types(starts, triggers)
     for job in jobs:
         own = [trigger for trigger in triggers if job in nodes_of(trigger)]
         reason = _why_not(job, own)
@@ -146,9 +148,16 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
         conditional = [trigger for trigger in own if trigger.get("Type") == "CONDITIONAL"]
         starts.waits[job] = _wait(conditional[0]) if conditional else None
         if not conditional:
-            groups[job] = frozenset(str(trigger["Name"]) for trigger in own)
-    _check_one_start(groups)
+            starts.groups[job] = frozenset(str(trigger["Name"]) for trigger in own)
     return starts
+
+
+def note_types(starts: Starts, triggers: Iterable[Resource]) -> None:
+    """Note which triggers start something by themselves."""
+    starts.start_triggers, starts.other_triggers = [], []
+    for trigger in triggers:
+        is_start = trigger.get("Type") in START_TYPES
+        (starts.start_triggers if is_start else starts.other_triggers).append(str(trigger["Name"]))
 
 
 def account_for(
@@ -172,17 +181,31 @@ def account_for(
             _account_for_action(reading, str(number), action, starts, timeouts)
     for trigger in triggers:
         reading = readings[trigger["Name"]]
-        if reading.get("Type") == "CONDITIONAL":
+        if reason := _why_apart(trigger, starts, timeouts):
+            for key in SAY_WHEN:
+                if reading.get(key) is not None:
+                    reading.differ(key, why=reason[0], do=reason[1])
+            _list_rules((rules or {}).get(str(reading.get("WorkflowName")), ()), starts, reason)
+        elif reading.get("Type") == "CONDITIONAL":
             reading.take("Type")
             reading.take("Predicate")
-        elif starts.streaming.intersection(own := nodes_of(trigger)) and not timeouts.keys() & own:
-            for key in ("Type", "Schedule"):
-                if reading.get(key) is not None:
-                    reading.differ(key, why=OF_STREAMS, do=START_AGAIN)
         else:
             _account_for_start(reading, starts, rules or {})
         rest(reading, FIELDS, UNKNOWN)
         starts.differences += reading.differences
+
+
+def _why_apart(
+    trigger: Resource, starts: Starts, declared: Mapping[str, int | None]
+) -> tuple[str, str] | None:
+    """Return why the pipeline does not declare when a trigger fires, and what to do."""
+    if reason := starts.apart.get(str(trigger["Name"])):
+        return reason
+    own = nodes_of(trigger)
+    is_of_streams = starts.streaming.intersection(own) and not declared.keys() & own
+    if is_of_streams and trigger.get("Type") != "CONDITIONAL":
+        return OF_STREAMS, START_AGAIN
+    return None
 
 
 def _why_not(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
@@ -227,23 +250,6 @@ def _state(condition: Mapping[str, Any]) -> str | None:
 
 def _states(condition: Mapping[str, Any]) -> tuple[str, ...]:
     return STATES if condition.get("JobName") else CRAWL_STATES
-
-
-def _check_one_start(groups: Mapping[str, frozenset[str]]) -> None:
-    """Raise if first jobs are started by different triggers: a pipeline starts them together.
-
-    Raises:
-        UsageError: they are.
-    """
-    first = next(iter(groups), "")
-    for job, names in groups.items():
-        if names != groups[first] or (not names and job != first):
-            mine, theirs = (", ".join(sorted(groups[one])) or "nothing" for one in (first, job))
-            raise UsageError(
-                f"{first} is started by {mine} and {job} by {theirs}, and a pipeline starts its "
-                "first jobs together; adopt them apart, each with what waits for it: tidemark "
-                f"adopt {first}"
-            )
 
 
 def _account_for_action(
@@ -298,7 +304,7 @@ def _account_for_start(
             reading.take("Type")
             return
     else:
-        _list_rules(rules.get(str(reading.get("WorkflowName")), ()), reading, starts)
+        _list_rules(rules.get(str(reading.get("WorkflowName")), ()), starts, (NO_EVENT, OFF))
     if kind != "SCHEDULED":
         _account_for_start_by_others(reading, is_off=is_off)
         if expression is not None:
@@ -322,13 +328,12 @@ def _account_for_start_by_others(reading: Reading, *, is_off: bool) -> None:
     reading.differ("Type", why=why, do=do)
 
 
-def _list_rules(rules: Sequence[Resource], reading: Reading, starts: Starts) -> None:
-    """List rules that have the workflow as a target, which no active EVENT trigger lets in."""
-    why = "its workflow has no active EVENT trigger, so the rule starts nothing"
+def _list_rules(rules: Sequence[Resource], starts: Starts, reason: tuple[str, str]) -> None:
+    """List rules that have the workflow as a target, and that the code does not say."""
     for rule in rules:
-        listed = Difference(f"rule {rule['Name']}", (), None, why, OFF)
-        if listed not in starts.differences:
-            starts.differences.append(listed)
+        of = f"rule {rule['Name']}"
+        if of not in (one.of for one in starts.differences):
+            starts.differences.append(Difference(of, (), None, *reason))
 
 
 def _account_for_schedule(reading: Reading, expression: str, starts: Starts) -> None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from tidemark.assembly.glue_limits import LIMITS, refused_by_glue
+from tidemark.assembly.glue_limits import refused_by_glue
+from tidemark.assembly.glue_shapes import REQUESTS
 from tidemark.assembly.resources import Templates, resources_of
 from tidemark.checks.graph.model import Problem
 
@@ -12,7 +13,7 @@ TABLE_ARGUMENT = "--watermark_table"
 
 def problems_of_resources(templates: Templates) -> Iterator[Problem]:
     """Yield what Glue would refuse, and what would break the watermarks of a job."""
-    for kind in LIMITS:
+    for kind in REQUESTS:
         for stack, id_, resource in resources_of(templates, kind):
             for fault in refused_by_glue(kind, resource.get("Properties", {})):
                 yield Problem(

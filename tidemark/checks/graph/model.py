@@ -16,7 +16,10 @@ class Job:
     Attributes:
         reads: URIs of what it reads, `delivered` those of them that others deliver.
         writes: URIs of what it writes, `published` those of them that others read.
+        declared: the name that its construct gave it; empty if that is not known.
         tables: tables of the Data Catalog that a job uses, each as `database.table`.
+        changes: those of them that it writes.
+        governed: those of them whose data Lake Formation lets it read.
         crawled: tables that a crawler writes, likewise; a `*` at the end stands for any text.
         described: those of them that a dataset of the job describes, and the app is to create.
         kept: URIs of where it keeps what is no data, by the parameter that sets it: `temp`.
@@ -31,7 +34,10 @@ class Job:
     delivered: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
+    declared: str = ""
     tables: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    governed: tuple[str, ...] = ()
     described: tuple[str, ...] = ()
     crawled: tuple[str, ...] = ()
     kept: Mapping[str, str] = field(default_factory=dict)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tidemark.checks.graph.folders import relative
+from tidemark.checks.graph.folders import is_same, relative
 from tidemark.checks.graph.model import Graph, Problem
 
 RULE = "nested-tables"
@@ -30,6 +30,7 @@ def nested_tables(graph: Graph) -> Iterator[Problem]:
         (table, uri): _Placed(at, f"the table '{table}'", table, uri)
         for at, table, uri in graph.placed
     }
+    yield from _over_tables(graph)
     inner = [*tables.values(), *_without_table(graph)]
     for outer in tables.values():
         for one in inner:
@@ -44,6 +45,25 @@ def nested_tables(graph: Graph) -> Iterator[Problem]:
                     f"'{outer.table}' has its own; Athena and other readers of that table read "
                     "all folders below, so they would find the rows of both",
                     "give each a folder of its own, side by side; or acknowledge it with a reason",
+                )
+
+
+def _over_tables(graph: Graph) -> Iterator[Problem]:
+    """Yield what jobs read without a table, and that has data of tables below."""
+    folders = {uri for _, _, uri in graph.placed}
+    for job in graph.jobs:
+        for uri in job.reads:
+            inner = {table: one for _, table, one in graph.placed if relative(one, uri)}
+            if inner and not any(is_same(uri, one) for one in folders):
+                table, where = next(iter(inner.items()))
+                others = f" and {len(inner) - 1} more" if len(inner) > 1 else ""
+                yield Problem(
+                    RULE,
+                    job.at,
+                    f"the {job} reads {uri} with all folders below, where the table '{table}' has "
+                    f"its data, in {where}{others}; it would find the rows of all of them together",
+                    "read each by a dataset of its own, with its table; or acknowledge it with a "
+                    "reason",
                 )
 
 

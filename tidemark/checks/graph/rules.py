@@ -15,6 +15,7 @@ from tidemark.checks.graph.open_secrets import IN_CONNECTION, IN_INPUT, INPUT, P
 from tidemark.checks.graph.paths import cycle_of, paths_to_start
 from tidemark.checks.graph.races import races
 from tidemark.checks.graph.start_rules import problems_of_starts
+from tidemark.checks.graph.tables_in_use import tables_in_use
 from tidemark.checks.graph.trigger_rules import problems_of_timer, problems_of_trigger
 from tidemark.checks.plain_secrets import ADVICE
 
@@ -23,6 +24,7 @@ MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 
 RULES: Mapping[str, str] = {
     "duplicate-job-name": "Two jobs have one name, so one bookmark and one row of watermarks.",
+    "renamed-job": "An override gives a job another name than its role, alarms and state know.",
     "duplicate-crawler-name": "Two crawlers have one name, which Glue refuses.",
     "duplicate-name": "Two resources state a name of which an account has one.",
     "bookmark-concurrent": "A bookmarked job may run twice at once: the second run cannot commit.",
@@ -49,14 +51,15 @@ RULES: Mapping[str, str] = {
     "cycle": "Jobs wait for each other.",
     "unreachable-job": "A job can start in no run, whatever state each job ends in.",
     "open-secret": "An argument, a run property, an input or a connection shows a secret to all.",
-    "two-writers": "Two jobs, or two runs of one, can write the same data at the same time.",
+    "two-writers": "Two jobs, or two runs of one, can write the same data or table at a time.",
     "reads-own-output": "A job reads what it writes (without a bookmark a warning).",
     "temp-overlaps": "Temporary files, event logs or virtual environments are where data is.",
     "reads-without-waiting": "A job or crawler reads what a job of its workflow may be writing.",
-    "table-without-waiting": "A job uses a table that a crawler of its workflow may be changing.",
+    "table-without-waiting": "A job uses a table that a crawler or job of its workflow may change.",
+    "table-without-data": "A job uses a table of the app, and declares none of its data.",
     "crawled-twice": "Two crawlers make tables of one folder in one database.",
     "crawled-and-declared": "A crawler makes a second table of data that has a declared one.",
-    "nested-tables": "A table has the data of another, or of a dataset, inside of its folder.",
+    "nested-tables": "A table, or what a job reads, has data of another table in its folder.",
     "table-not-created": "A dataset has a table, and no job that writes the dataset has it too.",
     "output-never-read": "No job or crawler reads what a job writes (a warning).",
     "input-nobody-writes": "No job writes what a job or crawler reads (a warning).",
@@ -78,6 +81,7 @@ def problems(graph: Graph) -> list[Problem]:
         *races(graph),
         *crawls(graph),
         *nested_tables(graph),
+        *tables_in_use(graph),
         *_tables(graph),
         *_data(graph),
     ]
@@ -97,6 +101,14 @@ def _of_jobs(graph: Graph) -> Iterator[Problem]:
                 "rename one of the two",
             )
         first.setdefault(job.name, job)
+        if job.declared and job.declared != job.name:
+            yield Problem(
+                "renamed-job",
+                job.at,
+                f"an override names the job '{job.name}', which was declared as '{job.declared}'; "
+                "its role, alarms, events and watermarks are for that name",
+                "declare the job by its name, and take the override out",
+            )
         if job.has_bookmark and job.max_concurrent_runs > 1:
             yield Problem(
                 "bookmark-concurrent",

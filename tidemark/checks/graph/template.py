@@ -113,7 +113,10 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         delivered=uris("reads", "delivered"),
         writes=uris("writes"),
         published=uris("writes", "published"),
+        declared=str(known.get("name", "")),
         tables=tuple(names.text(stack, table) for table in known.get("tables", [])),
+        changes=tuple(names.text(stack, table) for table in known.get("tablesWritten", [])),
+        governed=tuple(names.text(stack, table) for table in known.get("tablesGoverned", [])),
         described=tuple(
             names.text(stack, item["table"])
             for item in (*known.get("reads", []), *known.get("writes", []))

@@ -119,7 +119,9 @@ class Table:
         is_named = isinstance(database, str) and DATABASE.fullmatch(database)
         if not is_named and not isinstance(database, glue.CfnDatabase):
             raise self._wrong(
-                "database", database, "a CfnDatabase, as lake.database, or the name of a database"
+                "database",
+                database,
+                "a CfnDatabase, as lake.catalog_database, or the name of a database",
             )
         for key in ("columns", "partition_keys"):
             values: object = getattr(self, key)

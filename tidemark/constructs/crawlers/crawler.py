@@ -57,7 +57,7 @@ class Crawler(Construct):
         log_group: name of the log group it writes.
         resource: the crawler itself.
         reads: data in S3 that it reads.
-        database: the database of the Data Catalog that it writes.
+        database: the name of the database of the Data Catalog that it writes.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Crawler(Construct):
         *,
         name: str,
         targets: Sequence[Target],
-        database: str,
+        database: glue.CfnDatabase | str,
         shared: SharedParts,
         options: CrawlerOptions | None = None,
         role: iam.IRole | None = None,
@@ -79,7 +79,7 @@ class Crawler(Construct):
             id_: construct id.
             name: name of the crawler in kebab case.
             targets: what it reads.
-            database: the database of the Data Catalog that it writes, which is there already.
+            database: the database of the Data Catalog that it writes, or its name.
             shared: what it has in common with the jobs of its pipeline.
             options: what it does with tables that have changed.
             role: a role that is there already; None makes one.
@@ -100,7 +100,7 @@ class Crawler(Construct):
         joined = reduce(or_, each, JobConnections())
         super().__init__(scope, id_)
         self.name = name
-        self.database = database
+        self.database: str = database if isinstance(database, str) else database.ref
         self.reads = data_of(targets)
         tables = tables_of(targets)
         statements = self._statements(shared, tables, options, joined)
@@ -114,7 +114,7 @@ class Crawler(Construct):
             name=name,
             role=self.role.role_arn,
             targets=as_property(targets, [next(iter(of.names), None) for of in each]),
-            database_name=database,
+            database_name=self.database,
             table_prefix=options.table_prefix or None,
             schema_change_policy=glue.CfnCrawler.SchemaChangePolicyProperty(
                 update_behavior=options.on_change.value, delete_behavior=options.on_missing.value
@@ -231,10 +231,10 @@ def _check(name: object, targets: object, database: object, options: object) -> 
     is_named = isinstance(database, str) and (
         cdk.Token.is_unresolved(database) or DATABASE.fullmatch(database)
     )
-    if not is_named:
+    if not is_named and not isinstance(database, glue.CfnDatabase):
         raise JobDefinitionError(
             f"crawler '{name}' has database {database!r}; allowed: up to 255 lower case letters, "
-            "digits, _ and -, or lake.database.ref; correct database="
+            "digits, _ and -, or a CfnDatabase, as lake.catalog_database; correct database="
         )
     if not isinstance(options, CrawlerOptions):
         raise JobDefinitionError(

@@ -148,7 +148,7 @@ class GlueJob(Construct):
         self.resource.add_metadata(
             METADATA,
             metadata_of(
-                self.reads, self.writes, self._table_names, kind, not_secret | own.not_secret
+                name, self.reads, self.writes, self.tables, kind, not_secret | own.not_secret
             ),
         )
         self.lake_formation = grant_in_lake_formation(self, self.role, self.tables, self.writes)

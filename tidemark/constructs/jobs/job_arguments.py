@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.own_arguments import OwnArguments
 from tidemark.errors import JobDefinitionError
 
+FLAGS = ("delivered", "published", "table")  # of a dataset, beside where it is
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
 OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # what argparse takes for one; numbers may be negative
 # Of one argument of a program; https://man7.org/linux/man-pages/man2/execve.2.html
@@ -150,9 +152,30 @@ def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> st
             f"job '{name}' has the argument {key[2:]!r} with the value {value!r}; allowed: a "
             "string (Glue's arguments are text), a Dataset, or a job"
         )
+    if alike := [one for one in declared if value not in declared and one.uri == value.uri]:
+        raise JobDefinitionError(
+            f"job '{name}' has the argument {key[2:]!r} with the dataset {value.prefix!r}, which "
+            f"differs from the one that it reads or writes there in {_differing(value, alike[0])}; "
+            "make the Dataset once, and use that one in both places"
+        )
     if value not in declared:
         raise JobDefinitionError(
             f"job '{name}' has the argument {key[2:]!r} with the dataset {value.prefix!r}, which "
             "it neither reads nor writes; add it to reads= or writes="
         )
     return value.uri
+
+
+def _differing(one: Dataset, other: Dataset) -> str:
+    """Return what two datasets of one folder differ in, with both values."""
+    pairs = [(key, getattr(one, key), getattr(other, key)) for key in FLAGS]
+    named = [
+        f"{key} ({_shown(mine)} and {_shown(theirs)})"
+        for key, mine, theirs in pairs
+        if mine != theirs
+    ]
+    return ", ".join(named) or "the construct of its bucket"
+
+
+def _shown(value: object) -> str:
+    return value.full_name if isinstance(value, Table) else str(value)

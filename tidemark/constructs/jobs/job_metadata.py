@@ -2,19 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 
+from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.job_kind import JobKind
 
 
 def metadata_of(
+    name: str,
     reads: Sequence[Dataset],
     writes: Sequence[Dataset],
-    tables: Sequence[str],
+    tables: Sequence[TableUse],
     kind: JobKind,
     not_secret: Mapping[str, str],
 ) -> dict[str, object]:
     """Return the metadata of a job, as `tidemark.assembly.template` reads it."""
     return {
+        "name": name,
         "reads": [
             {"uri": data.uri, **({"delivered": True} if data.delivered else {}), **_table(data)}
             for data in reads
@@ -26,10 +29,21 @@ def metadata_of(
             ),
             *({"uri": data.uri, "published": True} for data in kind.keeps),  # none reads it
         ],
-        **({"tables": list(tables)} if tables else {}),
+        **_tables(tables),
         **(kind.metadata or {}),
         **({"notSecret": dict(not_secret)} if not_secret else {}),
     }
+
+
+def _tables(uses: Sequence[TableUse]) -> dict[str, list[str]]:
+    """Return the tables of the account's own catalog that a job uses, by what it does with them."""
+    own = [use for use in uses if not use.catalog_id]
+    found = {
+        "tables": [use.table for use in own],
+        "tablesWritten": [use.table for use in own if use.write],
+        "tablesGoverned": [use.table for use in own if use.lake_formation],
+    }
+    return {key: list(dict.fromkeys(names)) for key, names in found.items() if names}
 
 
 def _table(data: Dataset) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 
 from tidemark.constructs.crawlers.crawler import Crawler
@@ -23,7 +24,7 @@ class Crawlers(Workflow):
         name: str,
         *,
         targets: Sequence[Target],
-        database: str,
+        database: glue.CfnDatabase | str,
         after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
         options: CrawlerOptions | None = None,
         role: iam.IRole | None = None,
@@ -34,7 +35,8 @@ class Crawlers(Workflow):
             name: name of the crawler in kebab case, unique in the app.
             targets: what it reads: datasets, `CrawledData` with exclusions, `CrawledTable`,
                 `CrawledDatabase`, `CrawledOpenTables` or `CrawledDynamoDB`.
-            database: the database of the Data Catalog that it writes, `lake.database.ref`.
+            database: the database of the Data Catalog that it writes, `lake.catalog_database`, or
+                its name.
             after: as for `add_job`.
             options: what it does with tables that have changed, a prefix for their names, and so
                 on.

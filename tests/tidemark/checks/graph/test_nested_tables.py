@@ -60,7 +60,20 @@ def test_a_table_that_only_a_dataset_describes_is_found(key):
 )
 def test_a_dataset_without_a_table_may_be_a_partition_of_one(uri, is_bad):
     assert found(job_with("writes", uri)) == (["s1/R"] if is_bad else [])
-    assert found(job_with("reads", uri)) == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "is_bad"),
+    [
+        ("s3://lake/", True),
+        ("s3://lake/orders/", False),
+        ("s3://lake/orders/day=1/", False),
+        ("s3://lake/orders-2/", False),
+        ("s3://other/", False),
+    ],
+)
+def test_a_job_reads_no_folder_above_those_of_tables(uri, is_bad):
+    assert found(job_with("reads", uri)) == (["s1/R"] if is_bad else [])
 
 
 @pytest.mark.parametrize(("crawled", "is_bad"), [("other.*", True), ("sales.orders", False)])

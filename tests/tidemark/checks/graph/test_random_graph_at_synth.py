@@ -229,6 +229,12 @@ def a_job_uses_a_table_that_nothing_creates(template, start, trigger):
     known["reads"] = [*known.get("reads", []), data]
 
 
+def a_job_uses_a_table_without_its_data(template, start, trigger):
+    template["Resources"]["Alone"] = table_at("alone", "s3://alone/")
+    known = jobs_of(template)[0].setdefault("Metadata", {}).setdefault("Tidemark", {})
+    known["tables"] = ["sales.alone"]
+
+
 def crawl(name: str) -> dict[str, object]:
     targets = {"S3Targets": [{"Path": "s3://lake/crawled/"}]}
     properties = {"Name": name, "DatabaseName": "d", "Targets": targets}
@@ -331,6 +337,8 @@ BROKEN = {
         Outer=table_at("outer", "s3://nested/"), Inner=table_at("inner", "s3://nested/in/")
     ),
     "table-not-created": a_job_uses_a_table_that_nothing_creates,
+    "table-without-data": a_job_uses_a_table_without_its_data,
+    "renamed-job": lambda t, start, trigger: jobs_of(t)[0]["Properties"].update(Name="by-hand"),
 }
 
 

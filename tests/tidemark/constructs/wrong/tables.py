@@ -29,7 +29,7 @@ WRONG = {
                 )
             ]
         ),
-        "allowed: a CfnDatabase, as lake.database, or the name of a",
+        "allowed: a CfnDatabase, as lake.catalog_database, or the name of a",
     ),
     "t name upper": (lambda w: w.table(name="T"), "table 'T' has name 'T'"),
     "t cols str": (lambda w: w.table(columns="id bigint"), "table 't' has columns 'id bigint'"),

@@ -1,0 +1,186 @@
+"""Chooses which of the jobs and crawlers that were found one pipeline can hold: pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tidemark.adopt.crawlers.crawler import why_not_crawler
+from tidemark.adopt.jobs.fixed import reading_of
+from tidemark.adopt.jobs.job import kind_of
+from tidemark.adopt.jobs.streaming import is_streaming, why_not_streaming
+from tidemark.adopt.model import Found, Resource, Wait
+from tidemark.adopt.order import with_predecessors
+from tidemark.adopt.reading import Reading
+from tidemark.adopt.starts.one_start import (
+    event_of,
+    extra_triggers,
+    one_start,
+    without_undeclared,
+)
+from tidemark.adopt.starts.triggers import (
+    START_TYPES,
+    Starts,
+    nodes_of,
+    note_types,
+    read_triggers,
+)
+from tidemark.assembly.definitions import CRAWLER
+from tidemark.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a pipeline holds.
+
+    Attributes:
+        readings: jobs and crawlers that were found, by name.
+        streaming: names of the streaming jobs.
+        triggers: those that the pipeline replaces.
+        starts: what they say.
+        waits: what each job or crawler waits for; None of one that starts with the pipeline.
+        left_out: what the pipeline cannot hold, each with the reason and what to do.
+    """
+
+    readings: Mapping[str, Reading]
+    streaming: Sequence[str]
+    triggers: Sequence[Resource]
+    starts: Starts
+    waits: Mapping[str, Wait | None]
+    left_out: Mapping[str, tuple[str, str]]
+
+
+def choose(found: Found) -> Chosen:
+    """Return what one pipeline can hold of what was found; the rest is left out with a reason.
+
+    Raises:
+        UsageError: it can hold nothing.
+    """
+    readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
+    readings |= {f"{CRAWLER}{n}": Reading(f"{CRAWLER}{n}", it) for n, it in found.crawlers.items()}
+    left_out = {
+        node: reason
+        for node, reading in readings.items()
+        if (reason := _why_not(node, reading, found))
+    }
+    streaming = [job for job in found.jobs if job not in left_out and is_streaming(readings[job])]
+    declared = [job for job in readings if job not in left_out and job not in streaming]
+    starts = read_triggers(triggers_of(found, [*declared, *streaming]), declared)
+    starts.streaming = frozenset(streaming)
+    left_out |= starts.left_out
+    waits = _waits(found, starts, left_out, streaming, readings)
+    if not waits and not streaming:
+        told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
+        raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
+    triggers = triggers_of(found, [*waits, *streaming])
+    note_types(starts, triggers)
+    return Chosen(readings, streaming, triggers, starts, waits, left_out)
+
+
+def triggers_of(found: Found, nodes: Iterable[str]) -> list[Resource]:
+    """Return the triggers that start one of the nodes, and those of the adopted workflow."""
+    workflow, wanted = found.workflow["Name"] if found.workflow else None, set(nodes)
+    return [
+        trigger
+        for trigger in found.triggers.values()
+        if (workflow is not None and trigger.get("WorkflowName") == workflow)
+        or wanted.intersection(nodes_of(trigger))
+    ]
+
+
+def _why_not(node: str, reading: Reading, found: Found) -> tuple[str, str] | None:
+    """Return why a job or crawler cannot be declared at all, and what to do; None if it can."""
+    if node.startswith(CRAWLER):
+        return why_not_crawler(reading, found.locations)
+    if is_streaming(reading) and not kind_of(reading):
+        return why_not_streaming(reading, found.scripts.get(node))
+    return kind_of(reading)
+
+
+def _waits(
+    found: Found,
+    starts: Starts,
+    left_out: dict[str, tuple[str, str]],
+    streaming: Sequence[str],
+    readings: Mapping[str, Reading],
+) -> dict[str, Wait | None]:
+    """Return what each job of the pipeline waits for; what it cannot hold is left out."""
+    undeclared = {*left_out, *_absent_crawlers(starts, readings)}
+    waits = with_predecessors(starts.waits, left_out, streaming)
+    groups = {node: starts.groups[node] for node, wait in waits.items() if wait is None}
+    own = [
+        name
+        for name, trigger in found.triggers.items()
+        if found.workflow and trigger.get("WorkflowName") == found.workflow["Name"]
+    ]
+    if not streaming and all(node.startswith(CRAWLER) for node in waits):
+        late = without_undeclared(starts.waits, undeclared)
+        if any(not node.startswith(CRAWLER) for node in late) or (late and not waits):
+            return _of_late(found, starts, left_out, late, undeclared)
+    common, apart = one_start(groups, own)
+    starts.apart |= extra_triggers(groups, common, apart)
+    left_out |= apart
+    kept = {node: wait for node, wait in waits.items() if node not in apart}
+    return with_predecessors(kept, left_out, streaming)
+
+
+def _absent_crawlers(starts: Starts, readings: Mapping[str, Reading]) -> set[str]:
+    """Return the crawlers that something waits for, and that were not found."""
+    watched = [old for wait in starts.waits.values() if wait for old, _ in wait.conditions]
+    return {node for node in watched if node.startswith(CRAWLER) and node not in readings}
+
+
+def _of_late(
+    found: Found,
+    starts: Starts,
+    left_out: dict[str, tuple[str, str]],
+    late: Mapping[str, Wait],
+    undeclared: Iterable[str],
+) -> dict[str, Wait | None]:
+    """Return the waits of a pipeline whose first jobs wait for what it cannot hold.
+
+    They are started by the event that tells that this has ended, where there is one.
+    """
+    groups = {
+        node: frozenset(f"{old} {state}" for old, state in wait.conditions)
+        for node, wait in late.items()
+    }
+    _, apart = one_start(groups)
+    first = {node: wait for node, wait in late.items() if node not in apart}
+    told = {node: left_out[node] for node in undeclared if node in left_out} | apart
+    ends = ", ".join(dict.fromkeys(old for it in first.values() for old, _ in it.conditions))
+    why = f"the pipeline starts when {ends} has ended, and this starts before"
+    told |= {
+        node: (why, "keep it with its trigger, or adopt it by a call of its own")
+        for node, wait in starts.waits.items()
+        if wait is None
+    }
+    left_out.clear()
+    left_out |= told
+    waits = {
+        node: None if node in first else wait
+        for node, wait in starts.waits.items()
+        if node not in left_out
+    }
+    event = event_of(next(iter(first.values())))
+    starts.events += [event] if event else []
+    starts.is_late = True
+    _set_apart(found, starts, left_out, first)
+    return with_predecessors(waits, left_out, ())
+
+
+def _set_apart(
+    found: Found,
+    starts: Starts,
+    left_out: Mapping[str, tuple[str, str]],
+    first: Mapping[str, Wait],
+) -> None:
+    """Note why the triggers of first jobs that wait for something else are not declared."""
+    watched = list(dict.fromkeys(old for wait in first.values() for old, _ in wait.conditions))
+    why = "; ".join(
+        f"{old} is not adopted: {left_out.get(old, ('it was not found',))[0]}" for old in watched
+    )
+    do = "let it go on with a trigger of its own; its end starts the pipeline (starts=)"
+    if not starts.events:
+        do = "let it go on with a trigger of its own, and start the pipeline when it has ended"
+    for trigger in triggers_of(found, first):
+        if trigger.get("Type") in START_TYPES or set(first).intersection(nodes_of(trigger)):
+            starts.apart[str(trigger["Name"])] = (why, do)

@@ -1,0 +1,113 @@
+"""Which secrets a job reads, by the text of its script and by its connections: pure."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tidemark.adopt.jobs.job import JobCall
+from tidemark.adopt.model import Found, Guess, Resource
+
+# As the constructs check them, which start Node when they are imported: a test compares.
+SECRET = re.compile(
+    r"[\w/+=.@-]{1,512}|"
+    r"arn:aws[\w-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6}",
+    re.ASCII,
+)
+# Of boto3's GetSecretValue, and of the options of Glue's own connections.
+KEYS = ("SecretId", "secretId")
+OF_CONNECTION = ("SECRET_ID", "SecretArn")
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """The secrets of a job: those to declare, and what is to be checked."""
+
+    names: tuple[str, ...] = ()
+    guesses: tuple[Guess, ...] = ()
+
+
+def secrets_of(job: str, call: JobCall, found: Found) -> Secrets:
+    """Return the secrets that a job reads, as far as its script and its connections say.
+
+    Args:
+        job: its name until now.
+        call: what it is declared with.
+        found: what was read: its script, and connections.
+    """
+    of = f"job {job}"
+    in_script = list(_in_script(found.scripts.get(job, ""), call.arguments))
+    of_connections = [
+        (name, secret)
+        for name in call.connections
+        if (secret := _in_connection(found.connections.get(name, {})))
+    ]
+    told = [(f"its script reads the secret {one}", one) for one in in_script]
+    told += [(f"its connection {name} has the secret {one}", one) for name, one in of_connections]
+    names = dict.fromkeys(one for _, one in told if SECRET.fullmatch(one))
+    guesses = [
+        Guess(of, what, "see that it reads no other; secrets= has it")
+        if one in names
+        else Guess(of, what, "declare it in secrets=, by its name or its whole ARN")
+        for what, one in told
+    ]
+    return Secrets(tuple(names), tuple(dict.fromkeys(guesses)))
+
+
+def _in_connection(properties: Resource) -> str | None:
+    return next((str(properties[key]) for key in OF_CONNECTION if properties.get(key)), None)
+
+
+def _in_script(text: str, arguments: Mapping[str, str]) -> Iterator[str]:
+    """Yield the secrets that a script names, in its text or by an argument of the job."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    constants = _constants(tree)
+    found: dict[str, None] = {}
+    for node in ast.walk(tree):
+        for value in _values(node):
+            name = _text(value, constants, arguments)
+            if name:
+                found[name] = None
+    yield from found
+
+
+def _values(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what a call or a dict gives as the id of a secret."""
+    if isinstance(node, ast.keyword) and node.arg in KEYS:
+        yield node.value
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value in KEYS:
+                yield value
+
+
+def _constants(tree: ast.Module) -> dict[str, str]:
+    """Return names that a script binds to one text, once."""
+    found: dict[str, list[object]] = {}
+    for node in ast.walk(tree):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Name):
+                value = node.value if isinstance(node, ast.Assign) else None
+                found.setdefault(target.id, []).append(
+                    value.value if isinstance(value, ast.Constant) else None
+                )
+    return {
+        name: values[0]
+        for name, values in found.items()
+        if len(values) == 1 and isinstance(values[0], str)
+    }
+
+
+def _text(
+    value: ast.expr, constants: Mapping[str, str], arguments: Mapping[str, str]
+) -> str | None:
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        return value.value
+    if isinstance(value, ast.Name):
+        return constants.get(value.id)
+    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
+        return arguments.get(str(value.slice.value))  # args["secret"] of getResolvedOptions
+    return None

@@ -1,0 +1,94 @@
+"""Names what a file has beside the jobs that are adopted, so that nothing of it is silent: pure."""
+
+from collections.abc import Iterable, Mapping
+
+from tidemark.adopt.model import Adoption, Found, LeftOut
+from tidemark.assembly.definitions import CRAWLER
+
+STAYS = "nothing: it stays as it is, and where it is"
+NOT_NAMED = "it was not named, and nothing that was named needs it"
+CALLS = "starts of its own are no part of a job; it may start one of the old"
+NOT_KNOWN = ("a pipeline does not make it", STAYS)
+CATALOG = (
+    "a pipeline writes tables that are there; it makes those that a Dataset has as table=",
+    f"{STAYS}; declare it as Table(...) if the app is to make it from now on",
+)
+# By the last words of a type, as CloudFormation and Terraform have them in common.
+REASONS: Mapping[str, tuple[str, str]] = {
+    "job": (NOT_NAMED, "adopt it by a call of its own, if it is to move too"),
+    "crawler": (NOT_NAMED, "it goes on as it is; a crawler is adopted with the jobs around it"),
+    "trigger": ("it starts none of the jobs that were named", "it goes on as it is"),
+    "workflow": (NOT_NAMED, "adopt it by a call of its own: --workflow"),
+    "connection": ("jobs name it in connections=, and it stays where it is", STAYS),
+    "database": CATALOG,
+    "table": CATALOG,
+    "partition": CATALOG,
+    "securityconfiguration": (
+        "the pipeline makes one of its own",
+        "delete it when nothing uses it; or pass it: security=ExistingSecurity(...)",
+    ),
+    "classifier": ("crawlers name it in CrawlerOptions(classifiers=...)", STAYS),
+    "dataqualityruleset": (
+        "the rules of a table are declared as DataQualityRuleset",
+        f"{STAYS}; declare it if the app is to make it",
+    ),
+    "rule": (CALLS, "see what it starts; disable it if that is an old job"),
+    "schedule": (CALLS, "see what it starts; disable it if that is an old job"),
+    "statemachine": (CALLS, "let it start the new workflow (glue:startWorkflowRun)"),
+    "permissions": (
+        "grants of Lake Formation name roles, and the new jobs have others",
+        "grant the new roles the same, or keep the old with --keep-roles",
+    ),
+}
+ENDINGS = {"eventrule": "rule", "catalogdatabase": "database", "catalogtable": "table"}
+ENDINGS |= {"sfnstatemachine": "statemachine", "principalpermissions": "permissions"}
+ENDINGS |= {"lakeformationpermissions": "permissions", "cloudwatcheventrule": "rule"}
+ENDINGS |= {"schedulerschedule": "schedule"}
+
+
+def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
+    """Return what a file has that is neither in the code nor listed otherwise.
+
+    Args:
+        found: what was read.
+        adoption: what became of it.
+    """
+    known = _accounted(adoption)
+    return tuple(
+        LeftOut(f"{kind} {name}", *REASONS.get(kind_of(kind), NOT_KNOWN))
+        for kind, name in dict.fromkeys(found.resources)
+        if (kind_of(kind), name) not in known
+    )
+
+
+def kind_of(type_: str) -> str:
+    """Return what a resource is, whatever the file calls its type: `job` of `aws_glue_job`."""
+    short = type_.rpartition("::")[2] or type_
+    short = short.removeprefix("aws_").removeprefix("glue_").replace("_", "").lower()
+    return ENDINGS.get(short, short)
+
+
+def _accounted(adoption: Adoption) -> set[tuple[str, str]]:
+    """Return what the code has, and what the plan lists by its name."""
+    nodes = [*(node.old for node in adoption.nodes), *(one.job for one in adoption.left_out)]
+    known = {_node(node) for node in nodes}
+    known |= {("trigger", name) for name in (*adoption.start_triggers, *adoption.other_triggers)}
+    known |= {("workflow", adoption.old_workflow or "")}
+    for listed in _listed(adoption):
+        kind, _, name = listed.partition(" ")
+        known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
+    known |= {("rule", event.rule) for event in adoption.events}
+    return known
+
+
+def _node(node: str) -> tuple[str, str]:
+    if node.startswith(CRAWLER):
+        return "crawler", node.removeprefix(CRAWLER)
+    return "job", node
+
+
+def _listed(adoption: Adoption) -> Iterable[str]:
+    """Return what is listed with a difference of the whole, or is stopped by a step."""
+    return (
+        one.of for one in adoption.differences if one.of.partition(" ")[0] in ("rule", "schedule")
+    )

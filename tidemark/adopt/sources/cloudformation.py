@@ -1,0 +1,312 @@
+"""Reads CloudFormation templates, and the folder of a CDK app, as what boto3 would return.
+
+Nothing is asked of an account. What only a deployment knows is named.
+
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_Glue.html (its
+properties are the members of the API but for the name of a resource and StartOnCreation)
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidemark.adopt.model import Difference, Resource
+from tidemark.adopt.sources.api_shapes import as_api_has_it
+from tidemark.adopt.sources.cloudformation_beside import (
+    clock_of,
+    connections_of,
+    locations_of,
+    other_rules_of,
+    policies_of,
+    rules_of,
+)
+from tidemark.adopt.sources.contents import Contents
+from tidemark.adopt.sources.template_file import read_template_file
+from tidemark.adopt.sources.template_values import Values
+from tidemark.assembly.cloud_assembly import FileAsset, Stack, read_assembly
+from tidemark.errors import UsageError, show
+
+SHAPES = {
+    "AWS::Glue::Job": "Job",
+    "AWS::Glue::Trigger": "Trigger",
+    "AWS::Glue::Workflow": "Workflow",
+    "AWS::Glue::Crawler": "Crawler",
+}
+OF_GLUE = ("AWS::Glue::", "AWS::LakeFormation::")
+STARTERS = ("AWS::Events::Rule", "AWS::Scheduler::Schedule", "AWS::StepFunctions::StateMachine")
+# What is listed in any case, or is no part of the code.
+ACCOUNTED = ("CrawlerSecurityConfiguration", "Name", "Role", "SecurityConfiguration")
+NESTED = "AWS::CloudFormation::Stack"
+GIVE = "give it (--parameter {}=VALUE), or correct the stack by hand"
+
+
+@dataclass(frozen=True)
+class Read:
+    """A resource of a template: its logical id, its type, and its properties, resolved."""
+
+    id: str
+    kind: str
+    name: str
+    properties: Mapping[str, Any]
+
+
+@dataclass
+class _Reader:
+    """What is read of all templates together."""
+
+    where: str
+    kinds: dict[str, dict[str, Resource]] = field(
+        default_factory=lambda: {kind: {} for kind in SHAPES}
+    )
+    others: list[Read] = field(default_factory=list)
+    unread: list[Difference] = field(default_factory=list)
+    unread_of_all: list[Difference] = field(default_factory=list)
+    resources: list[tuple[str, str]] = field(default_factory=list)
+    scripts: dict[str, str | Path] = field(default_factory=dict)
+
+
+def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
+    """Return what a template, or the templates of an assembly of the CDK, declare.
+
+    Args:
+        path: a file, or a folder like `cdk.out`.
+        given: values of parameters, of `AWS::Region` and `AWS::AccountId`, and names that a
+            deployment gave to resources, by logical id.
+
+    Raises:
+        UsageError: it cannot be read, two resources have one name, or nothing has a parameter.
+    """
+    assembly = read_assembly(path) if path.is_dir() else None
+    stacks = assembly.stacks if assembly else (Stack(path.stem, read_template_file(path)),)
+    reader = _Reader(f"the CloudFormation template {path.name}")
+    if assembly:
+        reader.where = f"the templates of {path.name}"
+    _check_given(reader.where, given, stacks)
+    exports: dict[str, Any] = {}
+    assets = assembly.assets if assembly else ()
+    try:
+        for stack in stacks:
+            prefix = f"{stack.name}." if len(stacks) > 1 else ""
+            values = Values(stack.template, {**_place(stack), **given}, exports, prefix)
+            _read_stack(reader, stack, values)
+            _note_exports(values, exports)
+            _note_scripts(reader, assets, values)
+    except RecursionError as error:
+        text = f"{reader.where} has functions that need each other; correct the template"
+        raise UsageError(text) from error
+    return _contents(reader)
+
+
+def _check_given(where: str, given: Mapping[str, str], stacks: tuple[Stack, ...]) -> None:
+    """Raise if a template has no such parameter or resource: a slip of the pen says nothing."""
+    known = {
+        *(id_ for stack in stacks for id_ in stack.template.get("Parameters", {})),
+        *(id_ for stack in stacks for id_ in stack.template.get("Resources", {})),
+        *(f"{it.name}.{id_}" for it in stacks for id_ in it.template.get("Resources", {})),
+        *("AWS::AccountId", "AWS::Region", "AWS::Partition", "AWS::StackName"),
+    }
+    declared = sorted({id_ for stack in stacks for id_ in stack.template.get("Parameters", {})})
+    for name in given:
+        if name not in known:
+            raise UsageError(
+                f"{where} has no parameter and no resource {show(name)}; allowed: "
+                f"{', '.join(declared) or 'no parameter'}, AWS::AccountId, AWS::Region, or the "
+                "logical id of a resource"
+            )
+
+
+def _place(stack: Stack) -> dict[str, str]:
+    """Return the account and region of a stack, as far as the assembly says them."""
+    account, _, region = stack.environment.removeprefix("aws://").partition("/")
+    named = {"AWS::AccountId": account, "AWS::Region": region, "AWS::StackName": stack.name}
+    if not stack.environment:
+        del named["AWS::StackName"]
+    return {key: value for key, value in named.items() if value and "unknown-" not in value}
+
+
+def _read_stack(reader: _Reader, stack: Stack, values: Values) -> None:
+    for name in _listed(stack.template.get("Transform")):
+        reader.unread_of_all.append(
+            Difference(
+                f"template {stack.name}",
+                ("Transform",),
+                str(name),
+                "it makes resources, or changes them, when a stack is deployed",
+                "see whether it makes jobs or triggers; if so, give the template that it makes: "
+                "aws cloudformation get-template --template-stage Processed",
+            )
+        )
+    for id_, resource in stack.template.get("Resources", {}).items():
+        if not isinstance(resource, Mapping):
+            reader.unread_of_all.append(_loop(stack, str(id_)))
+        elif values.is_made(resource):
+            _add(reader, str(id_), resource, values)
+
+
+def _loop(stack: Stack, id_: str) -> Difference:
+    return Difference(
+        f"template {stack.name}",
+        ("Resources", id_),
+        None,
+        "a loop makes resources when a stack is deployed",
+        "give the template that it makes: aws cloudformation get-template --template-stage "
+        "Processed",
+    )
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if value else []
+
+
+def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values) -> None:
+    kind = str(resource["Type"])
+    properties = values.resolve(resource.get("Properties") or {})
+    properties = properties if isinstance(properties, Mapping) else {}
+    name = values.name_of(id_) or id_
+    if kind in STARTERS:
+        name = str(properties.get("StateMachineName") or properties.get("Name") or id_)
+    if kind.startswith(OF_GLUE) or _may_start(kind, properties):
+        reader.resources.append((kind, name))
+    if kind == NESTED:
+        reader.unread_of_all.append(
+            Difference(
+                f"nested stack {id_}",
+                ("TemplateURL",),
+                None,
+                "it has a template of its own, which is not read here",
+                "adopt what it has by a call of its own, with that template",
+            )
+        )
+    if kind not in SHAPES:
+        reader.others.append(Read(id_, kind, name, properties))
+        return
+    if name in reader.kinds[kind]:
+        raise UsageError(
+            f"{reader.where} has two {kind} named {show(name)}; if they are of two stages of an "
+            "app, give the folder of one: --template cdk.out/assembly-STAGE"
+        )
+    found, misfits = _resource(kind, name, properties)
+    reader.kinds[kind][name] = found
+    reader.unread += _unknown(id_, kind, name, values, properties)
+    reader.unread += [
+        Difference(
+            f"{SHAPES[kind].lower()} {name}",
+            path,
+            None,
+            "the template has it in a form that Glue does not take, or only a deployment knows it",
+            "correct the template, or the stack by hand",
+        )
+        for path in misfits
+    ]
+
+
+def _may_start(kind: str, properties: Mapping[str, Any]) -> bool:
+    if kind == "AWS::StepFunctions::StateMachine":
+        return "glue" in str(properties).lower()
+    return kind in STARTERS
+
+
+def _tags(value: Any) -> dict[str, str] | None:
+    """Return tags, which some templates write as a list; None if they are neither."""
+    if isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
+        value = {one.get("Key"): one.get("Value") for one in value}
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        return None
+    return {key: str(text) for key, text in value.items() if not isinstance(text, Mapping | list)}
+
+
+def _resource(
+    kind: str, name: str, properties: Mapping[str, Any]
+) -> tuple[Resource, list[tuple[str, ...]]]:
+    shaped, misfits = as_api_has_it(SHAPES[kind], properties)
+    found = {**shaped, "Name": name}
+    if "Tags" in found and (tags := _tags(found.pop("Tags"))) is not None:
+        found["Tags"] = tags
+    elif "Tags" in properties:
+        misfits.append(("Tags",))
+    if kind == "AWS::Glue::Trigger":
+        is_started = str(found.pop("StartOnCreation", "false")).lower() in ("true", "yes", "on")
+        if is_started:
+            found["State"] = "ACTIVATED"
+        found.setdefault("Actions", [])
+    schedule = found.get("Schedule")
+    if kind == "AWS::Glue::Crawler" and isinstance(schedule, Mapping) and schedule:
+        found["Schedule"] = {**schedule, "State": "SCHEDULED"}
+    return found, misfits
+
+
+def _unknown(
+    id_: str, kind: str, name: str, values: Values, properties: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """Yield what only a deployment knows of a resource."""
+    of = f"{SHAPES[kind].lower()} {name}"
+    stated = values.stated_name_of(id_)
+    if stated != name:
+        yield Difference(
+            of,
+            ("Name",),
+            stated,
+            "only a deployment gives it its name, which steps of the plan need; until then it is "
+            "called by its logical id",
+            "look it up (aws cloudformation describe-stack-resources) and give it: --parameter "
+            f"{values.stack}{id_}=NAME",
+        )
+    for key, value in properties.items():
+        names = values.unknown_in(value) if key not in ACCOUNTED else []
+        if names:
+            yield Difference(
+                of,
+                (key,),
+                ", ".join(f"{{{one}}}" for one in names),
+                "only a deployment knows it, so it stands in braces",
+                GIVE.format(names[0].partition(".")[0]),
+            )
+    is_trigger = kind == "AWS::Glue::Trigger" and properties.get("Type") != "ON_DEMAND"
+    if is_trigger and "StartOnCreation" not in properties:
+        yield Difference(
+            of,
+            ("StartOnCreation",),
+            None,
+            "the template does not activate it, so that a person did, or it fires never; it is "
+            "taken for active",
+            f"see it: aws glue get-trigger --name {name} --query Trigger.State",
+        )
+
+
+def _note_exports(values: Values, exports: dict[str, Any]) -> None:
+    for output in values.template.get("Outputs", {}).values():
+        if isinstance(output, Mapping) and "Export" in output:
+            name = values.resolve(output["Export"].get("Name"))
+            exports[str(name)] = values.resolve(output.get("Value"))
+
+
+def _note_scripts(reader: _Reader, assets: tuple[FileAsset, ...], values: Values) -> None:
+    """Note which file an app uploads to which address."""
+    for asset in assets:
+        if not asset.is_zipped:
+            reader.scripts[f"s3://{values.resolve(asset.bucket)}/{asset.key}"] = asset.source
+
+
+def _contents(reader: _Reader) -> Contents:
+    job, trigger, workflow, crawler = SHAPES
+    others = reader.others
+    return Contents(
+        where=reader.where,
+        owner="cloudformation",
+        types=(job, workflow),
+        jobs=reader.kinds[job],
+        triggers=reader.kinds[trigger],
+        workflows=reader.kinds[workflow],
+        crawlers=reader.kinds[crawler],
+        connections=connections_of(others),
+        scripts=reader.scripts,
+        locations=locations_of(others),
+        rules=rules_of(others),
+        clock=clock_of(others),
+        other_rules=other_rules_of(others),
+        policies=lambda arns: policies_of(others, arns),
+        unread=tuple(reader.unread),
+        unread_of_all=tuple(reader.unread_of_all),
+        resources=tuple(reader.resources),
+    )

@@ -1,0 +1,146 @@
+"""Reads what stands beside jobs in a template: rules, schedules, connections, roles: pure.
+
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
+aws-resource-events-rule.html and aws-resource-scheduler-schedule.html, aws-resource-iam-role.html.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from tidemark.adopt.model import Resource, RolePolicies
+
+OF_SECRETS = "AWS::SecretsManager::Secret"  # its Ref is an ARN, whose end only AWS knows
+
+
+class Read(Protocol):
+    """A resource of a template, with resolved properties."""
+
+    @property
+    def id(self) -> str:
+        """Return its logical id."""
+
+    @property
+    def kind(self) -> str:
+        """Return its type."""
+
+    @property
+    def name(self) -> str:
+        """Return its name, or its logical id."""
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """Return its properties."""
+
+
+def rules_of(resources: Sequence[Read]) -> dict[str, tuple[Resource, ...]]:
+    """Return the rules that start workflows, by name of the workflow, as DescribeRule has them."""
+    found: dict[str, tuple[Resource, ...]] = {}
+    for rule, target in _targets(resources):
+        workflow = _workflow(target)
+        if workflow:
+            found[workflow] = (*found.get(workflow, ()), _rule(rule))
+    return found
+
+
+def other_rules_of(resources: Sequence[Read]) -> tuple[Resource, ...]:
+    """Return the rules that have other targets than workflows, with the ARN as `Target`."""
+    return tuple(
+        {"Name": _rule(rule)["Name"], "Target": target.get("Arn")}
+        for rule, target in _targets(resources)
+        if not _workflow(target)
+    )
+
+
+def _targets(resources: Sequence[Read]) -> Iterator[tuple[Read, Mapping[str, Any]]]:
+    for rule in _of(resources, "AWS::Events::Rule"):
+        targets = rule.properties.get("Targets")
+        for target in targets if isinstance(targets, list) else ():
+            if isinstance(target, Mapping):
+                yield rule, target
+
+
+def _workflow(target: Mapping[str, Any]) -> str:
+    return str(target.get("Arn") or "").partition(":workflow/")[2]
+
+
+def _rule(rule: Read) -> Resource:
+    pattern = rule.properties.get("EventPattern")
+    return {
+        "Name": rule.properties.get("Name") or rule.id,
+        "EventBusName": str(rule.properties.get("EventBusName") or "default").rpartition("/")[2],
+        "EventPattern": json.dumps(pattern) if isinstance(pattern, Mapping) else pattern,
+        "ScheduleExpression": rule.properties.get("ScheduleExpression"),
+        "State": rule.properties.get("State") or "ENABLED",
+    }
+
+
+def clock_of(resources: Sequence[Read]) -> tuple[Resource, ...]:
+    """Return the schedules of EventBridge Scheduler, as GetSchedule has them."""
+    return tuple(
+        {
+            "State": "ENABLED",
+            **one.properties,
+            "Name": one.properties.get("Name") or one.id,
+            "FlexibleTimeWindow": _mapping(one.properties, "FlexibleTimeWindow"),
+            "Target": _mapping(one.properties, "Target"),
+        }
+        for one in _of(resources, "AWS::Scheduler::Schedule")
+    )
+
+
+def connections_of(resources: Sequence[Read]) -> dict[str, Resource]:
+    """Return the properties of connections, by name; a secret of the template by its name."""
+    secrets = {
+        f"{{{one.id}}}": one.name for one in _of(resources, OF_SECRETS) if one.name != one.id
+    }
+    found: dict[str, Resource] = {}
+    for one in _of(resources, "AWS::Glue::Connection"):
+        given = _mapping(_mapping(one.properties.get("ConnectionInput")), "ConnectionProperties")
+        found[one.name] = {key: secrets.get(str(it), it) for key, it in given.items()}
+    return found
+
+
+def locations_of(resources: Sequence[Read]) -> dict[str, str]:
+    """Return where tables have their data, by `database.table`."""
+    found = {}
+    for one in _of(resources, "AWS::Glue::Table"):
+        table = _mapping(one.properties.get("TableInput"))
+        location = _mapping(table, "StorageDescriptor").get("Location")
+        if location:
+            found[f"{one.properties.get('DatabaseName')}.{table.get('Name')}"] = str(location)
+    return found
+
+
+def policies_of(resources: Sequence[Read], arns: Iterable[str]) -> dict[str, RolePolicies]:
+    """Return what roles may do, by ARN, as far as the templates have it."""
+    return {arn: _role(resources, arn.rpartition("/")[2]) for arn in dict.fromkeys(arns)}
+
+
+def _role(resources: Sequence[Read], name: str) -> RolePolicies:
+    roles = [one for one in _of(resources, "AWS::IAM::Role") if one.name == name]
+    documents = [
+        policy.get("PolicyDocument")
+        for role in roles
+        for policy in role.properties.get("Policies") or []
+    ]
+    ids = {name, *(role.id for role in roles), *(f"{{{role.id}}}" for role in roles)}
+    for kind in ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy"):
+        for policy in _of(resources, kind):
+            owners = policy.properties.get("Roles") or [policy.properties.get("RoleName")]
+            if ids.intersection(map(str, owners)):
+                documents.append(policy.properties.get("PolicyDocument"))
+    attached = [str(arn) for one in roles for arn in one.properties.get("ManagedPolicyArns") or []]
+    if not roles:
+        attached.append(f"whatever else {name} has, which this template does not make")
+    found = tuple(one for one in documents if isinstance(one, Mapping))
+    return RolePolicies(found, tuple(attached))
+
+
+def _of(resources: Sequence[Read], kind: str) -> Iterator[Read]:
+    return (one for one in resources if one.kind == kind)
+
+
+def _mapping(value: Any, key: str | None = None) -> Mapping[str, Any]:
+    found = value.get(key) if key is not None else value
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,138 @@
+"""What a file that declares jobs has, whoever wrote it, and what of that is adopted: pure."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidemark.adopt.model import Difference, Found, Owner, Resource, RolePolicies
+from tidemark.adopt.sources.account import jobs_of
+from tidemark.adopt.starts.triggers import crawlers_of, nodes_of
+from tidemark.errors import UsageError, show
+
+Policies = Callable[[Iterable[str]], dict[str, RolePolicies]]
+
+
+@dataclass
+class Contents:
+    """What a file declares, spelt as boto3 spells it.
+
+    Attributes:
+        where: the file, for people.
+        owner: what deploys it.
+        types: how the file calls a job and a workflow.
+        jobs: jobs by name; likewise triggers, workflows, crawlers.
+        connections: their properties, by name.
+        scripts: the text of a script, or the file that has it, by its URI.
+        locations: where tables have their data, by `database.table`.
+        rules: rules of EventBridge that start workflows, by name of the workflow.
+        clock: schedules of EventBridge Scheduler, as GetSchedule has them.
+        other_rules: rules with another target; its ARN is their `Target`.
+        policies: tells what roles may do, by ARN.
+        unread: what this version does not know, or cannot resolve, of one resource.
+        unread_of_all: likewise, of the file.
+        resources: all that has to do with Glue: type and name.
+    """
+
+    where: str
+    owner: Owner
+    types: tuple[str, str]
+    jobs: Mapping[str, Resource] = field(default_factory=dict)
+    triggers: Mapping[str, Resource] = field(default_factory=dict)
+    workflows: Mapping[str, Resource] = field(default_factory=dict)
+    crawlers: Mapping[str, Resource] = field(default_factory=dict)
+    connections: Mapping[str, Resource] = field(default_factory=dict)
+    scripts: Mapping[str, str | Path] = field(default_factory=dict)
+    locations: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
+    clock: tuple[Resource, ...] = ()
+    other_rules: tuple[Resource, ...] = ()
+    policies: Policies = lambda _: {}
+    unread: tuple[Difference, ...] = ()
+    unread_of_all: tuple[Difference, ...] = ()
+    resources: tuple[tuple[str, str], ...] = ()
+
+
+def found_in(
+    contents: Contents, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
+) -> Found:
+    """Return what a file has of jobs, or of the jobs of a workflow.
+
+    Args:
+        contents: what the file declares.
+        jobs: names of jobs; empty for all of the workflow.
+        workflow: name of a workflow, or None.
+        with_roles: whether to read what the roles of the jobs may do.
+
+    Raises:
+        UsageError: it has no such job or workflow, or the workflow starts no job.
+    """
+    of_job, of_workflow = contents.types
+    if workflow is not None:
+        _check(contents, workflow, contents.workflows, of_workflow)
+    names = list(jobs)
+    if workflow is not None:
+        names = names or jobs_of(contents.triggers.values(), workflow)
+    for name in names:
+        _check(contents, name, contents.jobs, of_job)
+    adopted = {name: contents.jobs[name] for name in names}
+    crawlers = crawlers_of(contents.triggers.values(), names, workflow)
+    own = {*names, workflow, *crawlers, *_triggers(contents, names, crawlers, workflow)}
+    return Found(
+        origin=contents.where,
+        jobs=adopted,
+        triggers=contents.triggers,
+        workflow=contents.workflows[workflow] if workflow else None,
+        crawlers={name: contents.crawlers[name] for name in crawlers if name in contents.crawlers},
+        connections=contents.connections,
+        scripts=_scripts(contents, adopted),
+        locations=contents.locations,
+        unread=(
+            *contents.unread_of_all,
+            *(one for one in contents.unread if one.of.partition(" ")[2] in own),
+        ),
+        rules=contents.rules,
+        clock=contents.clock,
+        other_rules=contents.other_rules,
+        roles=contents.policies(_roles(adopted.values())) if with_roles else {},
+        taken=frozenset({*contents.jobs, *contents.workflows, *contents.crawlers}),
+        owner=contents.owner,
+        resources=contents.resources,
+    )
+
+
+def _check(contents: Contents, name: str, known: Iterable[str], kind: str) -> None:
+    if name not in known:
+        allowed = ", ".join(known) or "none"
+        text = f"{contents.where} has no {kind} {show(name)}; allowed: {allowed}"
+        raise UsageError(text[:1000])
+
+
+def _roles(jobs: Iterable[Resource]) -> list[str]:
+    return [str(job["Role"]) for job in jobs if job.get("Role")]
+
+
+def _triggers(
+    contents: Contents, jobs: Iterable[str], crawlers: Iterable[str], workflow: str | None
+) -> set[str]:
+    """Return the triggers that start one of the jobs or crawlers, or are of the workflow."""
+    names = {*jobs, *(f"crawler {name}" for name in crawlers)}
+    return {
+        name
+        for name, trigger in contents.triggers.items()
+        if names.intersection(nodes_of(trigger))
+        or (workflow is not None and trigger.get("WorkflowName") == workflow)
+    }
+
+
+def _scripts(contents: Contents, jobs: Mapping[str, Resource]) -> dict[str, str]:
+    """Return the scripts that can be read; the plan says how to fetch the others."""
+    found = {}
+    for name, job in jobs.items():
+        source = contents.scripts.get(str((job.get("Command") or {}).get("ScriptLocation") or ""))
+        try:
+            text = source.read_bytes().decode("utf-8") if isinstance(source, Path) else source
+        except (OSError, UnicodeDecodeError):
+            continue
+        if text:
+            found[name] = text
+    return found

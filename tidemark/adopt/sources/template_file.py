@@ -1,0 +1,115 @@
+"""Reads a CloudFormation template, JSON or YAML with short functions, as plain data.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-formats.html,
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.extras import require
+
+# What is no text in YAML: the form, and the characters it may begin with.
+PLAIN = {
+    "bool": (re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), "tTfF"),
+    "int": (re.compile(r"[-+]?(0|[1-9][0-9]*)$"), "-+0123456789"),
+    "float": (re.compile(r"[-+]?[0-9]+\.[0-9]+([eE][-+]?[0-9]+)?$"), "-+0123456789"),
+    "null": (re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]),
+    "merge": (re.compile(r"<<$"), "<"),
+}
+ALONE = {"Condition": "Condition", "Ref": "Ref"}  # short functions whose long names have no Fn::
+# What a template may leave empty.
+SECTIONS = ("Conditions", "Mappings", "Outputs", "Parameters")
+HOW = (
+    "write one: aws cloudformation get-template --stack-name STACK --query TemplateBody "
+    "--output text > FILE"
+)
+
+
+def read_template_file(file: Path) -> Mapping[str, Any]:
+    """Return the template in a file.
+
+    Raises:
+        UsageError: it cannot be read, or has no Resources.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {file}; {HOW}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}; {HOW}") from error
+    document = template_of(text, str(file))
+    resources = document.get("Resources") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(resources, dict):
+        raise UsageError(f"{file} is not a CloudFormation template: it has no Resources; {HOW}")
+    _check_form(document, file)
+    return {key: value for key, value in document.items() if key not in SECTIONS or value}
+
+
+def _check_form(document: Mapping[str, Any], file: Path) -> None:
+    """Raise unless resources and sections have their form; absent properties are none."""
+    for id_, resource in document["Resources"].items():
+        is_typed = isinstance(resource, dict) and isinstance(resource.get("Type"), str)
+        is_formed = is_typed and isinstance(resource.get("Properties") or {}, dict)
+        if not is_formed and not str(id_).startswith("Fn::ForEach"):
+            what = "Properties that are none" if is_typed else "no Type"
+            raise UsageError(f"{file}: the resource {id_!r} has {what}; correct the template")
+        if is_typed:
+            resource["Properties"] = resource.get("Properties") or {}
+    for section in SECTIONS:
+        if not isinstance(document.get(section) or {}, dict):
+            raise UsageError(f"{file}: {section} is no map of names; correct the template")
+
+
+def template_of(text: str, where: str) -> Any:
+    """Return the document that a text is, JSON or YAML.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise UsageError(f"{where} is nested too deeply; {HOW}") from error
+    except ValueError:
+        pass
+    return _yaml(text, where)
+
+
+def _yaml(text: str, where: str) -> Any:
+    require("yaml")
+    import yaml
+
+    # Keys and all other texts stay texts: Yes may name a condition, and a date a version.
+    loader: Any = type("Loader", (yaml.SafeLoader,), {})
+    loader.yaml_implicit_resolvers = {}
+    for tag, (form, first) in PLAIN.items():
+        loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", form, list(first))
+    loader.add_multi_constructor("!", _short_function)
+    try:
+        return _with_texts_as_keys(yaml.load(text, loader))  # noqa: S506 (a SafeLoader: it makes plain data only)
+    except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
+        told = " ".join(str(error).split())
+        raise UsageError(f"{where} is neither JSON nor YAML: {told}; {HOW}") from error
+
+
+def _with_texts_as_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _with_texts_as_keys(one) for key, one in value.items()}
+    return [_with_texts_as_keys(one) for one in value] if isinstance(value, list) else value
+
+
+def _short_function(loader: Any, name: str, node: Any) -> dict[str, Any]:
+    """Return a function like !Ref as its long form has it."""
+    argument: Any
+    if node.id == "scalar":
+        argument = node.value.split(".", 1) if name == "GetAtt" else node.value
+    elif node.id == "sequence":
+        argument = loader.construct_sequence(node, deep=True)
+    else:
+        argument = loader.construct_mapping(node, deep=True)
+    return {ALONE.get(name) or f"Fn::{name}": argument}

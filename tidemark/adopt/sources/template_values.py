@@ -1,0 +1,249 @@
+"""Resolves the functions of a CloudFormation template by its parameters: pure.
+
+What only a deployment knows stands in braces, `{Bucket}`, and is named.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
+"""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.assembly.resources import stated_name
+from tidemark.assembly.symbolic_names import NO_VALUE
+
+UNKNOWN = re.compile(r"\{([A-Za-z][A-Za-z0-9:._-]*)\}", re.ASCII)
+LATE = re.compile(r"\{\{(resolve:[^{}]+)\}\}")  # what CloudFormation asks other services for
+SUBSTITUTED = re.compile(r"\$\{([^}]+)\}")
+OF_AWS = {"AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com"}
+# What Fn::GetAtt returns, by resource type and attribute, of a resource whose name is known.
+ATTRIBUTES: Mapping[tuple[str, str], str] = {
+    ("AWS::S3::Bucket", "Arn"): "arn:{partition}:s3:::{name}",
+    ("AWS::IAM::Role", "Arn"): "arn:{partition}:iam::{account}:role/{name}",
+    ("AWS::DynamoDB::Table", "Arn"): "arn:{partition}:dynamodb:{region}:{account}:table/{name}",
+    ("AWS::Kinesis::Stream", "Arn"): "arn:{partition}:kinesis:{region}:{account}:stream/{name}",
+    ("AWS::Lambda::Function", "Arn"): "arn:{partition}:lambda:{region}:{account}:function:{name}",
+}
+# Where a resource that is no part of a run has its name.
+OTHER_NAMES = {
+    "AWS::Kinesis::Stream": "Name",
+    "AWS::Lambda::Function": "FunctionName",
+    "AWS::SecretsManager::Secret": "Name",
+}
+NODES = tuple(f"AWS::Glue::{kind}" for kind in ("Crawler", "Job", "Trigger", "Workflow"))
+# Types whose Ref is no name, but an address that has more in it than the name.
+NO_NAME = ("AWS::SecretsManager::Secret", "AWS::SNS::Topic")
+
+
+@dataclass
+class Values:
+    """What the functions of one template are resolved against.
+
+    Attributes:
+        template: the template.
+        given: values of parameters, of pseudo parameters such as `AWS::Region`, and names of
+            resources by logical id.
+        exports: what templates before it export.
+        stack: before logical ids, where there are several stacks: `orders.`; else empty.
+    """
+
+    template: Mapping[str, Any]
+    given: Mapping[str, str]
+    exports: dict[str, Any] = field(default_factory=dict)
+    stack: str = ""
+    _names: dict[str, str | None] = field(default_factory=dict)
+    _unknown: set[str] = field(default_factory=set)
+
+    def name_of(self, id_: str) -> str | None:
+        """Return the name of a resource; None if only a deployment gives it one.
+
+        A job, crawler, trigger or workflow is then named by its logical id, so that others find it.
+        """
+        if (name := self._given_name(id_)) is not None:
+            return name
+        if id_ not in self._names:
+            self._names[id_] = None  # as long as it is looked for: no name is made of itself
+            resource = self.template.get("Resources", {}).get(id_, {})
+            own = OTHER_NAMES.get(resource.get("Type", ""))
+            stated = resource.get("Properties", {}).get(own) if own else stated_name(resource)
+            found = None if stated is None else self.resolve(stated)
+            is_known = isinstance(found, str) and not self.unknown_in(found)
+            if is_known or resource.get("Type") in NODES:
+                self._names[id_] = str(found) if is_known else f"{self.stack}{id_}"
+        return self._names[id_]
+
+    def stated_name_of(self, id_: str) -> str | None:
+        """Return the name that the template, or a parameter, says; braces for what is not known."""
+        if (name := self._given_name(id_)) is not None:
+            return name
+        stated = stated_name(self.template["Resources"][id_])
+        return None if stated is None else _text(self.resolve(stated))
+
+    def _given_name(self, id_: str) -> str | None:
+        return self.given.get(f"{self.stack}{id_}", self.given.get(id_))
+
+    def unknown_in(self, value: object) -> list[str]:
+        """Return what of a resolved value only a deployment knows, each once."""
+        if isinstance(value, Mapping):
+            found = [name for one in value.values() for name in self.unknown_in(one)]
+        elif isinstance(value, list):
+            found = [name for one in value for name in self.unknown_in(one)]
+        elif isinstance(value, str):
+            found = [name for name in UNKNOWN.findall(value) if name in self._unknown]
+            found += LATE.findall(value)
+        else:
+            found = []
+        return list(dict.fromkeys(found))
+
+    def resolve(self, value: Any) -> Any:
+        """Return a value with every function in it replaced by its result."""
+        if isinstance(value, list):
+            return [found for one in value if (found := self.resolve(one)) != NO_VALUE]
+        if not isinstance(value, dict):
+            return value
+        if len(value) == 1:
+            name, argument = next(iter(value.items()))
+            if name == "Ref" or str(name).startswith("Fn::"):
+                return self._call(str(name), argument)
+        resolved = {str(key): self.resolve(one) for key, one in value.items()}
+        return {key: one for key, one in resolved.items() if one != NO_VALUE}
+
+    def is_made(self, resource: Mapping[str, Any]) -> bool:
+        """Return whether the condition of a resource holds; one that is not known does."""
+        name = resource.get("Condition")
+        try:
+            return name is None or self._holds({"Condition": name}) is not False
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return True  # not as CloudFormation takes it
+
+    def _call(self, name: str, argument: Any) -> Any:
+        functions: Mapping[str, Callable[[Any], Any]] = {
+            "Ref": self._ref,
+            "Fn::Base64": lambda it: base64.b64encode(str(self.resolve(it)).encode()).decode(),
+            "Fn::FindInMap": self._find_in_map,
+            "Fn::GetAtt": self._get_att,
+            "Fn::If": self._if,
+            "Fn::ImportValue": self._import,
+            "Fn::Join": self._join,
+            "Fn::Length": lambda it: len(self.resolve(it)),
+            "Fn::Select": self._select,
+            "Fn::Split": lambda it: str(self.resolve(it[1])).split(str(it[0])),
+            "Fn::Sub": self._sub,
+            "Fn::ToJsonString": lambda it: json.dumps(self.resolve(it)),
+        }
+        if name not in functions:
+            return self._braces(name.removeprefix("Fn::"))
+        try:
+            return functions[name](argument)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return self._braces(name.removeprefix("Fn::"))  # not as CloudFormation takes it
+
+    def _ref(self, name: str) -> Any:
+        if name == "AWS::NoValue":
+            return NO_VALUE
+        if name in self.given:
+            return self._parameter(name, self.given[name])
+        if name in OF_AWS:
+            return OF_AWS[name]
+        resource = self.template.get("Resources", {}).get(name)
+        if resource is not None and resource.get("Type") not in NO_NAME:
+            own = self.name_of(name)
+            return self._braces(name) if own is None else own
+        declared = self.template.get("Parameters", {}).get(name, {})
+        if "Default" in declared and not str(declared.get("Type")).startswith("AWS::SSM"):
+            return self._parameter(name, declared["Default"])
+        return self._braces(name)
+
+    def _parameter(self, name: str, value: Any) -> Any:
+        """Return the value of a parameter, of which some are lists."""
+        kind = str(self.template.get("Parameters", {}).get(name, {}).get("Type", ""))
+        if kind == "CommaDelimitedList" or kind.startswith("List<"):
+            return [one.strip() for one in str(value).split(",")]
+        return _text(value)
+
+    def _get_att(self, argument: Any) -> str:
+        id_, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
+        kind = self.template.get("Resources", {}).get(id_, {}).get("Type", "")
+        pattern, name = ATTRIBUTES.get((kind, attribute)), self.name_of(id_)
+        if pattern is None or name is None:
+            return self._braces(f"{id_}.{attribute}")
+        return pattern.format(
+            name=name,
+            partition=self._ref("AWS::Partition"),
+            region=self._ref("AWS::Region"),
+            account=self._ref("AWS::AccountId"),
+        )
+
+    def _sub(self, argument: Any) -> str:
+        text, own = (argument, {}) if isinstance(argument, str) else argument
+        known = {key: _text(self.resolve(one)) for key, one in own.items()}
+
+        def replaced(found: re.Match[str]) -> str:
+            name = found[1].strip()
+            if name.startswith("!"):
+                return f"${{{name[1:]}}}"
+            if name in known:
+                return known[name]
+            return _text(self._get_att(name) if "." in name else self._ref(name))
+
+        return SUBSTITUTED.sub(replaced, text)
+
+    def _join(self, argument: Any) -> str:
+        separator, parts = argument
+        resolved = self.resolve(parts)
+        if not isinstance(resolved, list):
+            return _text(resolved)
+        return str(separator).join(map(_text, resolved))
+
+    def _select(self, argument: Any) -> Any:
+        index, values = self.resolve(argument)
+        return values[int(index)] if isinstance(values, list) else self._braces("Select")
+
+    def _find_in_map(self, argument: Any) -> Any:
+        name, *keys = self.resolve(argument[:3])
+        found: Any = self.template["Mappings"][name]
+        for key in keys:
+            found = {str(one): value for one, value in found.items()}[str(key)]
+        return self.resolve(found)
+
+    def _import(self, argument: Any) -> Any:
+        name = _text(self.resolve(argument))
+        return self.exports.get(name, self._braces(f"import:{name}"))
+
+    def _if(self, argument: Any) -> Any:
+        name, yes, no = argument
+        holds = self._holds({"Condition": name})
+        if holds is None:
+            return self._braces(f"If:{name}")
+        return self.resolve(yes if holds else no)
+
+    def _holds(self, condition: Any) -> bool | None:
+        """Return whether a condition holds; None if only a deployment knows."""
+        ((name, argument),) = condition.items()
+        if name == "Condition":
+            declared = self.template.get("Conditions", {}).get(argument)
+            return None if declared is None else self._holds(declared)
+        if name == "Fn::Equals":
+            one, other = (_text(it) for it in self.resolve(argument))
+            return None if self.unknown_in([one, other]) else one == other
+        parts = [self._holds(one) for one in argument]
+        if name == "Fn::Not":
+            return None if parts[0] is None else not parts[0]
+        decisive = name == "Fn::Or"  # one such part decides
+        if name not in ("Fn::And", "Fn::Or") or (None in parts and decisive not in parts):
+            return None
+        return decisive if decisive in parts else not decisive
+
+    def _braces(self, name: str) -> str:
+        text = re.sub(r"[^A-Za-z0-9:._-]", "-", name)
+        self._unknown.add(text)
+        return f"{{{text}}}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else json.dumps(value)

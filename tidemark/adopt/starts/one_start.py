@@ -1,0 +1,85 @@
+"""Decides which first jobs one pipeline starts, since it starts them together: pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tidemark.adopt.model import AdoptedEvent, Wait
+from tidemark.assembly.definitions import CRAWLER
+
+Reason = tuple[str, str]
+# The events by which Glue tells that a crawl or a run has ended, and how they spell a state.
+# Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
+OF_CRAWLS, OF_RUNS = "Glue Crawler State Change", "Glue Job State Change"
+
+
+def one_start(
+    groups: Mapping[str, frozenset[str]], own: Iterable[str] = ()
+) -> tuple[frozenset[str], dict[str, Reason]]:
+    """Return what starts the first jobs of a pipeline, and which are left out, with the reason.
+
+    Args:
+        groups: the first jobs, each with the names of the triggers that start it.
+        own: triggers of the workflow that is adopted, which come first.
+    """
+    common: frozenset[str] | None = None
+    apart: dict[str, Reason] = {}
+    first = next(iter(groups), "")
+    for job, names in groups.items():
+        mine = names & frozenset(own) or names
+        both = mine if common is None else common & names
+        if common is None or both:
+            common = both
+            continue
+        theirs, ours = (", ".join(sorted(it)) or "nothing" for it in (names, common))
+        apart[job] = (
+            f"it is started by {theirs}, and {first.removeprefix(CRAWLER)} by {ours}; a pipeline "
+            "starts its first jobs together",
+            "adopt it by a call of its own, with what waits for it"
+            if not job.startswith(CRAWLER)
+            else "keep it with its trigger",
+        )
+    return common or frozenset(), apart
+
+
+def extra_triggers(
+    groups: Mapping[str, frozenset[str]], common: frozenset[str], apart: Iterable[str]
+) -> dict[str, Reason]:
+    """Return triggers that start some first jobs of the pipeline alone, with what to do."""
+    found: dict[str, list[str]] = {}
+    for job, names in groups.items():
+        for name in sorted(names - common) if job not in apart else ():
+            found.setdefault(name, []).append(job.removeprefix(CRAWLER))
+    return {
+        name: (
+            f"it starts {', '.join(jobs)} alone, and a pipeline starts its first jobs together",
+            "start these jobs by hand (aws glue start-job-run), or declare them again in a "
+            "pipeline of their own",
+        )
+        for name, jobs in found.items()
+    }
+
+
+def without_undeclared(
+    waits: Mapping[str, Wait | None], undeclared: Iterable[str]
+) -> dict[str, Wait]:
+    """Return what waits only for jobs and crawlers that no pipeline can hold, with what for."""
+    out = set(undeclared)
+    return {
+        node: wait
+        for node, wait in waits.items()
+        if wait and all(old in out for old, _ in wait.conditions)
+    }
+
+
+def event_of(wait: Wait) -> AdoptedEvent | None:
+    """Return the event by which Glue tells that a wait is over; None if no single one does."""
+    if len(wait.conditions) != 1:
+        return None
+    ((node, state),) = wait.conditions
+    detail: dict[str, Any] = {"jobName": [node], "state": [state]}
+    kind = OF_RUNS
+    if node.startswith(CRAWLER):
+        kind = OF_CRAWLS
+        detail = {"crawlerName": [node.removeprefix(CRAWLER)], "state": [state.capitalize()]}
+    pattern = {"source": ["aws.glue"], "detail-type": [kind], "detail": detail}
+    return AdoptedEvent(f"{node} {state}", pattern)

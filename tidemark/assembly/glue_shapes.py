@@ -1,0 +1,115 @@
+"""Writes what a template has as the requests of Glue's API have it.
+
+Numbers and switches may be texts in a template, and what only a deployment knows is left out.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_Glue.html
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from botocore.loaders import Loader
+from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureShape
+
+# By resource type: the shape whose members are its properties.
+REQUESTS: Mapping[str, str] = {
+    **{
+        f"AWS::Glue::{kind}": f"Create{kind}Request"
+        for kind in (
+            *("Classifier", "Connection", "Crawler", "CustomEntityType", "DataQualityRuleset"),
+            *("Database", "DevEndpoint", "Job", "MLTransform", "Partition"),
+            *("SecurityConfiguration", "Table", "Trigger", "UsageProfile", "Workflow"),
+        )
+    },
+    "AWS::Glue::Registry": "CreateRegistryInput",
+    "AWS::Glue::Schema": "CreateSchemaInput",
+}
+# Properties that a request names otherwise.
+RENAMED = {
+    "AWS::Glue::Registry": {"Name": "RegistryName"},
+    "AWS::Glue::Schema": {"Name": "SchemaName"},
+}
+TRUE = ("true", "yes", "on")
+LATE = object()  # stands for what is not known, or has another form than the shape
+
+
+def shape_of(name: str) -> Shape:
+    """Return a shape of Glue's model."""
+    return _model().shape_for(name)
+
+
+@cache
+def _model() -> ServiceModel:
+    return ServiceModel(Loader().load_service_model("glue", "service-2"), "glue")
+
+
+def request_of(kind: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of a resource as the request that makes it, as far as it is known.
+
+    Args:
+        kind: the type of the resource, of `REQUESTS`.
+        properties: as a template has them.
+    """
+    renamed = RENAMED.get(kind, {})
+    given = {renamed.get(key, key): value for key, value in properties.items()}
+    schedule = given.get("Schedule")
+    if kind == "AWS::Glue::Crawler" and isinstance(schedule, Mapping):
+        given["Schedule"] = schedule.get("ScheduleExpression", schedule)
+    found = known_of(shape_of(REQUESTS[kind]), given)
+    return found if isinstance(found, dict) else {}
+
+
+def known_of(shape: Shape, value: Any) -> Any:
+    """Return what is known of a value and has the form of a shape; `LATE` if nothing is."""
+    if _is_late(value):
+        return LATE
+    if isinstance(shape, StructureShape):
+        return _members(shape.members, value) if isinstance(value, Mapping) else LATE
+    if isinstance(shape, ListShape):
+        return _items(shape, value) if isinstance(value, list) else LATE
+    if isinstance(shape, MapShape):
+        return _entries(shape, value) if isinstance(value, Mapping) else LATE
+    return plain(value, shape.type_name)
+
+
+def plain(value: Any, kind: str) -> Any:
+    """Return a scalar as a type of the model has it; `LATE` if it cannot be that."""
+    if isinstance(value, bool | int | float) and kind == "string":
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, str) and kind == "boolean":
+        return value.lower() in TRUE
+    if isinstance(value, str) and kind != "string":
+        try:
+            return int(value) if kind in ("integer", "long") else float(value)
+        except ValueError:
+            return LATE
+    return LATE if isinstance(value, Mapping | list) or value is None else value
+
+
+def _members(members: Mapping[str, Shape], value: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: known_of(members[key], one) for key, one in value.items() if key in members}
+    return {key: one for key, one in found.items() if one is not LATE}
+
+
+def _items(shape: ListShape, value: list[Any]) -> Any:
+    """Return the items that are known; `LATE` if too few are known to judge their number."""
+    found = [item for one in value if (item := known_of(shape.member, one)) is not LATE]
+    is_short = len(found) < len(value) and len(found) < shape.metadata.get("min", 0)
+    return LATE if is_short else found
+
+
+def _entries(shape: MapShape, value: Mapping[str, Any]) -> Any:
+    """Return the entries that are known; `LATE` if too few are known to judge their number."""
+    every = {str(key): known_of(shape.value, one) for key, one in value.items()}
+    found = {key: one for key, one in every.items() if one is not LATE}
+    is_short = len(found) < len(every) and len(found) < shape.metadata.get("min", 0)
+    return LATE if is_short else found
+
+
+def _is_late(value: Any) -> bool:
+    """Return whether a value is an intrinsic function, which a deployment evaluates."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return False
+    (name,) = value
+    return str(name) == "Ref" or str(name).startswith("Fn::")

@@ -1,0 +1,79 @@
+"""What AWS checks of a request beyond its form, by the shapes of botocore's service models.
+
+The port asks it of requests, and synthesis of what a template declares.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
+
+from tidemark.errors import show
+
+NUMBERS = ("integer", "long", "float", "double")
+OF_JAVA = r"\uD800\uDC00-\uDBFF\uDFFF"  # in patterns: the characters beyond 16 bits
+
+
+def beyond_limits(shape: Shape, value: Any, path: str = "") -> Iterator[str]:
+    """Yield what of a value of the right form AWS refuses: lengths, numbers, enums, patterns.
+
+    Args:
+        shape: of the value.
+        value: a request, or a part of one.
+        path: where the value stands, for people.
+    """
+    if isinstance(shape, StructureShape):
+        for name, member in shape.members.items():
+            if name in value:
+                yield from beyond_limits(member, value[name], f"{path}.{name}" if path else name)
+    elif isinstance(shape, ListShape):
+        yield from _sizes(shape, len(value), "a list of {} items", path)
+        for number, item in enumerate(value):
+            yield from beyond_limits(shape.member, item, f"{path}[{number}]")
+    elif isinstance(shape, MapShape):
+        yield from _sizes(shape, len(value), "a map of {} entries", path)
+        for key, item in value.items():
+            yield from beyond_limits(shape.key, key, f"the key {show(key)} of {path}")
+            yield from beyond_limits(shape.value, item, f"{path}.{key}")
+    else:
+        yield from _of_scalar(shape, value, path)
+
+
+def _of_scalar(shape: Shape, value: Any, path: str) -> Iterator[str]:
+    if isinstance(shape, StringShape):
+        allowed = shape.metadata.get("enum")
+        if allowed and value not in allowed:
+            yield f"{path} is {show(value)}; allowed: {', '.join(allowed)}"
+        yield from _sizes(shape, len(value), "a text of {} characters", path)
+        pattern = shape.metadata.get("pattern")
+        if pattern and not _fits(pattern, value):
+            yield f"{path} is {show(value)}; allowed: text that matches {pattern}"
+    elif shape.type_name in NUMBERS:
+        if isinstance(value, bool):
+            yield f"{path} is {show(value)}; allowed: a number"
+        else:
+            yield from _sizes(shape, value, "{}", path)
+
+
+def _sizes(shape: Shape, size: float, text: str, path: str) -> Iterator[str]:
+    most, least = shape.metadata.get("max"), shape.metadata.get("min")
+    if most is not None and size > most:
+        yield f"{path} is {text.format(size)}; allowed: at most {most}"
+    if least is not None and size < least:
+        yield f"{path} is {text.format(size)}; allowed: at least {least}"
+
+
+def _fits(pattern: str, text: str) -> bool:
+    """Return whether a whole text is as a pattern of a service model says, which Java reads."""
+    found = _compiled(pattern)
+    return found is None or found.fullmatch(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(pattern.replace(OF_JAVA, r"\U00010000-\U0010FFFF"))
+    except re.error:  # classes that only Java has
+        return None

@@ -1,0 +1,93 @@
+"""Finds tables of the Data Catalog that jobs use in ways that go wrong: pure, on plain data.
+
+Folders have rules of their own; these are for jobs that name a table only.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from tidemark.checks.graph.folders import overlap
+from tidemark.checks.graph.model import Graph, Job, Problem
+from tidemark.checks.graph.races import ACKNOWLEDGE
+from tidemark.checks.graph.together import Together
+
+
+def tables_in_use(graph: Graph) -> Iterator[Problem]:
+    """Yield the tables that are used while another job changes them, or without their data."""
+    together = Together(graph)
+    changing: dict[str, list[Job]] = defaultdict(list)
+    for job in graph.jobs:
+        yield from _own_runs(job)
+        for table in dict.fromkeys(job.changes):
+            changing[table].append(job)
+    for table, writers in changing.items():
+        for number, one in enumerate(writers):
+            for other in writers[number + 1 :]:
+                yield from _both_write(table, one, other, together)
+    for job in graph.jobs:
+        yield from _unwaited(job, changing, together)
+        yield from _without_data(job, graph)
+
+
+def _own_runs(job: Job) -> Iterator[Problem]:
+    if job.max_concurrent_runs > 1 and job.changes and not job.writes:
+        yield Problem(
+            "two-writers",
+            job.at,
+            f"up to {job.max_concurrent_runs} runs of the job '{job.name}' can write the table "
+            f"'{job.changes[0]}' at the same time; one may fail at its commit, or undo the other",
+            "set max_concurrent_runs to 1; " + ACKNOWLEDGE.format("two-writers"),
+        )
+
+
+def _both_write(table: str, one: Job, other: Job, together: Together) -> Iterator[Problem]:
+    is_told = overlap(one.writes, other.writes)  # by the rule of folders
+    if one.name != other.name and not is_told and together.can_run(one.name, other.name):
+        yield Problem(
+            "two-writers",
+            other.at,
+            f"the jobs '{one.name}' and '{other.name}' can write the table '{table}' at the same "
+            "time; one may fail at its commit, or undo what the other has written",
+            "let one wait for the other with after=, or give each a table of its own; "
+            + ACKNOWLEDGE.format("two-writers"),
+        )
+
+
+def _unwaited(job: Job, changing: Mapping[str, list[Job]], together: Together) -> Iterator[Problem]:
+    """Yield a table that a job reads while another one of its workflow may change it."""
+    for table in job.tables:
+        for writer in changing.get(table, ()) if table not in job.changes else ():
+            is_told = overlap(job.reads, writer.writes)  # by the rule of folders
+            if (
+                writer.name != job.name
+                and not is_told
+                and together.share_a_workflow(job.name, writer.name)
+                and together.can_run(job.name, writer.name)
+            ):
+                yield Problem(
+                    "table-without-waiting",
+                    job.at,
+                    f"the job '{job.name}' uses the table '{table}', which '{writer.name}' may be "
+                    "changing, since it does not wait for that job",
+                    f"add '{writer.name}', or a job that waits for it, to after= of '{job.name}'; "
+                    + ACKNOWLEDGE.format("table-without-waiting"),
+                )
+                return
+
+
+def _without_data(job: Job, graph: Graph) -> Iterator[Problem]:
+    """Yield a table of the app that a job uses, and whose data its role does not allow."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for _, table, uri in graph.placed:
+        places[table].append(uri)
+    for table in job.tables:
+        where = places.get(table, [])
+        if where and table not in job.governed and not overlap(job.reads + job.writes, where):
+            yield Problem(
+                "table-without-data",
+                job.at,
+                f"the job '{job.name}' uses the table '{table}', and not its data in {where[0]}, "
+                "so that AWS denies what it reads there",
+                "add the dataset to reads= (to writes= of who writes it), whose table= says the "
+                "table too; " + ACKNOWLEDGE.format("table-without-data"),
+            )
