@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.deployments import deploy_on_port
@@ -52,7 +53,9 @@ def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) 
             before_runs(home, partial(_deploy, engine))
         else:
             url = stack.enter_context(resting(home))
-        yield stack.enter_context(of_port(url, str(home.root), region()))
+        yield stack.enter_context(
+            of_port(url, str(home.root), region(), access_key(home).arguments)
+        )
         if engine is not None:
             wait_for_runs(engine)
 

@@ -34,9 +34,9 @@ def error_reply(
         path: of its URL.
         headers: with lower-case names.
     """
-    if service == "s3":
+    protocol = protocol_of(service, headers)
+    if protocol == "s3":
         return error_xml(error, path, request_id)
-    protocol = _protocol(service, headers)
     if protocol == "cbor":
         fields = {"Content-Type": CBOR, "smithy-protocol": "rpc-v2-cbor"}
         return Reply(error.status, fields, _cbor(error))
@@ -49,7 +49,10 @@ def error_reply(
     return reply(error.status, json_protocol.CONTENT_TYPE, text)
 
 
-def _protocol(service: str, headers: Mapping[str, str]) -> str:
+def protocol_of(service: str, headers: Mapping[str, str]) -> str:
+    """Return how a client of a service reads errors: s3, json, cbor, xml or ec2."""
+    if service == "s3":
+        return service
     content_type = headers.get("content-type", "")
     if content_type.startswith(CBOR) or "smithy-protocol" in headers:
         return "cbor"
