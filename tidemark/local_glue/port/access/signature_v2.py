@@ -23,8 +23,8 @@ SIGNED = frozenset(
 LOCAL = ".localhost"
 
 
-def signature_v2(secret: str, head: Head, time: str) -> str:
-    """Return the signature of a request.
+def signatures_v2(secret: str, head: Head, time: str) -> list[str]:
+    """Return the signatures that a request may have: the path of a bucket is signed in two forms.
 
     Args:
         secret: of the access key.
@@ -33,23 +33,26 @@ def signature_v2(secret: str, head: Head, time: str) -> str:
     """
     given = {**{name.lower(): value for name, value in head.pairs}, **head.headers}
     own = sorted((name, value) for name, value in given.items() if name.startswith("x-amz-"))
-    text = "\n".join(
-        (
-            head.method,
-            given.get("content-md5", ""),
-            given.get("content-type", ""),
-            time,
-            *(f"{name}:{value.strip()}" for name, value in own),
-            _resource(head),
-        )
+    lines = (
+        head.method,
+        given.get("content-md5", ""),
+        given.get("content-type", ""),
+        time,
+        *(f"{name}:{value.strip()}" for name, value in own),
     )
-    digest = hmac.digest(secret.encode(), text.encode("latin-1"), "sha1")
+    return [_signature(secret, *lines, resource) for resource in _resources(head)]
+
+
+def _signature(secret: str, *lines: str) -> str:
+    digest = hmac.digest(secret.encode(), "\n".join(lines).encode("latin-1"), "sha1")
     return base64.b64encode(digest).decode()
 
 
-def _resource(head: Head) -> str:
+def _resources(head: Head) -> list[str]:
     host = urlsplit(f"//{head.headers.get('host', '')}").hostname or ""
     bucket = f"/{host.removesuffix(LOCAL)}" if host.endswith(LOCAL) else ""
     pairs = sorted(pair for pair in head.pairs if pair[0] in SIGNED)
     words = "&".join(f"{name}={value}" if value else name for name, value in pairs)
-    return f"{bucket}{head.path}?{words}" if words else f"{bucket}{head.path}"
+    path, query = f"{bucket}{head.path}", f"?{words}" if words else ""
+    is_of_bucket = path.count("/") == 1 and path != "/"
+    return [f"{path}{end}{query}" for end in (("", "/") if is_of_bucket else ("",))]

@@ -96,7 +96,7 @@ class Application:
         except NotAnsweredError as error:
             return reply(403, "text/plain", str(error).encode())
         except RefusedError as error:
-            fault = refusal_of(error, protocol_of(service, headers))
+            fault = refusal_of(error, protocol_of(service, environ["PATH_INFO"], headers))
         except TidemarkError as error:
             fault = service_error(error)
         except Exception as error:  # noqa: BLE001 (a fault of ours must not end the port)
