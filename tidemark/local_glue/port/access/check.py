@@ -19,7 +19,7 @@ from tidemark.local_glue.port.access.refused import Kind, RefusedError
 from tidemark.local_glue.port.access.signature_v2 import signatures_v2
 from tidemark.local_glue.port.access.signature_v4 import (
     ChunkSignatures,
-    canonical_request,
+    canonical_requests,
     is_same,
     signature,
     signing_key,
@@ -125,10 +125,11 @@ def _of_others(head: Head, claim: Claim, key: AccessKey) -> Payload:
 
 
 def _check_against(head: Head, claim: Claim, key: AccessKey, hashed: str) -> None:
-    canonical = canonical_request(head, claim.scope.service, claim.signed, hashed)
     signing = signing_key(key.secret, claim.scope)
-    if not is_same(signature(signing, claim.time, claim.scope, canonical), claim.signature):
-        raise RefusedError(Kind.SIGNATURE, WRONG)
+    for canonical in canonical_requests(head, claim.scope.service, claim.signed, hashed):
+        if is_same(signature(signing, claim.time, claim.scope, canonical), claim.signature):
+            return
+    raise RefusedError(Kind.SIGNATURE, WRONG)
 
 
 def _check_body(found: str, said: str) -> None:

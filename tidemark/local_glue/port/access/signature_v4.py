@@ -7,7 +7,7 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers
 
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes
@@ -52,7 +52,7 @@ def signature(key: bytes, time: str, scope: Scope, canonical: str) -> str:
         key: from `signing_key`.
         time: of the request, such as 20130524T000000Z.
         scope: of the key.
-        canonical: from `canonical_request`.
+        canonical: from `canonical_requests`.
     """
     return sign(key, ALGORITHM, time, str(scope), _hash(canonical.encode("latin-1")))
 
@@ -62,8 +62,10 @@ def sign(key: bytes, *lines: str) -> str:
     return hmac.digest(key, "\n".join(lines).encode("latin-1"), "sha256").hex()
 
 
-def canonical_request(head: Head, service: str, signed: Iterable[str], payload: str) -> str:
-    """Return what of a request is signed.
+def canonical_requests(
+    head: Head, service: str, signed: Iterable[str], payload: str
+) -> Iterator[str]:
+    """Yield what of a request may be signed: the path of S3 also as the client has written it.
 
     Args:
         head: of the request.
@@ -73,15 +75,16 @@ def canonical_request(head: Head, service: str, signed: Iterable[str], payload: 
     """
     names = tuple(signed)
     headers = (f"{name}:{_trimmed(head.headers.get(name, ''))}" for name in names)
-    path, query = canonical_path(head.path, service), canonical_query(head)
-    return "\n".join((head.method, path, query, *headers, "", ";".join(names), payload))
+    rest = "\n".join((canonical_query(head), *headers, "", ";".join(names), payload))
+    for path in dict.fromkeys(canonical_paths(head.path, service)):
+        yield f"{head.method}\n{path}\n{rest}"
 
 
-def canonical_path(path: str, service: str) -> str:
-    """Return the path of a URL as it is signed."""
+def canonical_paths(path: str, service: str) -> tuple[str, ...]:
+    """Return the path of a URL as it may be signed."""
     if service == "s3":
-        return quote(unquote_to_bytes(path.encode("latin-1")), safe=f"/{UNRESERVED}")
-    return quote(normalize_url_path(path).encode("latin-1"), safe=f"/{UNRESERVED}")
+        return quote(unquote_to_bytes(path.encode("latin-1")), safe=f"/{UNRESERVED}"), path
+    return (quote(normalize_url_path(path).encode("latin-1"), safe=f"/{UNRESERVED}"),)
 
 
 def canonical_query(head: Head) -> str:

@@ -174,7 +174,8 @@ class _Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
     def _why_not_ours(self) -> str | None:
         if self.is_ours:  # as long as the connection stands
             return None
-        why = why_not_ours(self.addr[0], int(self.addr[1]), int(self.server.effective_port))
+        here, port = self.socket.getsockname()[:2]
+        why = why_not_ours(self.addr[0], int(self.addr[1]), port, here)
         self.is_ours = why is None
         return why
 
@@ -190,7 +191,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
         self._flush_exception(self._flush_some)
         if self.will_close:
             self.handle_close()
-        elif not self.total_outbufs_len:
+        elif self.connected and not self.total_outbufs_len:
             self.close_when_flushed = False
             self.lingers_until_s = time.time() + LINGER_S
             with suppress(OSError):

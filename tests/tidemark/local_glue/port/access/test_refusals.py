@@ -155,7 +155,7 @@ def test_a_request_of_json_is_refused_with_another_body(port):
     [
         ("Bearer abc", "InvalidRequest"),
         (
-            "AWS4-ECDSA-P256-SHA256 Credential=a/b, SignedHeaders=host, Signature=0",
+            "AWS4-ECDSA-P256-SHA256 Credential=a, SignedHeaders=b, Signature=0",
             "InvalidRequest",
         ),
         ("AWS4-HMAC-SHA256", "AuthorizationHeaderMalformed"),

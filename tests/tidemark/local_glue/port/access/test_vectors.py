@@ -20,7 +20,7 @@ from tidemark.local_glue.port.access.signature_v4 import (
     EMPTY,
     ChunkSignatures,
     Scope,
-    canonical_request,
+    canonical_requests,
     signature,
     signing_key,
 )
@@ -75,7 +75,7 @@ CHUNKS = (b"a" * 65536, b"a" * 1024, b"")
 def test_requests_to_s3(method, uri, headers, payload, expected):
     sent = {**headers, "x-amz-content-sha256": payload, "x-amz-date": TIME}
 
-    canonical = canonical_request(head_of(method, uri, sent), "s3", sorted(sent), payload)
+    canonical, *_ = canonical_requests(head_of(method, uri, sent), "s3", sorted(sent), payload)
 
     assert signature(signing_key(SECRET, SCOPE), TIME, SCOPE, canonical) == expected
 
@@ -87,7 +87,9 @@ def test_a_presigned_url():
         "&X-Amz-SignedHeaders=host&X-Amz-Signature=0"
     )
 
-    canonical = canonical_request(head_of("GET", uri, HOST), "s3", ["host"], "UNSIGNED-PAYLOAD")
+    canonical, *_ = canonical_requests(
+        head_of("GET", uri, HOST), "s3", ["host"], "UNSIGNED-PAYLOAD"
+    )
 
     assert signature(signing_key(SECRET, SCOPE), TIME, SCOPE, canonical) == (
         "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"
@@ -159,7 +161,7 @@ def test_requests_of_the_suite(uri, headers, expected):
     scope = Scope("20150830", "us-east-1", "service")
     sent = {"host": "example.amazonaws.com", **headers, "x-amz-date": "20150830T123600Z"}
 
-    canonical = canonical_request(head_of("GET", uri, sent), "service", sorted(sent), EMPTY)
+    canonical, *_ = canonical_requests(head_of("GET", uri, sent), "service", sorted(sent), EMPTY)
 
     key = signing_key(SECRET_OF_SUITE, scope)
     assert signature(key, "20150830T123600Z", scope, canonical) == expected

@@ -24,9 +24,8 @@ from tidemark.local_glue.port.protocol.models import find_operation
 def post(port, body, target="AWSGlue.GetJob", **headers):
     connection = http.client.HTTPConnection(urlsplit(port.url).netloc, timeout=BOUND_S)
     sent = {"X-Amz-Target": target, "Content-Type": "application/x-amz-json-1.1", **headers}
-    connection.request(
-        "POST", "/", body, signed(access_key(port.home), "POST", port.url, sent, body)
-    )
+    key, service = access_key(port.home), service_of({"x-amz-target": target}, "")
+    connection.request("POST", "/", body, signed(key, "POST", port.url, sent, body, service))
     answer = connection.getresponse()
     text = answer.read()
     connection.close()
