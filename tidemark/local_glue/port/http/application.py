@@ -17,11 +17,11 @@ from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.eventbridge.bus import deliver_created
 from tidemark.local_glue.port.eventbridge.documents import CreatedObject
 from tidemark.local_glue.port.home_operations import call_of_home
+from tidemark.local_glue.port.http.connections import REFUSAL
 from tidemark.local_glue.port.http.error_replies import error_reply, protocol_of
 from tidemark.local_glue.port.http.forward import forward
 from tidemark.local_glue.port.http.other_services import OtherServices
 from tidemark.local_glue.port.http.routes import HOME, operation_of, service_of
-from tidemark.local_glue.port.http.server import REFUSAL
 from tidemark.local_glue.port.http.services import IDENTITY, OPERATIONS, call, unsupported
 from tidemark.local_glue.port.protocol import json_protocol, query_protocol
 from tidemark.local_glue.port.protocol.answers import json_answer
