@@ -115,19 +115,25 @@ def _join(
     print_variables(home, found.url)
 
 
-def _tell_of(home: Home, options: Options, url: str) -> None:
-    who = "everybody" if options.any_key else "everybody who has its access key"
+def warnings_of(options: Options) -> list[str]:
+    """Return what to say of a port that others than programs of this user may reach."""
+    key = "" if options.any_key else " who has the access key"
+    found = []
     if options.host not in LOOPBACK_NAMES:
-        click.echo(
-            f"warning: {who} and can reach {options.host} can run code on this machine, and "
-            "requests are not encrypted",
-            err=True,
+        found.append(
+            f"warning: everybody{key} that reaches {options.host} can run code on this machine, "
+            "and requests are not encrypted"
         )
     if options.any_user:
-        of_machine = who.replace("everybody", "every user of this machine")
-        click.echo(f"warning: {of_machine} can run code as you", err=True)
+        found.append(f"warning: every user of this machine{key} can run code as you")
     if options.any_key:
-        click.echo(f"{WARNING} (--any-key)", err=True)
+        found.append(f"{WARNING} (--any-key)")
+    return found
+
+
+def _tell_of(home: Home, options: Options, url: str) -> None:
+    for warning in warnings_of(options):
+        click.echo(warning, err=True)
     click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
     print_variables(home, url)
 

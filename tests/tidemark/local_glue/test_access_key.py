@@ -16,12 +16,13 @@ from click.testing import CliRunner
 
 from tests.waiting import BOUND_S
 from tidemark.cli.main import main
+from tidemark.cli.serve import warnings_of
 from tidemark.errors import UsageError
 from tidemark.local_glue import access_key as module
 from tidemark.local_glue.access_key import AccessKey, access_key, key_of_environment
 from tidemark.local_glue.home import KEY_FILE, Home
 from tidemark.local_glue.port.access.any_key import VARIABLE, is_any_key
-from tidemark.local_glue.port.http.serving import serving
+from tidemark.local_glue.port.http.serving import Options, serving
 
 ASK = "import boto3; print(boto3.client('sts').get_caller_identity()['Account'])"
 
@@ -154,3 +155,27 @@ def test_every_key_is_answered_with_a_warning_by_the_variable(own_home, monkeypa
     is_answered = word == "1"
     assert found == ("000000000000" if is_answered else "InvalidClientTokenId")
     assert ("warning: the port answers every access key" in capfd.readouterr().err) == is_answered
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({}, []),
+        ({"any_user": True}, ["every user of this machine who has the access key"]),
+        ({"any_key": True}, ["--any-key"]),
+        ({"any_key": True, "any_user": True}, ["every user of this machine can", "--any-key"]),
+        ({"host": "10.0.0.7"}, ["everybody who has the access key that reaches 10.0.0.7"]),
+    ],
+)
+def test_a_port_that_others_reach_is_a_warning(given, named):
+    warnings = warnings_of(Options(**given))
+
+    assert [word in line for word, line in zip(named, warnings, strict=True)] == [True] * len(named)
+
+
+def test_a_port_that_is_there_does_not_begin_to_answer_every_key(own_home):
+    with serving(own_home):
+        words = ["local", "up", "--port", "0", "--jvms", "0", "--any-key"]
+        result = CliRunner().invoke(main, words)
+
+    assert (result.exit_code, "--any-key" in result.stderr) == (2, True)

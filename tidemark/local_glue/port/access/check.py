@@ -104,7 +104,9 @@ def _check_headers(claim: Claim, head: Head) -> None:
 
 
 def _of_s3(head: Head, claim: Claim, key: AccessKey) -> Payload:
-    hashed = head.headers.get(HASH, UNSIGNED if claim.expires_s is not None else "")
+    hashed = head.headers.get(HASH) or (UNSIGNED if claim.expires_s is not None else None)
+    if hashed is None:
+        raise RefusedError(Kind.INVALID, f"Missing required header for this request: {HASH}")
     if not (HEX.fullmatch(hashed) or hashed in NOT_SIGNED or hashed in CHUNKS):
         allowed = ", ".join(("the SHA-256 of the body", *NOT_SIGNED, *CHUNKS))
         raise RefusedError(Kind.HASH, f"{HASH} is {hashed[:80]!r}; allowed: {allowed}")

@@ -88,7 +88,7 @@ def _of_url(given: Mapping[str, str]) -> Claim:
 def _check_algorithm(algorithm: str) -> None:
     if algorithm != ALGORITHM:
         raise RefusedError(
-            Kind.ALGORITHM,
+            Kind.INVALID,
             f"the request is signed by {algorithm[:40]!r}; allowed: {ALGORITHM}, as clients of AWS "
             "sign for one region",
         )

@@ -28,7 +28,7 @@ class Kind(Enum):
         "IncompleteSignature",
     )
     OF_QUERY = "AuthorizationQueryParametersError", *MALFORMED[1:]
-    ALGORITHM = "InvalidRequest", *OF_QUERY[1:]
+    INVALID = "InvalidRequest", *OF_QUERY[1:]
     KEY = "InvalidAccessKeyId", "UnrecognizedClientException", "InvalidClientTokenId"
     SIGNATURE = "SignatureDoesNotMatch", "InvalidSignatureException", "SignatureDoesNotMatch"
     CLOCK = "RequestTimeTooSkewed", *SIGNATURE[1:]

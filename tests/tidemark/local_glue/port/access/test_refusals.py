@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import http.client
 import json
+import shutil
+import subprocess
 import urllib.error
 import urllib.request
+import zlib
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -13,12 +18,16 @@ import boto3
 import botocore.auth
 import pytest
 from botocore import UNSIGNED
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from tests.signing import REGION, raw, signed
 from tests.waiting import BOUND_S
 from tidemark.local_glue.access_key import access_key
+from tidemark.local_glue.port.access.signature_v4 import ChunkSignatures, Scope, signing_key
 from tidemark.local_glue.port.http.serving import Options
 
 JSON, FORM, S3 = ("glue", "list_jobs"), ("sts", "get_caller_identity"), ("s3", "list_buckets")
@@ -79,8 +88,7 @@ def test_another_key_is_refused_with_the_code_of_aws_and_what_to_do(
 @pytest.mark.parametrize("hours", [-1, 1])
 def test_another_clock_is_refused(port, monkeypatch, hours):
     moved = datetime.now(UTC) + timedelta(hours=hours)
-    for name in ("get_current_datetime",):
-        monkeypatch.setattr(botocore.auth, name, lambda: moved.replace(tzinfo=None))
+    monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda: moved.replace(tzinfo=None))
 
     found = [refused(port, *service)[0] for service in (JSON, FORM, S3)]
 
@@ -254,3 +262,72 @@ def test_a_body_of_json_that_is_too_large_is_refused_by_its_head(port):
     answer = sent_by(port.url, raw("POST", "/", signed(key, "POST", port.url, asked)))
 
     assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+class InChunks(S3SigV4Auth):
+    """Signs the head of an upload in chunks, which botocore does not send itself."""
+
+    def payload(self, request):
+        return "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"
+
+
+def in_chunks(key, url, body):
+    """Return the headers and the body of an upload in chunks with a trailer."""
+    credentials = Credentials(key.key_id, key.secret)
+    request = AWSRequest("PUT", url, {"x-amz-decoded-content-length": str(len(body))}, b"")
+    auth = InChunks(credentials, "s3", REGION)
+    auth.add_auth(request)
+    day, seed = request.context["timestamp"][:8], request.headers["Authorization"][-64:]
+    scope = Scope(day, REGION, "s3")
+    time = request.context["timestamp"]
+    signer = ChunkSignatures(signing_key(key.secret, scope), time, scope, seed)
+    sent = b""
+    for chunk in (body[:70_000], body[70_000:], b""):
+        signer.is_chunk(hashlib.sha256(chunk).hexdigest(), "")
+        head = b"%x;chunk-signature=%s\r\n" % (len(chunk), signer._last.encode())
+        sent += head + (chunk + b"\r\n" if chunk else b"")
+    trailer = f"x-amz-checksum-crc32:{base64.b64encode(zlib.crc32(body).to_bytes(4)).decode()}"
+    signer.is_trailer(f"{trailer}\n".encode(), "")
+    sent += f"{trailer}\r\nx-amz-trailer-signature:{signer._last}\r\n\r\n".encode()
+    return dict(request.headers.items()), sent
+
+
+def test_an_upload_in_chunks_is_stored_and_a_changed_one_is_not(port):
+    key, url, body = access_key(port.home), f"{port.url}/chunks/a", b"x" * 100_000
+    s3 = client(port, "s3")
+    s3.create_bucket(Bucket="chunks")
+    headers, sent = in_chunks(key, url, body)
+
+    for wrong in (
+        sent.replace(b"x" * 70_000, b"x" * 69_999 + b"y"),
+        sent.replace(b"chunk-signature=", b"chunk-signature=0", 1),
+        sent.replace(b"crc32:", b"crc32c:"),
+        sent.replace(b"trailer-signature:", b"trailer-signature:0"),
+    ):
+        status, text = answer_of(url, "PUT", wrong, **headers)
+        assert (status, "<Code>SignatureDoesNotMatch</Code>" in text) == (403, True)
+    assert "Contents" not in s3.list_objects_v2(Bucket="chunks")
+    assert answer_of(url, "PUT", sent, **headers)[0] == 200
+    assert s3.get_object(Bucket="chunks", Key="a")["Body"].read() == body
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl signs requests too")
+def test_curl_signs_requests_as_clients_of_aws_do(port, tmp_path):
+    client(port, "s3").create_bucket(Bucket="of-curl")
+    key = access_key(port.home)
+    (tmp_path / "data").write_bytes(b"data")
+    curl = ["curl", "-sS", "--user", f"{key.key_id}:{key.secret}"]
+    target = ["-H", "X-Amz-Target: AWSGlue.ListJobs", "-d", "{}"]
+    unsigned = ["-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"]
+    of_s3 = [*unsigned, f"{port.url}/of-curl?list-type=2&prefix=ab"]
+
+    answers = [
+        subprocess.run([*curl, *words], capture_output=True, text=True, timeout=BOUND_S).stdout
+        for words in (
+            ["--aws-sigv4", "aws:amz:us-east-1:glue", *target, port.url],
+            ["--aws-sigv4", "aws:amz:eu-west-1:s3", *of_s3],
+        )
+    ]
+
+    assert json.loads(answers[0])["JobNames"] is not None
+    assert "<KeyCount>0</KeyCount>" in answers[1]

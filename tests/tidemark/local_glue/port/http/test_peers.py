@@ -36,6 +36,14 @@ head = "POST / HTTP/1.1\\r\\nHost: localhost\\r\\nX-Amz-Target: AWSGlue.CreateJo
 connection.sendall(f"{head}Content-Length: {len(body)}\\r\\n\\r\\n".encode() + body)
 connection.close()
 """
+# It says that it will send much, and waits for what it is told.
+ASK_TO_SEND = """
+import socket, sys
+connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 60)
+head = "PUT /bucket/key HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 5000000000\\r\\n"
+connection.sendall(f"{head}{sys.argv[2]}\\r\\n".encode())
+print(connection.makefile("rb").read().decode())  # until the end
+"""
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a socket is"),
@@ -121,6 +129,17 @@ def test_another_user_who_hangs_up_at_once_changes_nothing(serve, tmp_path):
 
         glue = Port(Home.open(tmp_path / "home"), url, engine).glue
         assert [glue.list_jobs()["JobNames"] for _ in range(20)] == [[]] * 20
+
+
+@as_root
+@pytest.mark.parametrize("expect", ["", "Expect: 100-continue\r\n"])
+@pytest.mark.parametrize("any_key", [False, True])
+def test_another_user_is_refused_before_a_body_is_read(serve, expect, any_key):
+    with serve(options=Options(any_key=any_key)) as (url, _):
+        answer = run_as(NOBODY, ASK_TO_SEND, port_of(url), expect).stdout
+
+    assert answer.startswith("HTTP/1.1 403 ")
+    assert "this port answers user" in answer
 
 
 @as_root
