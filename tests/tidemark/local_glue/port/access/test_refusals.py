@@ -331,3 +331,14 @@ def test_curl_signs_requests_as_clients_of_aws_do(port, tmp_path):
 
     assert json.loads(answers[0])["JobNames"] is not None
     assert "<KeyCount>0</KeyCount>" in answers[1]
+
+
+def test_a_script_with_a_key_of_its_own_is_told_to_leave_it_out(port):
+    given = 'aws_access_key_id="AKIAIOSFODNN7EXAMPLE", aws_secret_access_key="x"'
+    port.job("own-key", f"import boto3; boto3.client('s3', {given}).list_buckets()")
+
+    run = port.ended("own-key", port.start("own-key"))
+
+    assert run["JobRunState"] == "FAILED"
+    assert "InvalidAccessKeyId" in run["ErrorMessage"]
+    assert "leave it out" in run["ErrorMessage"]
