@@ -135,7 +135,10 @@ def _sources() -> Iterator[str]:
 
 def _port() -> Iterator[str]:
     yield "## Operations on the port\n"
-    yield "What [the port](glue-on-one-port.md) answers; every other operation says so by name.\n"
+    yield (
+        "What [the port](glue-on-one-port.md) answers to who signs with its "
+        "[access key](glue-on-one-port.md#who-may-ask); every other operation says so by name.\n"
+    )
     yield "| service | operations |\n|---|---|"
     for service, operations in OPERATIONS.items():
         yield f"| {service} | {_words(sorted(operations))} |"

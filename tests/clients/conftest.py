@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.projects import PROJECT
+from tests.signing import variables_of
 from tests.tidemark.local_glue.port.conftest import Port
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
@@ -40,10 +41,7 @@ def client(port: Port, tmp_path: Path) -> Callable[..., subprocess.CompletedProc
             env={
                 "PATH": f"{VENVS / venv / 'bin'}{os.pathsep}{os.environ['PATH']}",
                 "HOME": str(tmp_path),  # no profile of the developer
-                "AWS_ENDPOINT_URL": port.url,
-                "AWS_ACCESS_KEY_ID": "local",
-                "AWS_SECRET_ACCESS_KEY": "local",
-                "AWS_DEFAULT_REGION": "us-east-1",
+                **variables_of(port.home, port.url),
                 "AWS_EC2_METADATA_DISABLED": "true",
                 "AWS_PAGER": "",
                 **variables,

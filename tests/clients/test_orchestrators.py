@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.local_glue.access_key import access_key
+
 pytestmark = pytest.mark.clients
 DAGS = Path(__file__).with_name("dags")
 
@@ -39,10 +41,11 @@ def test_prefect_runs_a_job_by_its_block(facts, port):
 @pytest.fixture
 def airflow(client, port, tmp_path):
     """Return what runs `airflow WORDS` in a home and a database of its own, without a scheduler."""
+    key = access_key(port.home)
     connection = {
         "conn_type": "aws",
-        "login": "local",
-        "password": "local",
+        "login": key.key_id,
+        "password": key.secret,
         "extra": {"endpoint_url": port.url, "region_name": "us-east-1"},
     }
     scripts = tmp_path / "scripts"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.projects import PROJECT
+from tests.signing import variables_of
 from tests.tidemark.local_glue.port.conftest import Port
 from tests.waiting import wait_until
 from tidemark.local_glue.home import Home
@@ -44,9 +45,7 @@ def run_program(port):
             (home.lake / "scripts" / f"{script}.py").write_text(text, encoding="utf-8")
         environment = {
             **{key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ},
-            **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "local"),
-            "AWS_ENDPOINT_URL": port.url,
-            "AWS_DEFAULT_REGION": "us-east-1",
+            **variables_of(home, port.url),
         }
         done = subprocess.run(
             [sys.executable, "-c", program(name)],

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.deployments import deploy_on_port
@@ -52,7 +53,8 @@ def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) 
             before_runs(home, partial(_deploy, engine))
         else:
             url = stack.enter_context(resting(home))
-        yield stack.enter_context(of_port(url, str(home.shown), region()))
+        key = access_key(home).arguments
+        yield stack.enter_context(of_port(url, str(home.shown), region(), key))
         if engine is not None:
             wait_for_runs(engine)
 

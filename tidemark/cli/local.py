@@ -1,4 +1,4 @@
-"""The commands about the home as a whole: `local up|bucket|secret|reset|backup|restore|salvage`."""
+"""The commands about the home as a whole: `local up|env|bucket|secret|reset|backup|…`."""
 
 import os
 from pathlib import Path
@@ -13,8 +13,9 @@ from tidemark.errors import UsageError
 LOOPBACK = "127.0.0.1"
 JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
 PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
-HOST_HELP = "Address of the port; other than loopback, everybody who reaches it can run code here."
-ANY_USER_HELP = "Answer other users of this machine too, who then can run code as you."
+HOST_HELP = "Address of the port; other than loopback, who reaches it and has its key runs code."
+ANY_USER_HELP = "Answer other users of this machine too: who has the key can run code as you."
+ANY_KEY_HELP = "Answer requests of every access key, also of none, for clients that have their own."
 ALLOW_HOST_HELP = "A further name by which clients reach the port of --host; repeatable."
 EVENT_HELP = "Gets events of runs, and those that a rule matches, on its standard input."
 PARALLEL_HELP = "How many job runs have a process at once; one per core if not given."
@@ -54,6 +55,7 @@ def reset(yes: bool) -> None:
 @click.option("--host", default=LOOPBACK, metavar="ADDRESS", help=HOST_HELP)
 @click.option("--allow-host", multiple=True, metavar="NAME", help=ALLOW_HOST_HELP)
 @click.option("--any-user", is_flag=True, help=ANY_USER_HELP)
+@click.option("--any-key", is_flag=True, help=ANY_KEY_HELP)
 @click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
 @click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
 @click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
@@ -66,6 +68,7 @@ def up(
     host: str,
     allow_host: tuple[str, ...],
     any_user: bool,
+    any_key: bool,
     on_event: str | None,
     max_parallel: int | None,
     forward: tuple[str, ...],
@@ -85,12 +88,12 @@ def up(
     from tidemark.local_glue.port.http.routes import names_of_port
     from tidemark.local_glue.port.http.serving import Options
 
-    is_at_host = host != LOOPBACK or bool(allow_host) or any_user
+    is_at_host = host != LOOPBACK or bool(allow_host) or any_user or any_key
     of_port = (app is not None, context, is_at_host, on_event is not None, forward, lineage)
     if port is None and (max_parallel is not None or any(of_port)):
         raise UsageError(
-            "--app, --context, --host, --allow-host, --any-user, --on-event, --max-parallel, "
-            "--forward and --lineage are for a port: give --port NUMBER too"
+            "--app, --context, --host, --allow-host, --any-user, --any-key, --on-event, "
+            "--max-parallel, --forward and --lineage are for a port: give --port NUMBER too"
         )
     names = names_of_port(host, allow_host)
     forwards = read_forwards(forward)
@@ -109,11 +112,32 @@ def up(
         port,
         names,
         any_user,
+        any_key,
         on_event=on_event,
         max_parallel=max_parallel,
         forwards=forwards,
     )
     serve_until_interrupted(home, count, options, assembly, lineage)
+
+
+@local.command()
+def env() -> None:
+    """Print the lines that give a shell the port of this home, and its access key.
+
+    `eval "$(tidemark local env)"` does it: clients of AWS then ask the port.
+    """
+    from tidemark.cli.serve import print_variables
+    from tidemark.local_glue.home import Home
+    from tidemark.local_glue.port.served import find_port
+
+    home = Home.from_environment()
+    port = find_port(home)
+    if port is None:
+        raise UsageError(
+            f"no command serves {home.root}: `tidemark local up --port 4566` serves it, until "
+            "Ctrl-C; or set TIDEMARK_HOME to the home of the port"
+        )
+    print_variables(home, port.url)
 
 
 @local.command()

@@ -11,9 +11,11 @@ import click
 
 from tidemark.cli.code_on_disk import OldCode
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.lineage.emitter import lineage_to
 from tidemark.local_glue.machine.local_requests import LOOPBACK_NAMES
+from tidemark.local_glue.port.access.any_key import WARNING
 from tidemark.local_glue.port.http.serving import Options, serving
 from tidemark.local_glue.port.served import ServedPort, deploy, find_port
 from tidemark.local_glue.runs.jvms.supply import NO_JVMS
@@ -95,6 +97,7 @@ def _join(
         ("--lineage", lineage is not None),
         ("--host", options.host not in LOOPBACK_NAMES),
         ("--any-user", options.any_user),
+        ("--any-key", options.any_key),
     ):
         if is_given:
             raise UsageError(
@@ -109,32 +112,41 @@ def _join(
     click.echo(f"process {found.pid} serves {home.root} already, and is used{other}")
     if assembly is not None:
         click.echo(deploy(found, assembly))
-    _print_variables(found.url)
+    print_variables(home, found.url)
+
+
+def warnings_of(options: Options) -> list[str]:
+    """Return what to say of a port that others than programs of this user may reach."""
+    key = "" if options.any_key else " who has the access key"
+    found = []
+    if options.host not in LOOPBACK_NAMES:
+        found.append(
+            f"warning: everybody{key} that reaches {options.host} can run code on this machine, "
+            "and requests are not encrypted"
+        )
+    if options.any_user:
+        found.append(f"warning: every user of this machine{key} can run code as you")
+    if options.any_key:
+        found.append(f"{WARNING} (--any-key)")
+    return found
 
 
 def _tell_of(home: Home, options: Options, url: str) -> None:
-    if options.host not in LOOPBACK_NAMES:
-        click.echo(
-            f"warning: everybody who can reach {options.host} can run code on this machine",
-            err=True,
-        )
-    if options.any_user:
-        click.echo("warning: every user of this machine can run code as you", err=True)
+    for warning in warnings_of(options):
+        click.echo(warning, err=True)
     click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
-    _print_variables(url)
+    print_variables(home, url)
 
 
-def _print_variables(url: str) -> None:
-    for name, value in VARIABLES.items():
-        click.echo(f"export {name}={value.format(url=url)}")
-
-
-VARIABLES = {
-    "AWS_ENDPOINT_URL": "{url}",
-    "AWS_ACCESS_KEY_ID": "local",
-    "AWS_SECRET_ACCESS_KEY": "local",
-    "AWS_DEFAULT_REGION": "us-east-1",
-}
+def print_variables(home: Home, url: str) -> None:
+    """Print the lines that give a shell the variables by which clients of AWS find a port."""
+    variables = {
+        "AWS_ENDPOINT_URL": url,
+        **access_key(home).variables,
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    for name, value in variables.items():
+        click.echo(f"export {name}={value}")
 
 
 def _tell(run: JobRun) -> None:

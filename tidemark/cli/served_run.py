@@ -8,6 +8,7 @@ from tidemark.cli.deployed import run_job
 from tidemark.cli.runs import watch
 from tidemark.cli.where import Where
 from tidemark.errors import UsageError
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.commands import load, region
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.one_run import chosen_workflow
@@ -40,7 +41,7 @@ def run_served(
     name = chosen_workflow(load(assembly), workflow)
     click.echo(f"process {served.pid} serves {home.root}, and runs this")
     click.echo(deploy(served, assembly))
-    with of_port(served.url, str(home.root), region()) as glue:
+    with of_port(served.url, str(home.root), region(), access_key(home).arguments) as glue:
         where = Where(None)
         if only is not None:
             return run_job(glue, name, glue.names.job(only), where, "table")

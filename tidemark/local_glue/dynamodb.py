@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from tidemark.assembly.definitions import TableDefinition
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.local_glue.access_key import key_of_environment
 from tidemark.local_glue.engine.embedded import embedded_engine
 from tidemark.local_glue.engine.front import front_of, is_front
 from tidemark.local_glue.engine.kept_by import check_kept_here, keep_in, kept_by
@@ -85,7 +86,7 @@ def _clients() -> "boto3.Session":
 
 @contextmanager
 def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
-    """Yield a boto3 client for the endpoint, with credentials that are valid nowhere else.
+    """Yield a boto3 client for the endpoint, with no credentials but those of a port.
 
     Raises:
         UsageError: the endpoint is no URL.
@@ -94,14 +95,15 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError, ClientError
 
+    key = key_of_environment()
     try:
         is_here = urlsplit(endpoint).hostname in LOOPBACK_NAMES
         client = _clients().client(
             "dynamodb",
             endpoint_url=endpoint,
             region_name=region,
-            aws_access_key_id="local",
-            aws_secret_access_key="local",  # noqa: S106 (not a secret)
+            aws_access_key_id=key.key_id,
+            aws_secret_access_key=key.secret,
             config=Config(
                 connect_timeout=CONNECT_TIMEOUT_S,
                 retries={"total_max_attempts": 3},

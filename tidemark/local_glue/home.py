@@ -50,7 +50,9 @@ REWIND_LOCK = "rewind-lock"
 JVMS_FOLDER = "jvms"  # of commands that run now
 JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another
 PORT_FILE = "port.json"  # by which commands find the port that serves the home
-IN_USE = (MARKER, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE)  # maybe: a reset keeps them
+KEY_FILE = "access-key.json"  # with which clients of the port sign; shells have it
+# Maybe: a reset keeps them.
+IN_USE = (MARKER, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE, KEY_FILE)
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"

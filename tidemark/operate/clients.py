@@ -1,7 +1,7 @@
 """The boto3 clients that the commands work with: of a deployed stage, or of a port here.
 
 A stage is asked where the credentials of the caller lead, as by the AWS CLI; a port by its URL,
-with credentials that mean nothing. Neither stands in for the other.
+with its access key. Neither stands in for the other.
 """
 
 import ipaddress
@@ -178,13 +178,14 @@ def is_loopback(url: str) -> bool:
 
 
 @contextmanager
-def of_port(url: str, where: str, region: str) -> Iterator[Glue]:
+def of_port(url: str, where: str, region: str, key: Mapping[str, str]) -> Iterator[Glue]:
     """Yield the Glue of a port of this machine, whatever the environment says of AWS.
 
     Args:
         url: of the port.
         where: whose Glue it is, for people.
         region: of its ARNs.
+        key: with which its clients sign, as arguments of `boto3.client`.
 
     Raises:
         TidemarkError: it refuses or does not answer.
@@ -196,12 +197,7 @@ def of_port(url: str, where: str, region: str) -> Iterator[Glue]:
     core = botocore.session.Session()
     for name, value in NO_CONFIGURATION.items():
         core.get_component("config_store").set_config_variable(name, value)
-    session = boto3.Session(
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 (means nothing)
-        region_name=region,
-        botocore_session=core,
-    )
+    session = boto3.Session(region_name=region, botocore_session=core, **dict(key))
     config = Config(retries={"total_max_attempts": 2}, proxies={})
     with translated(where):
         client = partial(session.client, endpoint_url=url, config=config)

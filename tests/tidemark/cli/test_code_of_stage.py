@@ -9,6 +9,7 @@ import pytest
 from tests.tidemark.local_glue.port.conftest import Port
 from tidemark.assembly.cloud_assembly import Assembly, FileAsset
 from tidemark.cli.code_of_stage import is_other_script, say_code_of_stage
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.operate.clients import of_port
@@ -36,7 +37,7 @@ def test_the_job_and_both_places_are_named(home: Path, capsys: pytest.CaptureFix
         for name, key in (("old", OLD), ("same", NEW)):
             command = {"Name": "glueetl", "ScriptLocation": f"s3://assets/{key}"}
             client.create_job(Name=name, Role="r", Command=command)
-        with of_port(url, "stage prod", "us-east-1") as glue:
+        with of_port(url, "stage prod", "us-east-1", access_key(Home.open(home)).arguments) as glue:
             say_code_of_stage(glue, app, ["same", "not-there"])
             nothing = capsys.readouterr().err
             say_code_of_stage(glue, app, ["old"])

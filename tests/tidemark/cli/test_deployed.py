@@ -16,6 +16,7 @@ import pytest
 from click.testing import Result
 
 from tests.fixtures.commands import WriteAssembly
+from tests.signing import variables_of
 from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tests.tidemark.local_glue.port.conftest import Port
@@ -38,12 +39,6 @@ from watermarks import WatermarkAdmin, Watermarks
 
 pytestmark = pytest.mark.stress  # starts many processes
 
-CREDENTIALS = {
-    "AWS_ACCESS_KEY_ID": "me",
-    "AWS_SECRET_ACCESS_KEY": "none",
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_EC2_METADATA_DISABLED": "true",
-}
 SHELL = {"Name": "pythonshell", "PythonVersion": "3.9"}
 WAITS = "import pathlib, time\nwhile not pathlib.Path({!r}).exists(): time.sleep(0.01)\n"
 
@@ -62,7 +57,8 @@ def stage(
 ) -> Stage:
     """What deploys a stage into the account, in which nothing has run, and what asks it."""
     monkeypatch.delenv("AWS_PROFILE", raising=False)
-    for name, value in {**CREDENTIALS, "AWS_ENDPOINT_URL": account.url}.items():
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name, value in variables_of(account.home, account.url).items():
         monkeypatch.setenv(name, value)
     account.engine.ask(forget_runs)
     shutil.rmtree(account.home.lake / "assets", ignore_errors=True)  # of a name once published

@@ -15,6 +15,7 @@ from tidemark.assembly.catalog_tables import CatalogTable
 from tidemark.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.cli.lineage import facts_of_runs
 from tidemark.cli.main import main
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.catalog.databases import put_databases
 from tidemark.local_glue.catalog.tables import put_tables
 from tidemark.local_glue.home import Home
@@ -111,7 +112,7 @@ def test_the_account_and_the_workflow_run_of_a_stage_are_told(served):
         workflow_name="flights",
         workflow_run_id="wr_1",
     )
-    with of_port(port.url, "here", "eu-west-1") as glue:
+    with of_port(port.url, "here", "eu-west-1", access_key(port.home).arguments) as glue:
         object.__setattr__(glue, "arn", "arn:aws:glue:eu-west-1:123456789012")
         (facts,) = facts_of_runs(glue, [run], [])
 

@@ -247,6 +247,11 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
             f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"
         ),
         r"PATH_NOT_FOUND.*s3[an]?://": f"buckets are the folders of {places.lake}",
+        r"access key of this port": (
+            "the script gives a client of AWS an access key: leave it out, and the client takes "
+            "that of the environment, here as on AWS; or set TIDEMARK_ANY_KEY=1, so that the port "
+            "answers every key"
+        ),
         r"InvalidAccessKeyId|UnrecognizedClient|InvalidClientTokenId|EndpointConnectionError": (
             "jobs on this machine have no AWS account: set AWS_ENDPOINT_URL_<SERVICE> to an "
             "endpoint that stands in for the service"

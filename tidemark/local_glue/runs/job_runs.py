@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tidemark.assembly.arguments import bookmark_option
 from tidemark.assembly.definitions import SHELL, JobDefinition
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.home import RUN_ID_VARIABLE, Home
 from tidemark.local_glue.machine.clock import now_ms as now_ms
 from tidemark.local_glue.machine.disk import full_disk_text, has_room
@@ -253,8 +254,7 @@ def environment_of(
         BOOKMARK_VARIABLE: run.bookmark_option,
         RUN_FOLDER_VARIABLE: str(folder),
         "AWS_ENDPOINT_URL_DYNAMODB": machine.dynamodb_endpoint,
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
+        **access_key(machine.home).variables,
         "AWS_REGION": machine.region,
         "AWS_DEFAULT_REGION": machine.region,
         "AWS_EC2_METADATA_DISABLED": "true",

@@ -14,6 +14,7 @@ from botocore.config import Config
 from tests.tidemark.local_glue.port.aws_port import AwsPort, aws_port
 from tests.tidemark.local_glue.port.job_run_calls import JobRunCalls
 from tests.waiting import wait_until
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.serving import serving
@@ -34,8 +35,7 @@ class Port(JobRunCalls):
             service,
             endpoint_url=self.url,
             region_name="us-east-1",
-            aws_access_key_id="me",
-            aws_secret_access_key="none",  # noqa: S106 (not a secret)
+            **access_key(self.home).arguments,
             config=Config(retries={"total_max_attempts": 1}, **config),
         )
 

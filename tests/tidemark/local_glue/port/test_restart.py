@@ -10,9 +10,11 @@ import sys
 
 import pytest
 
+from tests.signing import raw, signed
 from tests.tidemark.local_glue.port.conftest import Port
 from tests.waiting import wait_until
 from tidemark.errors import UsageError
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.serving import Options, serving
 
@@ -90,13 +92,14 @@ def test_a_port_or_a_home_that_is_in_use_is_told(serve, tmp_path):
 
 
 def test_many_connections_at_once_are_answered(serve):
-    with serve() as (url, _):
+    with serve() as (url, engine):
         host, port = url.removeprefix("http://").split(":")
         connections = [socket.create_connection((host, int(port))) for _ in range(300)]
         try:
             body = b'{"JobName": "none"}'
-            head = f"POST / HTTP/1.1\r\nHost: {host}\r\nX-Amz-Target: AWSGlue.GetJob\r\n"
-            connections[-1].sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            sent = {"X-Amz-Target": "AWSGlue.GetJob", "Content-Length": str(len(body))}
+            key = access_key(engine.ask(lambda glue: glue.machine.home))
+            connections[-1].sendall(raw("POST", "/", signed(key, "POST", url, sent, body)) + body)
             connections[-1].settimeout(20)
             assert connections[-1].recv(65536).startswith(b"HTTP/1.1 400 ")
         finally:

@@ -13,6 +13,7 @@ import pytest
 from tests.waiting import wait_until
 from tidemark.assembly.definitions import JobDefinition
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.class_archive.archive import NO_CONF
@@ -153,12 +154,12 @@ def test_project_packages_that_do_not_ship_cannot_be_imported(probe):
 
 
 def test_identity_of_the_caller_never_reaches_the_job(probe):
-    environment = probe[2]["environment"]
+    home, _, seen = probe
+    environment = seen["environment"]
 
     assert "real" not in " ".join(environment.values())
     assert {name: environment[name] for name in environment if name.startswith("AWS_")} == {
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
+        **access_key(home).variables,
         "AWS_REGION": "eu-west-2",
         "AWS_DEFAULT_REGION": "eu-west-2",
         "AWS_EC2_METADATA_DISABLED": "true",

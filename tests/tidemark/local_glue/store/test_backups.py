@@ -1,5 +1,6 @@
 """Backups hold what S3 keeps of objects beside their bytes, when they hold the objects."""
 
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 from botocore.config import Config
 
 from tidemark.errors import TidemarkError
-from tidemark.local_glue.home import Home
+from tidemark.local_glue.access_key import access_key
+from tidemark.local_glue.home import KEY_FILE, Home
 from tidemark.local_glue.port.http.serving import serving
 from tidemark.local_glue.rewinds.records import MARK, begin
 from tidemark.local_glue.store.backups import back_up, restore
@@ -24,8 +26,7 @@ def told_of_the_object(home: Home, put: bytes | None = None) -> tuple[Any, ...]:
             "s3",
             endpoint_url=url,
             region_name="us-east-1",
-            aws_access_key_id="me",
-            aws_secret_access_key="none",  # noqa: S106 (not a secret)
+            **access_key(home).arguments,
             config=Config(s3={"addressing_style": "path"}),
         )
         if put is not None:
@@ -47,6 +48,18 @@ def test_what_s3_keeps_of_objects_goes_with_them(tmp_path: Path, with_lake: bool
     restore(home, tmp_path / "backup.tar.gz")
     assert first != second
     assert told_of_the_object(home) == (first if with_lake else second)
+
+
+def test_a_backup_does_not_have_the_access_key(tmp_path: Path) -> None:
+    home = Home.open(tmp_path / "home")
+    key = access_key(home)
+
+    back_up(home, tmp_path / "backup.tar.gz", with_lake=True)
+    restore(home, tmp_path / "backup.tar.gz")
+
+    with tarfile.open(tmp_path / "backup.tar.gz") as archive:
+        assert KEY_FILE not in [Path(name).name for name in archive.getnames()]
+    assert access_key(home) == key
 
 
 def test_no_backup_is_made_of_a_home_that_is_half_rewound(tmp_path: Path) -> None:

@@ -10,16 +10,18 @@ from typing import Any
 
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.machine.local_requests import why_refused
+from tidemark.local_glue.port.access.gate import NotAnsweredError
+from tidemark.local_glue.port.access.payload import PAYLOAD, Payload, checked
+from tidemark.local_glue.port.access.refused import RefusedError, refusal_of
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.eventbridge.bus import deliver_created
 from tidemark.local_glue.port.eventbridge.documents import CreatedObject
 from tidemark.local_glue.port.home_operations import call_of_home
-from tidemark.local_glue.port.http.error_replies import error_reply
+from tidemark.local_glue.port.http.connections import REFUSAL
+from tidemark.local_glue.port.http.error_replies import error_reply, protocol_of
 from tidemark.local_glue.port.http.forward import forward
 from tidemark.local_glue.port.http.other_services import OtherServices
 from tidemark.local_glue.port.http.routes import HOME, operation_of, service_of
-from tidemark.local_glue.port.http.server import FOREIGN
 from tidemark.local_glue.port.http.services import IDENTITY, OPERATIONS, call, unsupported
 from tidemark.local_glue.port.protocol import json_protocol, query_protocol
 from tidemark.local_glue.port.protocol.answers import json_answer
@@ -32,10 +34,7 @@ from tidemark.local_glue.port.protocol.service_errors import (
 )
 from tidemark.local_glue.port.s3.calls import call_of
 from tidemark.local_glue.port.s3.service import S3
-from tidemark.local_glue.port.served import SECRET_HEADER
 
-LARGEST_BODY = 10_000_000  # bytes of a request of JSON or of a form
-LARGEST_OF_DYNAMODB = 20_000_000
 WITHOUT_BODY = (204, 304)
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
@@ -48,11 +47,8 @@ class Application:
         engine: Engine,
         home: Home,
         region: str,
-        hosts: frozenset[str],
-        secret: str,
         others: OtherServices | None = None,
         wants_objects: threading.Event | None = None,
-        any_user: bool = False,
     ) -> None:
         """Serve an engine.
 
@@ -60,19 +56,13 @@ class Application:
             engine: which does what is asked for.
             home: whose lake S3 is.
             region: of its buckets.
-            hosts: the names by which the port is reached.
-            secret: which commands of the home know.
             others: the services beside these; None forwards none.
-            any_user: whether other users of this machine are answered too.
             wants_objects: set while somebody wants to know of objects that are put; None: never.
         """
-        self._secret = secret
         self._engine = engine
         wants = wants_objects or threading.Event()
         self._s3 = S3(home, region, self._tell_of_object, wants)
         self._others = others or OtherServices(home, {})
-        self._hosts = hosts
-        self._any_user = any_user
 
     def __call__(
         self, environ: Mapping[str, Any], start_response: StartResponse
@@ -98,12 +88,15 @@ class Application:
     def _reply(
         self, environ: Mapping[str, Any], headers: Mapping[str, str], request_id: str
     ) -> Reply:
-        foreign = None if self._any_user else environ.get(FOREIGN)
-        if why := why_refused(headers, self._hosts) or foreign:
-            return reply(403, "text/plain", why.encode())
         service = service_of(headers, environ.get("QUERY_STRING", ""))
         try:
-            return self._answer(service, environ, headers, request_id)
+            if (refusal := environ.get(REFUSAL)) is not None:
+                raise refusal
+            return self._answer(service, with_checked_body(environ), headers, request_id)
+        except NotAnsweredError as error:
+            return reply(403, "text/plain", str(error).encode())
+        except RefusedError as error:
+            fault = refusal_of(error, protocol_of(service, environ["PATH_INFO"], headers))
         except TidemarkError as error:
             fault = service_error(error)
         except Exception as error:  # noqa: BLE001 (a fault of ours must not end the port)
@@ -118,9 +111,9 @@ class Application:
             return self._forwarded(environ, headers)
         if service == "s3":
             return self._s3.answer(call_of(environ, headers))
-        body = body_of(environ, LARGEST_BODY)
+        body = environ["wsgi.input"].read()
         if service == HOME:
-            return self._of_home(headers, body)
+            return self._of_home(operation_of(headers), body)
         if self._others.has(service):
             path, method = path_of(environ), environ["REQUEST_METHOD"]
             return self._others.answer(service, method, path, headers, body)
@@ -131,9 +124,8 @@ class Application:
     def _tell_of_object(self, created: CreatedObject) -> None:
         self._engine.tell(lambda glue: deliver_created(glue, created))
 
-    def _of_home(self, headers: Mapping[str, str], body: bytes) -> Reply:
-        given, name = headers.get(SECRET_HEADER.lower(), ""), operation_of(headers)
-        answer = call_of_home(self._engine, self._secret, given, name, body)
+    def _of_home(self, name: str, body: bytes) -> Reply:
+        answer = call_of_home(self._engine, name, body)
         return reply(200, json_protocol.CONTENT_TYPE, json.dumps(answer).encode())
 
     def _of_json(self, service: str, name: str, body: bytes) -> Reply:
@@ -156,7 +148,7 @@ class Application:
 
     def _forwarded(self, environ: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         endpoint = self._engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
-        body = body_of(environ, LARGEST_OF_DYNAMODB)
+        body = environ["wsgi.input"].read()
         return forward(endpoint, environ["REQUEST_METHOD"], environ["PATH_INFO"], headers, body)
 
 
@@ -180,17 +172,12 @@ def headers_of(environ: Mapping[str, Any]) -> dict[str, str]:
     return headers
 
 
-def body_of(environ: Mapping[str, Any], largest: int) -> bytes:
-    """Return the body of a request.
+def with_checked_body(environ: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the environment of a request with a body that is refused if its signature says so.
 
     Raises:
-        ServiceError: it is larger than it may be.
+        RefusedError: it is.
     """
-    body: bytes = environ["wsgi.input"].read(largest + 1)
-    if len(body) > largest:
-        raise ServiceError(
-            "RequestEntityTooLargeException",
-            f"the body of the request has more than {largest:,} bytes",
-            413,
-        )
-    return body
+    payload: Payload = environ[PAYLOAD]
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    return {**environ, "wsgi.input": checked(environ["wsgi.input"], length, payload)}

@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
+from tidemark.local_glue.machine.local_requests import LOOPBACK
+from tidemark.local_glue.port.access.any_key import key_of_port
+from tidemark.local_glue.port.access.gate import Gate
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.application import Application
 from tidemark.local_glue.port.http.server import listening
@@ -28,9 +30,8 @@ def serving_beside(machine: Machine) -> Iterator[Machine]:
         served = replace(machine, port=listener.url)
         with Engine(partial(_open, served)) as engine:
             secret = secrets.token_hex(32)  # no other command knows it
-            listener.serve(
-                Application(engine, machine.home, machine.region, LOOPBACK_NAMES, secret)
-            )
+            gate = Gate(key_of_port(machine.home), secret)
+            listener.serve(Application(engine, machine.home, machine.region), gate)
             try:
                 yield served
             finally:

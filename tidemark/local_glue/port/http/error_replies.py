@@ -34,9 +34,9 @@ def error_reply(
         path: of its URL.
         headers: with lower-case names.
     """
-    if service == "s3":
+    protocol = protocol_of(service, path, headers)
+    if protocol == "s3":
         return error_xml(error, path, request_id)
-    protocol = _protocol(service, headers)
     if protocol == "cbor":
         fields = {"Content-Type": CBOR, "smithy-protocol": "rpc-v2-cbor"}
         return Reply(error.status, fields, _cbor(error))
@@ -49,8 +49,14 @@ def error_reply(
     return reply(error.status, json_protocol.CONTENT_TYPE, text)
 
 
-def _protocol(service: str, headers: Mapping[str, str]) -> str:
+def protocol_of(service: str, path: str, headers: Mapping[str, str]) -> str:
+    """Return how a client of a service reads errors: s3, json, cbor, xml or ec2.
+
+    What is not signed names no service: a form to no bucket is not for S3.
+    """
     content_type = headers.get("content-type", "")
+    if service == "s3" and not (path == "/" and content_type.startswith(FORM)):
+        return service
     if content_type.startswith(CBOR) or "smithy-protocol" in headers:
         return "cbor"
     if content_type.startswith(FORM):

@@ -12,23 +12,26 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tidemark.local_glue.port.http.socket_diag import Address, user_of_socket
+
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENING = "0A"
 WORD = 8  # hexadecimal digits of 32 bits, which are in the order of this machine
 NO_INODE = "0"  # of a socket that its process has closed: its user is not told
 
 
-def why_not_ours(peer: str, peer_port: int, port: int) -> str | None:
+def why_not_ours(peer: str, peer_port: int, port: int, here: str | None = None) -> str | None:
     """Return why a connection is not of this user; None if it is, or is not over loopback.
 
     Args:
         peer: the address of the client.
         peer_port: its port.
         port: the port that it is connected to.
+        here: the address that it is connected to; that of the client, if it is not given.
     """
     if sys.platform != "linux" or not _is_loopback(peer):
         return None
-    user = user_of(peer, peer_port, port)
+    user = user_of(peer, peer_port, port, here)
     if user == os.getuid() or (user is None and not _is_listed(port)):  # a sandbox hides sockets
         return None
     whose = "a process that is gone" if user is None else f"the user {user}"
@@ -39,8 +42,14 @@ def why_not_ours(peer: str, peer_port: int, port: int) -> str | None:
     )
 
 
-def user_of(peer: str, peer_port: int, port: int) -> int | None:
+def user_of(peer: str, peer_port: int, port: int, here: str | None = None) -> int | None:
     """Return the user whose process holds the client's end of a connection; None if none does."""
+    ends = _address(peer), peer_port, _address(here or peer), port
+    user = user_of_socket(*ends)
+    return _user_in_tables(peer, peer_port, port) if user is None else user
+
+
+def _user_in_tables(peer: str, peer_port: int, port: int) -> int | None:
     wanted = f"{peer_port:04X}", f"{port:04X}"
     addresses = _written(peer)
     for words in _sockets():
@@ -65,18 +74,22 @@ def _sockets() -> Iterator[list[str]]:
 
 
 def _is_loopback(peer: str) -> bool:
-    address = ipaddress.ip_address(peer.partition("%")[0])
-    mapped = getattr(address, "ipv4_mapped", None)
-    return bool((mapped or address).is_loopback)
+    return _address(peer).is_loopback
+
+
+def _address(text: str) -> Address:
+    """Return an address; that of IPv4 within IPv6 is one of IPv4."""
+    address = ipaddress.ip_address(text.partition("%")[0])
+    mapped: Address | None = getattr(address, "ipv4_mapped", None)
+    return mapped or address
 
 
 def _written(peer: str) -> set[str]:
     """Return an address as the kernel's tables write it, also as an IPv4 address within IPv6."""
-    address = ipaddress.ip_address(peer.partition("%")[0])
-    mapped = getattr(address, "ipv4_mapped", None) or address
-    forms = {address.packed, mapped.packed}
-    if mapped.version == 4:
-        forms.add(ipaddress.ip_address(f"::ffff:{mapped}").packed)
+    address = _address(peer)
+    forms = {address.packed}
+    if address.version == 4:
+        forms.add(ipaddress.ip_address(f"::ffff:{address}").packed)
     return {_hexadecimal(packed) for packed in forms}
 
 

@@ -10,9 +10,11 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.extras import require
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.home import Home
-from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
+from tidemark.local_glue.machine.local_requests import LOOPBACK
+from tidemark.local_glue.port.access.gate import Gate
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.http.application import Application
 from tidemark.local_glue.port.http.server import listening
@@ -95,7 +97,8 @@ def resting(home: Home) -> Iterator[str]:
     """
     require("waitress")
     with listening(LOOPBACK, 0) as listener, Engine(partial(_open, home, listener.url)) as engine:
-        listener.serve(Application(engine, home, region(), LOOPBACK_NAMES, secrets.token_hex()))
+        gate = Gate(access_key(home), secrets.token_hex())
+        listener.serve(Application(engine, home, region()), gate)
         try:
             yield listener.url
         finally:

@@ -12,16 +12,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from waitress.adjustments import Adjustments
-from waitress.buffers import ReadOnlyFileBasedBuffer
-from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
-from waitress.task import WSGITask
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.port.http.peers import why_not_ours
+from tidemark.local_glue.port.access.gate import Gate
+from tidemark.local_glue.port.http.connections import Channel
 
-FOREIGN = "tidemark.foreign"  # of the environment: why a client is not of this user
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MOST_CONNECTIONS = 500
 ROOM = 50  # connections that are closed at once where there are that many
@@ -33,8 +29,7 @@ HEAD_S = 10  # for the head of a request, from its first byte on
 CLEANUP_S = 1
 BACKLOG = 128
 SHUTDOWN_S = 5
-AS_IT_IS = "x-amz-"  # beginning of the names of headers that waitress would capitalise
-LARGEST_BODY = 6 * 1024**3  # bytes: the largest part that S3 takes is 5 GB
+LARGEST_BODY = 7 * 1024**3  # bytes: the gate allows less
 Wsgi = Callable[..., Any]
 
 
@@ -56,81 +51,11 @@ def listening(host: str, port: int) -> Iterator["Listener"]:
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
-class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
-    """Reads a request; one without a body is whole, even if it asks whether to go on.
-
-    waitress would wait for ever for the body of a PUT of an empty object with Expect: 100-continue.
-    """
-
-    def __init__(self, adj: Adjustments) -> None:
-        super().__init__(adj)
-        self.begun_s = time.time()
-
-    def parse_header(self, header_plus: bytes) -> None:
-        """Read the head of a request."""
-        super().parse_header(header_plus)
-        if self.content_length == 0 and not self.chunked:
-            self.expect_continue = False
-
-
-class _File(ReadOnlyFileBasedBuffer):  # type: ignore[misc] # waitress has no types
-    """The body of a response, read as its client takes it: no thread waits for that."""
-
-    def get(self, numbytes: int = -1, skip: bool = False) -> bytes:
-        """Return the next bytes.
-
-        Raises:
-            OSError: the file was cut meanwhile, which closes the connection.
-        """
-        found: bytes = super().get(numbytes, skip)
-        if self.remain and not found:
-            raise OSError("the file is shorter than it was")
-        return found
-
-
-class _Task(WSGITask):  # type: ignore[misc] # waitress has no types
-    """Writes a response; the names of user metadata stay in lower case, as S3 sends them."""
-
-    def get_environment(self) -> dict[str, Any]:
-        """Return the environment of WSGI."""
-        found = super().get_environment()
-        return {**found, "wsgi.file_wrapper": _File, FOREIGN: self.channel.why_not_ours(found)}
-
-    def build_response_header(self) -> bytes:
-        """Return the head of the response."""
-        names = [name for name, _ in self.response_headers if name.startswith(AS_IT_IS)]
-        head: bytes = super().build_response_header()
-        for name in names:
-            written = "-".join(part.capitalize() for part in name.split("-"))
-            head = head.replace(f"\r\n{written}: ".encode(), f"\r\n{name}: ".encode(), 1)
-        return head
-
-
-class _Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
-    parser_class = _Parser
-    task_class = _Task
-    is_ours = False
-
-    def why_not_ours(self, environ: dict[str, Any]) -> str | None:
-        """Return why the client is not of this user; None if it is."""
-        if self.is_ours:  # as long as the connection stands
-            return None
-        place = environ["REMOTE_ADDR"], int(environ["REMOTE_PORT"]), int(environ["SERVER_PORT"])
-        why = why_not_ours(*place)
-        self.is_ours = why is None
-        return why
-
-    def handle_close(self) -> None:
-        """Close the connection, and the file that an unfinished body is in."""
-        super().handle_close()
-        if self.request is not None:
-            self.request.close()
-
-
 class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
     """Has room for one more client, whatever others began and do not go on with."""
 
-    channel_class = _Channel
+    channel_class = Channel
+    gate: Gate
 
     def readable(self) -> bool:
         """Return whether a connection can be accepted; called in every turn of the loop."""
@@ -153,12 +78,15 @@ class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
         """Close connections that are silent, or whose request has no head after its time."""
         super().maintenance(now)
         for channel in self.active_channels.values():
-            request = channel.request
-            if request and not request.headers_finished and request.begun_s < now - HEAD_S:
+            request, lingers_until_s = channel.request, channel.lingers_until_s
+            has_no_head = request and not request.headers_finished
+            if (has_no_head and request.begun_s < now - HEAD_S) or (
+                lingers_until_s is not None and lingers_until_s < now
+            ):
                 channel.will_close = True
 
 
-def _holds_up(channel: _Channel, now: float) -> bool:
+def _holds_up(channel: Channel, now: float) -> bool:
     """Return whether the client of a connection is silent, or sends a body too slowly."""
     request, silent_s = channel.request, now - channel.last_activity
     if request is not None and request.headers_finished:
@@ -205,9 +133,9 @@ class Listener:
             sockinfo=about,
         )
 
-    def serve(self, application: Wsgi) -> None:
-        """Answer requests, in threads of its own."""
-        self._application = application
+    def serve(self, application: Wsgi, gate: Gate) -> None:
+        """Answer requests that a gate admits, in threads of its own."""
+        self._application, self._server.gate = application, gate
         self._thread = threading.Thread(target=self._server.run, name="port", daemon=True)
         self._thread.start()
 
@@ -230,7 +158,7 @@ class Listener:
 
     def _close_all(self) -> None:
         for channel in list(self._server._map.values()):
-            if isinstance(channel, _Channel):
+            if isinstance(channel, Channel):
                 channel.handle_close()
             else:
                 channel.close()

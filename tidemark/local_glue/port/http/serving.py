@@ -14,6 +14,8 @@ from tidemark.local_glue.dynamodb import dynamodb_endpoint
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
+from tidemark.local_glue.port.access.any_key import key_of_port
+from tidemark.local_glue.port.access.gate import Gate
 from tidemark.local_glue.port.emulated.topics import Topics
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
@@ -42,6 +44,7 @@ class Options:
         host: the address; anything but loopback is reached by other machines.
         port: its number, 0 for a free one.
         any_user: whether it answers other users of this machine too.
+        any_key: whether it answers requests that are not signed with its access key.
         names: the hosts that a request may name, from `routes.names_of_port`.
         jvms: where job runs borrow their JVMs.
         observe: called in the engine's thread with each run whose final state was recorded.
@@ -61,6 +64,7 @@ class Options:
     port: int = 0
     names: frozenset[str] = LOOPBACK_NAMES
     any_user: bool = False
+    any_key: bool = False
     jvms: Jvms = NO_JVMS
     observe: Callable[[JobRun], None] = lambda _: None
     on_start: Callable[[JobRun], None] = lambda _: None
@@ -95,17 +99,9 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         bus = Rules(wants_objects), others.topics
         open_glue = partial(_open, home, options, events, port, bus)
         with Engine(open_glue, options.on_death) as engine:
-            application = Application(
-                engine,
-                home,
-                region(),
-                options.names,
-                port.secret,
-                others,
-                wants_objects,
-                any_user=options.any_user,
-            )
-            listener.serve(application)
+            application = Application(engine, home, region(), others, wants_objects)
+            key = None if options.any_key else key_of_port(home)
+            listener.serve(application, Gate(key, port.secret, options.names, options.any_user))
             try:
                 yield listener.url, engine
             finally:

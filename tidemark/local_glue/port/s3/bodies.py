@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from tidemark.local_glue.port.access.signature_v4 import ChunkSignatures
+from tidemark.local_glue.port.s3.chunks import BLOCK, chunks_of
 from tidemark.local_glue.port.s3.errors import S3Error
 
-BLOCK = 1 << 20  # bytes
-LONGEST_LINE = 1 << 14
 CHUNKED = "aws-chunked"
 MD5 = "content-md5"
 CRC32 = "x-amz-checksum-crc32"
@@ -33,22 +33,29 @@ class Stored:
     md5: str
 
 
-def store_body(stream: IO[bytes], headers: Mapping[str, str], path: Path) -> Stored:
+def store_body(
+    stream: IO[bytes],
+    headers: Mapping[str, str],
+    path: Path,
+    signatures: ChunkSignatures | None = None,
+) -> Stored:
     """Write the body of an upload into a file.
 
     Args:
         stream: the body as it came.
         headers: of the request, with lower-case names.
         path: the new file.
+        signatures: of its chunks; None if they have none, or any.
 
     Raises:
-        S3Error: it is not what its length or a checksum says. CRC-32C and CRC-64 are not checked.
+        S3Error: it is not what its length, a checksum or a signature says. CRC-32C and CRC-64 are
+            not checked.
     """
     trailers: dict[str, str] = {}
     is_chunked = CHUNKED in headers.get("content-encoding", "") or headers.get(
         "x-amz-content-sha256", ""
     ).startswith("STREAMING-")
-    blocks = _chunks(stream, trailers) if is_chunked else _blocks(stream)
+    blocks = chunks_of(stream, trailers, signatures) if is_chunked else _blocks(stream)
     hashes = {name: kind(usedforsecurity=False) for name, kind in HASHES.items()}
     crc, size = 0, 0
     with path.open("xb") as file:
@@ -77,29 +84,3 @@ def _check(
 def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
     while block := stream.read(BLOCK):
         yield block
-
-
-def _chunks(stream: IO[bytes], trailers: dict[str, str]) -> Iterator[bytes]:
-    """Yield the data of chunks; put what follows them into ``trailers``."""
-    while True:
-        head = _line(stream).partition(b";")[0]
-        try:
-            left = int(head, 16)
-        except ValueError:
-            raise S3Error("IncompleteBody", f"the chunk head {head[:40]!r} is no size") from None
-        if left == 0:
-            break
-        while left:
-            block = stream.read(min(left, BLOCK))
-            if not block:
-                raise S3Error("IncompleteBody", f"the body ends {left} bytes too early")
-            left -= len(block)
-            yield block
-        _line(stream)
-    while line := _line(stream):
-        name, _, value = line.decode("latin-1").partition(":")
-        trailers[name.strip().lower()] = value.strip()
-
-
-def _line(stream: IO[bytes]) -> bytes:
-    return stream.readline(LONGEST_LINE).rstrip(b"\r\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.port.access.payload import PAYLOAD, UNCHECKED, Payload
 from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.listing import Snapshots
 from tidemark.local_glue.port.s3.records import Records
@@ -37,7 +38,10 @@ class Lake:
 
 @dataclass(frozen=True)
 class Call:
-    """One request: its bucket and key, parameters of its query, headers in lower case, body."""
+    """One request: its bucket and key, parameters of its query, headers in lower case, body.
+
+    `payload` is what the signature says of the body.
+    """
 
     method: str
     bucket: str
@@ -45,6 +49,7 @@ class Call:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     stream: IO[bytes]
+    payload: Payload = UNCHECKED
 
     def document(self, largest: int) -> bytes:
         """Return the body of a request that sends XML.
@@ -98,4 +103,5 @@ def call_of(environ: Mapping[str, Any], headers: Mapping[str, str]) -> Call:
     bucket, _, key = path.removeprefix("/").partition("/")
     query = urllib.parse.parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)
     method = environ["REQUEST_METHOD"]
-    return Call(method, bucket, key, dict(query), headers, environ["wsgi.input"])
+    stream, payload = environ["wsgi.input"], environ.get(PAYLOAD, UNCHECKED)
+    return Call(method, bucket, key, dict(query), headers, stream, payload)

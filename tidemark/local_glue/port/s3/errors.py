@@ -7,6 +7,9 @@ from tidemark.local_glue.port.protocol.service_errors import ServiceError
 
 STATUS = {
     "AccessDenied": 403,
+    "InvalidAccessKeyId": 403,
+    "RequestTimeTooSkewed": 403,
+    "SignatureDoesNotMatch": 403,
     "BucketAlreadyOwnedByYou": 409,
     "BucketNotEmpty": 409,
     "InvalidPartNumber": 416,

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.local_glue.port.protocol.replies import Reply
-from tidemark.local_glue.port.s3.bodies import BLOCK, store_body
+from tidemark.local_glue.port.s3.bodies import store_body
 from tidemark.local_glue.port.s3.calls import Call, Lake
+from tidemark.local_glue.port.s3.chunks import BLOCK
 from tidemark.local_glue.port.s3.conditions import byte_range, check_read
 from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.objects import kept_headers, put_file, source_of, tags_of
@@ -141,7 +142,7 @@ def upload_part(lake: Lake, call: Call) -> Reply:
 
 
 def _store(call: Call, written: Path) -> str:
-    return store_body(call.stream, call.headers, written).md5
+    return store_body(call.stream, call.headers, written, call.payload.chunks).md5
 
 
 def _copy(lake: Lake, call: Call, header: str, written: Path) -> str:

@@ -89,7 +89,7 @@ def put_object(lake: Lake, call: Call) -> Reply:
     path = object_path(lake.home, call.bucket, call.key)
     part = lake.uploads / secrets.token_hex(16)
     try:
-        stored = store_body(call.stream, call.headers, part)
+        stored = store_body(call.stream, call.headers, part, call.payload.chunks)
         if call.key.endswith("/"):
             record = Record(EMPTY, kept_headers(call.headers), tags_of(call.headers))
             _put_folder(lake, call, path, stored.size, record)

@@ -6,7 +6,6 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Si
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
 
 from tidemark.local_glue.home import OBJECTS_FILE, Home
 from tidemark.local_glue.port.eventbridge.documents import CreatedObject
@@ -69,7 +68,6 @@ REFUSED = {
     "x-amz-object-lock-legal-hold": "objects are not locked here",
     "x-amz-website-redirect-location": "buckets are no websites here",
 }
-EXPIRY = "%Y%m%dT%H%M%SZ"
 
 
 class S3:
@@ -101,7 +99,6 @@ class S3:
         Raises:
             S3Error: it cannot be done.
         """
-        _check_expiry(call.query)
         for name, why in REFUSED.items():
             if name in call.headers:
                 raise S3Error("NotImplemented", f"the local S3 does not have {name}: {why}")
@@ -131,20 +128,3 @@ class S3:
             seen = see(self._lake, call.bucket, call.key)
             etag = seen.record.etag
             self._on_created(CreatedObject(call.bucket, call.key, seen.size, etag, reason))
-
-
-def _check_expiry(query: Mapping[str, str]) -> None:
-    """Refuse a presigned URL whose time is over; its signature is not checked."""
-    try:
-        if "X-Amz-Expires" in query:
-            signed = datetime.strptime(query.get("X-Amz-Date", ""), EXPIRY).replace(tzinfo=UTC)
-            end = signed + timedelta(seconds=int(query["X-Amz-Expires"]))
-        elif "Signature" in query:  # of version 2
-            end = datetime.fromtimestamp(int(query.get("Expires", "")), UTC)
-        else:
-            return
-    except (ValueError, OverflowError) as error:
-        text = f"the times of the presigned URL are none: {error}"
-        raise S3Error("AuthorizationQueryParametersError", text) from error
-    if datetime.now(UTC) > end:
-        raise S3Error("AccessDenied", "Request has expired")

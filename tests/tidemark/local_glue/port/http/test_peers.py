@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -9,17 +10,19 @@ import sys
 
 import pytest
 
+from tests.signing import signed
 from tests.tidemark.local_glue.port.conftest import Port
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.port.http.peers import user_of, why_not_ours
 from tidemark.local_glue.port.http.serving import Options
 
 NOBODY = 65534
 ASK = """
-import http.client, sys
+import http.client, json, sys
 connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=60)
 for _ in range(2):
-    connection.request("POST", "/", b"{}", {"X-Amz-Target": "AWSGlue.ListJobs"})
+    connection.request("POST", "/", b"{}", json.loads(sys.argv[2]))
     answer = connection.getresponse()
     print(answer.status, answer.read().decode())
 """
@@ -33,6 +36,14 @@ head = "POST / HTTP/1.1\\r\\nHost: localhost\\r\\nX-Amz-Target: AWSGlue.CreateJo
 connection.sendall(f"{head}Content-Length: {len(body)}\\r\\n\\r\\n".encode() + body)
 connection.close()
 """
+# It says that it will send much, and waits for what it is told.
+ASK_TO_SEND = """
+import socket, sys
+connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 60)
+head = "PUT /bucket/key HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 5000000000\\r\\n"
+connection.sendall(f"{head}{sys.argv[2]}\\r\\n".encode())
+print(connection.makefile("rb").read().decode())  # until the end
+"""
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a socket is"),
@@ -40,10 +51,10 @@ pytestmark = [
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 
 
-def run_as(user, program, port):
+def run_as(user, program, *words):
     python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable  # noqa: PTH110
     done = subprocess.run(
-        [python, "-c", program, str(port)],
+        [python, "-c", program, *words],
         user=user,
         group=user,
         extra_groups=[],
@@ -58,7 +69,14 @@ def run_as(user, program, port):
 
 
 def port_of(url):
-    return int(url.rpartition(":")[2])
+    return url.rpartition(":")[2]
+
+
+def words_of(url, engine):
+    """Return the words of ASK: a port, and the headers of a request that is signed."""
+    key = access_key(engine.ask(lambda glue: glue.machine.home))
+    headers = signed(key, "POST", url, {"X-Amz-Target": "AWSGlue.ListJobs"}, b"{}")
+    return port_of(url), json.dumps(headers)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +100,9 @@ def test_a_client_of_another_machine_is_not_judged_here():
 
 
 def test_the_own_user_is_answered(serve):
-    with serve() as (url, _):
+    with serve() as (url, engine):
         done = subprocess.run(
-            [sys.executable, "-c", ASK, str(port_of(url))],
+            [sys.executable, "-c", ASK, *words_of(url, engine)],
             capture_output=True,
             text=True,
             timeout=120,
@@ -95,8 +113,8 @@ def test_the_own_user_is_answered(serve):
 
 @as_root
 def test_another_user_is_refused_with_the_way_out(serve):
-    with serve() as (url, _):
-        done = run_as(NOBODY, ASK, port_of(url))
+    with serve() as (url, engine):
+        done = run_as(NOBODY, ASK, *words_of(url, engine))
 
     answers = done.stdout.splitlines()
     assert [line[:3] for line in answers] == ["403", "403"], done.stderr
@@ -114,8 +132,19 @@ def test_another_user_who_hangs_up_at_once_changes_nothing(serve, tmp_path):
 
 
 @as_root
+@pytest.mark.parametrize("expect", ["", "Expect: 100-continue\r\n"])
+@pytest.mark.parametrize("any_key", [False, True])
+def test_another_user_is_refused_before_a_body_is_read(serve, expect, any_key):
+    with serve(options=Options(any_key=any_key)) as (url, _):
+        answer = run_as(NOBODY, ASK_TO_SEND, port_of(url), expect).stdout
+
+    assert answer.startswith("HTTP/1.1 403 ")
+    assert "this port answers user" in answer
+
+
+@as_root
 def test_any_user_is_answered_where_that_is_asked_for(serve):
-    with serve(options=Options(any_user=True)) as (url, _):
-        done = run_as(NOBODY, ASK, port_of(url))
+    with serve(options=Options(any_user=True)) as (url, engine):
+        done = run_as(NOBODY, ASK, *words_of(url, engine))
 
     assert [line[:3] for line in done.stdout.splitlines()] == ["200", "200"], done.stderr

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseStreamingError
 
+from tests.signing import raw_upload
 from tidemark.local_glue.port.http import server
 
-BODY = b"PUT /slow/one HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nX-Begun: "
 LARGE = 20_000_000  # bytes: more than sockets and waitress hold of one answer
 
@@ -77,7 +77,10 @@ def test_requests_that_are_not_gone_on_with_leave_room_for_others(port, connect)
 
 def test_bodies_that_come_a_byte_at_a_time_leave_room_for_others(port, connect, monkeypatch):
     monkeypatch.setattr(server, "SLOW_S", 0.5)
-    slow = [connect(BODY) for _ in range(server.MOST_CONNECTIONS + 20)]
+    s3 = port.client("s3")
+    s3.create_bucket(Bucket="slow")
+    body = raw_upload(s3, "slow", "one", **{"Content-Length": "1000000"})
+    slow = [connect(body) for _ in range(server.MOST_CONNECTIONS + 20)]
     is_answered = threading.Event()
 
     with ThreadPoolExecutor(1) as pool:

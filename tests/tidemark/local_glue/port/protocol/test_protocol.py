@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.signing import signed
 from tests.waiting import BOUND_S
 from tidemark.errors import UsageError
+from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.machine.local_requests import why_refused
 from tidemark.local_glue.port.http.routes import names_of_port, service_of
 from tidemark.local_glue.port.http.services import OPERATIONS
@@ -22,7 +24,8 @@ from tidemark.local_glue.port.protocol.models import find_operation
 def post(port, body, target="AWSGlue.GetJob", **headers):
     connection = http.client.HTTPConnection(urlsplit(port.url).netloc, timeout=BOUND_S)
     sent = {"X-Amz-Target": target, "Content-Type": "application/x-amz-json-1.1", **headers}
-    connection.request("POST", "/", body, sent)
+    key, service = access_key(port.home), service_of({"x-amz-target": target}, "")
+    connection.request("POST", "/", body, signed(key, "POST", port.url, sent, body, service))
     answer = connection.getresponse()
     text = answer.read()
     connection.close()

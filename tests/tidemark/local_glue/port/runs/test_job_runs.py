@@ -125,7 +125,7 @@ def test_a_run_that_is_stopped_before_it_could_start_is_not_retried(port):
 
 def test_runs_are_listed_in_the_order_in_which_they_were_asked_for(serve):
     with serve(options=Options(max_parallel=0)) as (url, engine):
-        port = Port(None, url, engine)
+        port = Port(engine.ask(lambda glue: glue.machine.home), url, engine)
         port.glue.create_job(Name="ordered", Role="anyone", Command=SHELL, **TWO_AT_ONCE)
         ids = [port.start("ordered") for _ in range(2)]
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.signing import raw_upload
 from tests.waiting import BOUND_S
 from tidemark.local_glue.port.s3.bodies import store_body
 from tidemark.local_glue.port.s3.errors import S3Error
@@ -54,12 +55,10 @@ def test_a_body_that_is_not_what_was_sent_is_refused(tmp_path, headers, body, co
 def test_a_client_that_waits_to_be_told_to_go_on_is_told(port, bucket):
     """Pyarrow asks so before each body in chunks, and goes on by itself after a second only."""
     host, _, number = port.url.removeprefix("http://").rpartition(":")
-    head = (
-        f"PUT /{bucket}/a HTTP/1.1\r\nHost: {host}:{number}\r\nTransfer-Encoding: chunked\r\n"
-        "Expect: 100-continue\r\n\r\n"
-    )
+    asked = {"Transfer-Encoding": "chunked", "Expect": "100-continue"}
+    head = raw_upload(port.client("s3"), bucket, "a", **asked)
     with socket.create_connection((host, int(number)), timeout=BOUND_S) as connection:
-        connection.sendall(head.encode())
+        connection.sendall(head)
         told = connection.recv(100)
         connection.sendall(b"1\r\nx\r\n0\r\n\r\n")
         answered = connection.recv(100)

@@ -1,0 +1,46 @@
+"""The head of a request, as it came: what a signature is computed over."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote_to_bytes, urlsplit
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a request.
+
+    Attributes:
+        method: such as GET.
+        path: of its URL, percent-encoded as it came.
+        query: of its URL, the same.
+        headers: with lower-case names, and values whose bytes are characters of Latin-1.
+    """
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+
+    @property
+    def pairs(self) -> Pairs:
+        """Names and values of the query, decoded; bytes are characters of Latin-1."""
+        words = (word.partition("=") for word in self.query.split("&") if word)
+        return tuple((_decoded(name), _decoded(value)) for name, _, value in words)
+
+
+def head_of(method: str, uri: str, headers: Mapping[str, str]) -> Head:
+    """Return the head of a request; its URI may be a whole URL, as proxies get it.
+
+    Args:
+        method: such as GET.
+        uri: of its first line.
+        headers: with lower-case names.
+    """
+    place = urlsplit(uri if not uri.startswith("/") else f"//h{uri}")
+    return Head(method.upper(), place.path or "/", place.query, headers)
+
+
+def _decoded(text: str) -> str:
+    return unquote_to_bytes(text.replace("+", " ").encode("latin-1")).decode("latin-1")

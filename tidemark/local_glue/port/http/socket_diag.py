@@ -1,0 +1,60 @@
+"""Asks Linux for the user of one socket: in microseconds, where its list of all takes longer.
+
+Source: https://man7.org/linux/man-pages/man7/sock_diag.7.html
+"""
+
+import ipaddress
+import socket
+import struct
+from contextlib import suppress
+
+NETLINK_SOCK_DIAG = 4
+SOCK_DIAG_BY_FAMILY = 20
+REQUEST = 1
+ANY = 0xFFFFFFFF  # states, and cookies
+LISTEN = 10
+HEAD = struct.Struct("=IHHII")  # of a message: its length, type, flags, number, sender
+ASKED = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
+PLACE = struct.Struct("!HH16s16s")  # ports and addresses of a socket
+OF_PLACE = struct.Struct("=III")  # interface and cookie
+FOUND = struct.Struct("=BBBB48xIIIII")  # family, state, two of timers; expiry, queues, user, inode
+TIMEOUT_S = 1
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def user_of_socket(address: Address, port: int, other: Address, other_port: int) -> int | None:
+    """Return the user whose process holds one end of a connection.
+
+    Args:
+        address: of that end.
+        port: its port.
+        other: the address of the other end.
+        other_port: the port of that.
+
+    Returns:
+        None: no process holds it, or this machine does not tell.
+    """
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    asked = (
+        ASKED.pack(family, socket.IPPROTO_TCP, 0, 0, ANY)
+        + PLACE.pack(port, other_port, address.packed, other.packed)
+        + OF_PLACE.pack(0, ANY, ANY)
+    )
+    message = HEAD.pack(HEAD.size + len(asked), SOCK_DIAG_BY_FAMILY, REQUEST, 0, 0) + asked
+    with (
+        suppress(OSError, AttributeError),
+        socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, NETLINK_SOCK_DIAG) as kernel,
+    ):
+        kernel.settimeout(TIMEOUT_S)
+        kernel.send(message)
+        return _user_in(kernel.recv(4096))
+    return None
+
+
+def _user_in(answer: bytes) -> int | None:
+    kind = HEAD.unpack_from(answer)[1]
+    if kind != SOCK_DIAG_BY_FAMILY or len(answer) < HEAD.size + FOUND.size:
+        return None
+    _, state, _, _, _, _, _, user, inode = FOUND.unpack_from(answer, HEAD.size)
+    return None if state == LISTEN or inode == 0 else int(user)
