@@ -39,6 +39,11 @@ def test_a_body_in_chunks_is_the_body(tmp_path_factory, body, sizes):
         ({"content-encoding": "aws-chunked"}, b"5\r\nabc", "IncompleteBody"),
         ({"content-encoding": "aws-chunked"}, b"zz\r\n", "IncompleteBody"),
         (
+            {"content-encoding": "aws-chunked", "x-amz-trailer": "x-amz-checksum-crc32"},
+            b"1\r\nx\r\n0\r\n\r\n",
+            "MalformedTrailerError",
+        ),
+        (
             {"content-encoding": "aws-chunked"},
             b"1\r\nx\r\n0\r\nx-amz-checksum-crc32: AAAAAA==\r\n\r\n",
             "BadDigest",
