@@ -6,7 +6,7 @@ others out.
 
 from collections.abc import Iterator, Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -46,12 +46,11 @@ def separated_texts(
                 f"or split the big files: {UNCHANGED}"
             )
         return None
-    texts, line = texts_of(spark, files, layout, json, is_whole=is_whole), F.col(f"`{LINE}`")
-    several = texts.filter(F.reflect(F.lit(JAVA), F.lit("isOne"), line) == "false")
+    texts = texts_of(spark, files, layout, json, is_whole=is_whole)
     with naming_the_file(files, "json"), own_query(spark):
-        if several.select(F.lit(1)).limit(1).collect() == []:
+        if texts.filter(_has_several()).select(F.lit(1)).limit(1).collect() == []:
             return None
-    return texts.withColumn(LINE, F.reflect(F.lit(JAVA), F.lit("separated"), line))
+    return texts.withColumn(LINE, _asked("separated"))
 
 
 def files_with_several(spark: SparkSession, files: Sequence[str]) -> Iterator[str]:
@@ -65,8 +64,9 @@ def files_with_several(spark: SparkSession, files: Sequence[str]) -> Iterator[st
 
 def firsts(texts: DataFrame) -> DataFrame:
     """Return texts as Spark's reader sees them, with a field `MARK` where it leaves values out."""
-    line = F.col(f"`{LINE}`")
-    return texts.withColumn(LINE, F.reflect(F.lit(JAVA), F.lit("first"), line, F.lit(MARK)))
+    return texts.withColumn(
+        LINE, F.when(_is_flat(), F.col(f"`{LINE}`")).otherwise(_asked("first", MARK))
+    )
 
 
 def without_mark(schema: StructType, texts: DataFrame) -> StructType:
@@ -78,8 +78,26 @@ def without_mark(schema: StructType, texts: DataFrame) -> StructType:
     """
     if MARK not in schema.names:
         return schema
-    several = F.reflect(F.lit(JAVA), F.lit("isOne"), F.col(f"`{LINE}`")) == "false"
     with own_query(texts.sparkSession):
-        found = texts.filter(several).select(uri_of_row()).first()
+        found = texts.filter(_has_several()).select(uri_of_row()).first()
     note(RunWarning.SEVERAL_VALUES, found[0] if found else "a file")
     return StructType([one for one in schema if one.name != MARK])
+
+
+def _is_flat() -> Column:
+    """Return whether a text is one object, as its first brace that closes is its last character.
+
+    Spark asks so without Java's help, which takes as long as to parse.
+    """
+    line = F.col(f"`{LINE}`")
+    return line.startswith("{") & (F.instr(line, "}") == F.length(line))
+
+
+def _has_several() -> Column:
+    return F.when(_is_flat(), F.lit(False)).otherwise(_asked("isOne") == "false")
+
+
+def _asked(method: str, *arguments: str) -> Column:
+    """Return what a method of `JsonKinds` of Java says of a text."""
+    line = F.col(f"`{LINE}`")
+    return F.reflect(F.lit(JAVA), F.lit(method), line, *map(F.lit, arguments))
