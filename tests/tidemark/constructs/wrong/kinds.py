@@ -326,7 +326,9 @@ WRONG = {
 }
 # What looks wrong and is not.
 VALID = {
-    "crawler db of the lake": lambda w: w.crawler(database=w.lake_of().catalog_database),
+    "crawler db of the lake": lambda w: w.crawler(
+        database=w.lake_of(watermarks=w.marks).catalog_database
+    ),
     "stream only": lambda w: w.stream(),
     "msk without connection": lambda w: w.stream(sources=[tc.MskTopics(KAFKA, ["t"])]),
     "stream source twice": lambda w: w.stream(sources=[tc.KinesisStream(KINESIS)] * 2),
