@@ -194,7 +194,7 @@ WRONG = {
     "crawler db none": (lambda w: w.crawler(database=None), "crawler 'crawl' has database None"),
     "crawler db upper": (lambda w: w.crawler(database="Db"), "crawler 'crawl' has database 'Db'"),
     "crawler db construct": (
-        lambda w: w.crawler(database=w.lake_of().database),
+        lambda w: w.crawler(database=w.lake_of()),
         "allowed: up to 255 lower case letters, digits, _ and -, or",
     ),
     "crawler options job": (
@@ -326,6 +326,9 @@ WRONG = {
 }
 # What looks wrong and is not.
 VALID = {
+    "crawler db of the lake": lambda w: w.crawler(
+        database=w.lake_of(watermarks=w.marks).catalog_database
+    ),
     "stream only": lambda w: w.stream(),
     "msk without connection": lambda w: w.stream(sources=[tc.MskTopics(KAFKA, ["t"])]),
     "stream source twice": lambda w: w.stream(sources=[tc.KinesisStream(KINESIS)] * 2),
