@@ -14,6 +14,7 @@ from tidemark.local_glue.frames import fields, functions, joins, nested, resolve
 from tidemark.local_glue.frames.catalog_types import types_of_table
 from tidemark.local_glue.frames.choices import schema_of, unmarked
 from tidemark.local_glue.frames.errors import Failed, count_errors, errors_frame
+from tidemark.local_glue.frames.mapped import Mapped
 from tidemark.local_glue.frames.mapping import apply_mapping, full_mappings, with_schema
 from tidemark.local_glue.frames.nulls import without_null_fields
 from tidemark.local_glue.frames.plan import Limits, Plan, check_frame
@@ -240,7 +241,7 @@ class DynamicFrame:
         made = functions.mapped_partitions(self._frame, f, self._plan.absence)
         return self._mapped(limits, made)
 
-    def _mapped(self, limits: Limits, made: functions.Mapped) -> "DynamicFrame":
+    def _mapped(self, limits: Limits, made: Mapped) -> "DynamicFrame":
         own = (Failed(made.failed, limits.step, limits.info),)
         plan = self._plan.then(made.frame, limits, own=own).with_absence(made.absence)
         plan = plan.of_records()
