@@ -60,7 +60,8 @@ and Ion that end between two blocks or values, where the rest is cut off.
 - **Ion**: a value that is no struct, a struct that has a field twice, and a NUL byte in text fail
   the run.
 - **Parquet, ORC**: a file that is cut, damaged or empty fails the run.
-- **All**: what follows the last stream of a gzip or bzip2 file, or is cut off, fails the run.
+- **All**: a gzip or bzip2 file that is cut off fails the run, and so does what follows its last
+  stream, but for zero bytes after gzip.
 
 With `spark.sql.files.ignoreCorruptFiles` or `ignoreMissingFiles` Spark passes over files as it
 says, and the run warns of it; the readers of XML, Avro, Ion and CSV name a damaged file all the

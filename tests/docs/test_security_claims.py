@@ -132,7 +132,6 @@ def matches(patterns: list[str], group: str) -> bool:
 
 
 def test_network_interfaces_are_bound_to_the_subnet_that_the_app_knows(stacks):
-    ec2 = f"arn:aws:ec2:{REGION}:{ACCOUNT}:"
     made = {
         resource
         for r in of_type(stacks, *IDENTITY)
@@ -143,9 +142,9 @@ def test_network_interfaces_are_bound_to_the_subnet_that_the_app_knows(stacks):
     }
 
     assert made == {
-        f"{ec2}network-interface/*",
-        f"{ec2}subnet/{SUBNET}",
-        f"{ec2}security-group/{GROUP}",
+        f"arn:aws:ec2:{REGION}:{ACCOUNT}:network-interface/*",
+        f"arn:aws:ec2:{REGION}:*:subnet/{SUBNET}",  # of the account that shares it
+        f"arn:aws:ec2:{REGION}:*:security-group/{GROUP}",
     }
 
 

@@ -101,8 +101,10 @@ def _holds(operator: str, key: str, values: list[str], given: Sequence[str] | No
             return all(value in values for value in given or ())
         case "Null":
             return (given is None) == (values == ["true"])
-        case "StringEquals" | "ArnEquals":
+        case "StringEquals":
             return given is not None and any(value in values for value in given)
+        case "ArnEquals":  # as ArnLike
+            return given is not None and any(_matches(v, g) for v in values for g in given)
     raise AssertionError(f"a condition the simulation does not know: {operator} {key}")
 
 

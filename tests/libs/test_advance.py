@@ -476,7 +476,7 @@ def test_window_costs_one_unit_to_read_one_to_open_and_four_to_commit(new_client
         "9999-12-31",
         datetime.now(UTC) + timedelta(days=2),
     ],
-    ids=str,
+    ids=["time", "time without zone", "date", "text", "in two days"],
 )
 def test_a_time_in_the_future_is_refused_unless_it_is_allowed_by_name(watermarks, job, rows, value):
     with pytest.raises(WatermarkValueError, match="would hide every row until then"):

@@ -8,6 +8,7 @@ from tests.fixtures.pipelines import ACCOUNT, REGION
 
 GLUE = f"arn:aws:glue:{REGION}:{ACCOUNT}:"
 EC2 = f"arn:aws:ec2:{REGION}:{ACCOUNT}:"
+SHARED = f"arn:aws:ec2:{REGION}:999988887777:"  # of another account, which shares its VPC
 DATA = ["glue:BatchGetPartition", "glue:GetPartition", "glue:GetPartitions", "glue:GetTable"]
 
 
@@ -78,19 +79,20 @@ def uses_connections(*connections: str) -> list[Request]:
     return [
         *each(["glue:GetConnection"], f"{GLUE}catalog", *arns),
         *each([f"ec2:Describe{what}" for what in (*described, "VpcEndpoints")], "*"),
-        *each(["ec2:DescribeVpcAttribute"], f"{EC2}vpc/vpc-1"),
+        *each(["ec2:DescribeVpcAttribute"], f"{SHARED}vpc/vpc-1"),
     ]
 
 
 def joins(*connections: str, subnet: str = "subnet-1", group: str = "sg-1") -> list[Request]:
-    """Glue makes a network interface in the subnet of a connection.
+    """Glue makes a network interface in the subnet of a connection, shared by another account.
 
+    https://docs.aws.amazon.com/vpc/latest/userguide/vpc-sharing.html
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
     """
     made = [
         f"{EC2}network-interface/eni-1",
-        f"{EC2}subnet/{subnet}",
-        f"{EC2}security-group/{group}",
+        f"{SHARED}subnet/{subnet}",
+        f"{SHARED}security-group/{group}",
     ]
     return [
         *uses_connections(*connections),

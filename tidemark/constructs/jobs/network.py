@@ -89,7 +89,7 @@ def use_connections(stack: cdk.Stack, names: Sequence[str], network: Network) ->
     return [
         allow(["glue:GetConnection"], connections),
         allow(DESCRIBE, ["*"]),
-        allow(["ec2:DescribeVpcAttribute"], _arns(stack, "vpc", [ANY])),
+        allow(["ec2:DescribeVpcAttribute"], _shared(stack, "vpc", [ANY])),
         *_join(stack, network),
     ]
 
@@ -98,9 +98,9 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
     """Return the permission to make network interfaces, to tag and to delete them."""
     if not network.subnets:
         return []
-    interfaces = _arns(stack, "network-interface", [ANY])
-    subnets = _arns(stack, "subnet", network.subnets)
-    groups = _arns(stack, "security-group", network.groups)
+    interfaces = [stack.format_arn(service="ec2", resource="network-interface", resource_name=ANY)]
+    subnets = _shared(stack, "subnet", network.subnets)
+    groups = _shared(stack, "security-group", network.groups)
     there: Conditions = {"ArnEquals": {"ec2:Subnet": subnets}}
     tagged: Conditions = {
         "ForAllValues:StringEquals": {"aws:TagKeys": [TAG]},
@@ -117,9 +117,15 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
     ]
 
 
-def _arns(stack: cdk.Stack, resource: str, ids: Sequence[str]) -> list[str]:
-    """Return the ARNs of resources of EC2 in the account and region of a stack."""
-    return [stack.format_arn(service="ec2", resource=resource, resource_name=id_) for id_ in ids]
+def _shared(stack: cdk.Stack, resource: str, ids: Sequence[str]) -> list[str]:
+    """Return the ARNs of parts of a VPC, which are of the account that shares them.
+
+    Source: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-sharing.html
+    """
+    return [
+        stack.format_arn(service="ec2", account=ANY, resource=resource, resource_name=id_)
+        for id_ in ids
+    ]
 
 
 def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

@@ -34,10 +34,17 @@ class Wildcard:
     is_bound: bool | None = None
 
 
+_PLACE = r"(?:[\w-]+|<AWS::\w+>)"
+
+
 def _arn(service: str, rest: str) -> str:
     """Return the form of an ARN in one region and account."""
-    place = r"(?:[\w-]+|<AWS::\w+>)"
-    return rf"arn:{place}:{service}:{place}:{place}:{rest}"
+    return rf"arn:{_PLACE}:{service}:{_PLACE}:{_PLACE}:{rest}"
+
+
+def _shared(rest: str) -> str:
+    """Return the form of the ARN of a part of a VPC, of whatever account."""
+    return rf"arn:{_PLACE}:ec2:{_PLACE}:\*:{rest}"
 
 
 _FOLDER = r"[^*]+/[^*]+/\*"  # a bucket, and at least one folder
@@ -96,7 +103,7 @@ WILDCARDS = (
     ),
     Wildcard(
         ("ec2:DescribeVpcAttribute",),
-        _arn("ec2", r"vpc/\*"),
+        _shared(r"vpc/\*"),
         "a connection says its subnet, and not its VPC, and the action changes nothing",
     ),
     Wildcard(
@@ -114,13 +121,18 @@ WILDCARDS = (
     ),
     Wildcard(
         ("ec2:CreateNetworkInterface",),
-        _arn("ec2", r"subnet/\*"),
+        _shared(r"subnet/\*"),
         "the app knows a connection by its name only, and not its subnet",
     ),
     Wildcard(
         ("ec2:CreateNetworkInterface",),
-        _arn("ec2", r"security-group/\*"),
+        _shared(r"security-group/\*"),
         "the app does not know the security groups of a connection",
+    ),
+    Wildcard(
+        ("ec2:CreateNetworkInterface",),
+        _shared(r"(subnet|security-group)/[^*]+"),
+        "the id names one, and its account is the one that shares the VPC",
     ),
     Wildcard(
         ("ec2:DeleteNetworkInterface",),

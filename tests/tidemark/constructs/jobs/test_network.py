@@ -8,6 +8,7 @@ from tidemark.errors import JobDefinitionError
 
 pytestmark = pytest.mark.synth
 EC2 = f"arn:aws:ec2:{REGION}:{ACCOUNT}:"
+SHARED = f"arn:aws:ec2:{REGION}:*:"  # of the account that shares the VPC
 INTERFACES = f"{EC2}network-interface/*"
 
 
@@ -86,16 +87,16 @@ def test_interfaces_are_made_in_the_subnet_of_a_connection_of_the_app(declared, 
 
     found = network_statements(declared)
     made, condition = found["ec2:CreateNetworkInterface"]
-    assert made == [
+    assert sorted(made) == [
+        f"{SHARED}security-group/sg-1",
+        f"{SHARED}security-group/sg-2",
+        f"{SHARED}subnet/subnet-1",
         INTERFACES,
-        f"{EC2}security-group/sg-1",
-        f"{EC2}security-group/sg-2",
-        f"{EC2}subnet/subnet-1",
     ]
     assert condition is None
     deleted, where = found["ec2:DeleteNetworkInterface"]
     assert deleted == [INTERFACES]
-    assert where == {"ArnEquals": {"ec2:Subnet": [f"{EC2}subnet/subnet-1"]}}
+    assert where == {"ArnEquals": {"ec2:Subnet": [f"{SHARED}subnet/subnet-1"]}}
 
 
 def test_tags_of_interfaces_are_only_glue_s_and_a_request_names_them(declared):
@@ -129,10 +130,10 @@ def test_a_network_of_the_app_is_named_by_reference(declared):
     used, _ = network_statements(declared)["ec2:CreateNetworkInterface"]
     subnet = declared.stack.resolve(vpc.public_subnets[0].subnet_id)["Ref"]
     (group_id,) = declared.template("AWS::EC2::SecurityGroup")
-    assert used == [
+    assert sorted(used) == [
+        f"{SHARED}security-group/<{group_id}.GroupId>",
+        f"{SHARED}subnet/<{subnet}>",
         INTERFACES,
-        f"{EC2}security-group/<{group_id}.GroupId>",
-        f"{EC2}subnet/<{subnet}>",
     ]
 
 
@@ -148,7 +149,7 @@ def test_of_a_connection_that_is_known_by_name_the_network_is_not(declared, by_n
 
     found = network_statements(declared)
     assert found["ec2:CreateNetworkInterface"] == (
-        [INTERFACES, f"{EC2}security-group/*", f"{EC2}subnet/*"],
+        [f"{SHARED}security-group/*", f"{SHARED}subnet/*", INTERFACES],
         None,
     )
     assert found["ec2:DeleteNetworkInterface"] == ([INTERFACES], None)
@@ -160,11 +161,11 @@ def test_two_connections_of_the_app_may_both_be_joined(declared):
     declared.add(declared.pipeline(), connections=[one, other])
 
     made, _ = network_statements(declared)["ec2:CreateNetworkInterface"]
-    assert made == [
+    assert sorted(made) == [
+        f"{SHARED}security-group/sg-1",
+        f"{SHARED}subnet/subnet-1",
+        f"{SHARED}subnet/subnet-2",
         INTERFACES,
-        f"{EC2}security-group/sg-1",
-        f"{EC2}subnet/subnet-1",
-        f"{EC2}subnet/subnet-2",
     ]
 
 
@@ -184,8 +185,8 @@ def test_groups_that_only_a_deployment_knows_are_not_counted(declared, cdk):
     )
 
     made, _ = network_statements(declared)["ec2:CreateNetworkInterface"]
-    assert f"{EC2}subnet/subnet-1" in made
-    assert f"{EC2}security-group/*" in made
+    assert f"{SHARED}subnet/subnet-1" in made
+    assert f"{SHARED}security-group/*" in made
 
 
 def test_in_a_stage_that_is_vpc_only_a_connection_has_a_network(declared):
@@ -227,7 +228,7 @@ def test_what_a_role_may_do_counts_in_all_its_policies(subnet, found):
         },
         "More": {
             "Type": "AWS::IAM::ManagedPolicy",
-            "Properties": document("ec2:CreateNetworkInterface", [f"{EC2}subnet/subnet-1"]),
+            "Properties": document("ec2:CreateNetworkInterface", [f"{SHARED}subnet/subnet-1"]),
         },
         "Other": {"Type": "AWS::IAM::Role", "Properties": {}},
     }
