@@ -14,7 +14,7 @@ from tidemark.errors import UnsupportedError
 from tidemark.local_glue.bookmarks.session import folder_of
 from tidemark.local_glue.frames.own_queries import own_query
 from tidemark.local_glue.readers.formats import Format
-from tidemark.local_glue.readers.json_kinds import JAVA
+from tidemark.local_glue.readers.json_kinds import JAVA, is_utf_8
 from tidemark.local_glue.readers.json_lines import LINE, texts_of
 from tidemark.local_glue.readers.mixed_types import uri_of_row
 from tidemark.local_glue.readers.partitions import Layout
