@@ -64,9 +64,10 @@ def files_with_several(spark: SparkSession, files: Sequence[str]) -> Iterator[st
 
 def firsts(texts: DataFrame) -> DataFrame:
     """Return texts as Spark's reader sees them, with a field `MARK` where it leaves values out."""
-    return texts.withColumn(
-        LINE, F.when(_is_flat(), F.col(f"`{LINE}`")).otherwise(_asked("first", MARK))
-    )
+    line = F.col(f"`{LINE}`")
+    first = F.when(_is_flat(), line).otherwise(_asked("first", MARK))
+    # Spark's reader of files refuses what is no UTF-8, its reader of strings never sees that.
+    return texts.withColumn(LINE, F.when(is_utf_8(line), first).otherwise("{"))
 
 
 def without_mark(schema: StructType, texts: DataFrame) -> StructType:
