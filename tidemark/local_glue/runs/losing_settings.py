@@ -33,4 +33,4 @@ def settings_of_session() -> set[str]:
     session = sql.SparkSession.getActiveSession() if sql else None
     if session is None or session.sparkContext._jsc.sc().isStopped():
         return set()
-    return {name for name in SETTINGS if session.conf.get(f"{PREFIX}{name}", "") == "true"}
+    return {name for name in SETTINGS if session.conf.get(f"{PREFIX}{name}").lower() == "true"}
