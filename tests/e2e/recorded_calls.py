@@ -117,7 +117,8 @@ def recording_proxy(engine: str) -> Iterator[tuple[str, list[tuple[str, str, dic
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             service, _, operation = self.headers.get("X-Amz-Target", "?.?").partition(".")
-            if f"app/{OWN_APP}" not in self.headers["User-Agent"]:
+            agent = self.headers.get("User-Agent", f"app/{OWN_APP}")  # the command tries it without
+            if f"app/{OWN_APP}" not in agent:
                 requests.append((service.partition("_")[0], operation, json.loads(body)))
             kept = {name: value for name, value in self.headers.items() if name != "Host"}
             try:

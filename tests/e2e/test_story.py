@@ -33,6 +33,7 @@ from tidemark.checkpoints.checkpoint import BookmarkMove
 from tidemark.errors import UsageError
 from tidemark.local_glue.commands import load, region
 from tidemark.local_glue.dynamodb import dynamodb_endpoint
+from tidemark.local_glue.engine.kept_by import MARK
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.runs.jvms.server import serve_pool
@@ -90,6 +91,7 @@ def told(assembly, tmp_path_factory, console, recorder, requests, own_jvms) -> S
             for service, operation, body in recorded
             if service != "DynamoDB" or "'ingest-flights'" in str(body)
         ]
+    (home.dynamodb / MARK).unlink()  # what was recorded is the engine of this home itself
     return story
 
 

@@ -24,7 +24,10 @@ LARGEST_BODY = 20_000_000
 LINGER_S, LINGER_BYTES, LINGER_READS = 1, 65_536, 64
 JSON = "application/x-amz-json-1.0"
 CORS = "access-control-"
-SENT_ON = ("authorization", "content-type", "x-amz-date", "x-amz-target", "x-amz-security-token")
+SENT_ON = (
+    *("authorization", "content-type", "user-agent"),
+    *("x-amz-date", "x-amz-target", "x-amz-security-token"),
+)
 OF_THE_CONNECTION = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
 NOT_ALLOWED = "AccessDeniedException"
 REMEDY = "use AWS_ENDPOINT_URL_DYNAMODB of the job, or the port of `tidemark local up`"

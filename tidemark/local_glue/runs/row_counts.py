@@ -75,8 +75,10 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     others: set[int] = set()
     has_rdd_jobs = False
     datasets = SparkDatasets()
-    for event in _of_the_script(events):
+    for event, is_of_bound in _of_the_script(events):
         datasets.see(event)
+        if is_of_bound:  # it has looked at the source, and what it read is not counted
+            continue
         if "sparkPlanInfo" in event:
             scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"], of_sources=True))
             others.update(_scan_metric_ids(event["sparkPlanInfo"], of_sources=False))
@@ -100,21 +102,24 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     )
 
 
-def _of_the_script(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the events without the plans of queries that the script did not ask for."""
+def _of_the_script(
+    events: Iterable[Mapping[str, Any]],
+) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Yield the events without the plans of a reader's own queries.
+
+    With each, whether it is of a query of the watermark library for the bound of a window.
+    """
     own: set[int] = set()
+    bounds: set[int] = set()
     for event in events:
-        if _is_own_query(event.get("description", "")):
+        description = event.get("description", "")
+        if description == OWN_QUERY:
             own.add(event["executionId"])
-        # An adaptive plan has no description.
-        is_own = "executionId" in event and event["executionId"] in own
-        if not is_own and not ("sparkPlanInfo" in event and _is_header_read(event)):
-            yield event
-
-
-def _is_own_query(description: str) -> bool:
-    """Tell a question of a reader, or of the watermark library that looks for a bound."""
-    return description == OWN_QUERY or _BOUND_QUERY.search(description) is not None
+        elif _BOUND_QUERY.search(description):
+            bounds.add(event["executionId"])
+        execution = event.get("executionId")  # an adaptive plan has no description
+        if execution not in own and not ("sparkPlanInfo" in event and _is_header_read(event)):
+            yield event, execution in bounds
 
 
 def _is_header_read(event: Mapping[str, Any]) -> bool:
