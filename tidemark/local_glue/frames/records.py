@@ -155,8 +155,8 @@ def _of_int(value: int, hint: DataType | None) -> DataType:
 
 def _of_decimal(value: Decimal, hint: DataType | None) -> DataType:
     _, digits, exponent = value.as_tuple()
-    scale = max(0, -exponent) if isinstance(exponent, int) else 0
-    found = DecimalType(min(38, max(len(digits), scale + 1)), min(scale, 37))
+    zeros, scale = (max(0, exponent), max(0, -exponent)) if isinstance(exponent, int) else (0, 0)
+    found = DecimalType(min(38, max(len(digits) + zeros, scale + 1)), min(scale, 37))
     return merged(hint, found) if isinstance(hint, DecimalType) else found
 
 

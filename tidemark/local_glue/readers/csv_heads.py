@@ -3,7 +3,7 @@
 Spark takes bytes that are no UTF-8 for other characters, and leaves a line of white space out,
 which may be a record of a file of tabs. With multiLine it takes all that follows a quote that
 nothing closes for one value, and the first line feed of a file, also one within quotes, for how
-its records end.
+its records end. Without, it closes each quote where the line ends.
 """
 
 import csv
@@ -25,6 +25,7 @@ from tidemark.local_glue.bookmarks.session import folder_of
 from tidemark.local_glue.readers.compression import OTHER_CODECS, open_file
 from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.read_errors import unreadable
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 HEAD_BYTES = 1 << 16
 CHUNK = 1 << 20
@@ -41,10 +42,12 @@ class Look:
     Attributes:
         first: the fields of the first line that is not blank; none without such a line.
         record_end: how records end in a file that is read as a whole; empty where each line is one.
+        is_cut: whether a line that is a record ends within quotes.
     """
 
     first: tuple[str, ...]
     record_end: str = ""
+    is_cut: bool = False
 
 
 def looks_at(
@@ -63,7 +66,10 @@ def looks_at(
     """
     look = partial(_look_at, csv_options(csv_format), first_lines)
     with _fields_of_any_length(), ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(files, pool.map(look, files), strict=True))
+        looks = dict(zip(files, pool.map(look, files), strict=True))
+    if cut := [file for file in files if looks[file].is_cut]:
+        note(RunWarning.CUT_VALUES, f"{cut[0]} and others" if cut[1:] else cut[0])
+    return looks
 
 
 def column_names(look: Look, csv_format: Format) -> tuple[str, ...]:
@@ -109,15 +115,46 @@ def _look_at_lines(file: str, options: Mapping[str, str]) -> Look | None:
     None stands for one that has records of white space, and so is read as a whole.
     """
     first: list[str] = []
-    for text in _texts(file):
-        first = first or first_fields(text[:HEAD_BYTES], options) or first_fields(text, options)
+    is_cut = False
+    for text in _of_whole_lines(_texts(file)):
+        first = first or _first_fields_of_part(text, options)
         if options["sep"] in BLANK and _has_white_records(text, options["sep"]):
             return None
-    return Look(tuple(first))
+        is_cut = is_cut or _has_cut_values(text, options)
+    return Look(tuple(first), is_cut=is_cut)
+
+
+def _of_whole_lines(texts: Iterable[str]) -> Iterator[str]:
+    """Yield texts anew; what follows the last end of a line, also a CR, goes to the next one."""
+    begun = ""
+    for text in texts:
+        text = begun + text
+        end = max(text.rfind("\n"), text.rfind("\r")) + 1
+        begun = text[end:]
+        if end:
+            yield text[:end]
+    if begun:
+        yield begun
+
+
+def _has_cut_values(text: str, options: Mapping[str, str]) -> bool:
+    """Return whether a line ends within quotes, of which it then has an odd number."""
+    quote = options["quote"]
+    if not quote or quote not in text:
+        return False
+    is_doubled = options["escape"] == quote
+    for line in text.replace("\r", "\n").split("\n"):
+        count = line.count(quote)
+        if count % 2 or (count and not is_doubled):
+            *_, last = _records([f"{line}\n", _AFTER_ALL], options)
+            if last != [_AFTER_ALL]:
+                return True
+    return False
 
 
 def _has_white_records(text: str, separator: str) -> bool:
-    if text[0] not in BLANK and not any(f"{end}{one}" in text for end in "\r\n" for one in " \t"):
+    begins = {" ", "\t", separator}
+    if text[0] not in BLANK and not any(f"{end}{one}" in text for end in "\r\n" for one in begins):
         return False  # most files, by a search that is fast
     return any(separator in line.group() for line in _BLANK_LINE.finditer(text.replace("\r", "\n")))
 
@@ -127,7 +164,7 @@ def _look_at_records(file: str, options: Mapping[str, str]) -> Look:
     ends: set[str] = set()
     first, last = _first_and_last(_seeing_ends(_texts(file), ends), options)
     if last != [_AFTER_ALL]:
-        begin = options["sep"].join(last)[:SHOWN]
+        begin = options["sep"].join(last).removesuffix(_AFTER_ALL).rstrip("\n")[:SHOWN]
         text = f"the record that begins with {begin!r} has a quote that nothing closes"
         raise unreadable(file, "csv", text)
     if len(ends) > 1:  # some of them may be within quotes
@@ -149,7 +186,7 @@ def _first_and_last(
         if quote and quote in text:
             several = chain([text], several)
             break
-        first = first or first_fields(text[:HEAD_BYTES], options) or first_fields(text, options)
+        first = first or _first_fields_of_part(text, options)
     records = _records(chain(_lines(several), ["\n", _AFTER_ALL]), options)
     begin = next(fields for fields in records if fields)
     last = deque(records, maxlen=1)
@@ -181,6 +218,13 @@ def _ends_of_records(texts: Iterable[str], options: Mapping[str, str]) -> set[st
     for _ in _records(lines(), options):
         ends.add(last[0][len(last[0].rstrip("\r\n")) :])
     return ends - {""}
+
+
+def _first_fields_of_part(text: str, options: Mapping[str, str]) -> list[str]:
+    """Return the fields of the first record, which is most often found in the first whole lines."""
+    head = text[:HEAD_BYTES]
+    end = max(head.rfind("\n"), head.rfind("\r")) + 1
+    return first_fields(head[:end], options) or first_fields(text, options)
 
 
 def first_fields(text: str, options: Mapping[str, str]) -> list[str]:

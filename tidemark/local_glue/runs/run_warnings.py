@@ -88,6 +88,11 @@ class RunWarning(Enum):
         "{} let Spark pass over what it cannot read: rows of files that are damaged or gone are "
         "missing without an error; leave the setting out, and name such files in exclusions"
     )
+    CUT_VALUES = (
+        "{} has lines that end within quotes, and without multiLine each line is a record: such a "
+        "value is cut there, and what follows is a row of its own; set multiLine to true in "
+        "format_options, or quoteChar to -1 if the quote is part of the value"
+    )
     SEVERAL_VALUES = (
         "{} has several JSON values where Spark reads one, the first of a line, or of a file with "
         "multiLine: the others are in no row, as on AWS; read it with create_dynamic_frame, which "

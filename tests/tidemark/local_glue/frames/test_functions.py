@@ -134,6 +134,14 @@ def test_map_makes_a_choice_of_values_of_several_types(rows_of, printed):
     assert [row.v for row in cast.toDF().collect()] == ["1", "a", "2.5", None]
 
 
+def test_a_decimal_may_have_an_exponent_above_zero(rows_of):
+    frame = rows_of("n int", (100,), (7,))
+
+    mapped = frame.map(lambda record: {"d": Decimal(record["n"]).normalize()})  # 1E+2
+
+    assert [row.d for row in mapped.toDF().collect()] == [100, 7]
+
+
 @pytest.mark.rule("Frames", source="SILENT", choice="a field that its values still fit keeps it")
 def test_map_keeps_the_types_of_fields(rows_of):
     schema = (

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tidemark.local_glue.readers.csv_heads import looks_at
 from tidemark.local_glue.readers.formats import Format
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 pytestmark = pytest.mark.spark
 
@@ -34,6 +35,12 @@ def rows_of(glue_context, s3):
         return [tuple(row) for row in frame.toDF().collect()]
 
     return rows_of
+
+
+@pytest.fixture
+def run_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    return tmp_path
 
 
 @pytest.fixture
@@ -72,6 +79,38 @@ def test_a_first_record_of_white_space_is_a_row(rows_of, s3):
     assert rows_of(separator="\t") == [(None, None), ("1", "2")]
 
 
+@pytest.mark.parametrize("separator", ["\x01", "\x1c"])
+def test_records_of_a_separator_that_is_no_text_are_rows(rows_of, s3, separator):
+    put(s3, "a.csv", "a.b\n1.2\n.\n3.\n".replace(".", separator))
+
+    assert rows_of(separator=separator, **HEADER) == [("1", "2"), (None, None), ("3", None)]
+
+
+@pytest.mark.parametrize("multi_line", [False, True])
+def test_a_first_record_may_be_long(look, multi_line):
+    names = [f"a_column_with_a_long_name_{place}" for place in range(5000)]
+
+    seen = look("a.csv", f"{','.join(names)}\n{',' * 4999}\n", multiLine=multi_line, **HEADER)
+
+    assert list(seen.first) == names
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="a warning; multiLine makes one value of it")
+@pytest.mark.parametrize("text", ['"a\nb"\n', '1,"x\n2,y"\n', '1,"x\r2,y"\r'])
+def test_a_value_that_is_cut_where_its_line_ends_is_warned_of(look, run_folder, text):
+    look("a.csv", text)
+
+    (warning,) = read_warnings(run_folder)
+    assert "a.csv has lines that end within quotes" in warning
+
+
+@pytest.mark.parametrize("text", ['1,"x"\n', '5" pipe,2\n', '"a ""b""",""\n', "1,'x\n"])
+def test_lines_that_close_their_quotes_are_not_warned_of(look, run_folder, text):
+    look("a.csv", text)
+
+    assert read_warnings(run_folder) == []
+
+
 @pytest.mark.parametrize("blank", ["\n" * 60_000, "   \n", "\r\n\r\n", " \t\r"])
 @pytest.mark.parametrize("header", [False, True])
 def test_blank_lines_before_the_first_record_hide_nothing(rows_of, s3, blank, header):
@@ -97,7 +136,8 @@ def test_csv_that_is_not_utf_8_anywhere_is_named_with_the_place(look, name):
 @pytest.mark.rule("Bad input", source="INFER", choice="an error; Spark makes one value of the rest")
 @pytest.mark.parametrize("end", ["", "\n", '""', '""\n', ",\n3,4\n"])
 def test_a_quote_that_nothing_closes_is_named_with_its_record(look, end):
-    with pytest.raises(Exception, match=r"bad\.csv as csv: the record that begins with '2,x"):
+    named = r"bad\.csv as csv: the record that begins with '2,x[^\uf8ff]*' has a quote"
+    with pytest.raises(Exception, match=named):
         look("bad.csv", f'a,b\n1,2\n2,"x{end}', multiLine=True, **HEADER)
 
 

@@ -106,3 +106,9 @@ def test_a_data_frame_of_ion_has_structs_where_a_dynamic_frame_has_choices(read,
     frame = read("create_data_frame")
 
     assert frame.dtypes == [("id", "struct<int:int,string:string>")]
+
+
+def test_a_decimal_may_have_an_exponent_above_zero(read, s3):
+    s3.put("a.ion", "{n: 1d2} {n: 12.5}")
+
+    assert [row.n for row in read().toDF().collect()] == [100, Decimal("12.5")]
