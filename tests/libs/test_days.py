@@ -116,6 +116,13 @@ _NUMBERS = iter(range(10**9))
         datetime.max.replace(tzinfo=UTC),
         "9999-12-31",
         "2027-01-01 10:00:00",
+        "9999-12-31 23:59:59 UTC",
+        "9999-12-31T00:00:00+00:00[UTC]",
+        "9999-12-31 24:00:00",
+        "9999-99-99",
+        "2026-13-01",
+        "2999/12/31 10:00",
+        "9999.12.31",
     ],
     ids=repr,
 )
@@ -142,7 +149,20 @@ def test_a_stored_watermark_ahead_of_the_clock_is_told_each_run(watermarks, job,
     assert "no row before it is read; rewind" in caplog.text
 
 
-@pytest.mark.parametrize("high", [10**15, 99991231, "x-9999-12-31", 9999], ids=str)
+@pytest.mark.parametrize(
+    "high",
+    [
+        10**15,
+        99991231,
+        "x-9999-12-31",
+        9999,
+        "9999-12-310",
+        "9999-12/31",
+        "0000-01-01 x",
+        "2026/11/25",
+    ],
+    ids=str,
+)
 def test_numbers_and_other_texts_are_not_judged(watermarks, job, high):
     assert watermarks.open_window(job, run_id="jr_1", cursor="day", high=high).high == high
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import MINYEAR, UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkValueError
@@ -22,6 +22,7 @@ FUTURE = DAY
 
 _LOG = logging.getLogger("watermarks")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_BEGINS_WITH_DAY = re.compile(r"(\d{4})([-/.])(\d{2})\2(\d{2})(?!\d)")
 _YEAR, _MONTH, _DAY_OF_MONTH = r"(?:19|20|21)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 _DATE = rf"{_YEAR}([-/.]?){_MONTH}\1{_DAY_OF_MONTH}"
 _ZERO = r"(?::?00(?:\.0+)?)*(?:Z|[+-]\d\d:?\d\d)?"  # minutes, seconds, zone
@@ -109,6 +110,8 @@ def warn_if_stored_ahead(value: Any, now: datetime, future: timedelta, cursor: s
 def _is_ahead(value: Any, now: datetime, future: timedelta) -> bool:
     """Return whether a value is a time beyond the clock; a number or another text never is."""
     time = _time_of(value)
+    if time is None and isinstance(value, str):
+        time = _day_at_front_of(value)
     return time is not None and time - now.astimezone(UTC) > future
 
 
@@ -129,6 +132,18 @@ def _time_of(value: object) -> datetime | None:
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
     return None
+
+
+def _day_at_front_of(text: str) -> datetime | None:
+    """Return the day that a text begins with; one that no calendar has counts as one beside it.
+
+    For texts that are no time of ISO 8601: '9999-12-31 00:00:00 UTC', '9999/12/31', '9999-99-99'.
+    """
+    found = _BEGINS_WITH_DAY.match(text)
+    if found is None or int(found[1]) < MINYEAR:
+        return None
+    month, day = (max(int(part), 1) for part in found.group(3, 4))
+    return datetime(int(found[1]), min(month, 12), min(day, 28), tzinfo=UTC)
 
 
 def _unit_of(value: object) -> str:
