@@ -246,6 +246,8 @@ def test_resources_of_two_stacks_may_have_one_logical_id_and_no_name(tmp_path):
 def test_what_makes_resources_later_is_named(tmp_path):
     file = tmp_path / "t.json"
     resources = {"J": JOB, "Fn::ForEach::Jobs": ["X", ["a"], {}]}
+    included = {"Name": "AWS::Include", "Parameters": {"Location": "s3://code/more.yaml"}}
+    resources |= {"Fn::Transform": included, "More": {"Fn::Transform": included}}
     resources["N"] = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "x"}}
     document = {"Transform": ["AWS::LanguageExtensions", "Mine"], "Resources": resources}
     file.write_text(json.dumps(document))
@@ -254,7 +256,8 @@ def test_what_makes_resources_later_is_named(tmp_path):
 
     listed = [(one.of, *one.path) for one in adoption.differences]
     assert listed.count(("template t", "Transform")) == 2
-    assert ("template t", "Resources", "Fn::ForEach::Jobs") in listed
+    for later in ("Fn::ForEach::Jobs", "Fn::Transform", "More"):
+        assert ("template t", "Resources", later) in listed
     assert ("nested stack N", "TemplateURL") in listed
 
 

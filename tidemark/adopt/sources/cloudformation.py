@@ -138,18 +138,19 @@ def _read_stack(reader: _Reader, stack: Stack, values: Values) -> None:
             )
         )
     for id_, resource in stack.template.get("Resources", {}).items():
-        if not isinstance(resource, Mapping):
-            reader.unread_of_all.append(_loop(stack, str(id_)))
+        if not isinstance(resource, Mapping) or "Type" not in resource:
+            reader.unread_of_all.append(_later(stack, str(id_)))
         elif values.is_made(resource):
             _add(reader, str(id_), resource, values)
 
 
-def _loop(stack: Stack, id_: str) -> Difference:
+def _later(stack: Stack, id_: str) -> Difference:
+    what = "a loop" if id_.startswith("Fn::ForEach") else "a transform"
     return Difference(
         f"template {stack.name}",
         ("Resources", id_),
         None,
-        "a loop makes resources when a stack is deployed",
+        f"{what} makes resources when a stack is deployed",
         "give the template that it makes: aws cloudformation get-template --template-stage "
         "Processed",
     )
