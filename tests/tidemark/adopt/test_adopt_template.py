@@ -261,6 +261,18 @@ def test_what_makes_resources_later_is_named(tmp_path):
     assert ("nested stack N", "TemplateURL") in listed
 
 
+def test_a_function_that_has_the_name_of_a_job_is_named_and_another_is_not(tmp_path):
+    file = tmp_path / "t.json"
+    variables = {"Environment": {"Variables": {"JOB": {"Ref": "J"}}}}
+    starter = {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "go", **variables}}
+    other = {"Type": "AWS::Lambda::Function", "Properties": {"Handler": "a.b"}}
+    file.write_text(json.dumps({"Resources": {"J": JOB, "Go": starter, "Other": other}}))
+
+    adoption = adopt(found_in(read_templates(file, {}), ["orders"], None))
+
+    assert [one.job for one in adoption.others] == ["AWS::Lambda::Function go"]
+
+
 @pytest.mark.parametrize("value", [None, 5, "x", [1], {"a": {"b": 1}}, {"Ref": "Later"}])
 @pytest.mark.parametrize("key", ["Command", "Connections", "DefaultArguments", "Timeout", "Tags"])
 def test_a_value_of_another_form_is_named_and_the_rest_goes_on(tmp_path, key, value):
