@@ -12,9 +12,13 @@ from botocore.model import ListShape, MapShape, Shape, StringShape, StructureSha
 
 from tidemark.errors import show
 
-# What Glue takes beside the values that its model lists, by shape. Source:
-# https://docs.aws.amazon.com/datazone/latest/APIReference/API_GlueConnectionInput.html
-BESIDE = {"ConnectionType": ("REDSHIFT", "SNOWFLAKE")}
+# What Glue takes beside the values that its model lists, by shape. Sources:
+# https://docs.aws.amazon.com/datazone/latest/APIReference/API_GlueConnectionInput.html,
+# https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/glue_connection
+BESIDE = {
+    "ConnectionType": ("REDSHIFT", "SNOWFLAKE"),
+    "ConnectionPropertyKey": ("SparkProperties", "CONNECTION_TYPE"),
+}
 NUMBERS = ("integer", "long", "float", "double")
 OF_JAVA = r"\uD800\uDC00-\uDBFF\uDFFF"  # in patterns: the characters beyond 16 bits
 

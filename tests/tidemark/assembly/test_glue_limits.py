@@ -87,6 +87,18 @@ def test_a_connection_may_have_a_type_that_the_model_of_glue_does_not_list(type_
 
 
 @pytest.mark.parametrize(
+    ("key", "is_right"),
+    [("SparkProperties", True), ("CONNECTION_TYPE", True), ("SparkPropertys", False)],
+)
+def test_a_connection_says_its_settings_of_spark_as_one_property(key, is_right):
+    connection = {"ConnectionType": "BIGQUERY", "ConnectionProperties": {key: '{"secretId": "x"}'}}
+
+    faults = refused_by_glue("AWS::Glue::Connection", {"ConnectionInput": connection})
+
+    assert (faults == []) is is_right
+
+
+@pytest.mark.parametrize(
     ("kind", "properties", "named"),
     [
         ("AWS::Glue::Trigger", {"Name": ""}, "Name is a text of 0 characters; allowed: at least 1"),
