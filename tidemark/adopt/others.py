@@ -35,6 +35,12 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "rule": (CALLS, "see what it starts; disable it if that is an old job"),
     "schedule": (CALLS, "see what it starts; disable it if that is an old job"),
     "statemachine": (CALLS, "let it start the new workflow (glue:startWorkflowRun)"),
+    "function": (CALLS, "let it start the new workflow (glue:startWorkflowRun), or remove it"),
+    "pipe": (CALLS, "see what it starts; stop it if that is an old job"),
+    "environment": (
+        "what its DAGs start cannot be read here",
+        "let those that start an old job start the new workflow",
+    ),
     "permissions": (
         "grants of Lake Formation name roles, and the new jobs have others",
         "grant the new roles the same, or keep the old with --keep-roles",
@@ -43,7 +49,8 @@ REASONS: Mapping[str, tuple[str, str]] = {
 ENDINGS = {"eventrule": "rule", "catalogdatabase": "database", "catalogtable": "table"}
 ENDINGS |= {"sfnstatemachine": "statemachine", "principalpermissions": "permissions"}
 ENDINGS |= {"lakeformationpermissions": "permissions", "cloudwatcheventrule": "rule"}
-ENDINGS |= {"schedulerschedule": "schedule"}
+ENDINGS |= {"schedulerschedule": "schedule", "lambdafunction": "function", "pipespipe": "pipe"}
+ENDINGS |= {"mwaaenvironment": "environment"}
 
 
 def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:

@@ -12,6 +12,13 @@ from botocore.model import ListShape, MapShape, Shape, StringShape, StructureSha
 
 from tidemark.errors import show
 
+# What Glue takes beside the values that its model lists, by shape. Sources:
+# https://docs.aws.amazon.com/datazone/latest/APIReference/API_GlueConnectionInput.html,
+# https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/glue_connection
+BESIDE = {
+    "ConnectionType": ("REDSHIFT", "SNOWFLAKE"),
+    "ConnectionPropertyKey": ("SparkProperties", "CONNECTION_TYPE"),
+}
 NUMBERS = ("integer", "long", "float", "double")
 OF_JAVA = r"\uD800\uDC00-\uDBFF\uDFFF"  # in patterns: the characters beyond 16 bits
 
@@ -43,8 +50,9 @@ def beyond_limits(shape: Shape, value: Any, path: str = "") -> Iterator[str]:
 
 def _of_scalar(shape: Shape, value: Any, path: str) -> Iterator[str]:
     if isinstance(shape, StringShape):
-        allowed = shape.metadata.get("enum")
-        if allowed and value not in allowed:
+        listed = shape.metadata.get("enum", ())
+        allowed = (*listed, *BESIDE.get(shape.name, ()))
+        if listed and value not in allowed:
             yield f"{path} is {show(value)}; allowed: {', '.join(allowed)}"
         yield from _sizes(shape, len(value), "a text of {} characters", path)
         pattern = shape.metadata.get("pattern")

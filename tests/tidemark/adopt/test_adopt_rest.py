@@ -274,6 +274,11 @@ KINDS = {
         "UsageProfile", "OfTomorrow")},
     "AWS::LakeFormation::PrincipalPermissions": "Permissions",
     "AWS::StepFunctions::StateMachine": "glue",
+    "AWS::Lambda::Function": "glue",
+    "AWS::Serverless::Function": "boto3.client('glue')",
+    "AWS::Serverless::StateMachine": "arn:aws:states:::glue:startJobRun.sync",
+    "AWS::Pipes::Pipe": "glue",
+    "AWS::MWAA::Environment": "",
 }  # fmt: skip
 OF_TERRAFORM = (
     *("aws_glue_classifier", "aws_glue_connection", "aws_glue_catalog_database"),
@@ -395,7 +400,13 @@ def test_each_resource_of_a_template_is_in_the_code_or_named_with_a_reason(data,
 @given(
     kinds=st.lists(st.sampled_from(OF_TERRAFORM), unique=True),
     starters=st.lists(
-        st.sampled_from(["aws_sfn_state_machine", "aws_cloudwatch_event_rule"]), unique=True
+        st.sampled_from(
+            [
+                *("aws_sfn_state_machine", "aws_cloudwatch_event_rule", "aws_lambda_function"),
+                *("aws_pipes_pipe", "aws_mwaa_environment"),
+            ]
+        ),
+        unique=True,
     ),
 )
 @settings(max_examples=40, deadline=None)

@@ -246,6 +246,8 @@ def test_resources_of_two_stacks_may_have_one_logical_id_and_no_name(tmp_path):
 def test_what_makes_resources_later_is_named(tmp_path):
     file = tmp_path / "t.json"
     resources = {"J": JOB, "Fn::ForEach::Jobs": ["X", ["a"], {}]}
+    included = {"Name": "AWS::Include", "Parameters": {"Location": "s3://code/more.yaml"}}
+    resources |= {"Fn::Transform": included, "More": {"Fn::Transform": included}}
     resources["N"] = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "x"}}
     document = {"Transform": ["AWS::LanguageExtensions", "Mine"], "Resources": resources}
     file.write_text(json.dumps(document))
@@ -254,8 +256,21 @@ def test_what_makes_resources_later_is_named(tmp_path):
 
     listed = [(one.of, *one.path) for one in adoption.differences]
     assert listed.count(("template t", "Transform")) == 2
-    assert ("template t", "Resources", "Fn::ForEach::Jobs") in listed
+    for later in ("Fn::ForEach::Jobs", "Fn::Transform", "More"):
+        assert ("template t", "Resources", later) in listed
     assert ("nested stack N", "TemplateURL") in listed
+
+
+def test_a_function_that_has_the_name_of_a_job_is_named_and_another_is_not(tmp_path):
+    file = tmp_path / "t.json"
+    variables = {"Environment": {"Variables": {"JOB": {"Ref": "J"}}}}
+    starter = {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "go", **variables}}
+    other = {"Type": "AWS::Lambda::Function", "Properties": {"Handler": "a.b"}}
+    file.write_text(json.dumps({"Resources": {"J": JOB, "Go": starter, "Other": other}}))
+
+    adoption = adopt(found_in(read_templates(file, {}), ["orders"], None))
+
+    assert [one.job for one in adoption.others] == ["AWS::Lambda::Function go"]
 
 
 @pytest.mark.parametrize("value", [None, 5, "x", [1], {"a": {"b": 1}}, {"Ref": "Later"}])

@@ -79,6 +79,25 @@ def test_a_late_value_of_any_member_is_not_judged():
             assert refused_by_glue(kind, nested(path, {"Ref": "Later"})) == [], (kind, path)
 
 
+@pytest.mark.parametrize("type_", ["SNOWFLAKE", "REDSHIFT", "BIGQUERY", "OPENSEARCH", "JDBC"])
+def test_a_connection_may_have_a_type_that_the_model_of_glue_does_not_list(type_):
+    connection = {"ConnectionInput": {"Name": "a", "ConnectionType": type_}}
+
+    assert refused_by_glue("AWS::Glue::Connection", connection) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "is_right"),
+    [("SparkProperties", True), ("CONNECTION_TYPE", True), ("SparkPropertys", False)],
+)
+def test_a_connection_says_its_settings_of_spark_as_one_property(key, is_right):
+    connection = {"ConnectionType": "BIGQUERY", "ConnectionProperties": {key: '{"secretId": "x"}'}}
+
+    faults = refused_by_glue("AWS::Glue::Connection", {"ConnectionInput": connection})
+
+    assert (faults == []) is is_right
+
+
 @pytest.mark.parametrize(
     ("kind", "properties", "named"),
     [

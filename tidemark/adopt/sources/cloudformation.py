@@ -34,7 +34,13 @@ SHAPES = {
     "AWS::Glue::Crawler": "Crawler",
 }
 OF_GLUE = ("AWS::Glue::", "AWS::LakeFormation::")
-STARTERS = ("AWS::Events::Rule", "AWS::Scheduler::Schedule", "AWS::StepFunctions::StateMachine")
+STARTERS = ("AWS::Events::Rule", "AWS::MWAA::Environment", "AWS::Scheduler::Schedule")
+# What starts jobs where its definition names one, or Glue.
+CALLERS = (
+    *("AWS::Lambda::Function", "AWS::Pipes::Pipe", "AWS::Serverless::Function"),
+    *("AWS::Serverless::StateMachine", "AWS::StepFunctions::StateMachine"),
+)
+OWN_NAMES = ("StateMachineName", "FunctionName", "Name")
 # What is listed in any case, or is no part of the code.
 ACCOUNTED = ("CrawlerSecurityConfiguration", "Name", "Role", "SecurityConfiguration")
 NESTED = "AWS::CloudFormation::Stack"
@@ -138,18 +144,19 @@ def _read_stack(reader: _Reader, stack: Stack, values: Values) -> None:
             )
         )
     for id_, resource in stack.template.get("Resources", {}).items():
-        if not isinstance(resource, Mapping):
-            reader.unread_of_all.append(_loop(stack, str(id_)))
+        if not isinstance(resource, Mapping) or "Type" not in resource:
+            reader.unread_of_all.append(_later(stack, str(id_)))
         elif values.is_made(resource):
             _add(reader, str(id_), resource, values)
 
 
-def _loop(stack: Stack, id_: str) -> Difference:
+def _later(stack: Stack, id_: str) -> Difference:
+    what = "a loop" if id_.startswith("Fn::ForEach") else "a transform"
     return Difference(
         f"template {stack.name}",
         ("Resources", id_),
         None,
-        "a loop makes resources when a stack is deployed",
+        f"{what} makes resources when a stack is deployed",
         "give the template that it makes: aws cloudformation get-template --template-stage "
         "Processed",
     )
@@ -164,9 +171,9 @@ def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values)
     properties = values.resolve(resource.get("Properties") or {})
     properties = properties if isinstance(properties, Mapping) else {}
     name = values.name_of(id_) or id_
-    if kind in STARTERS:
-        name = str(properties.get("StateMachineName") or properties.get("Name") or id_)
-    if kind.startswith(OF_GLUE) or _may_start(kind, properties):
+    if kind in (*STARTERS, *CALLERS):
+        name = next((str(properties[key]) for key in OWN_NAMES if properties.get(key)), id_)
+    if kind.startswith(OF_GLUE) or kind in STARTERS:
         reader.resources.append((kind, name))
     if kind == NESTED:
         reader.unread_of_all.append(
@@ -201,10 +208,13 @@ def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values)
     ]
 
 
-def _may_start(kind: str, properties: Mapping[str, Any]) -> bool:
-    if kind == "AWS::StepFunctions::StateMachine":
-        return "glue" in str(properties).lower()
-    return kind in STARTERS
+def _callers(reader: _Reader) -> Iterator[tuple[str, str]]:
+    """Yield what may start a job, since its definition names Glue or something of it."""
+    nodes = {name for named in reader.kinds.values() for name in named}
+    for one in reader.others:
+        told = str(one.properties)
+        if one.kind in CALLERS and ("glue" in told.lower() or any(it in told for it in nodes)):
+            yield one.kind, one.name
 
 
 def _tags(value: Any) -> dict[str, str] | None:
@@ -308,5 +318,5 @@ def _contents(reader: _Reader) -> Contents:
         policies=lambda arns: policies_of(others, arns),
         unread=tuple(reader.unread),
         unread_of_all=tuple(reader.unread_of_all),
-        resources=tuple(reader.resources),
+        resources=(*reader.resources, *_callers(reader)),
     )

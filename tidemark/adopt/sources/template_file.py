@@ -22,6 +22,8 @@ PLAIN = {
     "merge": (re.compile(r"<<$"), "<"),
 }
 ALONE = {"Condition": "Condition", "Ref": "Ref"}  # short functions whose long names have no Fn::
+# What stands in place of resources, and makes them when a stack is deployed.
+LATER = ("Fn::ForEach", "Fn::Transform")
 # What a template may leave empty.
 SECTIONS = ("Conditions", "Mappings", "Outputs", "Parameters")
 HOW = (
@@ -55,7 +57,8 @@ def _check_form(document: Mapping[str, Any], file: Path) -> None:
     for id_, resource in document["Resources"].items():
         is_typed = isinstance(resource, dict) and isinstance(resource.get("Type"), str)
         is_formed = is_typed and isinstance(resource.get("Properties") or {}, dict)
-        if not is_formed and not str(id_).startswith("Fn::ForEach"):
+        is_later = str(id_).startswith(LATER) or (not is_typed and _is_included(resource))
+        if not is_formed and not is_later:
             what = "Properties that are none" if is_typed else "no Type"
             raise UsageError(f"{file}: the resource {id_!r} has {what}; correct the template")
         if is_typed:
@@ -63,6 +66,14 @@ def _check_form(document: Mapping[str, Any], file: Path) -> None:
     for section in SECTIONS:
         if not isinstance(document.get(section) or {}, dict):
             raise UsageError(f"{file}: {section} is no map of names; correct the template")
+
+
+def _is_included(resource: Any) -> bool:
+    """Return whether a transform says what a resource is: AWS::Include reads it from a file.
+
+    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-include.html
+    """
+    return isinstance(resource, dict) and "Fn::Transform" in resource
 
 
 def template_of(text: str, where: str) -> Any:

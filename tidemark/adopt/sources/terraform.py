@@ -17,7 +17,11 @@ from tidemark.errors import UsageError
 VERSION = 4
 TYPES = ("aws_glue_job", "aws_glue_trigger", "aws_glue_workflow", "aws_glue_crawler")
 OF_GLUE = ("aws_glue_", "aws_lakeformation_")
-STARTERS = ("aws_cloudwatch_event_rule", "aws_scheduler_schedule", "aws_sfn_state_machine")
+STARTERS = (
+    *("aws_cloudwatch_event_rule", "aws_mwaa_environment", "aws_scheduler_schedule"),
+    "aws_sfn_state_machine",
+)
+CALLERS = ("aws_lambda_function", "aws_pipes_pipe")  # where their attributes name a job, or Glue
 OBJECTS = ("aws_s3_object", "aws_s3_bucket_object")
 COMPUTED = {"arn", "id", "region", "tags_all", "timeouts"}  # no part of the definition
 # Attributes whose names in the API are not those in other spelling.
@@ -101,10 +105,14 @@ def read_state(document: object, where: str) -> TerraformState:
             "with: terraform state pull > FILE"
         )
     state = TerraformState()
+    callers: list[tuple[str, str, str]] = []
     try:
         for kind, name, values in _instances(document):
+            own = str(values.get("name") or values.get("function_name") or name)
             if kind.startswith(OF_GLUE) or kind in STARTERS:
-                state.resources.append((kind, str(values.get("name") or name)))
+                state.resources.append((kind, own))
+            if kind in CALLERS:
+                callers.append((kind, own, str(values)))
             if kind in (*TYPES, *OBJECTS, *BESIDE):
                 _add(state, kind, values)
     except (AttributeError, KeyError, TypeError, IndexError) as error:
@@ -112,6 +120,10 @@ def read_state(document: object, where: str) -> TerraformState:
             f"{where} has a resource that is not as Terraform writes it ({error!r}); write it "
             "again with: terraform state pull > FILE"
         ) from error
+    nodes = [*state.jobs, *state.workflows, *state.crawlers, "glue"]
+    state.resources += [
+        (kind, own) for kind, own, told in callers if any(it in told for it in nodes)
+    ]
     return state
 
 
@@ -119,7 +131,7 @@ def _instances(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str
     """Yield the resources that Terraform manages: type, name in the configuration, attributes."""
     for resource in document.get("resources", []):
         kind = resource["type"]
-        is_wanted = kind.startswith(OF_GLUE) or kind in (*OBJECTS, *BESIDE, *STARTERS)
+        is_wanted = kind.startswith(OF_GLUE) or kind in (*OBJECTS, *BESIDE, *STARTERS, *CALLERS)
         if resource.get("mode") == "managed" and is_wanted:
             for instance in resource.get("instances", []):
                 yield kind, str(resource.get("name")), instance["attributes"]

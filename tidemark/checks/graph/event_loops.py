@@ -120,7 +120,10 @@ def _known(pattern: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _changes(job: Job) -> Iterator[Event]:
-    """Yield the events that Glue sends of a job or a crawler, and of the tables it crawls."""
+    """Yield the events that Glue sends of a job or a crawler, and of the tables it changes."""
+    for table in (*job.crawled, *job.changes):
+        database, _, name = table.rpartition(".")
+        yield _glue(TABLE, databaseName=database, tableName=name.removesuffix("*"))
     if not job.name.startswith(CRAWLER):
         for state, severity in ENDS.items():
             yield _glue(JOB, jobName=job.name, state=state, severity=severity)
@@ -129,9 +132,6 @@ def _changes(job: Job) -> Iterator[Event]:
         return
     for state in ("Started", "Succeeded", "Failed"):
         yield _glue(CRAWL, crawlerName=job.name.removeprefix(CRAWLER), state=state)
-    for table in job.crawled:
-        database, _, name = table.rpartition(".")
-        yield _glue(TABLE, databaseName=database, tableName=name.removesuffix("*"))
 
 
 def _glue(detail_type: str, **detail: str) -> Event:

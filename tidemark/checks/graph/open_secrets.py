@@ -44,7 +44,11 @@ PLACES = (
     _Place("AWS::Events::Rule", INPUT, ("Targets",)),
     _Place("AWS::Scheduler::Schedule", INPUT, ("Target",)),
 )
-RESOLVED = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):[^{}]*\}\}")
+# What is put in later: by CloudFormation, or by Glue from the secret of the connection, as in
+# https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/glue_connection
+RESOLVED = re.compile(
+    r"\{\{resolve:(?:secretsmanager|ssm-secure):[^{}]*\}\}|(?:\w+=)?\$\{\w+\}(?!\w)"
+)
 # In authentication settings: a map in which every text is a secret, and a code that logs in once.
 ALL_SECRET, CODE = "CustomAuthenticationCredentials", "AuthorizationCode"
 PATHS = "InputPathsMap"  # of a rule: where in an event a text is
@@ -122,5 +126,5 @@ def _parameter(parameter: Mapping[str, Any] | None, place: _Place) -> str:
 
 
 def _open(text: str, place: _Place) -> str:
-    """Return a text without the secrets that CloudFormation puts in, where that is right."""
+    """Return a text without the secrets that AWS puts in, where that is right."""
     return RESOLVED.sub("", text) if place.is_resolved else text

@@ -1,4 +1,4 @@
-"""Finds connections whose subnet no role may use: one that an override changed; on templates."""
+"""Finds connections whose network no role may use: one that an override changed; on templates."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,37 +13,49 @@ JOIN = "ec2:CreateNetworkInterface"
 
 
 def problems_of_networks(templates: Templates) -> Iterator[Problem]:
-    """Yield each connection that a role may use, and whose subnet it may not.
+    """Yield each connection that a role may use, and whose subnet or groups it may not.
 
     A policy follows from what the connection is made with; an override is in the template only.
     """
     for stack, id_, connection in resources_of(templates, "AWS::Glue::Connection"):
-        subnet = _subnet(connection)
-        for role, statements in _roles(templates[stack]) if subnet else ():
-            if not _may_join(statements, id_, str(subnet)):
+        network = _network(connection)
+        for role, statements in _roles(templates[stack]) if network else ():
+            for kind, part in _not_allowed(statements, id_, network):
                 yield Problem(
                     OTHER_SUBNET,
                     f"{stack}/{id_}",
-                    f"the connection is in the subnet {subnet}, and '{role}' may make network "
-                    "interfaces in others only; a run would end with AccessDenied",
-                    "set subnet_id where the connection is made, and not by an override",
+                    f"the connection is in the {kind.replace('-', ' ')} {part}, and '{role}' may "
+                    "make network interfaces in others only; a run would end with AccessDenied",
+                    "set subnet_id and security_group_id_list where the connection is made, and "
+                    "not by an override",
                 )
 
 
-def _subnet(connection: Mapping[str, Any]) -> str | None:
+def _network(connection: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the subnet and the groups that a template says, each after its kind."""
     given = connection.get("Properties", {}).get("ConnectionInput", {})
     required = given.get("PhysicalConnectionRequirements") if isinstance(given, Mapping) else None
-    subnet = required.get("SubnetId") if isinstance(required, Mapping) else None
-    return text(subnet) if subnet else None
+    if not isinstance(required, Mapping):
+        return []
+    subnet, groups = required.get("SubnetId"), required.get("SecurityGroupIdList")
+    parts = [("subnet", subnet)] if subnet else []
+    parts += [("security-group", one) for one in groups] if isinstance(groups, list) else []
+    return [(kind, text(part)) for kind, part in parts]
 
 
-def _may_join(statements: Sequence[Statement], connection: str, subnet: str) -> bool:
-    """Return whether who may use a connection may use its subnet; True of all others."""
+def _not_allowed(
+    statements: Sequence[Statement], connection: str, network: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the parts of its network that who may use a connection may not join."""
     used = [one for it in statements if "glue:GetConnection" in it.actions for one in it.resources]
     if not any(one.endswith(f":connection/<{connection}>") for one in used):
-        return True
+        return []
     places = [one for it in statements if JOIN in it.actions for one in it.resources]
-    return any(one.endswith((":subnet/*", f":subnet/{subnet}")) for one in places)
+    return [
+        (kind, part)
+        for kind, part in network
+        if not any(one.endswith((f":{kind}/*", f":{kind}/{part}")) for one in places)
+    ]
 
 
 def _roles(template: Mapping[str, Any]) -> Iterator[tuple[str, list[Statement]]]:

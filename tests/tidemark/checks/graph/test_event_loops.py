@@ -82,6 +82,27 @@ def test_a_crawler_that_its_own_crawl_or_table_starts_is_found():
 
 
 @pytest.mark.parametrize(
+    ("detail", "is_loop"),
+    [
+        ({"databaseName": ["d"], "tableName": ["t"]}, True),
+        ({"databaseName": ["d"], "typeOfChange": ["BatchCreatePartition"]}, True),
+        ({"databaseName": ["d"], "tableName": ["u"]}, False),
+        ({"databaseName": ["e"], "tableName": ["t"]}, False),
+    ],
+)
+def test_a_job_that_changes_the_table_whose_changes_start_it_is_found(detail, is_loop):
+    pattern = {**state_of(**detail), "detail-type": ["Glue Data Catalog Table State Change"]}
+    graph = Graph(
+        jobs=(Job("s/one", "one", changes=("d.t",)),),
+        triggers=(Trigger("s/t", "t", "EVENT", "w", ("one",)),),
+        workflows={"w": "s/w"},
+        event_rules=(EventRule("s/r", "w", pattern=pattern),),
+    )
+
+    assert [problem.rule for problem in event_loops(graph)] == ["starts-itself"] * is_loop
+
+
+@pytest.mark.parametrize(
     ("key", "is_loop"),
     [
         ({}, True),

@@ -36,6 +36,9 @@ def with_properties(**properties):
         {"KAFKA_CLIENT_KEY_PASSWORD": "geheim"},
         {"CONNECTION_URL": "mongodb://me:geheim@db/air"},
         {"JDBC_CONNECTION_URL": "jdbc:postgresql://db/air?password=geheim"},
+        {"JDBC_CONNECTION_URL": "jdbc:postgresql://db/air?user=${user}&password=geheim"},
+        {"PASSWORD": "geheim${password}"},
+        {"JDBC_CONNECTION_URL": "jdbc:postgresql://db/air?password=${password}geheim"},
         {"JDBC_CONNECTION_URL": {"Fn::Sub": "jdbc:mysql://me:geheim@${Host}/air"}},
     ],
 )
@@ -78,6 +81,13 @@ def test_a_secret_in_the_settings_of_an_authentication_is_found(authentication):
         {"JDBC_CONNECTION_URL": f"jdbc:postgresql://db/air?password={RESOLVED}&ssl=true"},
         {"KAFKA_SSL_ENABLED": "true", "KAFKA_SASL_MECHANISM": "SCRAM-SHA-512"},
         {"KAFKA_CLIENT_KEYSTORE": "s3://bucket/keystore.jks"},
+        # What Glue puts in from the secret of a connector's connection.
+        {
+            "JDBC_CONNECTION_URL": '[["default=jdbc:snowflake://x/?user=${user}'
+            '&password=${password}"],","]',
+            "SECRET_ID": "air/reader",
+        },
+        {"CONNECTION_URL": "mongodb://${Username}:${Password}@db/air"},
     ],
 )
 def test_what_names_a_secret_or_is_resolved_at_the_deployment_is_right(properties):

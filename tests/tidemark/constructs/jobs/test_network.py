@@ -209,6 +209,24 @@ def test_an_override_of_the_subnet_is_refused_since_the_policy_does_not_follow_i
         declared.app.synth()
 
 
+def test_an_override_of_the_security_groups_is_refused_likewise(declared):
+    own = connection(declared, subnet_id="subnet-1", security_group_id_list=["sg-1", "sg-2"])
+    path = "ConnectionInput.PhysicalConnectionRequirements.SecurityGroupIdList"
+    own.add_property_override(path, ["sg-2", "sg-3"])
+    declared.add(declared.pipeline(), connections=[own])
+
+    with pytest.raises(RuntimeError, match=r"security group sg-3(.|\n)*connection-subnet"):
+        declared.app.synth()
+
+
+def test_groups_that_a_list_of_another_stack_says_are_no_override(declared, cdk):
+    groups = cdk.Fn.split(",", cdk.Fn.import_value("groups"))
+    own = connection(declared, subnet_id="subnet-1", security_group_id_list=groups)
+    declared.add(declared.pipeline(), connections=[own])
+
+    declared.app.synth()
+
+
 @pytest.mark.parametrize(("subnet", "found"), [("subnet-1", []), ("subnet-2", [OTHER_SUBNET])])
 def test_what_a_role_may_do_counts_in_all_its_policies(subnet, found):
     def document(action, resource):
