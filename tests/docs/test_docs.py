@@ -75,12 +75,20 @@ def check_command(command: click.Command, words: list[str]) -> None:
     while isinstance(command, click.Group):
         if command.invoke_without_command and (not words or words[0].startswith("-")):
             break
+        if len(words) == 1 and words[0] in options_of(command):
+            return  # such as `tidemark --version`, which needs no command
         name, *words = words
         found = command.get_command(click.Context(command), name)
         assert found is not None, name
         command = found
     if words:
         command.make_context(command.name, words)
+
+
+def options_of(command: click.Command) -> set[str]:
+    """Return the options that a command has itself."""
+    parameters = command.get_params(click.Context(command))
+    return {option for parameter in parameters for option in parameter.opts}
 
 
 @pytest.mark.parametrize("line", commands())
