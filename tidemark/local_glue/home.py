@@ -51,8 +51,9 @@ JVMS_FOLDER = "jvms"  # of commands that run now
 JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another
 PORT_FILE = "port.json"  # by which commands find the port that serves the home
 KEY_FILE = "access-key.json"  # with which clients of the port sign; shells have it
+GIT_IGNORES = ".gitignore"  # all of the home: it has secrets, and no repository is asked first
 # Maybe: a reset keeps them.
-IN_USE = (MARKER, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE, KEY_FILE)
+IN_USE = (MARKER, GIT_IGNORES, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE, KEY_FILE)
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
 MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
@@ -169,6 +170,7 @@ class Home:
                 )
             self.root.mkdir(mode=ONLY_ITS_OWNER, parents=True, exist_ok=True)
             marker.write_text(MARKER_TEXT, encoding="utf-8")
+            (self.root / GIT_IGNORES).write_text("*\n", encoding="utf-8")
         _close_to_others(self.root)
         for folder in (self.lake, self.runs, self.dynamodb, self.derby):
             folder.mkdir(exist_ok=True)

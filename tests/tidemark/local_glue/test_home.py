@@ -26,8 +26,18 @@ def test_new_folder_becomes_a_home(tmp_path):
     home = Home.open(tmp_path / "deep" / "home")
 
     assert sorted(path.name for path in home.root.iterdir()) == [
-        *("derby", "dynamodb", "lake", "runs", "tidemark-home"),
+        *(".gitignore", "derby", "dynamodb", "lake", "runs", "tidemark-home"),
     ]
+
+
+def test_git_sees_nothing_of_a_home_in_a_repository_that_does_not_know_it(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+
+    home = Home.open(tmp_path / ".tidemark")
+    (home.root / "access-key.json").write_text("{}")
+
+    status = ["git", "-C", tmp_path, "status", "--short", "--untracked-files=all"]
+    assert subprocess.run(status, check=True, capture_output=True, text=True).stdout == ""
 
 
 @pytest.mark.parametrize("before", [None, 0o755, 0o770, 0o701], ids=["new", "755", "770", "701"])
