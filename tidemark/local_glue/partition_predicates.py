@@ -20,6 +20,7 @@ SETTINGS = {
     "spark.master": "local[1]",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.authenticate": "true",
     "spark.ui.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.log.level": "ERROR",

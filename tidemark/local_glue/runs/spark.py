@@ -99,6 +99,7 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, 
         "spark.master": f"local[{cores}]",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.authenticate": "true",  # by a secret of the JVM: other users are here too
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",

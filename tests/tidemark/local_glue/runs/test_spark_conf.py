@@ -33,6 +33,7 @@ def test_driver_listens_on_this_machine_only_and_reports_into_the_run_folder(set
     found = settings()
 
     assert found["spark.driver.bindAddress"] == "127.0.0.1"
+    assert found["spark.authenticate"] == "true"
     assert found["spark.ui.enabled"] == "false"
     assert found["spark.eventLog.dir"] == f"file://{tmp_path}/spark-events"
     assert (tmp_path / "spark-events").is_dir()

@@ -25,6 +25,7 @@ SILENT_S = 1  # of a connection that may be closed then
 UNREAD_S = 10  # the same, of one whose client does not read its answer on
 SLOW_S = 5  # after which a body may be too slow for that
 LEAST_RATE = 10_000  # bytes a second of a body
+REACHED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (where programs of this machine ask)
 HEAD_S = 10  # for the head of a request, from its first byte on
 CLEANUP_S = 1
 BACKLOG = 128
@@ -112,7 +113,8 @@ class Listener:
                 "; name another with --port, or 0 for a free one"
             ) from error
         number = self._socket.getsockname()[1]
-        self.url = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
+        name = REACHED.get(host, host)
+        self.url = f"http://[{name}]:{number}" if ":" in name else f"http://{name}:{number}"
         adjustments = Adjustments(
             sockets=[self._socket],
             threads=THREADS,

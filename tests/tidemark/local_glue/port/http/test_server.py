@@ -16,6 +16,7 @@ from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseS
 
 from tests.signing import raw_upload
 from tidemark.local_glue.port.http import server
+from tidemark.local_glue.port.http.routes import names_of_port
 
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nX-Begun: "
 LARGE = 20_000_000  # bytes: more than sockets and waitress hold of one answer
@@ -33,6 +34,15 @@ def connect(port):
             return one
 
         yield connected
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])  # noqa: S104 (of no one but this test)
+def test_a_port_at_every_address_is_asked_at_one_that_a_request_may_name(host):
+    with server.listening(host, 0) as listener:
+        number = listener._socket.getsockname()[1]
+
+        assert listener.url == f"http://127.0.0.1:{number}"
+        assert "127.0.0.1" in names_of_port(host, ["glue.test"])
 
 
 def account_of(port):
