@@ -83,6 +83,7 @@ def _outside(found: Found, chosen: Chosen, order: Sequence[str]) -> Outside:
         own if is_whole else None,
         frozenset(workflows | ({own} if own else set())),
         first[0] if len(first) == 1 and is_whole else None,
+        frozenset(chosen.left_out),
     )
     return outside_of(found.clock, found.other_rules, adopted, found.rules)
 

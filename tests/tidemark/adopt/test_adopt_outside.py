@@ -55,6 +55,21 @@ def test_a_schedule_of_the_first_job_is_declared_with_its_zone_and_the_rest_is_l
     }
 
 
+def test_a_schedule_of_a_job_that_is_not_adopted_is_not_stopped():
+    jobs = {
+        "orders": {"Name": "orders", "Command": {"Name": "glueetl"}},
+        "ray": {"Name": "ray", "Command": {"Name": "glueray"}},
+    }
+
+    adoption = adopt(Found("", jobs, clock=[schedule(given='{"JobName": "ray"}')]))
+
+    assert [one.job for one in adoption.left_out] == ["ray"]
+    assert adoption.switches == ()
+    (told,) = [it for it in adoption.differences if it.of == "schedule g/x"]
+    assert told.why == "it starts the job ray, which is not adopted"
+    assert "goes on" in told.do
+
+
 ONES = st.builds(
     schedule,
     arn=st.sampled_from([JOB_RUN, WORKFLOW_RUN, LAMBDA, "arn:aws:states:::x", None]),

@@ -28,12 +28,14 @@ class Adopted:
         workflow: name of the workflow that is adopted as a whole, or None.
         workflows: names of all workflows that start one of the jobs.
         only_first: the old job that the pipeline starts with, if it is the only one.
+        left_out: those of the jobs that are not adopted, and go on as they are.
     """
 
     jobs: frozenset[str]
     workflow: str | None
     workflows: frozenset[str]
     only_first: str | None
+    left_out: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -95,6 +97,11 @@ def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
         found.differences.append(Difference(of, ("Target", "Input"), None, why, DECLARE))
         return
     if started not in (adopted.jobs if key == "JobName" else adopted.workflows):
+        return
+    if key == "JobName" and started in adopted.left_out:
+        why = f"it starts the job {started}, which is not adopted"
+        do = "it goes on as it is: see Not adopted"
+        found.differences.append(Difference(of, ("Target", "Input", key), started, why, do))
         return
     if schedule.get("State", "ENABLED") == "ENABLED":
         found.switches.append(Switch("schedule", group, str(schedule["Name"]), started))

@@ -1,5 +1,6 @@
 """The Glue connections of a job: those of its stage, or its own, by name or as objects."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -83,15 +84,15 @@ def connections_of(
         )
     joined = JobConnections()
     for connection in declared:
-        name, secret = _of(connection)
+        name, secrets = _of(connection)
         if name is None or not (cdk.Token.is_unresolved(name) or CONNECTION.fullmatch(name)):
             raise _wrong(job, declared)
-        if secret and not is_secret(secret):
+        if wrong := [secret for secret in secrets if not is_secret(secret)]:
             raise JobDefinitionError(
-                f"job '{job}' has a connection with the SECRET_ID {secret!r}; allowed: the name "
+                f"job '{job}' has a connection with the secret {wrong[0]!r}; allowed: the name "
                 "of a secret in Secrets Manager, or its whole ARN; write that there"
             )
-        joined |= JobConnections((name,), (secret,) if secret else (), network_of(connection))
+        joined |= JobConnections((name,), secrets, network_of(connection))
     if network.vpc_only and not joined.network.subnets:
         raise JobDefinitionError(
             f"job '{job}' has no connection with a subnet, and the stage says vpcOnly; a job is in "
@@ -144,21 +145,42 @@ def _names(python_modules: Sequence[str]) -> list[str]:
     return [module for module in python_modules if not module.startswith("s3://")]
 
 
-def _of(connection: object) -> tuple[str | None, str | None]:
-    """Return the name of a connection and the secret that it names, if known."""
+def _of(connection: object) -> tuple[str | None, tuple[str, ...]]:
+    """Return the name of a connection and the secrets that it names, as far as they are known."""
     if isinstance(connection, str):
-        return connection, None
+        return connection, ()
     if isinstance(connection, glue.CfnConnection):
-        given = connection.connection_input
-        properties = (
-            given.connection_properties
-            if isinstance(given, glue.CfnConnection.ConnectionInputProperty)
-            else None
-        )
-        secret = properties.get("SECRET_ID") if isinstance(properties, dict) else None
-        return connection.ref, secret if isinstance(secret, str) else None
+        return connection.ref, _secrets_of(connection)
     name = getattr(connection, "connection_name", None)
-    return (name, None) if isinstance(name, str) else (None, None)
+    made = connection.node.default_child if isinstance(connection, glue.Connection) else None
+    return (name, _secrets_of(made)) if isinstance(name, str) else (None, ())
+
+
+def _secrets_of(made: object) -> tuple[str, ...]:
+    """Return what a connection of the app takes user and password from, in any of its forms."""
+    given = made.connection_input if isinstance(made, glue.CfnConnection) else None
+    if not isinstance(given, glue.CfnConnection.ConnectionInputProperty):
+        return ()
+    properties = given.connection_properties
+    properties = properties if isinstance(properties, dict) else {}
+    authentication = given.authentication_configuration
+    found = [
+        *(properties.get(key) for key in ("SECRET_ID", "KAFKA_SASL_SCRAM_SECRETS_ARN")),
+        _secret_of_spark(properties.get("SparkProperties")),
+        _secret_of_spark(given.spark_properties),
+        getattr(authentication, "secret_arn", None),
+    ]
+    return tuple(dict.fromkeys(one for one in found if one and isinstance(one, str)))
+
+
+def _secret_of_spark(settings: object) -> object:
+    """Return what settings of Spark, also as JSON, name as their secret."""
+    if isinstance(settings, str):
+        try:
+            settings = json.loads(settings)
+        except ValueError:
+            return None
+    return settings.get("secretId") if isinstance(settings, dict) else None
 
 
 def _wrong(job: str, declared: object) -> JobDefinitionError:
