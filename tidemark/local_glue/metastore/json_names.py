@@ -3,8 +3,8 @@
 Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
 """
 
-import gzip
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from json import JSONDecoder
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from tidemark.local_glue.bookmarks.listing import is_hidden
 from tidemark.local_glue.crawl.hive_types import fields_of, inside_of, is_a, struct_of
+from tidemark.local_glue.readers.compression import OTHER_CODECS, open_file
 
 BYTES = 64 * 1024  # of a file that are looked at
 # Types of which Spark reads a text as null; of a decimal it reads the number.
@@ -20,7 +21,7 @@ WITHOUT_TEXT = (
     *("float", "double", "boolean"),
 )
 NUMBERS_AS_TEXT = ("NaN", "Infinity", "-Infinity", "+INF", "INF", "-INF")
-
+_MAY_BE_SEVERAL = re.compile(rb"[}\]][ \t]*[^ \t\r\n}\]]")
 
 Names = dict[tuple[str, ...], str]
 """How a name is spelled, by its path in lower case; elements of a list are no step."""
@@ -69,22 +70,25 @@ def misread_columns(columns: Sequence[Sequence[Any]], folder: Path) -> list[str]
 
 
 def file_with_several(folder: Path) -> Path | None:
-    """Return the first or the last file of a folder if a line in its beginning has two values.
+    """Return the first file of a folder of which a line has two values; each is read as a whole.
 
-    Spark reads the first value of a line.
+    Spark reads the first value of a line. Files that only Hadoop has the codec of are left out.
     """
-    for is_last in (False, True):
-        file = next(_files(folder, is_last), None)
-        if file is not None and any(map(_has_several, _first_lines(file))):
-            return file
+    for file in _files(folder, is_reversed=False):
+        if file.suffix not in OTHER_CODECS:
+            with open_file(str(file)) as lines:
+                if any(_has_several(one) for line in lines for one in line.splitlines()):
+                    return file
     return None
 
 
 def _has_several(line: bytes) -> bool:
+    if not _MAY_BE_SEVERAL.search(line):  # most lines, by a search that is fast
+        return False
     try:
         text = line.decode().strip()
         return JSONDecoder().raw_decode(text)[1] < len(text)
-    except ValueError:  # the last line is cut, or it is no JSON
+    except ValueError:  # it is no JSON
         return False
 
 
@@ -129,14 +133,14 @@ def _first_records(folder: Path, *, is_last: bool = False) -> Iterator[Mapping[s
     for line in _first_lines(file):
         try:
             record = json.loads(line)
-        except ValueError:  # the last line is cut, or it is no JSON: Spark tells that
-            return
+        except ValueError:  # the last line is cut, or it is no JSON
+            continue
         if isinstance(record, dict):
             yield record
 
 
 def _first_lines(file: Path) -> list[bytes]:
-    with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+    with open_file(str(file)) as stream:
         return stream.read(BYTES).splitlines()
 
 

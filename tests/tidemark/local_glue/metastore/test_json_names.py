@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 
 import pytest
@@ -85,9 +86,29 @@ def test_a_line_of_several_values_in_the_first_or_the_last_file_is_seen(tmp_path
     assert file_with_several(tmp_path) == tmp_path / "b.json"
 
 
-@pytest.mark.parametrize("line", ['{"a":"}{"}', '[{"a":1}, {"a":2}] ', "x", "", '{"a":1'])
+@pytest.mark.parametrize(
+    "line", ['{"a":"}{"}', '[{"a":1}, {"a":2}] ', "x", "", '{"a":1', '{"a":{}}\r{"a":[]}']
+)
 def test_lines_of_one_value_are_not_said_to_have_several(tmp_path, line):
     (tmp_path / "a.json").write_text(f"{line}\n")
 
     assert file_with_several(tmp_path) is None
     assert file_with_several(tmp_path / "not there") is None
+
+
+@pytest.mark.parametrize("name", ["b.json", "b.json.gz", "b.json.bz2"])
+def test_several_values_are_found_in_any_line_of_any_file(tmp_path, name):
+    one = b'{"id": 1, "s": {"a": [1]}, "t": {}}\n'
+    for other in ("a.json", "c.json"):
+        (tmp_path / other).write_bytes(one)
+    packed = {"gz": gzip.compress, "bz2": bz2.compress}.get(name.rpartition(".")[2], bytes)
+    (tmp_path / name).write_bytes(packed(one * 5000 + b'{"id": 2}{"id": 3}\n'))
+
+    assert file_with_several(tmp_path) == tmp_path / name
+
+
+def test_what_is_behind_a_line_that_is_no_json_is_seen(tmp_path):
+    (tmp_path / "a.json").write_text('junk\n{"id": "seven"}\n{"ID": 8}\n')
+
+    assert misread_columns([("id", "int")], tmp_path) == ["id"]
+    assert other_spellings(tmp_path) == ["ID and id"]
