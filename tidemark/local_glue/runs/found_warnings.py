@@ -22,7 +22,13 @@ def note_at_end(
         session: what Job.init started; None if it was not called.
         name: what people know the script by; None takes the name of the file.
     """
-    name = name or script.name
+    try:
+        _note_all(script, option, session, name or script.name)
+    except Exception as error:  # noqa: BLE001 (a script that has ended well has not failed)
+        note(RunWarning.NOT_LOOKED_AT, f"{type(error).__name__}: {error}")
+
+
+def _note_all(script: Path, option: str, session: BookmarkSession | None, name: str) -> None:
     source = decode_source(script.read_bytes())
     if "finally" in source:
         for line in commits_in_finally(source):

@@ -84,6 +84,10 @@ class RunWarning(Enum):
         "{} left out for the name, as on AWS, where readers hide what begins with _ or . and the "
         "markers NAME_$folder$: rename what has data"
     )
+    NOT_LOOKED_AT = (
+        "what the script did to its bookmark could not be looked at ({}): the run is as it was; "
+        "report this to the maintainers of Tidemark"
+    )
     LOST_LINES = (
         "{} let Spark pass over what it cannot read: rows of files that are damaged or gone are "
         "missing without an error; leave the setting out, and name such files in exclusions"

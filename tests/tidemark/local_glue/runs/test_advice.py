@@ -63,6 +63,15 @@ def test_script_that_does_it_right_is_not_warned(script, option, state):
     assert read_warnings(script.parent) == []
 
 
+def test_a_script_that_cannot_be_looked_at_again_has_not_failed(script):
+    script.unlink()
+
+    note_at_end(script, ENABLE, session())
+
+    (warning,) = read_warnings(script.parent)
+    assert "could not be looked at (FileNotFoundError" in warning
+
+
 @pytest.mark.rule("Warnings", source="COMM")
 def test_commit_in_a_finally_block_is_warned_of():
     script = "job = glue.Job(c)\ntry:\n    work()\nfinally:\n    if x:\n        job.commit()\n"
