@@ -21,6 +21,7 @@ from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.java import find_java_home
 from tidemark.local_glue.metastore.asked import catalog_settings
 from tidemark.local_glue.metastore.connect import Metastore
+from tidemark.local_glue.metastore.offer import offer
 from tidemark.local_glue.runs.job_runs import SITE
 from tidemark.local_glue.runs.jvms.borrow import DAEMON, WORKERS
 from tidemark.local_glue.runs.jvms.class_names import remember_class_names
@@ -133,7 +134,7 @@ class SparkEngine:
 
         gateway: Any = SparkContext._gateway
         java_gateway.ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
-        gateway.jvm.dev.tidemark.catalog.Connected.connect(Metastore(self._home, catalog))
+        offer(gateway, Metastore(self._home, catalog).ask)
 
     def _is_alive(self) -> bool:
         try:

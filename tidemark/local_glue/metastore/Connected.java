@@ -2,14 +2,23 @@ package dev.tidemark.catalog;
 
 /** Who answers the questions of this JVM; apart from who asks, as most runs never ask. */
 public class Connected {
-    private static volatile Metastore metastore;
+    private static volatile Connected connected;
 
-    /** Names who answers; each run that borrows this JVM names its own process. */
-    public static void connect(Metastore answers) {
-        metastore = answers;
+    private final Metastore metastore;
+    private final String secret;
+
+    private Connected(Metastore metastore, String secret) {
+        this.metastore = metastore;
+        this.secret = secret;
     }
 
-    static Metastore metastore() {
-        return metastore;
+    /** Names who answers, and a secret; each run that borrows this JVM names its own process. */
+    public static void connect(Metastore answers, String secret) {
+        connected = new Connected(answers, secret);
+    }
+
+    static String ask(String request) {
+        Connected now = connected;
+        return now.metastore.ask(now.secret, request);
     }
 }

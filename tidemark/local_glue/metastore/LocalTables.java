@@ -47,7 +47,7 @@ public class LocalTables extends InMemoryCatalog {
         Map request = new HashMap(arguments);
         request.put("operation", operation);
         try {
-            Map reply = (Map) JSON.readValue(Connected.metastore().ask(JSON.writeValueAsString(request)), Map.class);
+            Map reply = (Map) JSON.readValue(Connected.ask(JSON.writeValueAsString(request)), Map.class);
             if (reply.get("error") != null) {
                 throw new IllegalArgumentException((String) reply.get("error"));
             }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.metastore.asked import SETTING, settings_of_script
+from tidemark.local_glue.metastore.offer import offer
 from tidemark.local_glue.runs.after_import import LAUNCHER, AfterImport
 from tidemark.local_glue.runs.datalake_formats import local_settings
 
@@ -71,11 +72,6 @@ def _change_settings(module: ModuleType) -> None:
 class Metastore:
     """Answers the JVM; what it takes to answer is imported for the first question."""
 
-    class Java:
-        """How Py4J offers this object to the JVM."""
-
-        implements = ("dev.tidemark.catalog.Metastore",)
-
     def __init__(self, home: Home, database: Path) -> None:
         """Take what `Answers` takes; nothing is opened yet."""
         self._given = (home, database)
@@ -95,4 +91,4 @@ def _connect(module: ModuleType, gateway: Any, home: Home, is_asked: bool) -> No
     # A script that logs all that Python's loggers say has nothing of this on AWS.
     logging.getLogger("py4j").setLevel(logging.WARNING)
     module.ensure_callback_server_started(gateway)
-    gateway.jvm.dev.tidemark.catalog.Connected.connect(Metastore(home, database))
+    offer(gateway, Metastore(home, database).ask)

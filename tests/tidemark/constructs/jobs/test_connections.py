@@ -93,16 +93,16 @@ def test_connections_that_the_app_makes_are_passed_as_they_are(declared):
     assert "secret:air/reader-??????" in allowed
 
 
-SECRET = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:air-a1b2c3"
+AIR = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:air-a1b2c3"
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"connection_properties": {"SparkProperties": json.dumps({"secretId": SECRET})}},
-        {"connection_properties": {"KAFKA_SASL_SCRAM_SECRETS_ARN": SECRET}},
-        {"spark_properties": {"secretId": SECRET}},
-        {"authentication_configuration": SECRET},
+        {"connection_properties": {"SparkProperties": json.dumps({"secretId": AIR})}},
+        {"connection_properties": {"KAFKA_SASL_SCRAM_SECRETS_ARN": AIR}},
+        {"spark_properties": {"secretId": AIR}},
+        {"authentication_configuration": AIR},
     ],
 )
 def test_the_role_may_read_the_secret_of_a_connection_wherever_it_names_one(declared, settings):
@@ -124,7 +124,7 @@ def test_the_role_may_read_the_secret_of_a_connection_wherever_it_names_one(decl
     )
     declared.add(declared.pipeline(), connections=[database])
 
-    assert SECRET in actions_of(declared)
+    assert AIR in actions_of(declared)
 
 
 def test_a_connection_that_names_its_secret_by_a_part_of_its_arn_is_refused(declared):

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidemark.local_glue.port.http.socket_diag import Address, user_of_socket
+from tidemark.local_glue.machine.socket_diag import Address, holder_of_socket
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENING = "0A"
@@ -45,8 +45,8 @@ def why_not_ours(peer: str, peer_port: int, port: int, here: str | None = None) 
 def user_of(peer: str, peer_port: int, port: int, here: str | None = None) -> int | None:
     """Return the user whose process holds the client's end of a connection; None if none does."""
     ends = _address(peer), peer_port, _address(here or peer), port
-    user = user_of_socket(*ends)
-    return _user_in_tables(peer, peer_port, port) if user is None else user
+    holder = holder_of_socket(*ends)
+    return _user_in_tables(peer, peer_port, port) if holder is None else holder.user
 
 
 def _user_in_tables(peer: str, peer_port: int, port: int) -> int | None:

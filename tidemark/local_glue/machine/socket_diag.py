@@ -1,4 +1,4 @@
-"""Asks Linux for the user of one socket: in microseconds, where its list of all takes longer.
+"""Asks Linux who holds one socket: in microseconds, where its list of all takes longer.
 
 Source: https://man7.org/linux/man-pages/man7/sock_diag.7.html
 """
@@ -7,6 +7,7 @@ import ipaddress
 import socket
 import struct
 from contextlib import suppress
+from typing import NamedTuple
 
 NETLINK_SOCK_DIAG = 4
 SOCK_DIAG_BY_FAMILY = 20
@@ -23,8 +24,15 @@ TIMEOUT_S = 1
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-def user_of_socket(address: Address, port: int, other: Address, other_port: int) -> int | None:
-    """Return the user whose process holds one end of a connection.
+class Holder(NamedTuple):
+    """Who holds one end of a connection: a user, and the number of the socket in its process."""
+
+    user: int
+    inode: int
+
+
+def holder_of_socket(address: Address, port: int, other: Address, other_port: int) -> Holder | None:
+    """Return who holds one end of a connection.
 
     Args:
         address: of that end.
@@ -48,13 +56,13 @@ def user_of_socket(address: Address, port: int, other: Address, other_port: int)
     ):
         kernel.settimeout(TIMEOUT_S)
         kernel.send(message)
-        return _user_in(kernel.recv(4096))
+        return _holder_in(kernel.recv(4096))
     return None
 
 
-def _user_in(answer: bytes) -> int | None:
+def _holder_in(answer: bytes) -> Holder | None:
     kind = HEAD.unpack_from(answer)[1]
     if kind != SOCK_DIAG_BY_FAMILY or len(answer) < HEAD.size + FOUND.size:
         return None
     _, state, _, _, _, _, _, user, inode = FOUND.unpack_from(answer, HEAD.size)
-    return None if state == LISTEN or inode == 0 else int(user)
+    return None if state == LISTEN or inode == 0 else Holder(int(user), int(inode))
