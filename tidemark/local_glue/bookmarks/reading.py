@@ -70,6 +70,9 @@ def read_s3_source(
     state = SourceState.from_json(low) if low else None
     until = None if high is None else SourceState.from_json(high) if high else NOTHING_READ
     low_ms = state.low_ms if state else None
+    newest_ms = low.get("newest_ms") if low else None
+    if low_ms is not None and newest_ms is not None:
+        low_ms = min(low_ms, newest_ms)  # what is between came since, and is no file to read
     listing = list_source(source, folder_of, predicate, low_ms, _looked_at_ms(edges))
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
     look = Look(source, folder_of, predicate, earlier or Earlier(), opened_at_ms)
@@ -77,6 +80,8 @@ def read_s3_source(
     if edges is None:
         return Reading(selection.files, None, told)
     next_state = {"kind": "s3", **view_of(source, opened_at_ms), **selection.next_state.to_json()}
+    seen = [f.modified_ms for f in listing.files if f.modified_ms <= selection.next_state.high_ms]
+    next_state["newest_ms"] = max([newest_ms or 0, *seen])
     return Reading(selection.files, next_state, told)
 
 

@@ -73,7 +73,8 @@ def skips_to_tell(
 
     Args:
         look: the source of this run.
-        listing: its files that are newer than the band of the bookmark.
+        listing: its files that are newer than the band of the bookmark, or than all that an
+            earlier run has seen.
         low: the state of the bookmark before, as JSON values; None for nothing.
         after: the state that a commit stores; None without a bookmark.
     """
@@ -85,19 +86,31 @@ def skips_to_tell(
         if source.limits.is_bounded:
             found.append((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name))
         return tuple(found)
-    state = SourceState.from_json(low) if low else None
-    if state and state.high_ms > look.opened_at_ms + CLOCK_TOLERANCE_MS:
-        # A later time of the late files would not help: the mark is later than all of them.
-        about = f"{source.name} is at {_moment(state.high_ms)}, and the clock says "
-        found.append((RunWarning.MARK_AHEAD, about + _moment(look.opened_at_ms)))
-    elif listing.late_count:
-        found.append((RunWarning.OLD_FILES, named(listing.late, listing.late_count)))
-    if low and state and (files := _left_out_before(look, low, state)):
-        found.append((RunWarning.LEFT_OUT_BEFORE, named(files, len(files))))
+    if low:
+        found += _hidden_by_mark(look, listing, low)
     left = [f for f in listing.files if f.modified_ms <= after.high_ms and not after.has_read(f)]
     if left and source.limits.max_files_in_band is not None:
         found.append((RunWarning.BAND_FULL, f"{len(left)} files of {source.name}"))
     return tuple(found)
+
+
+def _hidden_by_mark(
+    look: Look, listing: Listing, low: Mapping[str, Any]
+) -> Iterator[tuple[RunWarning, str]]:
+    """Yield what to warn of because the mark of the bookmark is later than files that are new."""
+    state, name = SourceState.from_json(low), look.source.name
+    left_out = _left_out_before(look, low, state)
+    # No run has seen these: the clock was ahead when the mark was set, or they came with old times.
+    unseen = {f.path for f in listing.files if f.modified_ms <= state.low_ms} - {*left_out}
+    late_count = listing.late_count + len(unseen)
+    if state.high_ms > look.opened_at_ms + CLOCK_TOLERANCE_MS:
+        # A later time of the late files would not help: the mark is later than all of them.
+        about = f"{name} is at {_moment(state.high_ms)}, and the clock says "
+        yield RunWarning.MARK_AHEAD, about + _moment(look.opened_at_ms)
+    elif late_count:
+        yield RunWarning.OLD_FILES, named({*listing.late} | unseen, late_count)
+    if left_out:
+        yield RunWarning.LEFT_OUT_BEFORE, named(left_out, len(left_out))
 
 
 def named(examples: Iterable[str], count: int) -> str:

@@ -248,6 +248,35 @@ def test_a_mark_ahead_of_the_clock_is_told_with_both_times(folder):
     )
 
 
+@pytest.mark.parametrize(("ahead", "later"), [(60, DAY), (DAY, 7 * DAY), (20, 18)])
+def test_a_file_that_came_after_a_run_with_the_clock_ahead_is_told_once(folder, ahead, later):
+    folder.put("a.json")
+    folder.now += ahead
+    assert folder.run() == (["a.json"], ())
+    folder.now -= ahead - 1
+    folder.put("b.json")
+    folder.now += later
+    folder.put("c.json")
+
+    files, warnings = folder.run()
+
+    assert files == ["c.json"]
+    assert warnings == ((RunWarning.OLD_FILES, "s3://b/b.json"),)
+    folder.now += DAY
+    assert folder.run() == ([], ())
+
+
+def test_files_that_exclusions_left_out_are_told_by_one_warning(folder):
+    folder.put("a.json")
+    folder.now += 60
+    folder.put("b.json")
+    folder.now += DAY
+    assert folder.run("b*") == (["a.json"], ())
+    folder.now += DAY
+
+    assert folder.run() == ([], ((RunWarning.LEFT_OUT_BEFORE, "s3://b/b.json"),))
+
+
 def test_a_clock_that_is_set_back_a_little_is_not_told(folder):
     folder.now = 10
     folder.run()
