@@ -1,7 +1,8 @@
 """Runs one job script inside its own process, as Glue does: argv, working folder, error report.
 
-A program of its own, called with ``PARENT_PID SCRIPT ARGUMENTS...``. Writes `RESULT_FILE` into the
-current folder when the script fails.
+A program of its own, called with ``PARENT_PID SCRIPT``; the arguments of the script are in
+`ARGUMENTS_FILE` of the current folder, since `ps` shows those of a program to every user. Writes
+`RESULT_FILE` into that folder when the script fails.
 """
 
 import contextlib
@@ -37,6 +38,7 @@ from tidemark.local_glue.runs.spark import CONF_FILE, system_properties
 from tidemark.local_glue.store.database import Store
 
 RESULT_FILE = "error.json"
+ARGUMENTS_FILE = "arguments.json"
 SCRIPT_STDERR_FILE = "script-stderr.log"
 JVM_GRACE_S = 5.0
 LIBRARY = "watermarks"  # installed beside the toolkit, and on Glue only where it ships
@@ -50,7 +52,7 @@ def main() -> int:
     """Run the script; return 0 if it ended normally, 1 if it failed."""
     parent_pid, script = int(sys.argv[1]), Path(sys.argv[2])
     die_with_parent(parent_pid)
-    sys.argv = sys.argv[2:]
+    sys.argv = [str(script), *_arguments()]
     name = os.environ.pop(SCRIPT_VARIABLE, str(script))
     result = Path(RESULT_FILE).absolute()
     borrower = None
@@ -85,6 +87,13 @@ def main() -> int:
             if borrower:
                 borrower.give_back(failure)
     return 1
+
+
+def _arguments() -> list[str]:
+    file = Path(ARGUMENTS_FILE)
+    arguments: list[str] = json.loads(file.read_text(encoding="utf-8"))
+    file.unlink()
+    return arguments
 
 
 def _leave_spark_out() -> None:

@@ -45,6 +45,7 @@ from tidemark.local_glue.runs.failures import (
     without_result,
 )
 from tidemark.local_glue.runs.job_process import (
+    ARGUMENTS_FILE,
     BOOKMARK_VARIABLE,
     RESULT_FILE,
     SCRIPT_VARIABLE,
@@ -161,12 +162,13 @@ def start_job_run(
     is_shell = job.command == SHELL
     engine = _shell_variables() if is_shell else _spark_variables(machine, job, folder, merged)
     job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
+    given = command_line(job, job_id, run.run_id, merged)
+    (folder / ARGUMENTS_FILE).write_text(json.dumps(given), encoding="utf-8")
     with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
         process = subprocess.Popen(  # noqa: S603 (the job script of the template)
             [
                 *(sys.executable, "-P", "-m", job_process.__name__),  # -P: no shadowed modules
                 *(str(os.getpid()), str(script)),
-                *command_line(job, job_id, run.run_id, merged),
             ],
             cwd=folder,
             env={

@@ -40,7 +40,10 @@ seen = {
     "path": sys.path,
     "found": [name for name in modules if importlib.util.find_spec(name)],
     "libraries": [from_a_zip.VALUE, from_a_file.VALUE],
+    "files": os.listdir(),
 }
+if os.path.exists("/proc/self/cmdline"):
+    seen["shown"] = open("/proc/self/cmdline").read().split("\\0")
 print(json.dumps(seen))
 """
 CALLER = {
@@ -128,6 +131,14 @@ def test_argv_is_as_on_aws(probe):
         *("--extra-py-files", "s3://scripts/libs.zip,s3://scripts/from_a_file.py"),
         *("--source", "s3://landing/in/"),
     ]
+
+
+def test_other_users_of_the_machine_are_not_shown_the_arguments(probe):
+    *_, seen = probe
+
+    assert "s3://landing/in/" in seen["argv"]
+    assert "s3://landing/in/" not in seen.get("shown", [])
+    assert "arguments.json" not in seen["files"]
 
 
 def test_script_runs_as_main_in_the_folder_of_its_run(probe):

@@ -268,6 +268,7 @@ def test_log_of_a_whole_job_process_is_counted(tmp_path):
     spark_variables = write_spark_conf(run_folder, home, find_java_home(), {})
     script = run_folder / "copy_flights.py"
     script.write_text(SCRIPT, encoding="utf-8")
+    (run_folder / "arguments.json").write_text("[]", encoding="utf-8")
 
     done = subprocess.run(
         [
