@@ -6,6 +6,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+import boto3
 import pytest
 from boto3.dynamodb.types import TypeDeserializer
 
@@ -173,6 +174,7 @@ def test_client_is_made_from_the_environment(monkeypatch, endpoint_url, table_na
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-2")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # which keeps the key that it was made with
     watermarks = Watermarks(table_name=table_name)
 
     add(watermarks, job, "jr_1", high=1)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 from click.testing import Result
 
@@ -60,6 +61,7 @@ def stage(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name, value in variables_of(account.home, account.url).items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # which keeps the key that it was made with
     account.engine.ask(forget_runs)
     shutil.rmtree(account.home.lake / "assets", ignore_errors=True)  # of a name once published
     return Stage(account, write_assembly)
