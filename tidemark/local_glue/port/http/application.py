@@ -118,7 +118,8 @@ class Application:
             path, method = path_of(environ), environ["REQUEST_METHOD"]
             return self._others.answer(service, method, path, headers, body)
         if service in IDENTITY:
-            return self._of_query(service, body, request_id)
+            form = body or environ.get("QUERY_STRING", "").encode()  # of a URL that is signed
+            return self._of_query(service, form, request_id)
         return self._of_json(service, operation_of(headers), body)
 
     def _tell_of_object(self, created: CreatedObject) -> None:
@@ -136,8 +137,8 @@ class Application:
         answer = call(self._engine, service, name, request)
         return reply(200, json_protocol.CONTENT_TYPE, json_answer(operation, answer))
 
-    def _of_query(self, service: str, body: bytes, request_id: str) -> Reply:
-        fields = query_protocol.read_form(body)
+    def _of_query(self, service: str, form: bytes, request_id: str) -> Reply:
+        fields = query_protocol.read_form(form)
         name = fields.get("Action", "")
         operation = find_operation(service, name)
         if operation is None or name not in OPERATIONS[service]:

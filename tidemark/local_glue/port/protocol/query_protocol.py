@@ -18,16 +18,17 @@ CONTENT_TYPE = "text/xml"
 ENVELOPE = ("Action", "Version")
 
 
-def read_form(body: bytes) -> dict[str, str]:
-    """Return the fields of a request, with ``Action`` among them.
+def read_form(form: bytes) -> dict[str, str]:
+    """Return the fields of a request, with ``Action`` among them, without those of its signature.
 
     Raises:
-        ServiceError: the body is no form.
+        ServiceError: it is not a form.
     """
     try:
-        return dict(parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=True))
+        pairs = parse_qsl(form.decode(), keep_blank_values=True, strict_parsing=True)
     except ValueError as error:
         raise ServiceError("MalformedQueryString", f"the body is no form: {error}") from error
+    return {name: value for name, value in pairs if not name.startswith("X-Amz-")}
 
 
 def parameters(operation: OperationModel, fields: Mapping[str, str]) -> dict[str, str]:

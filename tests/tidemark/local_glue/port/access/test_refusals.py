@@ -53,6 +53,14 @@ def test_the_key_of_the_port_is_answered(port, service, operation):
     assert getattr(client(port, service), operation)()["ResponseMetadata"]["HTTPStatusCode"] == 200
 
 
+def test_the_url_by_which_a_client_proves_who_it_is_is_answered(port):
+    sts = client(port, "sts")
+    url = sts.generate_presigned_url("get_caller_identity", ExpiresIn=60, HttpMethod="GET")
+
+    with urllib.request.urlopen(url, timeout=BOUND_S) as answer:  # noqa: S310 (of our port)
+        assert b"<GetCallerIdentityResult>" in answer.read()
+
+
 @pytest.mark.parametrize(
     ("given", "of_json", "of_form", "of_s3"),
     [
