@@ -129,7 +129,7 @@ def test_the_folder_of_that_app_is_a_source_itself(project, tmp_path):
     [
         ("ruff", "check", "infra"),
         ("ruff", "format", "--check", "infra"),
-        ("tidemark", "lint"),
+        pytest.param(("tidemark", "lint"), marks=pytest.mark.nightly),
         pytest.param(
             ("mypy", "--config-file", str(PROJECT / "pyproject.toml"), "infra"),
             marks=pytest.mark.nightly,  # the other adopted stack is checked in every run

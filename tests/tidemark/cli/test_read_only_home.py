@@ -123,13 +123,8 @@ def as_another_user(home):
     return before
 
 
-@pytest.mark.parametrize(
-    "has_wal",
-    [
-        pytest.param(False, id="closed", marks=pytest.mark.nightly),
-        pytest.param(True, id="with what was not written back"),
-    ],
-)
+@pytest.mark.nightly  # each command starts twice; that of another user is in every run
+@pytest.mark.parametrize("has_wal", [False, True], ids=["closed", "with what was not written back"])
 def test_a_home_that_is_mounted_to_be_read_is_looked_at_and_left_alone(
     app, home, tmp_path, has_wal
 ):
