@@ -147,7 +147,7 @@ def test_jobs_that_are_added_run_after_what_they_read_with_the_library_that_they
     )
     assert "0 rows read, 0 written" in orders
     assert "rows read" in days
-    assert "2 rows read, 2 written" in payments  # the newest row, then its exact time, come first
+    assert "2 rows read, 2 written" in payments
 
 
 def test_a_report_of_the_project_is_written(shop: User) -> None:
