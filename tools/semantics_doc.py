@@ -41,9 +41,14 @@ that had committed find nothing new; after a kill of `tidemark local up` the nex
 the workflow run.
 """,
     "Bad input": """
-**Nothing is lost without a word.** What a file holds is a row, an error record, or is named in an
-error or a warning of the run. A blank line is no record. Two losses cannot be seen in a file: Avro
-and Ion that end between two blocks or values, where the rest is cut off.
+What a file holds is a row, an error record, or is named in an error or a warning of the run.
+A blank line is not a record. Not named is:
+
+- what is cut off behind a whole block of Avro, or a whole value of Ion: the file does not show it
+- files in folders that Spark hides, such as `_archive/` and `.old/`, and files such as `.a.csv`
+- what `spark.sql` makes null in tables of JSON: lines that are not JSON, and values out of the
+  range of their column; `create_dynamic_frame.from_catalog` reads or names them
+- the values of a column that has the name of a partition folder: those of the folder replace them
 
 - **CSV**: each file is looked at as a whole before it is read. A line of tabs is a record of a file
   of tabs. With `multiLine` an open quote, and records that end in two ways, fail the run. Without
@@ -52,13 +57,13 @@ and Ion that end between two blocks or values, where the rest is cut off.
 - **JSON**: each value of a line is a row of a DynamicFrame. A DataFrame is read by Spark's reader,
   as on AWS: it takes the first value, and the run warns of the first file with more.
   `spark.read.json` itself is not looked into. Of a key that an object has twice the last value
-  counts. With `multiLine`, several values in files of which one has more than 256 MiB fail the run.
+  counts. With `multiLine`, several values fail the run if a file has more than 256 MiB.
 - **XML**: only elements with the row tag are rows. Files without it are named, and so is text
   between rows unless a schema is given. Attributes that differ in their namespace only are one
   array. An entity that the document defines fails the run.
 - **Avro**: a block that counts its records wrong, or bytes behind the last block, fail the run.
-- **Ion**: a value that is no struct, a struct that has a field twice, and a NUL byte in text fail
-  the run.
+- **Ion**: a value that is not a struct, a struct that has a field twice, and a NUL byte in text
+  fail the run.
 - **Parquet, ORC**: a file that is cut, damaged or empty fails the run.
 - **All**: a gzip or bzip2 file that is cut off fails the run, and so does what follows its last
   stream, but for zero bytes after gzip.

@@ -46,7 +46,7 @@ def note_committed(dataset: str) -> None:
 
 
 def committed_reads() -> list[str]:
-    """Return the datasets of which this process has read the committed windows."""
+    """Return the datasets whose committed windows this process has read."""
     return list(_committed)
 
 

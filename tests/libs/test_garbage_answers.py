@@ -74,7 +74,7 @@ def test_an_answer_of_no_dynamodb_is_named(watermarks, job, broken, name):
         outcome = outcome_of(act)
         if outcome != found:  # else it did not need what was broken
             assert type(outcome) is NoAnswerError
-            assert "is no DynamoDB" in str(outcome)
+            assert "is not DynamoDB" in str(outcome)
 
 
 def outcome_of(act):
@@ -94,7 +94,7 @@ def test_a_write_that_something_else_answered_is_not_taken_for_done(watermarks, 
     if times == 1:
         assert watermarks.commit_window(window).watermarks == {"id": 1}
     else:
-        with pytest.raises(WatermarksError, match="is no DynamoDB"):
+        with pytest.raises(WatermarksError, match="is not DynamoDB"):
             watermarks.commit_window(window)
 
     latest = watermarks.latest(job)

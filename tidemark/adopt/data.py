@@ -19,7 +19,7 @@ NO_PLACE = (
     "move the data into a folder, or allow it with job.role.add_to_policy(...)",
 )
 NOT_KNOWN = (
-    "of which a part is not known, so that it is in neither reads= nor writes=",
+    "a part is not known, so it is in neither reads= nor writes=",
     "give the part and adopt again (--parameter KEY=VALUE), or declare a Dataset of it",
 )
 

@@ -7,7 +7,7 @@ from tidemark.assembly.definitions import CRAWLER
 
 STAYS = "nothing: it stays as it is, and where it is"
 NOT_NAMED = "it was not named, and nothing that was named needs it"
-CALLS = "starts of its own are no part of a job; it may start one of the old"
+CALLS = "its starts are not part of a job; it may start one of the old"
 NOT_KNOWN = ("a pipeline does not make it", STAYS)
 CATALOG = (
     "a pipeline writes tables that are there; it makes those that a Dataset has as table=",

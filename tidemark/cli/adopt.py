@@ -116,7 +116,7 @@ class Source:
             key, is_pair, value = text.partition("=")
             if not (key and is_pair):
                 allowed = "KEY=VALUE, such as --parameter Stage=prod"
-                raise UsageError(f"--parameter {text!r} is no pair; allowed: {allowed}")
+                raise UsageError(f"--parameter {text!r} is not a pair; allowed: {allowed}")
             if key in found:
                 raise UsageError(f"--parameter {key} is given twice; give it once")
             found[key] = value

@@ -39,7 +39,7 @@ def read_job_of(glue: "Glue", name: str, where: Where) -> "Fillable":
     """Return a job as far as filling it goes: as deployed, or as the app has it that is named.
 
     Raises:
-        UsageError: there is no such job there, or it has never been deployed.
+        UsageError: the job does not exist there, or was never deployed.
     """
     from tidemark.local_glue.commands import load
     from tidemark.operate.backfill.contract import fillable_of

@@ -139,7 +139,7 @@ def _tell_of(home: Home, options: Options, url: str) -> None:
 
 
 def print_variables(home: Home, url: str) -> None:
-    """Print the lines that give a shell the variables by which clients of AWS find a port."""
+    """Print the lines that a shell needs for clients of AWS to find a port."""
     variables = {
         "AWS_ENDPOINT_URL": url,
         **access_key(home).variables,

@@ -13,7 +13,7 @@ _CLEAR = "_tells_of_keywords"
 
 
 class WrongArgumentError(JobDefinitionError, TypeError):
-    """A call has an argument that there is not, or lacks one that there must be."""
+    """A call has an unknown argument, or lacks a required one."""
 
 
 def with_clear_keywords(public: Any) -> Any:

@@ -30,7 +30,7 @@ class AccessKey:
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment variables by which clients of AWS find it.
+        """The environment variables that give it to clients of AWS.
 
         Example:
             AccessKey("s").variables["AWS_SECRET_ACCESS_KEY"] is "s".
@@ -44,7 +44,7 @@ class AccessKey:
 
 
 def access_key(home: Home) -> AccessKey:
-    """Return the access key of a home's port, which is made where there is none.
+    """Return the access key of a home's port, and make it if it is missing.
 
     In a home that cannot be written, it is one of this process.
 

@@ -180,7 +180,7 @@ class Home:
 
     @property
     def shown(self) -> Path:
-        """The folder by which people know it."""
+        """The folder that messages name."""
         return self.copy_of or self.root
 
     @property

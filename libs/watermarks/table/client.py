@@ -25,7 +25,7 @@ _LONGEST_PAUSE_SECONDS = 2.0
 
 
 class NoAnswerError(WatermarksError):
-    """What answered a request is no DynamoDB: what became of it is not known."""
+    """What answered a request is not DynamoDB; the outcome is not known."""
 
 
 UNKNOWN_OUTCOME = (ClientError, ConnectionError, HTTPClientError, NoAnswerError)
@@ -231,7 +231,7 @@ class TableClient:
     def _no_answer(self, what: str) -> NoAnswerError:
         endpoint = self._client.meta.endpoint_url
         return NoAnswerError(
-            f"a request for table {self.table.name!r} was answered {what}: {endpoint} is no "
+            f"a request for table {self.table.name!r} was answered {what}: {endpoint} is not "
             "DynamoDB, or something on the way to it changes its answers; look at proxies and at "
             "AWS_ENDPOINT_URL_DYNAMODB, then run again, which finds out what was written"
         )

@@ -74,7 +74,7 @@ def check_none_ahead(
 ) -> None:
     """Raise a WatermarkValueError if a new value lies further ahead of the clock than it may.
 
-    A value that is stored already is none: it hides what it hides.
+    A value that is stored already is not judged: what it hides, it has hidden before.
     """
     check_future(future)
     for name, value in to.items():
@@ -86,7 +86,7 @@ def check_none_ahead(
 
 
 def check_future(future: object) -> None:
-    """Raise a WatermarkValueError for what is no distance from the clock."""
+    """Raise a WatermarkValueError if `future` is not a timedelta of zero or more."""
     if not isinstance(future, timedelta) or future < timedelta():
         raise WatermarkValueError(
             f"future is {future!r}: give a timedelta that is not negative, how far ahead of the "
@@ -137,7 +137,7 @@ def _time_of(value: object) -> datetime | None:
 def _day_at_front_of(text: str) -> datetime | None:
     """Return the day that a text begins with; one that no calendar has counts as one beside it.
 
-    For texts that are no time of ISO 8601: '9999-12-31 00:00:00 UTC', '9999/12/31', '9999-99-99'.
+    For strings that are not times of ISO 8601: 9999-12-31 00:00:00 UTC, 9999/12/31.
     """
     found = _BEGINS_WITH_DAY.match(text)
     if found is None or int(found[1]) < MINYEAR:

@@ -1,4 +1,4 @@
-"""An argument that there is not, or that is missing, is told with the name that was meant."""
+"""An unknown or missing argument is refused with the name that was meant."""
 
 from __future__ import annotations
 

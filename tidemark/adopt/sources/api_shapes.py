@@ -36,7 +36,7 @@ def _value(value: Any, shape: Any, path: Path, misfits: list[Path]) -> Any:
     elif kind not in ("structure", "list", "map"):
         found = plain(value, kind)
         if found is LATE and isinstance(value, str):
-            found = value  # a number that is not known yet is told elsewhere
+            found = value  # a number that is not known yet is named elsewhere
     if found is LATE:
         misfits.append(path)
     return found

@@ -41,7 +41,7 @@ CALLERS = (
     *("AWS::Serverless::StateMachine", "AWS::StepFunctions::StateMachine"),
 )
 OWN_NAMES = ("StateMachineName", "FunctionName", "Name")
-# What is listed in any case, or is no part of the code.
+# What is listed in any case, or is not part of the code.
 ACCOUNTED = ("CrawlerSecurityConfiguration", "Name", "Role", "SecurityConfiguration")
 NESTED = "AWS::CloudFormation::Stack"
 GIVE = "give it (--parameter {}=VALUE), or correct the stack by hand"

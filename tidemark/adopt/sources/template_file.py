@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.extras import require
 
-# What is no text in YAML: the form, and the characters it may begin with.
+# What is not a string in YAML: the form, and the characters it may begin with.
 PLAIN = {
     "bool": (re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), "tTfF"),
     "int": (re.compile(r"[-+]?(0|[1-9][0-9]*)$"), "-+0123456789"),
@@ -41,7 +41,7 @@ def read_template_file(file: Path) -> Mapping[str, Any]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
-        raise UsageError(f"there is no file {file}; {HOW}") from error
+        raise UsageError(f"the file {file} does not exist; {HOW}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read: {error}; {HOW}") from error
     document = template_of(text, str(file))
@@ -53,19 +53,19 @@ def read_template_file(file: Path) -> Mapping[str, Any]:
 
 
 def _check_form(document: Mapping[str, Any], file: Path) -> None:
-    """Raise unless resources and sections have their form; absent properties are none."""
+    """Raise unless resources and sections have their form; absent properties are allowed."""
     for id_, resource in document["Resources"].items():
         is_typed = isinstance(resource, dict) and isinstance(resource.get("Type"), str)
         is_formed = is_typed and isinstance(resource.get("Properties") or {}, dict)
         is_later = str(id_).startswith(LATER) or (not is_typed and _is_included(resource))
         if not is_formed and not is_later:
-            what = "Properties that are none" if is_typed else "no Type"
+            what = "Properties that are not a map" if is_typed else "no Type"
             raise UsageError(f"{file}: the resource {id_!r} has {what}; correct the template")
         if is_typed:
             resource["Properties"] = resource.get("Properties") or {}
     for section in SECTIONS:
         if not isinstance(document.get(section) or {}, dict):
-            raise UsageError(f"{file}: {section} is no map of names; correct the template")
+            raise UsageError(f"{file}: {section} is not a map of names; correct the template")
 
 
 def _is_included(resource: Any) -> bool:

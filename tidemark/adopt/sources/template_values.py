@@ -27,14 +27,14 @@ ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("AWS::Kinesis::Stream", "Arn"): "arn:{partition}:kinesis:{region}:{account}:stream/{name}",
     ("AWS::Lambda::Function", "Arn"): "arn:{partition}:lambda:{region}:{account}:function:{name}",
 }
-# Where a resource that is no part of a run has its name.
+# Where a resource that is not part of a run has its name.
 OTHER_NAMES = {
     "AWS::Kinesis::Stream": "Name",
     "AWS::Lambda::Function": "FunctionName",
     "AWS::SecretsManager::Secret": "Name",
 }
 NODES = tuple(f"AWS::Glue::{kind}" for kind in ("Crawler", "Job", "Trigger", "Workflow"))
-# Types whose Ref is no name, but an address that has more in it than the name.
+# Types whose Ref is an address, which has more in it than the name.
 NO_NAME = ("AWS::SecretsManager::Secret", "AWS::SNS::Topic")
 
 
@@ -158,7 +158,7 @@ class Values:
         return self._braces(name)
 
     def _parameter(self, name: str, value: Any) -> Any:
-        """Return the value of a parameter, of which some are lists."""
+        """Return the value of a parameter; some are lists."""
         kind = str(self.template.get("Parameters", {}).get(name, {}).get("Type", ""))
         if kind == "CommaDelimitedList" or kind.startswith("List<"):
             return [one.strip() for one in str(value).split(",")]

@@ -7,7 +7,7 @@ from tidemark.adopt.model import AdoptedEvent, Wait
 from tidemark.assembly.definitions import CRAWLER
 
 Reason = tuple[str, str]
-# The events by which Glue tells that a crawl or a run has ended, and how they spell a state.
+# Glue's events for the end of a crawl or a run, and their spelling of a state.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
 OF_CRAWLS, OF_RUNS = "Glue Crawler State Change", "Glue Job State Change"
 
@@ -72,7 +72,7 @@ def without_undeclared(
 
 
 def event_of(wait: Wait) -> AdoptedEvent | None:
-    """Return the event by which Glue tells that a wait is over; None if no single one does."""
+    """Return Glue's event for the end of a wait; None if no single event is."""
     if len(wait.conditions) != 1:
         return None
     ((node, state),) = wait.conditions

@@ -129,7 +129,7 @@ def _why_not(
     if key == "JobName" and started != adopted.only_first:
         return f"it starts the job {started}, and a pipeline starts with all its first jobs"
     if key == "Name" and started != adopted.workflow:
-        return f"it starts the workflow {started}, of which the pipeline holds a part"
+        return f"it starts the workflow {started}, and the pipeline has only a part of it"
     try:
         Schedule(expression, zone)
     except ScheduleError as error:

@@ -142,15 +142,20 @@ def _uncrawled(
             and together.share_a_workflow(job.name, crawler.name)
             and together.can_run(job.name, crawler.name)
         ):
-            yield Problem(
-                "table-without-waiting",
-                job.at,
-                f"the job '{job.name}' uses the table '{table}', which the {crawler} may be "
-                "changing, since it does not wait for that crawler",
-                f"add the {crawler}, or a job that waits for it, to after= of '{job.name}'; "
-                + ACKNOWLEDGE.format("table-without-waiting"),
-            )
+            yield table_without_waiting(job, table, f"the {crawler}", "crawler")
             return
+
+
+def table_without_waiting(job: Job, table: str, changing: str, kind: str) -> Problem:
+    """Return the problem of a job that uses a table while another node may change it."""
+    return Problem(
+        "table-without-waiting",
+        job.at,
+        f"the job '{job.name}' uses the table '{table}', which {changing} may be changing, since "
+        f"it does not wait for that {kind}",
+        f"add {changing}, or a job that waits for it, to after= of '{job.name}'; "
+        + ACKNOWLEDGE.format("table-without-waiting"),
+    )
 
 
 def _both(uri: str, other: str) -> str:

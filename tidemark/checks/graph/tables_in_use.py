@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from tidemark.checks.graph.folders import overlap
 from tidemark.checks.graph.model import Graph, Job, Problem
-from tidemark.checks.graph.races import ACKNOWLEDGE
+from tidemark.checks.graph.races import ACKNOWLEDGE, table_without_waiting
 from tidemark.checks.graph.together import Together
 
 
@@ -64,14 +64,7 @@ def _unwaited(job: Job, changing: Mapping[str, list[Job]], together: Together) -
                 and together.share_a_workflow(job.name, writer.name)
                 and together.can_run(job.name, writer.name)
             ):
-                yield Problem(
-                    "table-without-waiting",
-                    job.at,
-                    f"the job '{job.name}' uses the table '{table}', which '{writer.name}' may be "
-                    "changing, since it does not wait for that job",
-                    f"add '{writer.name}', or a job that waits for it, to after= of '{job.name}'; "
-                    + ACKNOWLEDGE.format("table-without-waiting"),
-                )
+                yield table_without_waiting(job, table, f"'{writer.name}'", "job")
                 return
 
 

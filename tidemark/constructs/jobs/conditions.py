@@ -54,7 +54,7 @@ class Condition:
     """A job or crawler that has ended in one state; made by `job.on` and `crawler.on`.
 
     Raises:
-        JobDefinitionError: the state is none that a trigger can watch, or the job is none.
+        JobDefinitionError: a trigger cannot watch the state, or the job is not a job.
     """
 
     job: Job

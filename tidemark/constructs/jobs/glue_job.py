@@ -169,7 +169,7 @@ class GlueJob(Construct):
             reason: why it is right here, for whoever reads the validation report.
 
         Raises:
-            JobDefinitionError: there is no such rule, or no reason.
+            JobDefinitionError: the rule does not exist, or the reason is missing.
         """
         check_reason(self.name, rule, reason)
         cdk.Validations.of(self).acknowledge(

@@ -21,7 +21,7 @@ class Wildcard:
 
     Attributes:
         actions: for which it holds.
-        resource: of which form the resource is, functions of CloudFormation in angle brackets.
+        resource: the form of the resource, with functions of CloudFormation in angle brackets.
         why: the reason.
         condition: what the statement's condition must be; None: whatever it is.
         is_bound: whether the statement must name a subnet, or must not; None: either.
@@ -82,13 +82,13 @@ WILDCARDS = (
     Wildcard(
         ("cloudwatch:PutMetricData",),
         r"\*",
-        "CloudWatch knows no resource for it, and the condition allows the namespace Glue only",
+        "CloudWatch has no resource for it, and the condition allows the namespace Glue only",
         {"StringEquals": {"cloudwatch:namespace": "Glue"}},
     ),
     Wildcard(
         ("lakeformation:GetDataAccess",),
         r"\*",
-        "Lake Formation knows no resource for it, and decides by its own grants",
+        "Lake Formation has no resource for it, and decides by its own grants",
     ),
     Wildcard(
         (
@@ -99,7 +99,7 @@ WILDCARDS = (
             "ec2:DescribeVpcEndpoints",
         ),
         r"\*",
-        "EC2 knows no resource for them, and they change nothing",
+        "EC2 has no resource for them, and they change nothing",
     ),
     Wildcard(
         ("ec2:DescribeVpcAttribute",),
@@ -161,7 +161,7 @@ WILDCARDS = (
     Wildcard(
         ("glue:GetUserDefinedFunctions",),
         _arn("glue", r"userDefinedFunction/[^*/]+/\*"),
-        "the functions of a database of which the job declares tables, since Spark lists them",
+        "the functions of a database whose tables the job declares, since Spark lists them",
     ),
     Wildcard(
         (

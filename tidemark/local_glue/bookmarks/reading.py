@@ -59,7 +59,7 @@ def read_s3_source(
         source: what is asked for.
         folder_of: where a URI is on this machine.
         opened_at_ms: the frozen upper edge, epoch milliseconds.
-        edges: of its bookmark; None reads without one, and then there is no next state.
+        edges: of its bookmark; None reads without one, and the reading has no next state.
         predicate: the push_down_predicate, ready to be asked; None enters every partition.
         earlier: the partitions of an earlier run; None: the source has no partitions that are
             chosen or registered.

@@ -32,7 +32,7 @@ class OtherEngine:
         """Read the URL; nothing is sent yet.
 
         Raises:
-            UsageError: it is none, it has more than a host and a port, or it is that of AWS.
+            UsageError: it is not a URL, it has more than a host and a port, or it is that of AWS.
         """
         self.url = url.rstrip("/")
         self._place = _place_of(self.url)

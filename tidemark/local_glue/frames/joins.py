@@ -145,7 +145,7 @@ def split_rows(
 
     Raises:
         UsageError: a field is not there, or an operator is not known.
-        ArgumentTypeError: the comparisons of a field are no dict; also a TypeError.
+        ArgumentTypeError: the comparisons of a field are not a dict; also a TypeError.
     """
     for path, wanted in comparisons.items():
         if not isinstance(wanted, Mapping):

@@ -35,7 +35,7 @@ def parse_path(path: str) -> Steps:
     """Return the steps of a path: a name with a dot before it, or ``[]``.
 
     Raises:
-        UsageError: it is no text, is empty, or has a backtick without another.
+        UsageError: it is not a string, is empty, or has an odd number of backticks.
     """
     if not isinstance(path, str):
         raise UsageError(f"the path {path!r} is not a string")

@@ -21,7 +21,7 @@ class Limits:
     A threshold may be a text, as arguments of a job are: AWS's library makes a number of it.
 
     Raises:
-        ArgumentError: it is no number; also a ValueError.
+        ArgumentError: it is not a number; also a ValueError.
         ArgumentTypeError: it is of another type; also a TypeError.
     """
 

@@ -24,8 +24,8 @@ def write_sample(frame: DataFrame, path: str | None, options: Mapping[str, Any])
         options: ``prob`` is the chance of a row to be taken, ``topk`` how many are at most.
 
     Raises:
-        UsageError: the path is none, or an option is not known or has a wrong value.
-        ArgumentTypeError: the options are no dict; also a TypeError.
+        UsageError: the path is missing, or an option is unknown or has a wrong value.
+        ArgumentTypeError: the options are not a dict; also a TypeError.
     """
     if not isinstance(path, str) or not path:
         raise UsageError(f"the path of spigot is {path!r}; it must be the URI of a folder")

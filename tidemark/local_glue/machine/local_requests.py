@@ -15,7 +15,7 @@ def why_refused(headers: Mapping[str, str], hosts: frozenset[str]) -> str | None
 
     Args:
         headers: of the request, with lower-case names.
-        hosts: the names by which the port is reached.
+        hosts: the names that clients may reach the port by.
     """
     if "origin" in headers or "sec-fetch-site" in headers:
         return "requests of web pages are not answered"

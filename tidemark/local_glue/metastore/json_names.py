@@ -21,7 +21,9 @@ WITHOUT_TEXT = (
     *("float", "double", "boolean"),
 )
 NUMBERS_AS_TEXT = ("NaN", "Infinity", "-Infinity", "+INF", "INF", "-INF")
-_MAY_BE_SEVERAL = re.compile(rb"[}\]][ \t]*[^ \t\r\n}\]]")
+# After the end of a value, what does not go on with the object or list around it; or a comma and an
+# object or list, as between the elements of a list.
+_MAY_BE_SEVERAL = re.compile(rb"[}\]][ \t]*(?:[^ \t\r\n,}\]]|,[ \t]*[{\[])")
 
 Names = dict[tuple[str, ...], str]
 """How a name is spelled, by its path in lower case; elements of a list are no step."""
@@ -70,7 +72,7 @@ def misread_columns(columns: Sequence[Sequence[Any]], folder: Path) -> list[str]
 
 
 def file_with_several(folder: Path) -> Path | None:
-    """Return the first file of a folder of which a line has two values; each is read as a whole.
+    """Return the first file of a folder that has two values in a line; files are read whole.
 
     Spark reads the first value of a line. Files that only Hadoop has the codec of are left out.
     """

@@ -43,7 +43,7 @@ def offer(gateway: Any, ask: Callable[[str], str]) -> None:
 
 
 def offered(secret: str, ask: Callable[[str], str]) -> Any:
-    """Return an object of which Py4J reaches one method, that asks for a secret."""
+    """Return an object with one method that Py4J can call, and only with the secret."""
 
     class Java:
         """How Py4J offers this object to the JVM."""

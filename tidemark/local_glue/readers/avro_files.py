@@ -86,7 +86,7 @@ def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: F
 def absence_in(kinds: Sequence[DataType]) -> Absence | None:
     """Return what a null stands for in records of several schemas; None if no field is missing.
 
-    Whether a value may be null is not in these types, so a field that some lack is told of.
+    Whether a value may be null is not in these types, so a field that some lack is warned of.
     """
     names = [frozenset(names_in(kind)) for kind in kinds]
     known = frozenset[str]().union(*names)

@@ -16,7 +16,7 @@ _END_OF_BZ2, _CHECKSUM_BITS, _MAGIC_BITS, _MOST_BYTES = 0x177245385090, 32, 48, 
 def open_file(path: str) -> IO[bytes]:
     """Open a file for reading, through what its suffix says it is compressed with.
 
-    What follows the last stream of a compressed file, and is no stream, is an OSError.
+    What follows the last stream of a compressed file, and is not a stream, is an OSError.
     """
     suffix = Path(path).suffix
     if suffix == ".gz":
@@ -35,7 +35,7 @@ def ends_as_bz2(path: Path) -> bool:
 
 
 class Bz2Streams(io.RawIOBase):
-    """The content of all streams of a bzip2 file; `bz2.open` passes over what is no stream."""
+    """The content of all streams of a bzip2 file; `bz2.open` passes over what is not a stream."""
 
     def __init__(self, path: str) -> None:
         """Begin at the first stream of a file."""
@@ -55,7 +55,7 @@ class Bz2Streams(io.RawIOBase):
         """Read into a buffer, and return how many bytes; 0 at the end of the last stream.
 
         Raises:
-            OSError: the bytes are no bzip2.
+            OSError: the bytes are not bzip2.
             EOFError: the file ends within a stream.
         """
         content = b""

@@ -110,7 +110,7 @@ def _no_utf_8(error: UnicodeDecodeError, taken: int) -> str:
 
 
 def _look_at_lines(file: str, options: Mapping[str, str]) -> Look | None:
-    """Return what is seen of a file of which each line is a record.
+    """Return what is seen of a file whose lines are records.
 
     None stands for one that has records of white space, and so is read as a whole.
     """
@@ -138,7 +138,7 @@ def _of_whole_lines(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _has_cut_values(text: str, options: Mapping[str, str]) -> bool:
-    """Return whether a line ends within quotes, of which it then has an odd number."""
+    """Return whether a line ends within quotes: it has an odd number of them."""
     quote = options["quote"]
     if not quote or quote not in text:
         return False
@@ -160,7 +160,7 @@ def _has_white_records(text: str, separator: str) -> bool:
 
 
 def _look_at_records(file: str, options: Mapping[str, str]) -> Look:
-    """Return what is seen of a file of which a record may be over many lines."""
+    """Return what is seen of a file whose records may be over many lines."""
     ends: set[str] = set()
     first, last = _first_and_last(_seeing_ends(_texts(file), ends), options)
     if last != [_AFTER_ALL]:

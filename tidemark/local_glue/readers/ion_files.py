@@ -32,8 +32,8 @@ def read_ion(spark: SparkSession, files: Sequence[str], layout: Layout, ion: For
     """Return the structs of Ion files as rows, with the columns of all of them; one pass for types.
 
     Raises:
-        UnreadableFileError: a file is no Ion, has values that are no structs, or a struct that has
-            a field twice.
+        UnreadableFileError: a file is not Ion, has values that are not structs, or a struct
+            that has a field twice.
         UnsupportedError: a table of the Data Catalog has this format.
     """
     require("amazon")
@@ -74,7 +74,7 @@ def records_of(uri: str, path: str) -> Iterator[dict[str, Any]]:
     """Yield the structs of a file.
 
     Raises:
-        UnreadableFileError: it is no Ion, has values that are no structs, or a field twice.
+        UnreadableFileError: it is not Ion, has values that are not structs, or a field twice.
     """
     from amazon.ion.exceptions import IonException
     from amazon.ion.simpleion import IonPyValueModel, load

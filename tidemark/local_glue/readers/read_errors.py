@@ -53,7 +53,7 @@ def unreadable(file: str, format_name: str, reason: object) -> UnreadableFileErr
 
 
 def refuse_odd_ends(files: Iterable[str], format_name: str) -> None:
-    """Refuse a bzip2 file that does not end as one: Hadoop passes over what is no block of it.
+    """Refuse a bzip2 file that does not end as one: Hadoop passes over what is not a block of it.
 
     Raises:
         UnreadableFileError: a file ends otherwise.

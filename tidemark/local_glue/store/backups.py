@@ -211,8 +211,8 @@ def restore(home: Home, file: Path) -> BackupFacts:
     Broken off at any moment, the home is the old one or, at the next command, the restored one.
 
     Raises:
-        UsageError: it is no complete backup, it has watermarks though another DynamoDB keeps those
-            of the home, or another command holds the home.
+        UsageError: it is not a complete backup, it has watermarks though another DynamoDB keeps
+            those of the home, or another command holds the home.
         TidemarkError: a database in it is damaged or of a newer Tidemark, or there is no room.
     """
     facts = read_backup(file)

@@ -32,7 +32,7 @@ def copy_to_look_at(root: Path, databases: Collection[str]) -> Path:
         databases: the SQLite files in it, as relative paths.
 
     Raises:
-        OSError: something in the home cannot be read, or there is no room for the copy.
+        OSError: something in the home cannot be read, or the disk has no room for the copy.
     """
     copy = Path(tempfile.mkdtemp(prefix="tidemark-"))
     atexit.register(shutil.rmtree, copy, ignore_errors=True)

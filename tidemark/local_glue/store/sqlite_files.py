@@ -49,7 +49,7 @@ def copy_database(database: Path, copy: Path, *, is_read_only: bool = False) -> 
         is_read_only: whether this process may write nothing beside the file.
 
     Raises:
-        sqlite3.Error: it cannot be read, or there is no room for the copy.
+        sqlite3.Error: it cannot be read, or the disk has no room for the copy.
     """
     unfinished = copy.with_name(f"{copy.name}.unfinished")
     unfinished.unlink(missing_ok=True)

@@ -195,7 +195,7 @@ class StageRewinds:
         found = next((one for one in open_ones if number in (None, one.number)), None)
         if found is not None and number is None and records[0].state == NOTHING:
             raise UsageError(
-                "the last rewind had nothing to rewind, so there is nothing of it to undo; "
+                "the last rewind had nothing to rewind, so nothing can be undone; "
                 f"`tidemark rewind --deployed {self.glue.names.stage} --undo {found.number}` "
                 f"undoes rewind {found.number}, the one before it"
             )

@@ -134,7 +134,7 @@ def record_to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> Re
             raise UsageError("nothing was rewound here that is not undone already")
         if records[0].state == NOTHING:
             raise UsageError(
-                "the last rewind had nothing to rewind, so there is nothing of it to undo; "
+                "the last rewind had nothing to rewind, so nothing can be undone; "
                 f"`tidemark rewind --undo {found.rewind_id}` undoes rewind {found.rewind_id}, the "
                 "one before it, which `tidemark rewind --list` shows"
             )

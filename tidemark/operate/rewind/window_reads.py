@@ -15,7 +15,7 @@ class WindowReads:
     """Which windows a rewind undoes, and how targets of windows are read.
 
     Attributes:
-        moved: the jobs of which a rewind undoes windows, and nothing that others have committed:
+        moved: the jobs whose windows a rewind undoes, and nothing that others have committed:
             a bookmark that moves too reads rows again that committed windows may hold.
         only_committed: the targets of windows that somebody reads, each of them by
             `read_committed`.

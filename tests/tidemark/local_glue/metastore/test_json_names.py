@@ -78,7 +78,9 @@ def test_names_of_the_first_and_the_last_file_are_spelled_in_several_ways(tmp_pa
     assert other_spellings(tmp_path / "day=2") == []
 
 
-@pytest.mark.parametrize("line", ['{"a":1}{"a":2}', '{"a":"}{"} {"a":2}', '{"a":1} x', "[1][2]"])
+@pytest.mark.parametrize(
+    "line", ['{"a":1}{"a":2}', '{"a":"}{"} {"a":2}', '{"a":1} x', "[1][2]", '{"a":1}, {"a":2}']
+)
 def test_a_line_of_several_values_in_the_first_or_the_last_file_is_seen(tmp_path, line):
     (tmp_path / "a.json").write_text('{"a":1}\n')
     (tmp_path / "b.json").write_text(f'{{"a":0}}\n{line}\n{{"cut')

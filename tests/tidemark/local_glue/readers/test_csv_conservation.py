@@ -147,7 +147,7 @@ def test_quotes_that_are_closed_are_no_error(look, text):
 
 
 @pytest.mark.rule("Bad input", source="INFER", choice="the record's own; Spark takes the first one")
-def test_a_line_feed_within_quotes_is_no_end_of_records(rows_of, s3):
+def test_a_line_feed_within_quotes_does_not_end_a_record(rows_of, s3):
     pairs = list(product(["\n", "\r\n", "\r"], repeat=2))
     for place, (end, within) in enumerate(pairs):
         put(s3, f"{place}.csv", f'"a{within}b",1{end}2,{place}{end}')

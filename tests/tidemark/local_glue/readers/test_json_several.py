@@ -214,7 +214,7 @@ def warned(tmp_path, monkeypatch):
         ('{"id":1}\n{"id":2}\n', True, [1]),
     ],
 )
-def test_a_data_frame_names_a_file_of_which_values_are_in_no_row(
+def test_a_data_frame_names_a_file_with_values_that_are_in_no_row(
     glue_context, s3, warned, monkeypatch, many, text, multi_line, ids
 ):
     monkeypatch.setattr(MANY, many)

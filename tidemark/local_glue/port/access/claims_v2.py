@@ -50,7 +50,7 @@ def check_time_v2(claim: ClaimV2, now: datetime) -> None:
     """Refuse a URL whose time is over, and a request that was signed by another clock.
 
     Raises:
-        RefusedError: it is, or its time is none.
+        RefusedError: it is, or its time cannot be read.
     """
     try:
         if claim.expires is None:
@@ -58,7 +58,9 @@ def check_time_v2(claim: ClaimV2, now: datetime) -> None:
         else:
             signed = datetime.fromtimestamp(int(claim.expires), UTC)
     except (ValueError, TypeError, OverflowError, OSError) as error:
-        raise RefusedError(Kind.DENIED, f"the time of the request is none: {error}") from error
+        raise RefusedError(
+            Kind.DENIED, f"the time of the request cannot be read: {error}"
+        ) from error
     if claim.expires is None:
         check_clock(signed, now)
     elif now > signed:

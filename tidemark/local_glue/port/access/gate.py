@@ -38,7 +38,7 @@ class Gate:
     Attributes:
         key: with which requests are signed; None answers every key, and no key.
         secret: which commands of the home know.
-        hosts: the names by which the port is reached.
+        hosts: the names that clients may reach the port by.
         any_user: whether other users of this machine may ask too.
     """
 

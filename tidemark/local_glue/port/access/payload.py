@@ -17,7 +17,7 @@ class Payload:
     """What is to be checked of a body.
 
     Attributes:
-        check: is told its SHA-256 in hexadecimal digits, and raises `RefusedError`; None: nothing.
+        check: takes its SHA-256 in hexadecimal digits, and raises `RefusedError`; None: no check.
         chunks: checks the parts of a body in chunks.
     """
 

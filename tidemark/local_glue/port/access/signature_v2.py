@@ -1,4 +1,4 @@
-"""S3's Signature Version 2, which boto3 gives presigned URLs unless it is told otherwise.
+"""S3's Signature Version 2, which boto3 gives presigned URLs by default.
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTAuthentication.html
 """

@@ -50,7 +50,7 @@ def _head(stream: IO[bytes]) -> tuple[int, str]:
     except ValueError:
         found = -1
     if found < 0:
-        raise S3Error("IncompleteBody", f"the chunk head {size[:40]!r} is no size")
+        raise S3Error("IncompleteBody", f"the chunk head {size[:40]!r} is not a size")
     signed = rest.removeprefix(OF_CHUNK) if rest.startswith(OF_CHUNK) else b""
     return found, signed.decode("latin-1")
 

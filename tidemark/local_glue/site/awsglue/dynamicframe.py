@@ -81,7 +81,7 @@ class DynamicFrame:
         """Return a DynamicFrame over the rows of a Spark DataFrame.
 
         Raises:
-            AttributeError: it is none, as on AWS.
+            AttributeError: it is None, as on AWS.
         """
         if not isinstance(dataframe, DataFrame):
             raise AttributeError(
