@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cache
@@ -118,6 +119,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(700, 10, 100)
+
+
+@pytest.fixture(autouse=True)
+def _notes_of_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the watermark library know of what one test has read and written only."""
+    if notes := sys.modules.get("watermarks.run_notes"):
+        monkeypatch.setattr(notes, "_notes", {})
+        monkeypatch.setattr(notes, "_committed", {})
 
 
 @pytest.fixture(scope="session")

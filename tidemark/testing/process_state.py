@@ -78,6 +78,7 @@ def like_a_process(
         stack.enter_context(_kept_modules(hidden, folder, path))
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         _guard(patch, refuse)
+        stack.enter_context(_own_notes(patch))
         patch.setattr(sys, "argv", list(arguments))
         stack.enter_context(_kept_place(variables, folder))
         stack.enter_context(_plain_warnings())
@@ -101,6 +102,22 @@ def _guard(patch: pytest.MonkeyPatch, refuse: Callable[[str], NeedsProcessError]
     for name in ENDS:
         patch.setattr(os, name, guarded(name))
     patch.setattr(os, "kill", kill_other)
+
+
+@contextmanager
+def _own_notes(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the watermark library, where a test has imported it, know of this run alone."""
+    notes: Any = sys.modules.get("watermarks.run_notes")
+    if notes is None:
+        yield
+        return
+    patch.setattr(notes, "_notes", {})
+    patch.setattr(notes, "_committed", {})
+    notes.code_digests.cache_clear()  # of the script that ran before
+    try:
+        yield
+    finally:
+        notes.code_digests.cache_clear()
 
 
 @contextmanager

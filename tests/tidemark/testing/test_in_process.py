@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from watermarks import run_notes
+
 pytestmark = pytest.mark.spark
 
 
@@ -232,3 +234,19 @@ def test_lines_of_json_end_with_a_newline_only(lake):
     lake.put("landing/1.json", rows)
 
     assert lake.rows("landing/") == rows
+
+
+def test_library_that_a_test_has_used_knows_of_a_run_only_what_the_run_did(glue_job, script):
+    run_notes.note_committed("s3://of-the-test/")
+    shown = (
+        "from watermarks import run_notes\n"
+        "print(run_notes.committed_reads(), run_notes.code_digests()['script'][:8])\n"
+        "run_notes.note_committed('s3://of-the-run/')\n"
+    )
+
+    first = glue_job(script(shown)).stdout
+    second = glue_job(script(f"{shown}#", "other.py")).stdout
+
+    assert (first[:3], second[:3]) == ("[] ", "[] ")
+    assert first != second  # each its own script
+    assert run_notes.committed_reads() == ["s3://of-the-test/"]
