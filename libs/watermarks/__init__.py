@@ -21,7 +21,8 @@ from .errors import (
     WatermarkTableError,
     WatermarkValueError,
 )
-from .table.schema import EXPIRES_AT, TABLE_NAME, Latest, create_table_request
+from .table.latest import Latest
+from .table.schema import EXPIRES_AT, TABLE_NAME, create_table_request
 from .watermarks import Watermarks
 from .windows.window import OpenWindow, Window
 

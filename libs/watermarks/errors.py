@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from .table.schema import Latest
+    from .table.latest import Latest
 
 TableProblem: TypeAlias = Literal[
     "not_found", "access_denied", "wrong_keys", "other_region", "too_large"

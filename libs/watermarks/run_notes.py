@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from .table.schema import Item
+    from .table.latest import Item
     from .windows.window import Window
 
 NAME = "wmCheckpoint"

@@ -12,8 +12,9 @@ from botocore.exceptions import ClientError
 
 from .errors import WatermarkConflictError, WatermarkNotFoundError
 from .table.aws_errors import code_of, translate_client_error
+from .table.latest import DEFAULT_KEY, Latest
 from .table.names import check_job, check_run_id
-from .table.schema import DEFAULT_KEY, Latest, Owner, Row
+from .table.schema import Owner, Row
 from .table.values import Value, decode
 from .windows.commit import Commit, RunConflictError, check_item
 

@@ -14,9 +14,10 @@ from . import run_notes
 from .errors import WatermarkConflictError, WatermarkValueError
 from .table.client import TableClient
 from .table.heads import check_arrived
+from .table.latest import DEFAULT_KEY, Latest
 from .table.names import check_job, check_name, check_run_id, check_source
 from .table.requests import IS_NOT_OURS, number, put_request
-from .table.schema import DEFAULT_KEY, EXPIRES_AT, TABLE_NAME, Latest, Owner, Row
+from .table.schema import EXPIRES_AT, TABLE_NAME, Owner, Row
 from .v1 import V1Methods
 from .windows.commit import Commit, RunConflictError
 from .windows.cursors import check_forward

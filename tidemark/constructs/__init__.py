@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from tidemark.constructs.jobs.action_options import ActionOptions
     from tidemark.constructs.jobs.conditions import Condition, CrawlState, JobState
     from tidemark.constructs.jobs.glue_arguments import GlueArguments
-    from tidemark.constructs.jobs.glue_job import Argument, GlueJob
+    from tidemark.constructs.jobs.glue_job import GlueJob
     from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
     from tidemark.constructs.jobs.job_options import JobOptions
-    from tidemark.constructs.jobs.job_uses import RunProperties
+    from tidemark.constructs.jobs.job_uses import Argument, RunProperties
     from tidemark.constructs.jobs.shell_job import ShellJob
     from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics
     from tidemark.constructs.jobs.streaming_job import StreamingJob
@@ -69,7 +69,7 @@ _HERE = "tidemark.constructs"
 _MODULES = {
     "ActionOptions": f"{_HERE}.jobs.action_options",
     "Alerting": f"{_HERE}.monitoring.alerting",
-    "Argument": f"{_HERE}.jobs.glue_job",
+    "Argument": f"{_HERE}.jobs.job_uses",
     "BookmarkOption": f"{_HERE}.jobs.incremental_job",
     "Column": f"{_HERE}.catalog.table",
     "Condition": f"{_HERE}.jobs.conditions",

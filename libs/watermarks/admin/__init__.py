@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError, WatermarksError
 from watermarks.table.heads import check_intact, check_not_renamed
+from watermarks.table.latest import Latest
 from watermarks.table.names import check_job, check_name, check_run_id
-from watermarks.table.schema import SOURCE_HEADS, Latest, Owner, Row
+from watermarks.table.schema import SOURCE_HEADS, Owner, Row
 from watermarks.watermarks import Watermarks, owner_of
 from watermarks.windows.committed import RowsBack
 from watermarks.windows.window import OpenWindow

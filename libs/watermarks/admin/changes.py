@@ -14,9 +14,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError
+from watermarks.table.latest import Attribute, Item, Latest
 from watermarks.table.requests import IS_ABSENT, IS_NOT_OURS, number, put_request, update_request
-from watermarks.table.schema import NOWHERE, Item, Latest, Owner, Pointer, Row, Table
-from watermarks.table.values import Attribute, Value, encode
+from watermarks.table.schema import NOWHERE, Owner, Pointer, Row, Table
+from watermarks.table.values import Value, encode
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef

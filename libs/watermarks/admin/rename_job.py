@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import AmbiguousWatermarkError, WatermarkConflictError
 from watermarks.table.heads import check_head
+from watermarks.table.latest import Latest
 from watermarks.table.requests import (
     IS_ABSENT,
     Condition,
@@ -30,7 +31,7 @@ from watermarks.table.requests import (
     update_request,
     version_is,
 )
-from watermarks.table.schema import HEAD, SOURCE_HEADS, Latest, Owner, Row, Table
+from watermarks.table.schema import HEAD, SOURCE_HEADS, Owner, Row, Table
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
     from watermarks.table.client import TableClient
-    from watermarks.table.values import Attribute
+    from watermarks.table.latest import Attribute
 
 _RACES = 20
 _HEADS_AT_ONCE = 50  # two writes each, and a transaction has at most 100

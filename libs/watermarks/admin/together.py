@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkConflictError
-from watermarks.table.schema import Latest, Row, Table
-from watermarks.table.values import Attribute
+from watermarks.table.latest import Attribute, Latest
+from watermarks.table.schema import Row, Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef

@@ -11,7 +11,8 @@ from watermarks.errors import AmbiguousWatermarkError, WatermarksError
 
 from .aws_errors import code_of, is_passing, is_refused, rows_found, translate_client_error
 from .heads import check_head
-from .schema import HEAD, Item, Latest, Owner, Row, Table
+from .latest import Item, Latest
+from .schema import HEAD, Owner, Row, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 from watermarks.errors import WatermarkConflictError, WatermarkCorruptError, WatermarkTableError
 
-from .schema import Item, Owner, Row, Table
+from .latest import Item
+from .schema import Owner, Row, Table
 from .values import decode
 
 _CLOCK_TOLERANCE = timedelta(minutes=5)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from .schema import Item, Table
-from .values import Attribute
+from .latest import Attribute, Item
+from .schema import Table
 
 _OURS = re.compile(r"wm[A-Za-z]+|expiresAt")
 

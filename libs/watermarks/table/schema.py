@@ -20,22 +20,19 @@ is the caller's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from watermarks.errors import WatermarksError
 
-from .values import Attribute, decode
+from .latest import DEFAULT_KEY, Item, Latest
+from .values import decode
 
 TABLE_NAME = "glue-watermarks"
 EXPIRES_AT = "expiresAt"  # epoch seconds, of rows that may be forgotten
 HEAD = "~HEAD"
-DEFAULT_KEY = "watermarks"
 _KEYS = {"jobName": "HASH", "runId": "RANGE"}
-
-Item: TypeAlias = dict[str, Attribute]
-"""A row in DynamoDB's form."""
 
 
 def create_table_request(table_name: str = TABLE_NAME) -> dict[str, Any]:
@@ -121,37 +118,6 @@ class Pointer(NamedTuple):
 
 
 NOWHERE = Pointer("", 0)
-
-
-@dataclass(frozen=True)
-class Latest:
-    """The current watermarks of a job or a source, and the row of its history that holds them.
-
-    Attributes:
-        run_id: the run whose watermarks these are.
-        version: counts the commits, without gaps; 0 for a row that has no head yet.
-        watermarks: the values, each with the type it was written with.
-        source: the source of the job that they are of; empty for the job itself.
-        key: the attribute of the row that holds them.
-        log: sort key of the row that made this version; empty means the run's row.
-        prev: sort key of the row before that one; empty at the beginning.
-        prev_version: the version of that row.
-        committed: the windows that the run of this version has committed, by id.
-        bounds: which end belongs to the windows of a cursor, by the cursor's name.
-        is_typed: whether the types are stored; the v1 class stores numbers and texts only.
-    """
-
-    run_id: str
-    version: int
-    watermarks: dict[str, Any]
-    source: str = field(default="", repr=False)
-    key: str = field(default=DEFAULT_KEY, repr=False)
-    log: str = field(default="", repr=False)
-    prev: str = field(default="", repr=False)
-    prev_version: int = field(default=0, repr=False, compare=False)
-    committed: Item = field(default_factory=dict, repr=False)
-    bounds: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
-    is_typed: bool = field(default=True, repr=False, compare=False)
 
 
 class Row:

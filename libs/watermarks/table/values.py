@@ -26,8 +26,7 @@ from zoneinfo import ZoneInfo
 
 from watermarks.errors import WatermarkCorruptError, WatermarksError, WatermarkValueError
 
-Attribute: TypeAlias = dict[str, Any]
-"""A value in DynamoDB's form, such as `{"S": "text"}`."""
+from .latest import Attribute
 
 Value: TypeAlias = "datetime | date | int | Decimal | str | Mapping[str, Value]"
 """What a watermark may be."""

@@ -24,9 +24,10 @@ from watermarks.errors import (
     WatermarkSupersededError,
     WatermarkValueError,
 )
+from watermarks.table.latest import Item
 from watermarks.table.names import check_cursor, check_job, check_name, check_run_id
 from watermarks.table.requests import IS_ABSENT, Condition, either, number, update_request
-from watermarks.table.schema import EXPIRES_AT, HEAD, Item, Owner, Row, Table
+from watermarks.table.schema import EXPIRES_AT, HEAD, Owner, Row, Table
 from watermarks.table.values import ARITHMETIC, decode, encode
 
 from .cursors import Cursor, check_same_family, family, is_before

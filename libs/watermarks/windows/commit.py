@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkConflictError, WatermarkSupersededError
 from watermarks.run_notes import attribute
+from watermarks.table.latest import Attribute, Item, Latest
 from watermarks.table.names import check_job, check_run_id
 from watermarks.table.requests import (
     IS_ABSENT,
@@ -29,18 +30,8 @@ from watermarks.table.requests import (
     update_request,
     version_is,
 )
-from watermarks.table.schema import (
-    EXPIRES_AT,
-    NOWHERE,
-    Item,
-    Latest,
-    Owner,
-    Pointer,
-    Row,
-    Table,
-    is_payload,
-)
-from watermarks.table.values import Attribute, Value, decode, encode
+from watermarks.table.schema import EXPIRES_AT, NOWHERE, Owner, Pointer, Row, Table, is_payload
+from watermarks.table.values import Value, decode, encode
 
 from .cursors import entry_of, is_same
 from .window import OpenWindow

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from watermarks.errors import WatermarkConflictError, WatermarkNotFoundError, WatermarksError
+from watermarks.table.latest import Item
 from watermarks.table.requests import IS_ABSENT, number, put_request
-from watermarks.table.schema import NOWHERE, Item, Owner, Pointer, Row, Table
+from watermarks.table.schema import NOWHERE, Owner, Pointer, Row, Table
 
 from .window import OpenWindow
 

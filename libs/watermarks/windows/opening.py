@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from watermarks.table.heads import check_clock
+from watermarks.table.latest import Attribute, Latest
 from watermarks.table.requests import (
     IS_NOT_OURS,
     both,
@@ -15,8 +16,7 @@ from watermarks.table.requests import (
     update_request,
     version_is,
 )
-from watermarks.table.schema import Latest, Row, Table
-from watermarks.table.values import Attribute
+from watermarks.table.schema import Row, Table
 
 from .cursors import behind, entry_of, is_same
 from .ranges import Seen, choose_range

@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from watermarks.errors import WatermarkValueError
-from watermarks.table.schema import Latest
-from watermarks.table.values import Attribute, decode, encode, is_nat
+from watermarks.table.latest import Attribute, Latest
+from watermarks.table.values import decode, encode, is_nat
 
 from .cursors import AWARE, ahead, behind, check_same_family, entry_of, family, is_before
 from .days import DAY, check_not_ahead, is_day, warn_if_coarse, warn_if_stored_ahead

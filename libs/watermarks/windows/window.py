@@ -17,8 +17,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from watermarks.errors import WatermarksError
-from watermarks.table.schema import Latest, Owner
-from watermarks.table.values import Attribute, decode, encode
+from watermarks.table.latest import Attribute, Latest
+from watermarks.table.schema import Owner
+from watermarks.table.values import decode, encode
 
 from .cursors import check_same_family
 

@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from tidemark.constructs.jobs.job_uses import Argument
 from tidemark.errors import JobDefinitionError
-
-if TYPE_CHECKING:
-    from tidemark.constructs.jobs.glue_job import Argument
 
 MOST_MINUTES = 10_080  # seven days, of a run
 
@@ -30,7 +27,7 @@ class ActionOptions:
         JobDefinitionError: a value is of another kind, or Glue does not allow it.
     """
 
-    arguments: "Mapping[str, Argument]" = field(default_factory=dict)
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
     timeout_minutes: int | None = None
     notify_after_minutes: int | None = None
 

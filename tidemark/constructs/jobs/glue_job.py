@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
@@ -11,7 +10,7 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from tidemark.assembly.resources import METADATA, MISSING_GRANTS
-from tidemark.checks.plain_secrets import NotSecret, check_open_texts, reasons
+from tidemark.checks.plain_secrets import check_open_texts, reasons
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.conditions import Condition, JobState
@@ -25,7 +24,7 @@ from tidemark.constructs.jobs.job_metadata import metadata_of
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.job_statements import statements_of
-from tidemark.constructs.jobs.job_uses import JobUses
+from tidemark.constructs.jobs.job_uses import Argument, JobUses
 from tidemark.constructs.jobs.own_arguments import own_arguments
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.references import asset_url
@@ -124,7 +123,15 @@ class GlueJob(Construct):
         asset = shared.scripts.get(script)
         if asset is None:
             asset = shared.scripts[script] = assets.Asset(self, "Script", path=str(script))
-        statements = statements_of(self, joined, asset, shared, uses, kind, own)
+        statements = statements_of(
+            joined,
+            asset,
+            shared,
+            replace(uses, reads=self.reads, writes=self.writes),
+            self.tables,
+            kind,
+            own,
+        )
         found = role_of(self, name, statements, uses.role, shared.stack)
         self.role = found.role
         self.logs = JobLogs(
@@ -190,7 +197,7 @@ class GlueJob(Construct):
             )
         return self.writes[0]
 
-    def run_arguments(self, arguments: "Mapping[str, Argument]") -> dict[str, str]:
+    def run_arguments(self, arguments: Mapping[str, Argument]) -> dict[str, str]:
         """Return what a trigger passes to a run of this job, dashed name to text.
 
         Raises:
@@ -271,7 +278,3 @@ def _with_outputs(arguments: Mapping[str, object]) -> dict[str, object]:
         key: value.output if isinstance(value, GlueJob) else value
         for key, value in arguments.items()
     }
-
-
-Argument: TypeAlias = str | NotSecret | Dataset | GlueJob
-"""What an argument of a job may be; a job stands for what it writes."""

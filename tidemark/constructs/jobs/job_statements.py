@@ -1,11 +1,11 @@
 """What the role of a job allows: what it declares, and nothing else."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from aws_cdk import aws_s3_assets as assets
 
 from tidemark.constructs.catalog.permissions import use_tables
+from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.connections import JobConnections
@@ -17,20 +17,20 @@ from tidemark.constructs.jobs.secrets import read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.references import asset_place, bucket_arn, bucket_key_arn, object_arn
 
-if TYPE_CHECKING:
-    from tidemark.constructs.jobs.glue_job import GlueJob
-
 
 def statements_of(
-    job: "GlueJob",
     connections: JobConnections,
     script: assets.Asset,
     shared: SharedParts,
     uses: JobUses,
+    tables: Sequence[TableUse],
     kind: JobKind,
     own: OwnArguments,
 ) -> list[permissions.Statement]:
-    """Return what a job of any kind needs, what its kind needs, and what it declares."""
+    """Return what a job of any kind needs, what its kind needs, and what it declares.
+
+    The data of `uses` and the `tables` are all of them, also those that the declaration implies.
+    """
     stack = shared.stack
     shipped = [script, shared.libs] if kind.ships_libs else [script]
     may_put = uses.run_properties is RunProperties.READ_AND_PUT
@@ -40,15 +40,15 @@ def statements_of(
         *(statement for arn in shared.security.key_arns for statement in permissions.use_key(arn)),
         *kind.statements,
         *_data(
-            [*job.reads, *own.read],
-            [*job.writes, *([uses.temp] if uses.temp else []), *kind.keeps, *own.written],
+            [*uses.reads, *own.read],
+            [*uses.writes, *([uses.temp] if uses.temp else []), *kind.keeps, *own.written],
             shared,
         ),
         *(permissions.read_objects(own.objects) if own.objects else []),
         *own.statements,
         *permissions.read_wheels(stack, uses.python_modules),
         *(permissions.put_metrics() if kind.metrics else []),
-        *use_tables(stack, job.tables),
+        *use_tables(stack, tables),
         *use_connections(stack, connections.names, connections.network),
         *read_secrets(stack, uses.secrets),
         *(

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeAlias
 
 from aws_cdk import aws_iam as iam
 
+from tidemark.checks.plain_secrets import NotSecret
 from tidemark.constructs.catalog.table_use import TableUse, table_uses
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.connections import Connection
@@ -16,8 +17,17 @@ from tidemark.constructs.jobs.job_checks import check_list, check_modules, check
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.secrets import Secret, check_secrets
 
-if TYPE_CHECKING:
-    from tidemark.constructs.jobs.glue_job import Argument
+
+class HasOutput(Protocol):
+    """A job, as an argument of another one: it stands for the one dataset that it writes."""
+
+    @property
+    def output(self) -> Dataset:
+        """What it writes."""
+
+
+Argument: TypeAlias = str | NotSecret | Dataset | HasOutput
+"""What an argument of a job may be; a job stands for what it writes."""
 
 
 class RunProperties(Enum):
@@ -36,7 +46,7 @@ class JobUses:
 
     reads: Sequence[Dataset] = ()
     writes: Sequence[Dataset] = ()
-    arguments: "Mapping[str, Argument] | None" = None
+    arguments: Mapping[str, Argument] | None = None
     tables: Sequence[str | TableUse] = ()
     temp: Dataset | None = None
     python_modules: Sequence[str] = ()

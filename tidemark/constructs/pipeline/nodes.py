@@ -7,8 +7,9 @@ import constructs
 
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.action_options import ActionOptions
-from tidemark.constructs.jobs.glue_job import Argument, GlueJob
+from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_checks import check_name, check_type
+from tidemark.constructs.jobs.job_uses import Argument
 from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.pipeline.triggers import START
 from tidemark.constructs.predicates import Predicate, predicate_of

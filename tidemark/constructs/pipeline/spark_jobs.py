@@ -11,11 +11,11 @@ from tidemark.constructs.jobs.action_options import ActionOptions
 from tidemark.constructs.jobs.conditions import Condition
 from tidemark.constructs.jobs.connections import Connection
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
-from tidemark.constructs.jobs.glue_job import Argument, GlueJob
+from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
 from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_uses import JobUses, RunProperties
+from tidemark.constructs.jobs.job_uses import Argument, JobUses, RunProperties
 from tidemark.constructs.jobs.secrets import Secret
 from tidemark.constructs.pipeline.checks import check_age, check_tags
 from tidemark.constructs.pipeline.workflow import Workflow

@@ -9,10 +9,9 @@ from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
-from tidemark.constructs.jobs.glue_job import Argument
 from tidemark.constructs.jobs.job_checks import check_name, check_type
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_uses import JobUses
+from tidemark.constructs.jobs.job_uses import Argument, JobUses
 from tidemark.constructs.jobs.secrets import Secret
 from tidemark.constructs.jobs.stream_sources import StreamSource
 from tidemark.constructs.jobs.streaming_job import StreamingJob

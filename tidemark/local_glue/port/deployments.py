@@ -26,6 +26,7 @@ from tidemark.local_glue.port.entities import (
 from tidemark.local_glue.port.eventbridge.rules import not_local
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.shapes import as_shape
+from tidemark.local_glue.port.steps import load
 from tidemark.local_glue.port.workflows.trigger_forms import ACTIVATED, CREATED
 from tidemark.local_glue.watermark_tables import imported_tables
 
@@ -98,7 +99,7 @@ def _define_all(
         _delete_what_left(glue, found)
         for stack, kind, name, properties in found:
             _define(glue, kind, name, properties, stack, now_ms)
-    glue.load()
+    load(glue)
     glue.machine.submitted_files.update(
         {name: job.submitted_file for name, job in deployment.jobs.items() if job.submitted_file}
     )

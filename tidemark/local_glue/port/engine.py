@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.service_errors import SERVER_ERROR, ServiceError
+from tidemark.local_glue.port.steps import step
 
 T = TypeVar("T")
 BUSY_POLL_S = 0.01
@@ -101,7 +102,7 @@ class Engine:
 
     def _serve(self, glue: LocalGlue) -> None:
         while True:
-            glue.step()
+            step(glue)
             try:
                 timeout = BUSY_POLL_S if glue.runner.is_busy else IDLE_POLL_S
                 item = self._work.get(timeout=timeout)

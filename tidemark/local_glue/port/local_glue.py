@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 
 from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.local_glue.port.emulated.topics import Topics
-from tidemark.local_glue.port.entities import Kind, list_entities
-from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
-from tidemark.local_glue.port.eventbridge.documents import Event, run_status
+from tidemark.local_glue.port.entities import Kind
+from tidemark.local_glue.port.eventbridge.documents import Event, Origin
 from tidemark.local_glue.port.eventbridge.rules import Rules
 from tidemark.local_glue.port.runs.delays import Delays
 from tidemark.local_glue.port.runs.runner import Runner
-from tidemark.local_glue.port.workflows.batches import Batches, fire_batch
-from tidemark.local_glue.port.workflows.firing import fire_by_clock
+from tidemark.local_glue.port.workflows.batches import Batches
 from tidemark.local_glue.port.workflows.flows import Flows
 from tidemark.local_glue.port.workflows.schedules import Schedules
 from tidemark.local_glue.runs.job_runs import Machine
@@ -56,27 +54,6 @@ class LocalGlue:
     account: str = ACCOUNT_ID
     is_of_command: bool = False
 
-    def step(self) -> None:
-        """Do what is due by itself."""
-        now_ms = self.now_ms()
-        if not self.is_of_command:
-            for name in self.schedules.due(now_ms):
-                fire_by_clock(self, name)
-            for name in self.batches.due(now_ms):
-                fire_batch(self, name)
-        self.runner.step()
-        for run, delay_minutes in self.delays.late(self.runner.delayed, now_ms):
-            deliver(self, run_status(run, delay_minutes, now_ms, origin_of(self)))
-
-    def load(self) -> None:
-        """Read what is kept beside the store: schedules, rules, events that wait, topics."""
-        self.schedules.load(self.store, self.now_ms())
-        self.rules.load(self.store)
-        self.batches.load(self.store)
-        if self.topics is not None:
-            names = [entity.name for entity in list_entities(self.store, Kind.TOPIC)]
-            self.topics.expect(topic_arn(self, name) for name in names)
-
 
 def arn_of(glue: LocalGlue, kind: Kind, name: str) -> str:
     """Return the ARN of an entity."""
@@ -86,3 +63,8 @@ def arn_of(glue: LocalGlue, kind: Kind, name: str) -> str:
 def topic_arn(glue: LocalGlue, name: str) -> str:
     """Return the ARN of a topic of SNS."""
     return f"arn:aws:sns:{glue.machine.region}:{glue.account}:{name}"
+
+
+def origin_of(glue: LocalGlue) -> Origin:
+    """Return the account and the region of this machine."""
+    return Origin(glue.account, glue.machine.region)

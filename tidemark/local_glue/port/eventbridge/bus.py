@@ -1,7 +1,7 @@
 """Takes events, and starts what the rules that match them target."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.port.emulated.topics import is_topic
@@ -9,18 +9,15 @@ from tidemark.local_glue.port.eventbridge.documents import (
     GLUE,
     CreatedObject,
     Event,
-    Origin,
     object_created,
 )
 from tidemark.local_glue.port.eventbridge.inputs import message_of
 from tidemark.local_glue.port.eventbridge.rules import Rule, workflow_of
-from tidemark.local_glue.port.workflows.batches import notify
-
-if TYPE_CHECKING:
-    from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.local_glue import LocalGlue, origin_of
+from tidemark.local_glue.port.workflows.batch_firing import notify
 
 
-def deliver(glue: "LocalGlue", event: Event) -> list[str]:
+def deliver(glue: LocalGlue, event: Event) -> list[str]:
     """Tell of an event, notify the workflows and publish to the topics of rules; return the rules.
 
     Events of Glue are told always, others where a rule matches them. Another target, or a topic
@@ -40,9 +37,7 @@ def deliver(glue: "LocalGlue", event: Event) -> list[str]:
     return [rule.name for rule in rules]
 
 
-def _published(
-    glue: "LocalGlue", rule: Rule, target: Mapping[str, Any], event: Event
-) -> str | None:
+def _published(glue: LocalGlue, rule: Rule, target: Mapping[str, Any], event: Event) -> str | None:
     """Have an event published to a topic; return why it is not."""
     if glue.topics is None or not is_topic(target["Arn"]):
         return "is on AWS only"
@@ -56,11 +51,6 @@ def _published(
     return None
 
 
-def origin_of(glue: "LocalGlue") -> Origin:
-    """Return the account and the region of this machine."""
-    return Origin(glue.account, glue.machine.region)
-
-
-def deliver_created(glue: "LocalGlue", created: CreatedObject) -> None:
+def deliver_created(glue: LocalGlue, created: CreatedObject) -> None:
     """Deliver the event of an object that a client has put."""
     deliver(glue, object_created(created, glue.now_ms(), origin_of(glue)))

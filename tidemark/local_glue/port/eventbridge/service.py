@@ -16,10 +16,10 @@ from tidemark.local_glue.port.entities import (
     list_entities,
     put_entity,
 )
-from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
+from tidemark.local_glue.port.eventbridge.bus import deliver
 from tidemark.local_glue.port.eventbridge.documents import envelope
 from tidemark.local_glue.port.eventbridge.rules import DEFAULT_BUS
-from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.local_glue import LocalGlue, origin_of
 from tidemark.local_glue.port.protocol.pages import page
 from tidemark.local_glue.port.protocol.service_errors import ServiceError
 

@@ -18,17 +18,18 @@ from tidemark.local_glue.port.access.any_key import key_of_port
 from tidemark.local_glue.port.access.gate import Gate
 from tidemark.local_glue.port.emulated.topics import Topics
 from tidemark.local_glue.port.engine import Engine
-from tidemark.local_glue.port.eventbridge.bus import deliver, origin_of
+from tidemark.local_glue.port.eventbridge.bus import deliver
 from tidemark.local_glue.port.eventbridge.documents import state_change
 from tidemark.local_glue.port.eventbridge.log import LOG, Events
 from tidemark.local_glue.port.eventbridge.rules import Rules
 from tidemark.local_glue.port.http.application import Application
 from tidemark.local_glue.port.http.other_services import OtherServices
 from tidemark.local_glue.port.http.server import listening
-from tidemark.local_glue.port.local_glue import LocalGlue
+from tidemark.local_glue.port.local_glue import LocalGlue, origin_of
 from tidemark.local_glue.port.runs.recovery import go_on
 from tidemark.local_glue.port.runs.runner import Runner
 from tidemark.local_glue.port.served import ServedPort, announced
+from tidemark.local_glue.port.steps import load
 from tidemark.local_glue.port.workflows.flows import Flows
 from tidemark.local_glue.port.workflows.schedules import Schedules
 from tidemark.local_glue.runs.job_runs import Machine, now_ms
@@ -136,7 +137,7 @@ def _open(
             )
             glue.is_of_command = options.is_of_command
             try:
-                glue.load()
+                load(glue)
                 options.take_over(glue)
                 yield glue
             finally:

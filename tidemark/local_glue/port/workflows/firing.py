@@ -1,21 +1,18 @@
 """Fires triggers: by a client, by the clock, by the start of a workflow."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.port.entities import Entity, Kind, find_entity, get_entity, list_entities
+from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError, TooManyRunsError
 from tidemark.local_glue.port.workflows.flow import Flow
 from tidemark.local_glue.port.workflows.flow_rows import Definitions, count_open
 from tidemark.local_glue.port.workflows.flows import new_flow_id
 from tidemark.local_glue.port.workflows.trigger_forms import CONDITIONAL, has_crawler
 
-if TYPE_CHECKING:
-    from tidemark.local_glue.port.local_glue import LocalGlue
 
-
-def fire(glue: "LocalGlue", trigger: Entity) -> str:
+def fire(glue: LocalGlue, trigger: Entity) -> str:
     """Fire a trigger, which starts its workflow if it begins one; return the id of the flow.
 
     Raises:
@@ -30,7 +27,7 @@ def fire(glue: "LocalGlue", trigger: Entity) -> str:
     return flow.flow_id
 
 
-def fire_by_clock(glue: "LocalGlue", name: str) -> None:
+def fire_by_clock(glue: LocalGlue, name: str) -> None:
     """Fire a trigger whose time has come; what cannot start is dropped, as on AWS."""
     trigger = find_entity(glue.store, Kind.TRIGGER, name)
     if trigger is None:
@@ -42,7 +39,7 @@ def fire_by_clock(glue: "LocalGlue", name: str) -> None:
 
 
 def start_workflow(
-    glue: "LocalGlue",
+    glue: LocalGlue,
     name: str,
     properties: dict[str, str],
     batch: Mapping[str, int] | None = None,
@@ -83,7 +80,7 @@ def start_workflow(
     return flow.flow_id
 
 
-def check_room(glue: "LocalGlue", workflow: Entity) -> None:
+def check_room(glue: LocalGlue, workflow: Entity) -> None:
     """Refuse one more run of a workflow that has as many as it may.
 
     Raises:
@@ -95,7 +92,7 @@ def check_room(glue: "LocalGlue", workflow: Entity) -> None:
 
 
 def begin(
-    glue: "LocalGlue",
+    glue: LocalGlue,
     flow: Flow,
     trigger_names: list[str],
     snapshot: Definitions,
@@ -108,7 +105,7 @@ def begin(
     glue.runner.add(live)
 
 
-def triggers_of(glue: "LocalGlue", workflow_name: str) -> list[Entity]:
+def triggers_of(glue: LocalGlue, workflow_name: str) -> list[Entity]:
     """Return the triggers of a workflow, by name."""
     return [
         entity

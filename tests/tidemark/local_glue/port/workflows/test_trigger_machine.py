@@ -23,7 +23,8 @@ from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.runs.job_runs import start_job_run
 from tidemark.local_glue.port.runs.recovery import go_on
 from tidemark.local_glue.port.runs.runner import Runner
-from tidemark.local_glue.port.workflows.batches import notify
+from tidemark.local_glue.port.steps import load, step
+from tidemark.local_glue.port.workflows.batch_firing import notify
 from tidemark.local_glue.port.workflows.flow_rows import flows_of_workflow
 from tidemark.local_glue.port.workflows.flows import Flows
 from tidemark.local_glue.port.workflows.schedules import Schedules
@@ -91,7 +92,7 @@ class TriggerMachine(RuleBasedStateMachine):
         runner = Runner(machine, self.store, flows.follow, most=0)
         clock, say = lambda: self.now_ms, lambda _: None
         self.glue = LocalGlue(machine, self.store, runner, flows, Schedules(), clock, say)
-        self.glue.load()
+        load(self.glue)
         go_on(self.glue)
 
     def teardown(self) -> None:
@@ -133,7 +134,7 @@ class TriggerMachine(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([1, 30, 59, 60, 61]))
     def turn_clock(self, seconds):
         self.now_ms += seconds * 1000
-        self.glue.step()
+        step(self.glue)
         if self.waiting and self.now_ms - self.waiting[0][1] >= self.window_s * 1000:
             self.expect_flow()
 
