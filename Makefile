@@ -48,11 +48,12 @@ test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nas
 	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder --hypothesis-profile=random \
 		-m "nightly or hypothesis"
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
-		-q -n 2 --dist loadscope -p no:cacheprovider -m "stress or nightly" tests/libs
+		-q -n 2 --dist loadscope -p no:cacheprovider -m "stress or nightly or hypothesis" tests/libs
 
 test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
-		-q -n 2 --dist loadscope -p no:cacheprovider -m "not stress and not nightly" tests/libs
+		-q -n 2 --dist loadscope -p no:cacheprovider \
+		-m "not stress and not nightly and not hypothesis" tests/libs
 
 test-deploy: setup .venv-ministack/.complete ## Deploy, change and remove the app with the CDK on ministack
 	@.venv-ministack/bin/pytest -q -p no:cacheprovider tests/deploy

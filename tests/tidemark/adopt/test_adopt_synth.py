@@ -192,6 +192,7 @@ def test_the_workflow_begins_with_the_same_run_properties(template):
     assert workflow["DefaultRunProperties"] == {"region": "emea"}
 
 
+@pytest.mark.nightly
 def test_nothing_starts_the_pipeline_until_its_step_whatever_the_stage_says(project):
     """The stage prod of a new project has a schedule."""
     found = read_state_file(STATE, [], "Nightly Orders")
@@ -242,6 +243,7 @@ def test_the_stack_passes_the_checks_of_a_project(project, command, tmp_path):
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+@pytest.mark.nightly
 def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not_listed(tmp_path):
     project = new_project(tmp_path)
     names = [f"Any_Job{number}" for number in range(40)]

@@ -108,6 +108,7 @@ def shown(job: str = "count") -> str:
     return tidemark("watermark", "show", job).output
 
 
+@pytest.mark.nightly
 def test_a_watermark_is_right_after_kill_9_of_its_job(home, app, start, monkeypatch):
     start_engine, url = start
     monkeypatch.setenv(VARIABLE, url)

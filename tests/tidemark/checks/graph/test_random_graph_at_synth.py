@@ -112,6 +112,7 @@ def built(cdk, project, plan):
 ROUNDS = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.nightly
 @ROUNDS
 @given(plan=plans(), data=st.data())
 def test_triggers_mean_what_the_plan_says(cdk, project, plan, data):

@@ -108,6 +108,7 @@ def test_every_client_of_a_home_sees_the_same_tables_whatever_its_key_and_region
             assert client.scan(TableName=TABLE)["Items"] == [ITEM]
 
 
+@pytest.mark.nightly
 def test_in_a_job_the_url_of_its_front_is_used_as_it_is(home, other, monkeypatch):
     with dynamodb_endpoint(home) as endpoint:
         monkeypatch.setenv(VARIABLE, endpoint)
@@ -142,6 +143,7 @@ def test_a_home_whose_watermarks_the_embedded_engine_has_refuses_another(home, m
     assert items(home) == [ITEM]
 
 
+@pytest.mark.nightly
 def test_a_home_that_has_tables_without_rows_may_change_to_another(home, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     with connected(home) as client:
@@ -153,6 +155,7 @@ def test_a_home_that_has_tables_without_rows_may_change_to_another(home, monkeyp
         assert items(home) == [ITEM]
 
 
+@pytest.mark.nightly
 def test_the_same_data_at_another_port_are_the_same_dynamodb(home, tmp_path, monkeypatch):
     tables = tmp_path / "kept.db"
     for _ in range(2):
@@ -173,6 +176,7 @@ def test_a_dynamodb_that_has_lost_everything_is_refused(home, monkeypatch):
         items(home)
 
 
+@pytest.mark.nightly
 def test_a_dynamodb_that_went_back_to_an_earlier_state_is_refused(home, tmp_path, monkeypatch):
     earlier, later = tmp_path / "earlier.db", tmp_path / "later.db"
     with an_engine(tables=later) as url:
@@ -299,6 +303,7 @@ def test_a_dynamodb_that_lacks_a_feature_is_refused_by_its_name(
     assert not (home.dynamodb / MARK).exists()
 
 
+@pytest.mark.nightly
 def test_the_same_dynamodb_with_nothing_changed_is_taken(home, other, monkeypatch):
     with serving(type("Handler", (Changed,), {"behind": other})) as url:
         monkeypatch.setenv(VARIABLE, url)
@@ -326,6 +331,7 @@ def test_moto_which_loses_updates_of_several_clients_is_refused(home, monkeypatc
             items(home)
 
 
+@pytest.mark.nightly
 def test_a_backup_with_watermarks_is_not_restored_where_another_dynamodb_keeps_them(
     home, tmp_path, monkeypatch
 ):
@@ -343,6 +349,7 @@ def test_a_backup_with_watermarks_is_not_restored_where_another_dynamodb_keeps_t
         assert items(home) == [ITEM]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("other")
 @pytest.mark.parametrize("text", ["[]", '{"url": "a", "home": "b", "starts": "x"}'])
 def test_a_mark_that_is_damaged_is_named(home, text):
@@ -355,6 +362,7 @@ def test_a_mark_that_is_damaged_is_named(home, text):
     assert items(home) == [ITEM]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("other")
 def test_a_home_is_known_to_have_tables_there(home):
     assert not may_have_tables(home)
@@ -364,6 +372,7 @@ def test_a_home_is_known_to_have_tables_there(home):
     assert may_have_tables(home)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("other")
 def test_rows_of_trials_do_not_stay(home):
     with connected(home) as client:

@@ -90,6 +90,7 @@ def test_jvm_that_dies_while_idle_is_replaced_silently(bench, one_jvm):
     assert (seen.run.state, seen.run.jvm, seen.stdout) == ("SUCCEEDED", "cold", "5\n")
 
 
+@pytest.mark.nightly
 def test_jvm_that_died_while_idle_is_replaced_before_a_run_asks(bench, one_jvm):
     process, folder, jvm = started(bench, one_jvm)
     assert finished(bench, process, folder).run.state == "SUCCEEDED"
