@@ -29,7 +29,6 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
 
     def __init__(self, adj: Adjustments, channel: "Channel") -> None:
         super().__init__(adj)
-        self.begun_s = time.time()
         self.refusal: Exception | None = None
         self.payload = Payload()
         self._channel = channel

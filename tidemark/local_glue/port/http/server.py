@@ -6,7 +6,6 @@ Source: https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.htm
 import logging
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,13 +19,7 @@ from tidemark.local_glue.port.http.connections import Channel
 
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MOST_CONNECTIONS = 500
-ROOM = 50  # connections that are closed at once where there are that many
-SILENT_S = 1  # of a connection that may be closed then
-UNREAD_S = 10  # the same, of one whose client does not read its answer on
-SLOW_S = 5  # after which a body may be too slow for that
-LEAST_RATE = 10_000  # bytes a second of a body
 REACHED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (where programs of this machine ask)
-HEAD_S = 10  # for the head of a request, from its first byte on
 CLEANUP_S = 1
 BACKLOG = 128
 SHUTDOWN_S = 5
@@ -53,48 +46,17 @@ logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
 class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
-    """Has room for one more client, whatever others began and do not go on with."""
+    """Asks a gate about each request before its body is read."""
 
     channel_class = Channel
     gate: Gate
 
-    def readable(self) -> bool:
-        """Return whether a connection can be accepted; called in every turn of the loop."""
-        if len(self._map) >= MOST_CONNECTIONS:
-            self._make_room()
-        return bool(super().readable())
-
-    def _make_room(self) -> None:
-        """Close those that hold others up, the longest silent first; no answer is being made."""
-        now = time.time()
-        found = [
-            channel
-            for channel in self.active_channels.values()
-            if not channel.requests and _holds_up(channel, now)
-        ]
-        for channel in sorted(found, key=lambda channel: channel.last_activity)[:ROOM]:
-            channel.will_close = True
-
     def maintenance(self, now: float) -> None:
-        """Close connections that are silent, or whose request has no head after its time."""
+        """Close connections that are silent, or whose refused client had its time to read why."""
         super().maintenance(now)
         for channel in self.active_channels.values():
-            request, lingers_until_s = channel.request, channel.lingers_until_s
-            has_no_head = request and not request.headers_finished
-            if (has_no_head and request.begun_s < now - HEAD_S) or (
-                lingers_until_s is not None and lingers_until_s < now
-            ):
+            if channel.lingers_until_s is not None and channel.lingers_until_s < now:
                 channel.will_close = True
-
-
-def _holds_up(channel: Channel, now: float) -> bool:
-    """Return whether the client of a connection is silent, or sends a body too slowly."""
-    request, silent_s = channel.request, now - channel.last_activity
-    if request is not None and request.headers_finished:
-        age_s = now - request.begun_s
-        if age_s > SLOW_S and request.body_bytes_received < LEAST_RATE * age_s:
-            return True
-    return bool(silent_s > (UNREAD_S if channel.total_outbufs_len else SILENT_S))
 
 
 class Listener:
