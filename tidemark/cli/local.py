@@ -220,22 +220,3 @@ def restore(file: Path, yes: bool) -> None:
     restore_backup(home, file)
     what = "state and data are" if facts.has_lake else "the state is, and the data stay as they are"
     click.echo(f"{home.root}: {what}: as of {facts.made_at}")
-
-
-@local.command()
-def salvage() -> None:
-    """Replace damaged databases by what can still be read of them; the damaged files are kept."""
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.store.backups import salvage as salvage_home
-
-    found = salvage_home(Home.from_environment())
-    if not found:
-        click.echo("no database is damaged: nothing was changed")
-    for database, tables in found.items():
-        click.echo(f"{database} is new; the damaged file is beside it")
-        for table in tables:
-            extent = "all" if table.is_complete else "what could be read:"
-            click.echo(f"  {table.name}: {extent} {table.rows:,} rows")
-    if any(not table.is_complete for tables in found.values() for table in tables):
-        click.echo("rows are missing: `tidemark status` shows where every job continues; look")
-        click.echo("before you run: a job without its bookmark or watermark reads everything again")

@@ -27,7 +27,7 @@ class HasOutput(Protocol):
 
 
 Argument: TypeAlias = str | NotSecret | Dataset | HasOutput
-"""What an argument of a job may be; a job stands for what it writes."""
+"""What an argument of a job may be; a job (`HasOutput`) stands for what it writes."""
 
 
 class RunProperties(Enum):

@@ -15,18 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import DamagedDatabaseError, UsageError
+from tidemark.errors import UsageError
 from tidemark.local_glue.engine.kept_by import kept_by
 from tidemark.local_glue.home import OBJECTS_FILE, TABLES_FILE, Home
 from tidemark.local_glue.rewinds.records import refuse_half_rewound
 from tidemark.local_glue.store.database import Store
 from tidemark.local_glue.store.restored import FACTS_FILE, READY, UNPACKED, finish_restore
-from tidemark.local_glue.store.sqlite_files import (
-    SavedTable,
-    copy_database,
-    delete_database,
-    save_what_can_be_read,
-)
+from tidemark.local_glue.store.sqlite_files import copy_database
 from tidemark.local_glue.store.store_errors import check_database, error_of
 
 FORMAT = 2
@@ -227,7 +222,9 @@ def restore(home: Home, file: Path) -> BackupFacts:
             for part in facts.parts:
                 _check_unpacked(file, unpacked, part)
             if "glue.sqlite" in facts.parts:
-                Store(unpacked / "glue.sqlite").close()  # migrated, or refused, here and now
+                Store(
+                    unpacked / "glue.sqlite"
+                ).close()  # refused here and now, if it is of another version
         except BaseException:
             shutil.rmtree(unpacked, ignore_errors=True)
             raise
@@ -261,46 +258,3 @@ def _check_unpacked(file: Path, folder: Path, part: str) -> None:
         raise _no_backup(file, f"it has no {part}")
     if part in DATABASES:
         check_database(folder / part)
-
-
-def salvage(home: Home) -> dict[Path, list[SavedTable]]:
-    """Replace the damaged databases of a home by what can still be read of them.
-
-    The damaged files stay beside the new ones, with the ending ``.damaged-`` and the time.
-
-    Returns:
-        For each database that was damaged what was saved of its tables.
-
-    Raises:
-        UsageError: nothing of a database can be read, or another command holds the home.
-    """
-    found: dict[Path, list[SavedTable]] = {}
-    with home.exclusive():
-        for database in (home.root / part for part in DATABASES):
-            try:
-                check_database(database)
-            except DamagedDatabaseError:
-                found[database] = _salvage(database)
-    return found
-
-
-def _salvage(database: Path) -> list[SavedTable]:
-    saved = database.with_name(f"{database.name}.salvaged")
-    delete_database(saved)
-    try:
-        tables = save_what_can_be_read(database, saved)
-    except sqlite3.Error as error:
-        delete_database(saved)
-        raise UsageError(
-            f"nothing of {database} can be read ({error}): restore a backup with `tidemark local "
-            "restore FILE`; without one, move the file away, and the next command starts over"
-        ) from error
-    at = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    for suffix in ("", "-wal"):
-        source = database.with_name(f"{database.name}{suffix}")
-        if source.exists():
-            shutil.copyfile(source, database.with_name(f"{database.name}.damaged-{at}{suffix}"))
-    for suffix in ("-wal", "-shm"):  # they would be applied to the new file
-        database.with_name(f"{database.name}{suffix}").unlink(missing_ok=True)
-    saved.replace(database)
-    return tables

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.local_glue.store.schema import SCHEMA_VERSION as SCHEMA_VERSION
-from tidemark.local_glue.store.schema import bring_up_to_date
+from tidemark.local_glue.store.schema import create_or_check
 from tidemark.local_glue.store.sqlite_files import check_soundness
 from tidemark.local_glue.store.store_errors import error_of
 
@@ -60,7 +60,7 @@ class Store:
     """Reads and writes the SQLite file; open one per process and use it from one thread."""
 
     def __init__(self, database: Path) -> None:
-        """Open the database file; a new one gets its tables, an older one is migrated.
+        """Open the database file; a new one gets its tables.
 
         Raises:
             UsageError: it is no file that can be written, or of a newer Tidemark.
@@ -79,7 +79,7 @@ class Store:
                 if (database.parent / TEMPORARY).exists():
                     self._connection.execute("PRAGMA synchronous = OFF")
                 check_soundness(self._connection, database)
-                bring_up_to_date(self._connection, database)
+                create_or_check(self._connection, database)
         except BaseException:
             self._connection.close()
             raise

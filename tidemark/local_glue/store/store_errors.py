@@ -64,6 +64,6 @@ def damaged_text(database: Path, reason: str) -> str:
     """Return what is wrong with a damaged database, and what can be done about it."""
     return (
         f"the state database {database} is damaged ({reason}) and was left as it is; restore a "
-        "backup with `tidemark local restore FILE`, or, without one, save what can still be read "
-        "with `tidemark local salvage`, which keeps the damaged file too"
+        "backup with `tidemark local restore FILE`; without one, `sqlite3 FILE .recover` reads "
+        "what is left of it, and a file that is moved away begins anew: jobs read all again"
     )
