@@ -130,6 +130,11 @@ class RunWarning(Enum):
         "emptied and loaded again, they are skipped, as on AWS; rename the ctx or reset the "
         "bookmark to read them"
     )
+    JDBC_LATE = (
+        "{} came below the bookmark after a run had passed there: they were committed late, or the "
+        "table was emptied and loaded again; they are skipped, as on AWS; rename the ctx or reset "
+        "the bookmark to read them, or read rows that commit late with watermarks"
+    )
     FIELD_MISSING = (
         "there is no field {} in the frame, so the step does nothing about it: compare its "
         "spelling, and put a name with dots into backticks"
