@@ -66,7 +66,7 @@ class RunWarning(Enum):
     )
     MARK_AHEAD = (
         "the bookmark of {}: a run committed while the clock was ahead, and no file is read that "
-        "is not later than that; when the clock is right, go back with `tidemark bookmark "
+        "is not later than the bookmark; when the clock is right, go back with `tidemark bookmark "
         "reset JOB`, or with `tidemark rewind` to the run before"
     )
     COMMIT_BEFORE_SOURCE = (
