@@ -7,6 +7,7 @@ comes when the clock is right again has older times, and no run reads it.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from heapq import nlargest
 from typing import Any
 
 from tidemark.local_glue.bookmarks.files import FileVersion
@@ -37,7 +38,9 @@ class SeenFiles:
 
     def with_files(self, files: Iterable[FileVersion]) -> "SeenFiles":
         """Return what is known once a run has seen some more."""
-        known = sorted(self.files | {(f.modified_ms, _digest(f.path)) for f in files}, reverse=True)
+        newest = nlargest(MOST_SEEN + 1, files, key=lambda file: file.modified_ms)
+        found = {(file.modified_ms, _digest(file.path)) for file in newest}
+        known = sorted(self.files | found, reverse=True)
         floor_ms = max([self.floor_ms, *(ms for ms, _ in known[MOST_SEEN : MOST_SEEN + 1])])
         return SeenFiles(floor_ms, frozenset(one for one in known[:MOST_SEEN] if one[0] > floor_ms))
 
