@@ -121,11 +121,12 @@ def test_a_key_of_every_type_splits_the_rows_exactly(
     third = start_job()
     assert read(orders, **by("k")) == []
     third.commit()
-    assert warnings() == []
+    (*ahead,) = warnings()
+    assert ["9999-12-31, which is ahead" in text for text in ahead] == [True] * ("9999" in high)
     insert(database, orders, f"4, {low}")
     start_job()
     assert read(orders, **by("k")) == []
-    (warning,) = warnings()
+    (warning,) = set(warnings()) - set(ahead)
     assert warning.startswith("1 row of orders came below the bookmark")
 
 

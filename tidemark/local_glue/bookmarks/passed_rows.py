@@ -29,6 +29,8 @@ from tidemark.local_glue.bookmarks.keys import (
 )
 from tidemark.local_glue.runs.run_warnings import RunWarning
 
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+_DAY_US = 86_400_000_000
 FIRST_CUTS = 8
 MOST_CUTS = 16
 
@@ -98,6 +100,18 @@ def skip_to_tell(
     if not is_there and below and is_other:
         return RunWarning.JDBC_BELOW, below
     return (RunWarning.JDBC_LATE, grown) if grown else None
+
+
+def day_ahead(bound: Bound | None, order: str, now_ms: int) -> str:
+    """Return the first key of a bound if it is a time more than a day ahead; else an empty text.
+
+    Keys that fall are passed downwards, so that none hides later rows.
+    """
+    if not bound or order != ASC or bound[0][0] not in ("date", "timestamp"):
+        return ""
+    kind, text = bound[0]
+    days = _number(bound[0], 0) - _EPOCH_DAY if kind == "date" else microseconds(text) / _DAY_US
+    return text if days - now_ms * 1000 / _DAY_US > 1 else ""
 
 
 def _spread(first: Value, last: Value, sign: int) -> list[Value]:

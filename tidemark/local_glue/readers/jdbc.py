@@ -30,6 +30,7 @@ from tidemark.local_glue.bookmarks.keys import (
 )
 from tidemark.local_glue.bookmarks.passed_rows import (
     Cut,
+    day_ahead,
     is_passed,
     keys_to_count,
     skip_to_tell,
@@ -208,6 +209,8 @@ def _new_rows(
     if is_other:
         note(RunWarning.TABLE_CHANGED, source.name)
     next_state = state_after(source, allowed.low, seen.last, to_json(cuts))
+    if ahead := day_ahead(seen.last or allowed.low, source.order, opened_at_ms):
+        note(RunWarning.JDBC_AHEAD, f"{source.name} is at {ahead}")
     read = DatasetRead(
         dataset_of_database(connection["url"], source.table),
         source.transformation_ctx,

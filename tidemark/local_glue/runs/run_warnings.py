@@ -130,6 +130,11 @@ class RunWarning(Enum):
         "emptied and loaded again, they are skipped, as on AWS; rename the ctx or reset the "
         "bookmark to read them"
     )
+    JDBC_AHEAD = (
+        "the bookmark of {}, which is ahead of the clock: no row is read that is not later; repair "
+        "such rows and go back with `tidemark bookmark reset JOB`, or with `tidemark rewind` to "
+        "the run before, or name a key in jobBookmarkKeys that only rises with each row"
+    )
     JDBC_LATE = (
         "{} came below the bookmark after a run had passed there: they were committed late, or the "
         "table was emptied and loaded again; they are skipped, as on AWS; rename the ctx or reset "

@@ -12,6 +12,7 @@ from tidemark.local_glue.bookmarks.keys import ASC, DESC, JdbcSource
 from tidemark.local_glue.bookmarks.passed_rows import (
     MOST_CUTS,
     Cut,
+    day_ahead,
     is_passed,
     keys_to_count,
     skip_to_tell,
@@ -165,6 +166,28 @@ def test_several_keys_are_passed_up_to_the_whole_tuple_and_cuts_have_the_first_o
         [("a", "=", "1"), ("b", "<=", "2")],
     ]
     assert [[(c.key, c.operator, c.value[1]) for c in one] for one in first] == [[("a", "<=", "1")]]
+
+
+NOW_MS = 1_795_608_000_000  # 2026-11-25T12:00Z
+
+
+@pytest.mark.parametrize(
+    ("value", "is_ahead"),
+    [
+        (("date", "2026-11-26"), False),
+        (("date", "2026-11-27"), True),
+        (("date", "9999-12-31"), True),
+        (("timestamp", "2026-11-26T11:00:00Z"), False),
+        (("timestamp", "2026-11-26T12:00:01Z"), True),
+        (("timestamp", "9999-12-31T23:59:59.999999Z"), True),
+        (("int", "99991231"), False),
+        (("string", "9999-12-31"), False),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_key_that_is_a_time_ahead_of_the_clock_is_told(value, is_ahead):
+    assert day_ahead((value,), ASC, NOW_MS) == (value[1] if is_ahead else "")
+    assert day_ahead((value,), DESC, NOW_MS) == day_ahead(None, ASC, NOW_MS) == ""
 
 
 def test_a_bookmark_of_an_older_version_tells_of_rows_below_a_bound_that_is_gone_only():

@@ -368,11 +368,12 @@ def test_a_key_of_every_allowed_type_splits_the_rows_exactly(
     third = start_job()
     assert read(orders, **by("K")) == []
     third.commit()
-    assert warnings() == []
+    (*ahead,) = warnings()
+    assert ["9999-12-31, which is ahead" in text for text in ahead] == [True] * ("9999" in high)
     orders.insert(f"4, {low}")
     start_job()
     assert read(orders, **by("K")) == []
-    (warning,) = warnings()
+    (warning,) = set(warnings()) - set(ahead)
     assert warning.startswith("1 row of orders came below the bookmark")
 
 
