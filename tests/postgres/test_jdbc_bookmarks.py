@@ -121,8 +121,9 @@ def test_a_key_of_every_type_splits_the_rows_exactly(
     third = start_job()
     assert read(orders, **by("k")) == []
     third.commit()
-    (*ahead,) = warnings()
-    assert ["9999-12-31, which is ahead" in text for text in ahead] == [True] * ("9999-12-31" in high)
+    ahead = warnings()
+    assert len(ahead) == ("9999-12-31" in high)
+    assert all("9999-12-31, which is ahead of the clock" in text for text in ahead)
     insert(database, orders, f"4, {low}")
     start_job()
     assert read(orders, **by("k")) == []

@@ -368,8 +368,9 @@ def test_a_key_of_every_allowed_type_splits_the_rows_exactly(
     third = start_job()
     assert read(orders, **by("K")) == []
     third.commit()
-    (*ahead,) = warnings()
-    assert ["9999-12-31, which is ahead" in text for text in ahead] == [True] * ("9999-12-31" in high)
+    ahead = warnings()
+    assert len(ahead) == ("9999-12-31" in high)
+    assert all("9999-12-31, which is ahead of the clock" in text for text in ahead)
     orders.insert(f"4, {low}")
     start_job()
     assert read(orders, **by("K")) == []
