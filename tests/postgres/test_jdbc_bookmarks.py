@@ -53,6 +53,12 @@ def read(glue_context, server):
 
 
 @pytest.fixture
+def warnings(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIDEMARK_RUN_FOLDER", str(tmp_path))
+    return lambda: read_warnings(tmp_path)
+
+
+@pytest.fixture
 def database(server):
     with server.connect() as connection:
         connection.autocommit = True
@@ -97,7 +103,9 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_key_of_every_type_splits_the_rows_exactly(make_table, database, read, start_job, kind):
+def test_a_key_of_every_type_splits_the_rows_exactly(
+    make_table, database, read, start_job, kind, warnings
+):
     low, middle, high = KINDS[kind]
     orders = make_table(f"n int, k {kind}")
     insert(database, orders, f"1, {low}", f"2, {middle}")
@@ -110,8 +118,17 @@ def test_a_key_of_every_type_splits_the_rows_exactly(make_table, database, read,
     assert read(orders, **by("k")) == [3]
 
     second.commit()
+    third = start_job()
+    assert read(orders, **by("k")) == []
+    third.commit()
+    ahead = warnings()
+    assert len(ahead) == ("9999-12-31" in high)
+    assert all("9999-12-31, which is ahead of the clock" in text for text in ahead)
+    insert(database, orders, f"4, {low}")
     start_job()
     assert read(orders, **by("k")) == []
+    (warning,) = set(warnings()) - set(ahead)
+    assert warning.startswith("1 row of orders came below the bookmark")
 
 
 def test_text_compares_by_code_points_although_the_column_sorts_otherwise(
@@ -135,7 +152,7 @@ def test_text_compares_by_code_points_although_the_column_sorts_otherwise(
     choice="a row committed late, with a key below the bound, is lost to every later run",
 )
 def test_a_row_that_is_committed_late_with_an_earlier_key_is_never_read(
-    make_table, database, read, start_job, server
+    make_table, database, read, start_job, server, warnings
 ):
     orders = make_table("id bigint PRIMARY KEY")
     with server.connect() as slow:
@@ -149,6 +166,7 @@ def test_a_row_that_is_committed_late_with_an_earlier_key_is_never_read(
     start_job()
 
     assert read(orders, **by("id")) == []
+    assert [text for text in warnings() if "1 row of orders came below the bookmark" in text]
 
 
 def test_the_default_key_is_found_in_the_schema_of_the_table_and_no_other(

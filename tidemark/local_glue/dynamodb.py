@@ -20,6 +20,7 @@ from tidemark.local_glue.engine.kept_by import check_kept_here, keep_in, kept_by
 from tidemark.local_glue.engine.other import ENDPOINT_VARIABLE, OtherEngine
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.machine.local_requests import LOOPBACK_NAMES
+from tidemark.local_glue.machine.secrets_in_text import show_endpoint
 
 if TYPE_CHECKING:
     import boto3
@@ -60,12 +61,6 @@ def dynamodb_endpoint(home: Home) -> Iterator[str]:
 def may_have_tables(home: Home) -> bool:
     """Return whether a DynamoDB was ever used in a home; nothing is started."""
     return home.dynamodb_tables.is_file() or kept_by(home) is not None
-
-
-def show_endpoint(endpoint: str) -> str:
-    """Return an endpoint as messages have it: without its path, which may be a secret."""
-    place = urlsplit(endpoint)
-    return f"{place.scheme}://{place.netloc}"
 
 
 _local = threading.local()  # what makes clients is not for several threads at once

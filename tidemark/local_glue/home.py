@@ -249,8 +249,8 @@ class Home:
                 "it in the script or in the argument that it comes from"
             )
             raise EntityNotFoundError(
-                f"{NO_BUCKET}: s3://{bucket} has no folder in the local lake {self.lake}, which "
-                f"has {', '.join(buckets) or 'none'}; {remedy}"
+                f"{NO_BUCKET}: s3://{bucket} has no folder in the local lake "
+                f"{self.shown / 'lake'}, which has {', '.join(buckets) or 'none'}; {remedy}"
             )
         try:
             parent = _real_folder(path.parent)
@@ -258,12 +258,12 @@ class Home:
         except (OSError, RuntimeError) as error:  # the latter before Python 3.13
             raise UsageError(
                 f"{uri} leads back to itself by a symbolic link; delete the link in the lake "
-                f"{self.lake}"
+                f"{self.shown / 'lake'}"
             ) from error
         if not real.is_relative_to(_real_folder(self.lake)):
             raise UsageError(
                 f"{uri} leads out of the lake by a symbolic link, to {real}; copy the files into "
-                f"the lake {self.lake}"
+                f"the lake {self.shown / 'lake'}"
             )
         return path
 
@@ -311,7 +311,7 @@ class Home:
             if not _lock(lock):
                 lock.seek(0)
                 holder = lock.read().strip() or "unknown"
-                raise UsageError(f"process {holder} {text.format(root=self.root)}")
+                raise UsageError(f"process {holder} {text.format(root=self.shown)}")
             with contextlib.suppress(OSError):  # on a full disk no one learns who holds it
                 os.ftruncate(lock.fileno(), 0)
                 os.pwrite(lock.fileno(), str(os.getpid()).encode(), 0)

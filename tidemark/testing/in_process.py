@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import sys
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from tidemark.local_glue.runs.arguments import (
 )
 from tidemark.local_glue.runs.commit_record import note_facts
 from tidemark.local_glue.runs.extra_files import copy_extra_files, existing, python_path
-from tidemark.local_glue.runs.failures import Places, failure_of, from_script, with_remedy
+from tidemark.local_glue.runs.failures import Places, failure_of, print_from_script, with_remedy
 from tidemark.local_glue.runs.found_warnings import note_at_end
 from tidemark.local_glue.runs.job_process import (
     SCRIPT_STDERR_FILE,
@@ -125,9 +124,7 @@ def run_in_process(
                 raise
             except BaseException as error:  # noqa: BLE001 (whatever a script raises fails its run)
                 ended.exception = error
-                traceback.print_exception(
-                    type(error), error, from_script(error.__traceback__, name)
-                )
+                print_from_script(error, name)
                 failure = with_hint(failure_of(error, name))
                 places = Places(machine.home.lake, sys.executable)
                 ended.error = with_remedy(failure, _tail(engine.jvm_log, log_begin), places, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tidemark.local_glue.machine.secrets_in_text import show_endpoint
 from tidemark.testing.kit import WATERMARKS
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class WatermarkTable:
         return self.table_name
 
     def __repr__(self) -> str:
-        return f"watermarks in {self.table_name} at {self.endpoint}"
+        return f"watermarks in {self.table_name} at {show_endpoint(self.endpoint)}"
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._admin, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from botocore.exceptions import ClientError
 
@@ -38,7 +39,7 @@ def translate_client_error(
     error: ClientError, table_name: str, meta: ClientMeta
 ) -> WatermarkTableError | None:
     """Return the library's error for an error of AWS, None if it has none."""
-    table = f"table {table_name!r} in region {meta.region_name} ({meta.endpoint_url})"
+    table = f"table {table_name!r} in region {meta.region_name} ({place_of(meta.endpoint_url)})"
     messages = [error.response["Error"].get("Message", "")]
     messages += [
         reason.get("Message", "")
@@ -75,6 +76,12 @@ def translate_client_error(
             "too_large",
         )
     return None
+
+
+def place_of(endpoint: str) -> str:
+    """Return a URL without its path and user: what Tidemark gives a job has a secret there."""
+    url = urlsplit(endpoint)
+    return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
 
 
 def code_of(error: Exception) -> str:

@@ -9,7 +9,14 @@ from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  #
 
 from watermarks.errors import AmbiguousWatermarkError, WatermarksError
 
-from .aws_errors import code_of, is_passing, is_refused, rows_found, translate_client_error
+from .aws_errors import (
+    code_of,
+    is_passing,
+    is_refused,
+    place_of,
+    rows_found,
+    translate_client_error,
+)
 from .heads import check_head
 from .latest import Item, Latest
 from .schema import HEAD, Owner, Row, Table
@@ -230,7 +237,7 @@ class TableClient:
         return response
 
     def _no_answer(self, what: str) -> NoAnswerError:
-        endpoint = self._client.meta.endpoint_url
+        endpoint = place_of(self._client.meta.endpoint_url)
         return NoAnswerError(
             f"a request for table {self.table.name!r} was answered {what}: {endpoint} is not "
             "DynamoDB, or something on the way to it changes its answers; look at proxies and at "

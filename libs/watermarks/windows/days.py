@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import logging
 import re
-from datetime import MINYEAR, UTC, date, datetime, timedelta
+from datetime import MAXYEAR, UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkValueError
+
+from .day_texts import Day, day_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DAY = timedelta(days=1)
+A_YEAR = timedelta(days=366)
+EARLIEST_YEAR, LIKELY_YEAR = 1900, 2199
 FUTURE = DAY
 """How far ahead of the clock a bound may lie, if no one asks for more: zones differ by less."""
 
 _LOG = logging.getLogger("watermarks")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_BEGINS_WITH_DAY = re.compile(r"(\d{4})([-/.])(\d{2})\2(\d{2})(?!\d)")
 _YEAR, _MONTH, _DAY_OF_MONTH = r"(?:19|20|21)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 _DATE = rf"{_YEAR}([-/.]?){_MONTH}\1{_DAY_OF_MONTH}"
 _ZERO = r"(?::?00(?:\.0+)?)*(?:Z|[+-]\d\d:?\d\d)?"  # minutes, seconds, zone
@@ -57,9 +60,25 @@ def warn_if_coarse(low: object, high: object, cursor: str) -> None:
         )
 
 
-def check_not_ahead(value: Any, now: datetime, future: timedelta, cursor: str) -> None:
-    """Raise a WatermarkValueError if a bound lies further ahead of the clock than it may."""
-    if _is_ahead(value, now, future):
+def check_not_ahead(
+    value: Any, now: datetime, future: timedelta, cursor: str, before: object = None
+) -> None:
+    """Raise a WatermarkValueError if a bound lies further ahead of the clock than it may.
+
+    A text that may be a day or an ordinary key is refused where the one before it is a day too, and
+    else named in the log.
+
+    Args:
+        value: the bound; a number is not judged.
+        now: what the clock says.
+        future: how far ahead of it a value may lie.
+        cursor: its name.
+        before: the watermark that it replaces; None for none.
+    """
+    day = _day_ahead(value, now, future)
+    if day is None or not _is_likely(day, before, now):
+        return
+    if day.is_sure or (_is_day_before(before, now) and day.time - now > A_YEAR):
         raise WatermarkValueError(
             f"the greatest value of {cursor!r} is {value!r}, and the clock says "
             f"{now.isoformat(timespec='seconds')}: as a watermark it would hide every row until "
@@ -67,6 +86,14 @@ def check_not_ahead(value: Any, now: datetime, future: timedelta, cursor: str) -
             "clock if it is behind, or allow it by name: future=timedelta(days=...), how far ahead "
             "of the clock a value may lie"
         )
+    _LOG.warning(
+        "the greatest value of the cursor %r is %r, and the clock says %s: if that is a time, it "
+        "hides every row until then as a watermark, and such rows are to be repaired; if it is an "
+        "ordinary key, say so with future=timedelta.max",
+        cursor,
+        value,
+        now.isoformat(timespec="seconds"),
+    )
 
 
 def check_none_ahead(
@@ -82,7 +109,7 @@ def check_none_ahead(
         if isinstance(value, dict):
             check_none_ahead(value, before if isinstance(before, dict) else {}, now, future)
         elif before is None or before != value:
-            check_not_ahead(value, now, future, name)
+            check_not_ahead(value, now, future, name, before)
 
 
 def check_future(future: object) -> None:
@@ -96,23 +123,37 @@ def check_future(future: object) -> None:
 
 def warn_if_stored_ahead(value: Any, now: datetime, future: timedelta, cursor: str) -> None:
     """Log a warning if a stored watermark lies further ahead of the clock than a new one may."""
-    if _is_ahead(value, now, future):
+    day = _day_ahead(value, now, future)
+    if day and _is_likely(day, None, now):
         _LOG.warning(
-            "the watermark of the cursor %r is %r, and the clock says %s: no row before it is "
+            "the watermark of the cursor %r is %r, and the clock says %s: %sno row before it is "
             "read; rewind the job to the run before, with WatermarkAdmin.rewind(job, to_run=..., "
             "reason=..., actor=...), or give future=timedelta(days=...) if it is meant",
             cursor,
             value,
             now.isoformat(timespec="seconds"),
+            "" if day.is_sure else "if that is a time, ",
         )
 
 
-def _is_ahead(value: Any, now: datetime, future: timedelta) -> bool:
-    """Return whether a value is a time beyond the clock; a number or another text never is."""
+def _day_ahead(value: Any, now: datetime, future: timedelta) -> Day | None:
+    """Return the day of a value beyond the clock; None of a number, or of any other value."""
     time = _time_of(value)
-    if time is None and isinstance(value, str):
-        time = _day_at_front_of(value)
-    return time is not None and time - now.astimezone(UTC) > future
+    day = Day(time, is_sure=True) if time else day_of(value) if isinstance(value, str) else None
+    return day if day and day.time - now.astimezone(UTC) > future else None
+
+
+def _is_likely(day: Day, before: object, now: datetime) -> bool:
+    """Return whether a value is a day: of keys that never were one, 4711 is no year."""
+    if day.is_sure or _is_day_before(before, now):
+        return True
+    return before is None and (day.time.year <= LIKELY_YEAR or day.time.year == MAXYEAR)
+
+
+def _is_day_before(value: object, now: datetime) -> bool:
+    """Return whether a watermark is a day that the clock has reached, for all that it shows."""
+    day = day_of(value) if isinstance(value, str) else None
+    return day is not None and day.time.year >= EARLIEST_YEAR and day.time <= now + FUTURE
 
 
 def _time_of(value: object) -> datetime | None:
@@ -132,18 +173,6 @@ def _time_of(value: object) -> datetime | None:
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
     return None
-
-
-def _day_at_front_of(text: str) -> datetime | None:
-    """Return the day that a text begins with; one that no calendar has counts as one beside it.
-
-    For strings that are not times of ISO 8601: 9999-12-31 00:00:00 UTC, 9999/12/31.
-    """
-    found = _BEGINS_WITH_DAY.match(text)
-    if found is None or int(found[1]) < MINYEAR:
-        return None
-    month, day = (max(int(part), 1) for part in found.group(3, 4))
-    return datetime(int(found[1]), min(month, 12), min(day, 28), tzinfo=UTC)
 
 
 def _unit_of(value: object) -> str:

@@ -82,7 +82,7 @@ def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None)
     remember, asked = None, high
     if not is_settled:
         high, remember = _settled(high, low, request, seen, source, is_low_in=is_from_initial)
-        check_not_ahead(high, request.aware_now(), request.future, request.cursor)
+        check_not_ahead(high, request.aware_now(), request.future, request.cursor, low)
     is_held = high is not asked
     request.high = _Found(high, source)  # the rest of the loop goes up to the same bound
     is_low_in = ends[0] == "["

@@ -18,6 +18,7 @@ from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.local_glue.bookmarks.versions import commit_bookmark
 from tidemark.local_glue.commands import region
 from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_glue.engine.kept_by import MARK, KeptBy
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.store.checkpoints import put_checkpoint
 from tidemark.local_glue.store.database import JobRun, Store
@@ -159,6 +160,21 @@ def test_a_home_that_is_mounted_to_be_read_is_looked_at_and_left_alone(
         assert stderr.count("\n") == 1, words
         assert str(home) in stderr
         assert "Traceback" not in stderr
+
+
+def test_messages_name_the_home_that_cannot_be_written_and_not_the_copy(app, home, tmp_path):
+    looks = [["watermark", "show", "by-key", "--table", "none"]]
+    (home / "dynamodb" / MARK).write_text(
+        json.dumps(vars(KeptBy("http://127.0.0.1:1", "x", 0))), encoding="utf-8"
+    )
+    kept_elsewhere = play(looks, app, tmp_path, *mounted(home))
+    (home / "dynamodb" / MARK).unlink()
+
+    for code, _, stderr in (*kept_elsewhere, *play(looks, app, tmp_path, *mounted(home))):
+        assert code == 2
+        error = stderr.splitlines()[-1]
+        assert f" {home} " in f"{error.replace(':', ' ')} "
+        assert "/tidemark-" not in error
 
 
 def test_a_backup_of_a_home_that_cannot_be_written_is_whole(app, home, tmp_path, monkeypatch):

@@ -163,6 +163,7 @@ def test_clock_moves_files_runs_and_bookmarks(lake, glue_job, bookmark, glue_clo
 
     assert first.files_read == ["landing/orders/1.json"]
     assert second.files_read == ["landing/orders/2.json"]
+    assert second.warnings == []
 
 
 def test_lake_reads_what_it_wrote_in_every_format(lake):

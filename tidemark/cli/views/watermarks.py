@@ -48,7 +48,7 @@ def open_watermarks(home: Home | None, table: str) -> Iterator[WatermarkAdmin]:
     except WatermarkTableError as error:
         if error.reason != "not_found":
             raise UsageError(str(error)) from error
-        where = "in this account and region" if home is None else f"in {home.root}"
+        where = "in this account and region" if home is None else f"in {home.shown}"
         raise UsageError(
             f"there is no table {table!r} {where}: check --table, and whether --deployed is meant"
         ) from error

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tidemark.errors import TidemarkError
+from tidemark.local_glue.bookmarks.files import with_one_scheme
 from tidemark.local_glue.bookmarks.versions import (
     Bookmark,
     add_version,
@@ -101,4 +102,5 @@ def _facts(version: Bookmark) -> tuple[int, str, str, int]:
 
 
 def _places(state: Mapping[str, Any]) -> set[str]:
-    return set(state.get("paths") or [str(state.get("table", ""))])
+    paths = set(map(with_one_scheme, state.get("paths", ())))
+    return paths or {str(state.get("table", ""))}

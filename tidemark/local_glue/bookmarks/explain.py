@@ -11,7 +11,12 @@ from typing import Any, TypeAlias
 
 from tidemark.errors import EntityNotFoundError
 from tidemark.local_glue.bookmarks import keys
-from tidemark.local_glue.bookmarks.files import NOTHING_READ, SourceState, select_new_files
+from tidemark.local_glue.bookmarks.files import (
+    NOTHING_READ,
+    SourceState,
+    select_new_files,
+    with_one_scheme,
+)
 from tidemark.local_glue.bookmarks.session import DISABLE
 from tidemark.local_glue.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
 from tidemark.local_glue.bookmarks.verdicts import FileVerdict, Range, reason_not_listed, verdict_of
@@ -175,6 +180,7 @@ def explain_file(
     opened: OpenedSource, uri: str, folder_of: FolderOf, predicate: Predicate | None
 ) -> FileVerdict:
     """Return the verdict on one file for an S3 source, be it there, listed, or neither."""
+    uri = with_one_scheme(uri)
     explained = explain_source(opened, folder_of, predicate)
     for verdict in explained.files:
         if verdict.path == uri:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 DEFAULT_MAX_BAND_MS = 900_000
+OLDER_SCHEMES = ("s3a", "s3n")
 
 
 class FileVersion(NamedTuple):
@@ -24,6 +25,15 @@ class FileVersion(NamedTuple):
     path: str
     modified_ms: int
     size: int
+
+
+def with_one_scheme(uri: str) -> str:
+    """Return a URI, or a pattern of some, of S3 with the scheme s3: all schemes name one place.
+
+    Example: with_one_scheme("s3a://b/in/") is "s3://b/in/".
+    """
+    scheme, separator, rest = uri.partition("://")
+    return f"s3://{rest}" if separator and scheme in OLDER_SCHEMES else uri
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,10 @@ class SourceState:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "SourceState":
         """Return the state that `to_json` wrote."""
-        recent = frozenset(FileVersion(*item) for item in document["recent"])
+        recent = frozenset(
+            FileVersion(with_one_scheme(path), modified_ms, size)
+            for path, modified_ms, size in document["recent"]
+        )
         return cls(document["high_ms"], document["low_ms"], recent)
 
 

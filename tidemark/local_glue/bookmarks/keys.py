@@ -173,16 +173,20 @@ def range_to_read(source: JdbcSource, types: Sequence[str], edges: Edges) -> Key
     return KeyRange(low, high, is_closed=high is None)
 
 
-def state_after(source: JdbcSource, low: Bound | None, last: Bound | None) -> dict[str, Any]:
+def state_after(
+    source: JdbcSource, low: Bound | None, last: Bound | None, passed: Sequence[Any] = ()
+) -> dict[str, Any]:
     """Return the state to store if the run commits.
 
     Args:
         source: with its keys.
         low: the bound before the run.
         last: the last keys the run reads; None if there is nothing new, and the bound stays.
+        passed: the rows that it has passed, as `passed_rows.to_json` writes them.
     """
     bound = last or low
     return {
+        **({"passed": list(passed)} if passed else {}),
         "kind": KIND,
         "table": source.table,
         "keys": list(source.keys),

@@ -24,6 +24,24 @@ ChooseFolders: TypeAlias = Callable[[list[str]], list[str]]
 
 
 @dataclass(frozen=True)
+class Unlisted:
+    """Which files are left out because runs have seen them.
+
+    Attributes:
+        until_ms: those modified at or before; None leaves out none.
+        hidden_until_ms: of those that are hidden for their name, those modified at or before.
+        arrived_after_ms: count the left-out files that came into their folder after this moment.
+    """
+
+    until_ms: int | None = None
+    hidden_until_ms: int | None = None
+    arrived_after_ms: int | None = None
+
+
+EVERYTHING = Unlisted()
+
+
+@dataclass(frozen=True)
 class Filters:
     """What of a folder is listed.
 
@@ -31,16 +49,14 @@ class Filters:
         recurse: enter every folder; else only ``key=value`` partition folders.
         is_excluded: given a file relative to the path of the source; None excludes nothing.
         choose_folders: which of the folders of one level are entered; None enters all.
-        newer_than_ms: leave out files modified at or before; None lists all.
-        arrived_after_ms: count the left-out files that came into their folder after this moment.
+        unlisted: what is left out for its time.
         check_link: raises for the URI of a symbolic link that may not be followed; None allows all.
     """
 
     recurse: bool = False
     is_excluded: Callable[[str], bool] | None = None
     choose_folders: ChooseFolders | None = None
-    newer_than_ms: int | None = None
-    arrived_after_ms: int | None = None
+    unlisted: Unlisted = EVERYTHING
     check_link: Callable[[str], object] | None = None
 
 
@@ -49,8 +65,9 @@ class Listing:
     """The files of a source in no particular order.
 
     `late` are some of the files that were left out for their modification time although they
-    arrived after `arrived_after_ms`, and `late_count` is how many there are: moved or copied with
-    their old time, which S3 would not keep. `moved` are the folders that came with all their files.
+    arrived after `Unlisted.arrived_after_ms`, and `late_count` is how many there are: moved or
+    copied with their old time, which S3 would not keep. `moved` are the folders that came with all
+    their files.
     `hidden` are the new files with data that are left out for their name.
     """
 
@@ -144,7 +161,7 @@ def _is_moved(
 
     Only its own place is new then, and nothing in it.
     """
-    since_ms = filters.arrived_after_ms
+    since_ms = filters.unlisted.arrived_after_ms
     if since_ms is None:
         return False
     if relative and relative.rpartition("/")[0] in listing.moved:
@@ -156,7 +173,7 @@ def _is_moved(
 
 def _has_arrived(place: "os.DirEntry[str] | Path", filters: Filters) -> bool:
     """Return whether a file or folder came into its folder after the moment; False without one."""
-    since_ms = filters.arrived_after_ms
+    since_ms = filters.unlisted.arrived_after_ms
     return since_ms is not None and _changed_ms(place.stat()) > since_ms
 
 
@@ -182,12 +199,12 @@ def _add(
 ) -> None:
     modified_ms = stat.st_mtime_ns // NANOSECONDS_PER_MS
     if is_hidden(uri.rpartition("/")[2]):
-        if stat.st_size and modified_ms > (filters.newer_than_ms or 0):
+        if stat.st_size and modified_ms > (filters.unlisted.hidden_until_ms or 0):
             listing.hidden.append(uri)
-    elif filters.newer_than_ms is None or modified_ms > filters.newer_than_ms:
+    elif filters.unlisted.until_ms is None or modified_ms > filters.unlisted.until_ms:
         listing.files.append(FileVersion(uri, modified_ms, stat.st_size))
-    elif filters.arrived_after_ms is not None and (
-        is_moved or _changed_ms(stat) > filters.arrived_after_ms
+    elif filters.unlisted.arrived_after_ms is not None and (
+        is_moved or _changed_ms(stat) > filters.unlisted.arrived_after_ms
     ):
         listing.late_count += 1
         if len(listing.late) < EXAMPLES:

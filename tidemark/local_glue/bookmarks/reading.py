@@ -14,6 +14,8 @@ from tidemark.local_glue.bookmarks.files import (
     SourceState,
     select_new_files,
 )
+from tidemark.local_glue.bookmarks.listing import Unlisted
+from tidemark.local_glue.bookmarks.seen_files import SeenFiles
 from tidemark.local_glue.bookmarks.skips import Earlier, Look, skips_to_tell, view_of
 from tidemark.local_glue.bookmarks.sources import (
     Edges,
@@ -22,6 +24,7 @@ from tidemark.local_glue.bookmarks.sources import (
     S3Source,
     list_source,
 )
+from tidemark.local_glue.machine.clock import is_moved
 from tidemark.local_glue.runs.run_warnings import RunWarning
 
 
@@ -69,27 +72,32 @@ def read_s3_source(
     _check_kind(source, high)
     state = SourceState.from_json(low) if low else None
     until = None if high is None else SourceState.from_json(high) if high else NOTHING_READ
-    low_ms = state.low_ms if state else None
-    newest_ms = low.get("newest_ms") if low else None
-    if low_ms is not None and newest_ms is not None:
-        low_ms = min(low_ms, newest_ms)  # what is between came since, and is no file to read
-    listing = list_source(source, folder_of, predicate, low_ms, _looked_at_ms(edges))
+    seen = SeenFiles.of_state(low)
+    listing = list_source(source, folder_of, predicate, _unlisted(state, seen, edges))
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
     look = Look(source, folder_of, predicate, earlier or Earlier(), opened_at_ms)
     told = skips_to_tell(look, listing, low, selection.next_state if edges else None)
     if edges is None:
         return Reading(selection.files, None, told)
     next_state = {"kind": "s3", **view_of(source, opened_at_ms), **selection.next_state.to_json()}
-    seen = [f.modified_ms for f in listing.files if f.modified_ms <= selection.next_state.high_ms]
-    next_state["newest_ms"] = max([newest_ms or 0, *seen])
+    read = filter(selection.next_state.has_read, listing.files)
+    next_state["seen"] = seen.with_files(read).to_json()
     return Reading(selection.files, next_state, told)
 
 
-def _looked_at_ms(edges: Edges | None) -> int | None:
-    """Return when the last run looked at the source: what came later, it has not seen."""
-    if edges is None or edges.low is None or edges.low_made_at_ms is None:
-        return None
-    return int(edges.low.get("opened_at_ms", edges.low_made_at_ms))
+def _unlisted(state: SourceState | None, seen: SeenFiles, edges: Edges | None) -> Unlisted:
+    """Return what is not listed: what runs have read, and is too old to tell if they have seen it.
+
+    The times at which files arrive are those of the machine, so they say nothing where a test has
+    moved the clock.
+    """
+    if state is None or edges is None or edges.low is None:
+        return Unlisted()
+    until_ms = min(state.low_ms, seen.floor_ms)
+    if edges.low_made_at_ms is None or is_moved():
+        return Unlisted(until_ms, state.low_ms)
+    looked_at_ms = int(edges.low.get("opened_at_ms", edges.low_made_at_ms))
+    return Unlisted(until_ms, state.low_ms, looked_at_ms)
 
 
 def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:

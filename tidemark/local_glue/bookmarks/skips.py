@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.bookmarks.files import SourceState
+from tidemark.local_glue.bookmarks.files import SourceState, with_one_scheme
 from tidemark.local_glue.bookmarks.listing import Listing
+from tidemark.local_glue.bookmarks.seen_files import SeenFiles
 from tidemark.local_glue.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
 from tidemark.local_glue.runs.run_warnings import RunWarning
 
@@ -79,7 +80,8 @@ def skips_to_tell(
         after: the state that a commit stores; None without a bookmark.
     """
     source = look.source
-    found = list(_of_times(look, listing))
+    mark_ms = after.high_ms if after else 0
+    found = list(_of_times(look, listing, mark_ms))
     if hidden := set(listing.hidden):
         found.append((RunWarning.HIDDEN_FILES, named(hidden, len(hidden))))
     if after is None:
@@ -99,16 +101,20 @@ def _hidden_by_mark(
 ) -> Iterator[tuple[RunWarning, str]]:
     """Yield what to warn of because the mark of the bookmark is later than files that are new."""
     state, name = SourceState.from_json(low), look.source.name
-    left_out = _left_out_before(look, low, state)
+    seen = SeenFiles.of_state(low)
+    left_out = _left_out_before(look, low, state, seen)
     # No run has seen these: the clock was ahead when the mark was set, or they came with old times.
-    unseen = {f.path for f in listing.files if f.modified_ms <= state.low_ms} - {*left_out}
+    passed = (file for file in listing.files if file.modified_ms <= state.low_ms)
+    unseen = {file.path for file in passed if seen.has_come_since(file)} - {*left_out}
     late_count = listing.late_count + len(unseen)
-    if state.high_ms > look.opened_at_ms + CLOCK_TOLERANCE_MS:
+    late = named({*listing.late} | unseen, late_count)
+    if state.low_ms > look.opened_at_ms + CLOCK_TOLERANCE_MS:
         # A later time of the late files would not help: the mark is later than all of them.
-        about = f"{name} is at {_moment(state.high_ms)}, and the clock says "
-        yield RunWarning.MARK_AHEAD, about + _moment(look.opened_at_ms)
+        about = f"{name} is at {_moment(state.low_ms)}, and the clock says "
+        about += _moment(look.opened_at_ms)
+        yield RunWarning.MARK_AHEAD, f"{about}; skipped: {late}" if late_count else about
     elif late_count:
-        yield RunWarning.OLD_FILES, named({*listing.late} | unseen, late_count)
+        yield RunWarning.OLD_FILES, late
     if left_out:
         yield RunWarning.LEFT_OUT_BEFORE, named(left_out, len(left_out))
 
@@ -120,8 +126,8 @@ def named(examples: Iterable[str], count: int) -> str:
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def _of_times(look: Look, listing: Listing) -> Iterator[tuple[RunWarning, str]]:
-    edge_ms = look.opened_at_ms + CLOCK_TOLERANCE_MS
+def _of_times(look: Look, listing: Listing, mark_ms: int) -> Iterator[tuple[RunWarning, str]]:
+    edge_ms = max(look.opened_at_ms + CLOCK_TOLERANCE_MS, mark_ms)  # up to the mark they are read
     ahead = [file for file in listing.files if file.modified_ms > edge_ms]
     if ahead:
         until = _moment(max(file.modified_ms for file in ahead))
@@ -129,7 +135,9 @@ def _of_times(look: Look, listing: Listing) -> Iterator[tuple[RunWarning, str]]:
         yield RunWarning.FUTURE_FILES, f"{files} (up to {until})"
 
 
-def _left_out_before(look: Look, low: Mapping[str, Any], state: SourceState) -> list[str]:
+def _left_out_before(
+    look: Look, low: Mapping[str, Any], state: SourceState, seen: SeenFiles
+) -> list[str]:
     """Return the files that this run does not leave out, the last one did, and the mark hides."""
     before = _source_before(look.source, low)
     opened_at_ms: int | None = low.get("opened_at_ms")
@@ -137,7 +145,7 @@ def _left_out_before(look: Look, low: Mapping[str, Any], state: SourceState) -> 
     if view_of(before, 0) == view_of(look.source, 0) and not has_new:
         return []
     now = list_source(look.source, look.folder_of, look.predicate).files
-    hidden = {file.path for file in now if state.has_read(file) and file not in state.recent}
+    hidden = {file.path for file in now if file.modified_ms <= state.low_ms and not seen.has(file)}
     if not hidden:
         return []
     partitions = Partitions(look.predicate, look.source.located)
@@ -187,7 +195,7 @@ def _key(state: Mapping[str, Any] | None) -> tuple[str, ...] | None:
     if not state:
         return None
     if state.get("paths"):
-        return ("s3", *state["paths"])
+        return ("s3", *map(with_one_scheme, state["paths"]))
     return ("jdbc", state["table"]) if state.get("table") else None
 
 

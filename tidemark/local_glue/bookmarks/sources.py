@@ -7,9 +7,16 @@ from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.bookmarks.files import NO_LIMITS, FileVersion, Limits
+from tidemark.local_glue.bookmarks.files import NO_LIMITS, FileVersion, Limits, with_one_scheme
 from tidemark.local_glue.bookmarks.globs import Exclusions
-from tidemark.local_glue.bookmarks.listing import ChooseFolders, Filters, Listing, list_files
+from tidemark.local_glue.bookmarks.listing import (
+    EVERYTHING,
+    ChooseFolders,
+    Filters,
+    Listing,
+    Unlisted,
+    list_files,
+)
 from tidemark.local_glue.bookmarks.path_patterns import matches_of
 
 FolderOf: TypeAlias = Callable[[str], Path]
@@ -51,6 +58,11 @@ class S3Source:
     limits: Limits = NO_LIMITS
     table: str = ""
     located: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Give every place one name: another scheme would make read files new."""
+        for name in ("paths", "exclusions", "located"):
+            object.__setattr__(self, name, tuple(map(with_one_scheme, getattr(self, name))))
 
     @property
     def own_paths(self) -> list[str]:
@@ -94,10 +106,9 @@ def list_source(
     source: S3Source,
     folder_of: FolderOf,
     predicate: Predicate | None = None,
-    newer_than_ms: int | None = None,
-    arrived_after_ms: int | None = None,
+    unlisted: Unlisted = EVERYTHING,
 ) -> Listing:
-    """Return the files of a source that its filters let through, whatever the bookmark says."""
+    """Return the files of a source that its filters let through, but for those to leave out."""
     found = Listing()
     seen: set[str] = set()
     paths = [match for path in source.paths for match in matches_of(path, folder_of)]
@@ -108,8 +119,7 @@ def list_source(
             recurse=source.recurse,
             is_excluded=excluded.matches if source.exclusions else None,
             choose_folders=_folder_chooser(asked, seen),
-            newer_than_ms=newer_than_ms,
-            arrived_after_ms=arrived_after_ms,
+            unlisted=unlisted,
             check_link=folder_of,
         )
         listing = list_files(folder_of(path), path, filters)

@@ -8,7 +8,6 @@ that a web page sends, even with the path. No answer has a CORS header.
 import hmac
 import http.client
 import json
-import re
 import secrets
 import socket
 import threading
@@ -19,6 +18,7 @@ from typing import Protocol
 
 from tidemark.local_glue.engine.closed_port import Answer
 from tidemark.local_glue.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, why_refused
+from tidemark.local_glue.machine.secrets_in_text import FRONT
 
 LARGEST_BODY = 20_000_000
 LINGER_S, LINGER_BYTES, LINGER_READS = 1, 65_536, 64
@@ -32,7 +32,6 @@ OF_THE_CONNECTION = frozenset({"connection", "keep-alive", "content-length", "da
 NOT_ALLOWED = "AccessDeniedException"
 REMEDY = "use AWS_ENDPOINT_URL_DYNAMODB of the job, or the port of `tidemark local up`"
 SECRET_BYTES = 32
-FRONT = re.compile(rf"http://{re.escape(LOOPBACK)}:\d+/[\w-]{{43}}")  # 32 bytes in base64
 
 
 class Engine(Protocol):

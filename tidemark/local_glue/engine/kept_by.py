@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.errors import UsageError
 from tidemark.local_glue.engine.features import HASH, RANGE, TABLE, check_features
 from tidemark.local_glue.engine.other import ENDPOINT_VARIABLE, OtherEngine
-from tidemark.local_glue.home import Home
+from tidemark.local_glue.home import TABLES_FILE, Home
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -59,9 +59,9 @@ def kept_by(home: Home) -> KeptBy | None:
         return None
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(
-            f"{home.dynamodb / MARK}, which says what keeps the watermarks of the home, is damaged "
-            f"({error!r}); delete it: the next command makes it anew, for the DynamoDB that "
-            f"{ENDPOINT_VARIABLE} names then"
+            f"{home.shown / 'dynamodb' / MARK}, which says what keeps the watermarks of the home, "
+            f"is damaged ({error!r}); delete it: the next command makes it anew, for the DynamoDB "
+            f"that {ENDPOINT_VARIABLE} names then"
         ) from error
 
 
@@ -74,9 +74,9 @@ def check_kept_here(home: Home) -> None:
     mark = kept_by(home)
     if mark is not None:
         raise UsageError(
-            f"the watermarks of {home.root} are in the DynamoDB at {mark.url}, and "
+            f"the watermarks of {home.shown} are in the DynamoDB at {mark.url}, and "
             f"{ENDPOINT_VARIABLE} is not set; set it to {mark.url}, or set TIDEMARK_HOME to "
-            f"another folder; to begin without them, delete {home.dynamodb / MARK}"
+            f"another folder; to begin without them, delete {home.shown / 'dynamodb' / MARK}"
         )
 
 
@@ -116,9 +116,9 @@ def _say(text: str) -> None:
 def _refuse_two_places(home: Home, url: str) -> None:
     if has_rows(home.dynamodb_tables):
         raise UsageError(
-            f"{ENDPOINT_VARIABLE} is {url}, and the watermarks of {home.root} are in its embedded "
+            f"{ENDPOINT_VARIABLE} is {url}, and the watermarks of {home.shown} are in its embedded "
             f"engine; unset {ENDPOINT_VARIABLE}, or set TIDEMARK_HOME to another folder; to begin "
-            f"without them, delete {home.dynamodb_tables}"
+            f"without them, delete {home.shown / 'dynamodb' / TABLES_FILE}"
         )
 
 
@@ -136,10 +136,10 @@ def _count_up(home: Home, mark: KeptBy, client: "DynamoDBClient", url: str) -> N
         client.exceptions.ResourceNotFoundException,
     ) as error:
         raise UsageError(
-            f"the DynamoDB at {url} lacks watermarks of {home.root} that were kept at {mark.url}: "
+            f"the DynamoDB at {url} lacks watermarks of {home.shown} that were kept at {mark.url}: "
             "it is another one, or lost them when it ended; start it with its data, then run "
-            f"again; to begin without them, delete {home.dynamodb / MARK}: jobs then read all "
-            "again"
+            f"again; to begin without them, delete {home.shown / 'dynamodb' / MARK}: jobs "
+            "then read all again"
         ) from error
 
 

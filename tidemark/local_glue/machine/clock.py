@@ -6,6 +6,11 @@ import time
 OFFSET_VARIABLE = "TIDEMARK_CLOCK_OFFSET_MS"  # of tests: how far the clock is ahead, or behind
 
 
+def is_moved() -> bool:
+    """Return whether the clock is not the machine's."""
+    return bool(int(os.environ.get(OFFSET_VARIABLE) or 0))
+
+
 def now_ms() -> int:
     """Return the time in epoch milliseconds."""
     return time.time_ns() // 1_000_000 + int(os.environ.get(OFFSET_VARIABLE) or 0)

@@ -2,17 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.bookmarks.keys import is_sequence
+from tidemark.local_glue.bookmarks.keys import Alternatives, Value, is_sequence, microseconds
 from tidemark.local_glue.frames.own_queries import own_query
 
 _WHOLE_NUMBER = re.compile(r"(tiny|small|big)?int|decimal\(\d+,0\)")
 _NAME_PART = re.compile(r'"[^"]+"|`[^`]+`|\[[^\]]+\]|[^\s."`()\[\]]+')
 _QUOTES = '"`['
+_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
+COUNT_SECONDS = 30
 
 
 def load(spark: SparkSession, connection: Mapping[str, str], **options: str) -> DataFrame:
@@ -58,6 +62,64 @@ def execute(spark: SparkSession, connection: Mapping[str, str], statements: Sequ
             statement.close()
     finally:
         database.close()
+
+
+def count_where(
+    spark: SparkSession,
+    connection: Mapping[str, str],
+    table: str,
+    keys: Sequence[str],
+    wanted: Sequence[Alternatives],
+) -> list[int] | None:
+    """Return how many rows of a table have all keys and satisfy each of some conditions on them.
+
+    The database counts: one query that returns one row. It may take `COUNT_SECONDS`.
+
+    Returns:
+        None if the database cannot tell, or not in time.
+    """
+    dialect = _jvm(spark).org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
+    counts = (
+        f"COUNT(CASE WHEN {_in_sql(spark, dialect, alternatives)} THEN 1 END)"
+        for alternatives in wanted
+    )
+    have_keys = " AND ".join(f"{dialect.quoteIdentifier(key)} IS NOT NULL" for key in keys)
+    query = f"SELECT {', '.join(counts)} FROM {table} WHERE {have_keys}"  # noqa: S608 (names)
+    try:
+        database = _connect(spark, {**connection, "dbtable": table})
+        try:
+            statement = database.createStatement()
+            statement.setQueryTimeout(COUNT_SECONDS)
+            answer = statement.executeQuery(query)
+            answer.next()
+            return [int(answer.getLong(n + 1)) for n in range(len(wanted))]
+        finally:
+            database.close()
+    except Py4JJavaError:
+        return None
+
+
+def _in_sql(spark: SparkSession, dialect: Any, alternatives: Alternatives) -> str:
+    """Return comparisons in the SQL of a database, with literals as Spark pushes them down."""
+    ways = (
+        " AND ".join(
+            f"{dialect.quoteIdentifier(key)} {sign} {_literal(spark, dialect, value)}"
+            for key, sign, value in comparisons
+        )
+        for comparisons in alternatives
+    )
+    return " OR ".join(f"({way})" for way in ways)
+
+
+def _literal(spark: SparkSession, dialect: Any, value: Value) -> str:
+    kind, text = value
+    times = _jvm(spark).org.apache.spark.sql.catalyst.util.DateTimeUtils
+    if kind == "timestamp":
+        return str(dialect.compileValue(times.toJavaTimestamp(microseconds(text))))
+    if kind == "date":
+        days = date.fromisoformat(text).toordinal() - _EPOCH_ORDINAL
+        return str(dialect.compileValue(times.toJavaDate(days)))
+    return text
 
 
 def _connect(spark: SparkSession, connection: Mapping[str, str]) -> Any:

@@ -5,13 +5,11 @@ row and have no effect here.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-jdbc-home.html
 """
 
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tidemark.checkpoints.checkpoint import DatasetRead
@@ -20,19 +18,24 @@ from tidemark.local_glue.bookmarks.datasets_read import dataset_of_database, pos
 from tidemark.local_glue.bookmarks.keys import (
     ASC,
     DESC,
-    Alternatives,
     Bound,
-    Comparison,
     JdbcSource,
     KeyRange,
     choose_keys,
-    conditions,
     encode,
     has_other_table,
     key_type,
-    microseconds,
     range_to_read,
     state_after,
+)
+from tidemark.local_glue.bookmarks.passed_rows import (
+    Cut,
+    day_ahead,
+    is_passed,
+    keys_to_count,
+    skip_to_tell,
+    stored_cuts,
+    to_json,
 )
 from tidemark.local_glue.bookmarks.session import (
     BookmarkSession,
@@ -41,7 +44,14 @@ from tidemark.local_glue.bookmarks.session import (
 )
 from tidemark.local_glue.frames.own_queries import own_query
 from tidemark.local_glue.machine.clock import now_ms
-from tidemark.local_glue.readers.database import default_key, load, spark_type
+from tidemark.local_glue.readers.database import count_where, default_key, load, spark_type
+from tidemark.local_glue.readers.key_conditions import (
+    all_of,
+    any_of,
+    is_at_bound,
+    is_between,
+    key_column,
+)
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 # Glue's connection types -> the driver that AWS brings for them.
@@ -64,13 +74,6 @@ IGNORED = {"hashfield", "hashexpression", "hashpartitions"} | {
     *("partitionColumn", "lowerBound", "upperBound", "numPartitions"),
 }
 REDSHIFT = "jdbc:redshift:"
-_OPERATORS: dict[str, Callable[[Column, Column], Column]] = {
-    "=": operator.eq,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 def read_jdbc(
@@ -179,7 +182,7 @@ def read_jdbc_table(
     types = [key_type(key, spark_type(frame, key)) for key in chosen]
     if "string" in types:
         frame = load(spark, connection, dbtable=table, pushDownPredicate="false")
-    return _new_rows(frame, source, types, session, opened_at_ms, connection["url"])
+    return _new_rows(frame, source, types, session, opened_at_ms, connection)
 
 
 def _new_rows(
@@ -188,104 +191,113 @@ def _new_rows(
     types: Sequence[str],
     session: BookmarkSession,
     opened_at_ms: int,
-    url: str,
+    connection: Mapping[str, str],
 ) -> DataFrame:
     edges = session.edges(source.transformation_ctx)
     allowed = range_to_read(source, types, edges)
-    rows, last = 0, None
+    is_other = has_other_table(source, edges.low)
+    cuts = [] if is_other else stored_cuts(edges.low)
+    seen = Captured()
     with own_query(frame.sparkSession):
         if not allowed.is_closed:
-            rows, last, is_there = _capture(frame, source, types, allowed)
-            if not is_there and not allowed.high and not has_other_table(source, edges.low):
-                _warn_of_rows_below(frame, source, allowed)
-    if has_other_table(source, edges.low):
+            seen = _capture(frame, source, types, allowed)
+        if not allowed.is_closed and not allowed.high:
+            now = _count_passed(frame, source, connection, cuts, allowed.low, seen)
+            if allowed.low and not is_other:
+                _warn_of_skips(source, cuts, now, allowed.low, is_there=seen.is_there)
+            cuts = cuts if now is None else now
+    if is_other:
         note(RunWarning.TABLE_CHANGED, source.name)
-    next_state = state_after(source, allowed.low, last)
+    next_state = state_after(source, allowed.low, seen.last, to_json(cuts))
+    if ahead := day_ahead(seen.last or allowed.low, source.order, opened_at_ms):
+        note(RunWarning.JDBC_AHEAD, f"{source.name} is at {ahead}")
     read = DatasetRead(
-        dataset_of_database(url, source.table),
+        dataset_of_database(connection["url"], source.table),
         source.transformation_ctx,
-        rows=rows,
+        rows=seen.rows,
         before=position_of(edges.low),
         after=position_of(next_state),
     )
-    session.record(source.to_json(), opened_at_ms, next_state, (rows, 0), [read])
-    if last is None:
+    session.record(source.to_json(), opened_at_ms, next_state, (seen.rows, 0), [read])
+    if seen.last is None:
         return frame.where(F.lit(False))
-    return frame.where(_condition(frame, source, KeyRange(allowed.low, last)))
+    return frame.where(is_between(frame, source, KeyRange(allowed.low, seen.last)))
+
+
+class Captured(NamedTuple):
+    """How many rows are new, the first and last keys of them, and if a row is at the bookmark."""
+
+    rows: int = 0
+    first: Bound | None = None
+    last: Bound | None = None
+    is_there: bool = True
 
 
 def _capture(
     frame: DataFrame, source: JdbcSource, types: Sequence[str], allowed: KeyRange
-) -> tuple[int, Bound | None, bool]:
-    """Return how many rows are new, the last keys of them, and if a row is at the bookmark.
-
-    The keys are None if nothing is new. One query.
-    """
-    has_keys = _all(_column(key).isNotNull() for key in source.keys)
-    is_at = _is_at(frame, source, allowed.low)
+) -> Captured:
+    """Return what is new in a table. One query."""
+    has_keys = all_of(key_column(key).isNotNull() for key in source.keys)
+    is_at = is_at_bound(frame, source, allowed.low)
     values = [
-        F.unix_micros(_column(key)) if kind == "timestamp" else _column(key)
+        F.unix_micros(key_column(key)) if kind == "timestamp" else key_column(key)
         for key, kind in zip(source.keys, types, strict=True)
     ]
     struct = F.struct(*(value.alias(f"k{n}") for n, value in enumerate(values)))
     keys = F.when(has_keys & ~is_at, struct)
-    seen = frame.select(*map(_column, source.keys)).where(
-        _condition(frame, source, allowed) | is_at | ~has_keys
+    seen = frame.select(*map(key_column, source.keys)).where(
+        is_between(frame, source, allowed) | is_at | ~has_keys
     )
-    last = F.max(keys) if source.order == ASC else F.min(keys)
-    found = seen.agg(F.count(keys), F.count_if(~has_keys), last, F.count_if(is_at)).collect()[0]
+    ends = (F.min(keys), F.max(keys)) if source.order == ASC else (F.max(keys), F.min(keys))
+    found = seen.agg(F.count(keys), F.count_if(~has_keys), *ends, F.count_if(is_at)).collect()[0]
     if found[1]:
         note(RunWarning.JDBC_NULLS, f"{found[1]:,} rows of {source.name}")
-    last_keys = None if found[2] is None else tuple(map(encode, types, found[2]))
-    return found[0], last_keys, allowed.low is None or found[3] > 0
+    first, last = (end and tuple(map(encode, types, end)) for end in found[2:4])
+    return Captured(found[0], first, last, allowed.low is None or found[4] > 0)
 
 
-def _is_at(frame: DataFrame, source: JdbcSource, bound: Bound | None) -> Column:
-    """Return whether a row has the very keys of a bound."""
-    if bound is None:
-        return F.lit(False)
-    pairs = zip(source.keys, bound, strict=True)
-    return _all(_compare(frame, Comparison(key, "=", value)) for key, value in pairs)
+def _count_passed(
+    frame: DataFrame,
+    source: JdbcSource,
+    connection: Mapping[str, str],
+    stored: Sequence[Cut],
+    low: Bound | None,
+    seen: Captured,
+) -> list[Cut] | None:
+    """Return the cuts of today; None if the database cannot count them. One query.
 
-
-def _warn_of_rows_below(frame: DataFrame, source: JdbcSource, allowed: KeyRange) -> None:
-    """Note that the row at the bookmark is gone and others lie below it. One query."""
-    has_keys = _all(_column(key).isNotNull() for key in source.keys)
-    is_below = has_keys & ~_condition(frame, source, allowed)
-    rows = frame.select(*map(_column, source.keys)).where(is_below).count()
-    if rows:
-        note(RunWarning.JDBC_BELOW, f"{rows:,} rows of {source.name}")
-
-
-def _condition(frame: DataFrame, source: JdbcSource, keys: KeyRange) -> Column:
-    """Return what the rows of a range satisfy; rows without a value in a key are in none."""
-    return _all(
-        [
-            *(_column(key).isNotNull() for key in source.keys),
-            *(_any_of(frame, alternatives) for alternatives in conditions(source, keys)),
-        ]
-    )
-
-
-def _any_of(frame: DataFrame, alternatives: Alternatives) -> Column:
-    ways = [_all(_compare(frame, one) for one in comparisons) for comparisons in alternatives]
-    return reduce(operator.or_, ways)
-
-
-def _all(conditions: Iterable[Column]) -> Column:
-    return reduce(operator.and_, conditions)
-
-
-def _compare(frame: DataFrame, comparison: Comparison) -> Column:
-    """Return a comparison of a column with a literal of its own type, which Spark pushes down."""
-    key, sign, (kind, text) = comparison
-    if kind == "int":
-        value = F.lit(int(text)).cast("bigint")
-    elif kind == "timestamp":
-        value = F.timestamp_micros(F.lit(microseconds(text)).cast("bigint"))
+    Text is compared in Spark, so its rows are counted there.
+    """
+    first = seen.first[0] if seen.first else None
+    places = keys_to_count(stored, low, seen.last, first, source.order)
+    if not places:
+        return []
+    wanted = [is_passed(source, keys) for keys in places]
+    if any(kind == "string" for kind, _ in places[-1]):
+        has_keys = all_of(key_column(key).isNotNull() for key in source.keys)
+        counts = [F.count_if(has_keys & any_of(frame, one)) for one in wanted]
+        rows: Sequence[int] | None = (
+            frame.select(*map(key_column, source.keys)).agg(*counts).first()
+        )
     else:
-        value = F.lit(text).cast(frame.schema[key].dataType)
-    return _OPERATORS[sign](_column(key), value)
+        rows = count_where(frame.sparkSession, connection, source.table, source.keys, wanted)
+    return None if rows is None else list(map(Cut, places, rows))
+
+
+def _warn_of_skips(
+    source: JdbcSource,
+    before: Sequence[Cut],
+    now: Sequence[Cut] | None,
+    low: Bound,
+    *,
+    is_there: bool,
+) -> None:
+    if now is not None:
+        told = skip_to_tell(before, now, low, is_there=is_there)
+        if told:
+            note(told[0], f"{told[1]:,} {'row' if told[1] == 1 else 'rows'} of {source.name}")
+    elif not is_there:
+        note(RunWarning.JDBC_BELOW, f"rows of {source.name}, if there are any,")
 
 
 def _read_query(
@@ -330,7 +342,3 @@ def _one_of(options: dict[str, Any], names: Sequence[str]) -> Any:
     if len(given) > 1:
         raise UsageError(f"connection_options {sorted(given)} mean the same; give one of them")
     return next(iter(given.values()), None)
-
-
-def _column(name: str) -> Column:
-    return F.col(f"`{name.replace('`', '``')}`")

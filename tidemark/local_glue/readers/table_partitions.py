@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from tidemark.assembly.catalog_tables import CatalogTable
+from tidemark.local_glue.bookmarks.files import with_one_scheme
 from tidemark.local_glue.bookmarks.sources import FolderOf, Predicate
 from tidemark.local_glue.catalog.partitions import Partition, registered_partitions
 from tidemark.local_glue.readers.partitions import NULL_PARTITION
@@ -101,7 +102,7 @@ def _located(
         for one in partitions
     ]
     return {
-        one.location.rstrip("/"): {
+        with_one_scheme(one.location.rstrip("/")): {
             key: None if value == NULL_PARTITION else value
             for key, value in zip(keys, one.values, strict=True)
         }

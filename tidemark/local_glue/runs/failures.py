@@ -5,10 +5,13 @@ Everything else is in the log of the run.
 
 import re
 import signal
+import sys
+import traceback
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
+from tidemark.local_glue.machine.secrets_in_text import without_secrets
 from tidemark.local_glue.runs.memory_failures import killed_remedy, memory_line, memory_remedy
 
 LONGEST = 600
@@ -121,6 +124,7 @@ def _without_task(line: str) -> str:
 
 def _cut(line: str) -> str:
     """Return a line that every terminal and database takes, and that is not too long."""
+    line = without_secrets(line)
     line = "".join(it if it.isprintable() else _escaped(it) for it in line[: LONGEST + 1])
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
@@ -148,6 +152,13 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception:  # noqa: BLE001 (see cause_of)
         return ""
+
+
+def print_from_script(error: BaseException, script: str) -> None:
+    """Print the traceback of an error from the first line of the script on, without secrets."""
+    frames = from_script(error.__traceback__, script)
+    lines = traceback.format_exception(type(error), error, frames)
+    sys.stderr.write(without_secrets("".join(lines)))
 
 
 def from_script(frames: TracebackType | None, script: str) -> TracebackType | None:

@@ -15,7 +15,6 @@ import os
 import signal
 import subprocess
 import sys
-import traceback
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -30,7 +29,7 @@ from tidemark.local_glue.metastore.connect import serve_catalog
 from tidemark.local_glue.metastore.hints import catalog_hint
 from tidemark.local_glue.runs.after_import import AfterImport
 from tidemark.local_glue.runs.commit_record import note_facts
-from tidemark.local_glue.runs.failures import Failure, failure_of, from_script
+from tidemark.local_glue.runs.failures import Failure, failure_of, print_from_script
 from tidemark.local_glue.runs.found_warnings import note_at_end
 from tidemark.local_glue.runs.jvms.borrow import Borrower
 from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE
@@ -186,7 +185,7 @@ def _report(result: Path, error: BaseException, script: str) -> str:
     Returns:
         Why the script failed.
     """
-    traceback.print_exception(type(error), error, from_script(error.__traceback__, script))
+    print_from_script(error, script)
     failure = with_hint(failure_of(error, script))
     unfinished = result.with_suffix(".unfinished")
     with contextlib.suppress(OSError):  # on a full disk; whoever started this process sees that

@@ -66,7 +66,7 @@ class RunWarning(Enum):
     )
     MARK_AHEAD = (
         "the bookmark of {}: a run committed while the clock was ahead, and no file is read that "
-        "is not later than that; when the clock is right, go back with `tidemark bookmark "
+        "is not later than the bookmark; when the clock is right, go back with `tidemark bookmark "
         "reset JOB`, or with `tidemark rewind` to the run before"
     )
     COMMIT_BEFORE_SOURCE = (
@@ -129,6 +129,16 @@ class RunWarning(Enum):
         "{} lie below the bookmark, and the row at which it stands is gone: if the table was "
         "emptied and loaded again, they are skipped, as on AWS; rename the ctx or reset the "
         "bookmark to read them"
+    )
+    JDBC_AHEAD = (
+        "the bookmark of {}, which is ahead of the clock: no row is read that is not later; repair "
+        "such rows and go back with `tidemark bookmark reset JOB`, or with `tidemark rewind` to "
+        "the run before, or name a key in jobBookmarkKeys that only rises with each row"
+    )
+    JDBC_LATE = (
+        "{} came below the bookmark after a run had passed there: they were committed late, or the "
+        "table was emptied and loaded again; they are skipped, as on AWS; rename the ctx or reset "
+        "the bookmark to read them, or read rows that commit late with watermarks"
     )
     FIELD_MISSING = (
         "there is no field {} in the frame, so the step does nothing about it: compare its "

@@ -41,6 +41,9 @@ def copy_to_look_at(root: Path, databases: Collection[str]) -> Path:
         is_copied = any(entry.name.startswith(name) for name in folders)
         if not is_copied and entry.name not in OF_PROCESSES:
             (copy / entry.name).symlink_to(entry.absolute())
+    for note in (note for name in folders for note in (root / name).glob("*.json")):
+        (copy / note.parent.name).mkdir(exist_ok=True)  # which DynamoDB has the watermarks
+        (copy / note.parent.name / note.name).symlink_to(note.absolute())
     for name in databases:
         if (root / name).exists():
             (copy / name).parent.mkdir(exist_ok=True)

@@ -11,7 +11,7 @@ import pytest
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.bookmarks.files import FileVersion
-from tidemark.local_glue.bookmarks.listing import Filters, list_files
+from tidemark.local_glue.bookmarks.listing import Filters, Unlisted, list_files
 
 NOBODY = 65534
 
@@ -122,7 +122,7 @@ def test_folders_are_chosen_level_by_level(tmp_path):
 def test_files_at_or_before_the_mark_are_left_out_and_late_arrivals_counted(tmp_path):
     put(tmp_path / "old", modified_ms=1000)
     put(tmp_path / "new", modified_ms=1001)
-    filters = Filters(newer_than_ms=1000, arrived_after_ms=2000)  # ctime cannot be set back
+    filters = Filters(unlisted=Unlisted(1000, 1000, 2000))  # ctime cannot be set back
 
     listing = list_files(tmp_path, "s3://b/in/", filters)
 
@@ -214,7 +214,7 @@ def test_hidden_files_are_named_by_the_run_that_would_read_them(tmp_path):
     put(tmp_path / "_old.csv", modified_ms=1000)
     put(tmp_path / "_new.csv", modified_ms=1001)
 
-    listing = list_files(tmp_path, "s3://b/in/", Filters(newer_than_ms=1000))
+    listing = list_files(tmp_path, "s3://b/in/", Filters(unlisted=Unlisted(1000, 1000)))
 
     assert listing.hidden == ["s3://b/in/_new.csv"]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidemark.local_glue.bookmarks import listing, skips
+from tidemark.local_glue.bookmarks import listing, seen_files, skips
 from tidemark.local_glue.bookmarks.files import (
     DEFAULT_MAX_BAND_MS,
     FileVersion,
@@ -22,7 +22,7 @@ from tidemark.local_glue.bookmarks.reading import read_s3_source
 from tidemark.local_glue.bookmarks.session import ENABLE, BookmarkSession
 from tidemark.local_glue.bookmarks.skips import Earlier, Partitions, renamed_contexts
 from tidemark.local_glue.bookmarks.sources import Edges, S3Source
-from tidemark.local_glue.machine.clock import now_ms
+from tidemark.local_glue.machine.clock import OFFSET_VARIABLE, now_ms
 from tidemark.local_glue.runs.found_warnings import note_at_end
 from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, read_warnings
 
@@ -45,8 +45,8 @@ class Folder:
         at = (START_MS + self.now * MINUTE_MS) * 1_000_000
         os.utime(path, ns=(at, at))
 
-    def run(self, *exclusions):
-        source = S3Source(("s3://b/",), "ctx", recurse=True, exclusions=exclusions)
+    def run(self, *exclusions, scheme="s3"):
+        source = S3Source((f"{scheme}://b/",), "ctx", recurse=True, exclusions=exclusions)
         edges = Edges(self.state)
         now_ms = START_MS + self.now * MINUTE_MS
         where = lambda uri: self.root / uri.removeprefix("s3://b/")  # noqa: E731
@@ -73,6 +73,24 @@ def test_a_file_that_is_no_longer_excluded_is_named(folder):
     assert warnings == ((RunWarning.LEFT_OUT_BEFORE, "s3://b/hold/b.json"),)
     folder.now += DAY
     assert folder.run() == ([], ())
+
+
+@pytest.mark.parametrize("schemes", [("s3", "s3a", "s3n", "s3"), ("s3a", "s3", "s3", "s3n")])
+def test_another_scheme_of_s3_is_the_same_place_and_the_same_bookmark(folder, schemes):
+    folder.put("old.json")
+    folder.put("not/a.json")
+    folder.now += DAY
+    folder.put("recent.json")
+    first, *others = schemes
+    excluded = f"{first}://b/not/**"
+    assert folder.run(excluded, scheme=first) == (["old.json", "recent.json"], ())
+    folder.state = {**folder.state, "paths": [f"{first}://b/"], "exclusions": [excluded]}
+    folder.state["recent"] = [
+        [path.replace("s3:", f"{first}:"), *rest] for path, *rest in folder.state["recent"]
+    ]  # as older versions wrote it
+    for scheme in others:
+        folder.now += 1
+        assert folder.run(f"{scheme}://b/not/**", scheme=scheme) == ([], ())
 
 
 class Days:
@@ -115,6 +133,7 @@ LOOKS = st.one_of(
         lambda days: replace(WHOLE, push_down_predicate=f"day in {' '.join(sorted(days))}")
     ),
     st.just(replace(WHOLE, recurse=False)),
+    st.just(replace(WHOLE, paths=("s3a://b/",))),
 )
 BOUNDS = st.sampled_from([None, None, 1, 2])
 
@@ -161,9 +180,25 @@ def _land(root, number, day, folder, is_late):
 
 
 def _counts_as_read(state, root, name):
+    return SourceState.from_json(state).has_read(_version(root, name))
+
+
+def _version(root, name):
     stat = (root / name).stat()
-    file = FileVersion(f"s3://b/{name}", stat.st_mtime_ns // 1_000_000, stat.st_size)
-    return SourceState.from_json(state).has_read(file)
+    return FileVersion(f"s3://b/{name}", stat.st_mtime_ns // 1_000_000, stat.st_size)
+
+
+def test_a_test_that_moves_the_clock_gets_no_warning_of_the_machines_times(tmp_path, monkeypatch):
+    moved_ms = -3 * 365 * DAY * MINUTE_MS
+    monkeypatch.setenv(OFFSET_VARIABLE, str(moved_ms))
+    monkeypatch.setattr(seen_files, "MOST_SEEN", 0)
+    name = _land(tmp_path, 1, "1", "x", is_late=False)
+    at = now_ms() * 1_000_000
+    os.utime(tmp_path / name, ns=(at, at))
+    first = run_of(tmp_path)
+
+    assert len(first.files) == 1
+    assert run_of(tmp_path, first.next_state).warnings == ()
 
 
 def run_of(root, before=None, **changes):
@@ -224,7 +259,8 @@ def test_a_file_from_the_future_is_named_with_its_time(tmp_path):
 def test_a_state_of_an_older_version_knows_its_paths_and_exclusions_only(tmp_path):
     _land(tmp_path, 1, "1", "x", is_late=False)
     first = run_of(tmp_path)
-    old = {k: v for k, v in first.next_state.items() if k not in ("opened_at_ms", "recurse")}
+    newer = ("opened_at_ms", "recurse", "seen")
+    old = {k: v for k, v in first.next_state.items() if k not in newer}
 
     assert run_of(tmp_path, old).warnings == ()
     assert run_of(tmp_path, {**old, "paths": ["s3://b/other/"]}).warnings != ()
@@ -244,7 +280,8 @@ def test_a_mark_ahead_of_the_clock_is_told_with_both_times(folder):
     ((warning, about),) = warnings
     assert warning is RunWarning.MARK_AHEAD
     assert (
-        about == "ctx is at 2013-01-02 00:26:40+00:00, and the clock says 2013-01-01 00:32:40+00:00"
+        about == "ctx is at 2013-01-02 00:11:40+00:00, and the clock says 2013-01-01 00:32:40+00:00"
+        "; skipped: s3://b/b.json"
     )
 
 
@@ -264,6 +301,87 @@ def test_a_file_that_came_after_a_run_with_the_clock_ahead_is_told_once(folder, 
     assert warnings == ((RunWarning.OLD_FILES, "s3://b/b.json"),)
     folder.now += DAY
     assert folder.run() == ([], ())
+
+
+def test_files_that_came_while_files_of_the_future_count_as_read_are_named_once(folder):
+    """The machine's clock was ahead: so are the times of the files that a run has read then."""
+    folder.put("old.json")
+    folder.now += DAY
+    folder.put("ahead.json")
+    folder.now += 1
+    assert folder.run() == (["ahead.json", "old.json"], ())
+    folder.now -= DAY
+    folder.put("now.json")
+    folder.now += 2 * DAY  # no run in between has seen the clock go back
+
+    assert folder.run() == ([], ((RunWarning.OLD_FILES, "s3://b/now.json"),))
+    assert folder.run() == ([], ())
+
+
+def test_a_mark_ahead_within_its_band_is_not_told_as_files_are_read(folder):
+    folder.put("a.json")
+    folder.now += 14
+    assert folder.run() == (["a.json"], ())
+    folder.now -= 10
+    folder.put("b.json")
+
+    assert folder.run() == (["b.json"], ())
+    folder.now += 4
+    folder.put("c.json")
+    assert folder.run() == (["c.json"], ())
+
+
+def test_a_file_ahead_of_the_clock_that_the_band_reads_is_not_called_unread(folder):
+    folder.put("a.json")
+    folder.now += DAY
+    assert folder.run() == (["a.json"], ())
+    folder.put("b.json")
+    folder.now -= 14
+    folder.put("c.json")
+
+    assert folder.run() == (["b.json", "c.json"], ())
+
+
+TIMES = st.integers(-3 * DAY, 3 * DAY)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(TIMES, st.lists(TIMES, max_size=3)), min_size=2, max_size=8),
+    st.sampled_from([2, 100]),
+)
+def test_whatever_a_clock_does_each_file_is_read_named_or_still_new(
+    tmp_path_factory, history, most
+):
+    """Runs and files have any times; a file that no run can read any more is named by one."""
+    folder = Folder(tmp_path_factory.mktemp("lake"))
+    settled, landed, floor_ms = set(), set(), -1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seen_files, "MOST_SEEN", most)
+        patch.setattr(skips, "MOST_NAMED", 1_000)
+        for number, (now, times) in enumerate(history):
+            for one, folder.now in enumerate(times):
+                folder.put(f"{number}-{one}.json")
+                landed.add(f"{number}-{one}.json")
+            folder.now = now
+
+            files, warnings = folder.run()
+
+            assert not {name for name in files if f"/{name}" in str(warnings)}
+            skipped = str([one for one in warnings if one[0] in SKIPS])
+            told = {name for name in landed if f"/{name}" in skipped}
+            settled |= {*files}
+            assert not told & settled
+            settled |= told
+            unsettled = {name: _version(folder.root, name) for name in landed - settled}
+            state = SourceState.from_json(folder.state)
+            gone = [one for one in unsettled.values() if state.has_read(one)]
+            assert not [one for one in gone if one.modified_ms > floor_ms]
+            floor_ms = folder.state["seen"]["floor_ms"]
+            assert most == 2 or floor_ms == -1
+
+
+SKIPS = (RunWarning.OLD_FILES, RunWarning.MARK_AHEAD)
 
 
 def test_files_that_exclusions_left_out_are_told_by_one_warning(folder):
@@ -308,6 +426,7 @@ ROWS_OF = {"kind": "jdbc", "table": "orders"}
     [
         ({"old": FILES_OF}, {"new": FILES_OF}, [("old", "new")]),
         ({"old": ROWS_OF}, {"new": ROWS_OF}, [("old", "new")]),
+        ({"old": {**FILES_OF, "paths": ["s3a://b/in/"]}}, {"new": FILES_OF}, [("old", "new")]),
         ({"old": FILES_OF}, {"new": {**FILES_OF, "paths": ["s3://b/other/"]}}, []),
         ({"old": FILES_OF}, {"new": FILES_OF, "old": FILES_OF}, []),
         ({"old": FILES_OF, "new": FILES_OF}, {"new": FILES_OF}, []),
@@ -315,7 +434,7 @@ ROWS_OF = {"kind": "jdbc", "table": "orders"}
         ({}, {"new": FILES_OF}, []),
         ({"old": FILES_OF}, {"new": None}, []),
     ],
-    ids=["files", "rows", "other", "both", "known", "step", "first", "in full"],
+    ids=["files", "rows", "scheme", "other", "both", "known", "step", "first", "in full"],
 )
 def test_a_context_was_renamed_if_a_new_one_reads_what_an_unused_one_has_read(
     before, used, renamed

@@ -249,6 +249,69 @@ def test_a_table_that_was_loaded_again_around_the_bookmark_is_told(
 
 
 @pytest.mark.rule(
+    "Warnings",
+    source="INFER",
+    choice="the database counts the rows that the bookmark has passed: a part that grew is told",
+)
+def test_a_table_that_was_loaded_again_with_a_row_at_the_bookmark_is_told_once(
+    make_table, read, start_job, warnings
+):
+    orders = make_table('"Order Id" INT, M INT')
+    options = by("Order Id", "M")
+    orders.insert("10, 1", "20, 1")
+    first = start_job()
+    read(orders, **options)
+    first.commit()
+    orders.execute(f"DELETE FROM {orders.name}")  # noqa: S608
+    orders.insert("5, 1", "15, 1", "20, 1", "20, 2", "3, NULL")
+
+    for expected in ([(20, 2)], []):
+        job = start_job()
+        assert read(orders, **options) == expected
+        job.commit()
+
+    told = [text for text in warnings() if "came below" in text]
+    assert len(told) == 1
+    assert told[0].startswith("2 rows of orders came below the bookmark")
+
+
+def test_a_newest_row_that_was_deleted_is_no_table_loaded_again(
+    make_table, read, start_job, warnings
+):
+    orders = make_table()
+    orders.insert(10, 20, 30)
+    first = start_job()
+    read(orders, **by("N"))
+    first.commit()
+    orders.execute(f"DELETE FROM {orders.name} WHERE N = 30")  # noqa: S608
+
+    for _ in range(2):
+        job = start_job()
+        assert read(orders, **by("N")) == []
+        job.commit()
+
+    assert warnings() == []
+
+
+def test_a_count_that_the_database_refuses_fails_no_run(make_table, read, start_job, warnings):
+    orders = make_table()
+    orders.insert(10, 20)
+    first = start_job()
+    read(orders, **by("N"))
+    first.commit()
+    orders.insert(5, 30)
+    held = current_session().states["orders"]["passed"]
+    held[0] = [[["int", "not a number"]], 0]
+    second = start_job()
+    current_session().states["orders"]["passed"] = held
+
+    assert numbers(read(orders, **by("N"))) == [30]
+
+    second.commit()
+    assert warnings() == []
+
+
+@pytest.mark.rule(
     "JDBC sources",
     source="INFER",
     choice="a row without a key is read by no run, and a warning counts it",
@@ -288,7 +351,9 @@ KINDS = {
     "JDBC sources", source="INFER", choice="integer, decimal, string, date and timestamp"
 )
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_key_of_every_allowed_type_splits_the_rows_exactly(make_table, read, start_job, kind):
+def test_a_key_of_every_allowed_type_splits_the_rows_exactly(
+    make_table, read, start_job, kind, warnings
+):
     low, middle, high = KINDS[kind]
     orders = make_table(f"N INT, K {kind}")
     orders.insert(f"1, {low}", f"2, {middle}")
@@ -300,8 +365,17 @@ def test_a_key_of_every_allowed_type_splits_the_rows_exactly(make_table, read, s
 
     assert numbers(read(orders, **by("K"))) == [3]
     second.commit()
+    third = start_job()
+    assert read(orders, **by("K")) == []
+    third.commit()
+    ahead = warnings()
+    assert len(ahead) == ("9999-12-31" in high)
+    assert all("9999-12-31, which is ahead of the clock" in text for text in ahead)
+    orders.insert(f"4, {low}")
     start_job()
     assert read(orders, **by("K")) == []
+    (warning,) = set(warnings()) - set(ahead)
+    assert warning.startswith("1 row of orders came below the bookmark")
 
 
 @pytest.mark.rule(

@@ -153,6 +153,28 @@ def test_another_path_under_an_old_context_skips_older_files_with_a_warning(run,
     assert warning.startswith(f"{s3.uri}there/old.json: the paths")
 
 
+def test_a_source_that_is_written_with_another_scheme_goes_on_where_it_was(
+    glue_context, start_job, s3, notices
+):
+    put(s3, "day=1/a.json", 1, minutes_ago=HOUR)
+    put(s3, "day=2/b.json", 2)
+    found = []
+    for scheme in ("s3", "s3a", "s3n"):
+        job = start_job()
+        frame = glue_context.create_dynamic_frame.from_options(
+            "s3",
+            {"paths": [s3.uri.replace("s3", scheme, 1)]},
+            "json",
+            transformation_ctx="flights",
+        )
+        found.append(sorted(tuple(row) for row in frame.toDF().collect()))
+        job.commit()
+        put(s3, f"day=3/{scheme}.json", 3)
+
+    assert found == [[(1, 1), (2, 2)], [(3, 3)], [(3, 3)]]
+    assert notices() == []
+
+
 @pytest.mark.rule("Warnings", source="BM")
 def test_a_partition_that_a_predicate_no_longer_leaves_out_is_skipped_with_a_warning(
     run, s3, notices

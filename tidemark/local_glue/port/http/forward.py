@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from botocore.loaders import Loader
 
 from tidemark.errors import UsageError, show
+from tidemark.local_glue.machine.secrets_in_text import show_endpoint
 from tidemark.local_glue.port.protocol.models import service_model
 from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.protocol.service_errors import SERVER_ERROR, ServiceError
@@ -88,7 +89,9 @@ def forward(
         return Reply(answer.status, found, answer.read())
     except (OSError, http.client.HTTPException) as error:
         raise ServiceError(
-            "InternalServerError", f"{endpoint} does not answer: {error}", SERVER_ERROR
+            "InternalServerError",
+            f"{show_endpoint(endpoint)} does not answer: {error}",
+            SERVER_ERROR,
         ) from error
     finally:
         connection.close()
