@@ -12,6 +12,7 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.files import SourceState
+from tidemark.local_glue.bookmarks.hidden import of_each_kind
 from tidemark.local_glue.bookmarks.listing import Listing
 from tidemark.local_glue.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
 from tidemark.local_glue.runs.run_warnings import RunWarning
@@ -81,7 +82,7 @@ def skips_to_tell(
     source = look.source
     found = list(_of_times(look, listing))
     if hidden := set(listing.hidden):
-        found.append((RunWarning.HIDDEN_FILES, named(hidden, len(hidden))))
+        found.append((RunWarning.HIDDEN_FILES, of_each_kind(hidden)))
     if after is None:
         if source.limits.is_bounded:
             found.append((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name))

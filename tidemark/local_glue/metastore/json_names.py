@@ -10,7 +10,7 @@ from json import JSONDecoder
 from pathlib import Path
 from typing import Any
 
-from tidemark.local_glue.bookmarks.listing import is_hidden
+from tidemark.local_glue.bookmarks.hidden import is_hidden
 from tidemark.local_glue.crawl.hive_types import fields_of, inside_of, is_a, struct_of
 from tidemark.local_glue.readers.compression import OTHER_CODECS, open_file
 

@@ -81,8 +81,8 @@ class RunWarning(Enum):
         "the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
     )
     HIDDEN_FILES = (
-        "{} left out for the name, as on AWS, where readers hide what begins with _ or . and the "
-        "markers NAME_$folder$: rename what has data"
+        "{}: left out for the name, as on AWS, where readers hide files and folders that begin "
+        "with _ or . and the markers NAME_$folder$: rename what has data, or name it in exclusions"
     )
     NOT_LOOKED_AT = (
         "what the script did to its bookmark could not be looked at ({}): the run is as it was; "
