@@ -45,9 +45,6 @@ What a file holds is a row, an error record, or is named in an error or a warnin
 A blank line is not a record. Not named is:
 
 - what is cut off behind a whole block of Avro, or a whole value of Ion: the file does not show it
-- files in folders that Spark hides, such as `_archive/` and `.old/`, and files such as `.a.csv`
-- what `spark.sql` makes null in tables of JSON: lines that are not JSON, and values out of the
-  range of their column; `create_dynamic_frame.from_catalog` reads or names them
 - the values of a column that has the name of a partition folder: those of the folder replace them
 
 - **CSV**: each file is looked at as a whole before it is read. A line of tabs is a record of a file
@@ -56,7 +53,8 @@ A blank line is not a record. Not named is:
   and bzip2 the first lines are looked at.
 - **JSON**: each value of a line is a row of a DynamicFrame. A DataFrame is read by Spark's reader,
   as on AWS: it takes the first value, and the run warns of the first file with more.
-  `spark.read.json` itself is not looked into. Of a key that an object has twice the last value
+  `spark.sql` over a table of JSON makes nulls of lines and values that do not fit its columns: the
+  run warns of each kind, with how many there are. `spark.read.json` itself is not looked into. Of a key that an object has twice the last value
   counts. With `multiLine`, several values fail the run if a file has more than 256 MiB.
 - **XML**: only elements with the row tag are rows. Files without it are named, and so is text
   between rows unless a schema is given. Attributes that differ in their namespace only are one

@@ -178,6 +178,20 @@ class RunWarning(Enum):
         "reads null for such a text here, and the SerDe may convert it on AWS; read the table with "
         "from_catalog, which makes a choice of it, or declare a string and cast it"
     )
+    JSON_BROKEN = (
+        "{}: spark.sql makes a row of nulls of a line that is no JSON object, without an error, "
+        "and the SerDe may fail on AWS; read the table with from_catalog, which makes an error "
+        "record of it, or repair the file"
+    )
+    JSON_VALUE = (
+        "{}: such a value is not of the type of its column, and spark.sql reads null, or another "
+        "number, without an error; declare a type that holds it, or read the table with "
+        "from_catalog"
+    )
+    TABLE_NOT_LOOKED_AT = (
+        "the files of the table {} could not be looked at for what Spark makes null: if they "
+        "cannot be read, the query says so"
+    )
     JSON_CASE = (
         "one name is spelled {}: spark.sql reads one of these spellings and null for the others, "
         "where the SerDe takes all on AWS; read the table with from_catalog, which takes all too"

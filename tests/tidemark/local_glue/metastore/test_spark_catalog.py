@@ -173,6 +173,7 @@ def runs(tmp_path_factory, jvms) -> Runs:
     (home.lake / "data/orders/a.json").write_text(
         '{"orderId": 7, "Total": 1.5, "Paid": "yes"}\n', encoding="utf-8"
     )
+    (home.lake / "data/orders/b.json").write_text('{"orderId": 8', encoding="utf-8")
     kinds = {"orderid": "bigint", "total": "double", "paid": "boolean"}
     columns = [{"Name": name, "Type": kind} for name, kind in kinds.items()]
     serde = {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"}
@@ -227,7 +228,7 @@ def test_spark_sees_the_tables_of_the_data_catalog_and_reads_a_header_as_a_row(f
 
 
 def test_columns_of_json_are_found_in_any_case(first):
-    assert first["orders"] == [[7, 1.5, None]]
+    assert first["orders"] == [[7, 1.5, None], [None, None, None]]
 
 
 def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
@@ -236,6 +237,7 @@ def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
     assert [text for text in found if "skip.header.line.count" in text and "db.flights" in text]
     assert [text for text in found if "json-serde.jar" in text and "db.orders" in text]
     assert [text for text in found if "column paid of the table db.orders" in text]
+    assert [text for text in found if "1 lines, the first one in the file b.json" in text]
 
 
 def test_tables_that_spark_makes_are_read_by_glue_in_the_same_run(first):
