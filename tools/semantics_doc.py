@@ -54,8 +54,9 @@ A blank line is not a record. Not named is:
 - **JSON**: each value of a line is a row of a DynamicFrame. A DataFrame is read by Spark's reader,
   as on AWS: it takes the first value, and the run warns of the first file with more.
   `spark.sql` over a table of JSON makes nulls of lines and values that do not fit its columns: the
-  run warns of each kind, with how many there are. `spark.read.json` itself is not looked into. Of a key that an object has twice the last value
-  counts. With `multiLine`, several values fail the run if a file has more than 256 MiB.
+  run warns of each kind, with how many there are. `spark.read.json` itself is not looked into. Of a
+  key that an object has twice the last value counts. With `multiLine`, several values fail the run
+  if a file has more than 256 MiB.
 - **XML**: only elements with the row tag are rows. Files without it are named, and so is text
   between rows unless a schema is given. Attributes that differ in their namespace only are one
   array. An entity that the document defines fails the run.

@@ -3,6 +3,7 @@
 import json
 import threading
 import traceback
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ from tidemark.local_glue.metastore.spark_tables import (
     hive_table,
     spark_table,
 )
+from tidemark.local_glue.metastore.white_rows import WhiteRows
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
@@ -73,6 +75,7 @@ class Answers:
         self._database = database
         self._warned = set[str]()
         self._names: dict[str, Names] = {}
+        self._white_rows = WhiteRows()
         self._of_thread = threading.local()  # a connection to SQLite is of one thread
         self._operations: dict[str, Callable[[Store, Request], Any]] = {
             "databases": lambda store, _: [one.name for one in catalog_databases(store)],
@@ -122,6 +125,8 @@ class Answers:
             return None
         found = spark_table(table)
         is_of_hive = found["provider"] == "json" and found["schema"] is None
+        if found["provider"] == "csv" and found["schema"] is None:
+            found["options"] |= self._white_rows_in(store, table, found)
         if is_of_hive:
             found = spelled(found, self._names_in(table.location))
         if table.full_name not in self._warned:
@@ -136,11 +141,7 @@ class Answers:
     def _warn_of_json(self, store: Store, table: CatalogTable, found: Mapping[str, Any]) -> None:
         """Note once what Spark does not read of a table of JSON, if that is seen in its files."""
         try:
-            folders = [table.location]
-            if table.partition_keys:
-                folders = [one.location for one in partitions_of(store, table, self._folder_of)]
-            files = [file for one in folders for file in files_of(self._folder_of(one))]
-            seen = look_at(columns_of(found), files, ask_java)
+            seen = look_at(columns_of(found), self._files(store, table), ask_java)
         except Exception as error:  # noqa: BLE001 (to look fails no query)
             reason = " ".join(f"{type(error).__name__}: {error}".splitlines()[:2])  # of Java's
             about = f"{table.full_name} ({reason})"
@@ -148,6 +149,21 @@ class Answers:
             return
         for warning, about in warnings_of(seen, table.full_name):
             note(warning, about)
+
+    def _white_rows_in(
+        self, store: Store, table: CatalogTable, found: Mapping[str, Any]
+    ) -> dict[str, str]:
+        try:
+            return self._white_rows.options_for(found, self._files(store, table))
+        except (OSError, EOFError, zlib.error):  # Spark says so when it reads the file
+            return {}
+
+    def _files(self, store: Store, table: CatalogTable) -> list[Path]:
+        """Return the files that Spark reads of a table."""
+        folders = [table.location]
+        if table.partition_keys:
+            folders = [one.location for one in partitions_of(store, table, self._folder_of)]
+        return [file for one in folders for file in files_of(self._folder_of(one))]
 
     def _warn_of_case(self, table: CatalogTable) -> None:
         for name in other_spellings(self._folder_of(table.location)):

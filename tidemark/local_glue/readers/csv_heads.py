@@ -118,7 +118,7 @@ def _look_at_lines(file: str, options: Mapping[str, str]) -> Look | None:
     is_cut = False
     for text in _of_whole_lines(_texts(file)):
         first = first or _first_fields_of_part(text, options)
-        if options["sep"] in BLANK and _has_white_records(text, options["sep"]):
+        if options["sep"] in BLANK and has_white_records(text, options["sep"]):
             return None
         is_cut = is_cut or _has_cut_values(text, options)
     return Look(tuple(first), is_cut=is_cut)
@@ -152,7 +152,8 @@ def _has_cut_values(text: str, options: Mapping[str, str]) -> bool:
     return False
 
 
-def _has_white_records(text: str, separator: str) -> bool:
+def has_white_records(text: str, separator: str) -> bool:
+    """Return whether a line of a text is white space, and has the separator."""
     begins = {" ", "\t", separator}
     if text[0] not in BLANK and not any(f"{end}{one}" in text for end in "\r\n" for one in begins):
         return False  # most files, by a search that is fast

@@ -188,6 +188,10 @@ class RunWarning(Enum):
         "number, without an error; declare a type that holds it, or read the table with "
         "from_catalog"
     )
+    WHITE_ROWS = (
+        "{} has rows without any value, which spark.sql leaves out because the files end their "
+        "lines in several ways: read the table with from_catalog, or end all lines with a line feed"
+    )
     TABLE_NOT_LOOKED_AT = (
         "the files of the table {} could not be looked at for what Spark makes null: if they "
         "cannot be read, the query says so"
