@@ -97,6 +97,11 @@ class RunWarning(Enum):
         "value is cut there, and what follows is a row of its own; set multiLine to true in "
         "format_options, or quoteChar to -1 if the quote is part of the value"
     )
+    ESCAPERS = (
+        "{} has an escaper before another character than a quote, and doubled ones too: it stays "
+        "in the value here, where Glue takes it away and reads n, r, t and 0 behind it as the end "
+        "of a line, a tab or a NUL; replace it in the column, or write such values in quotes"
+    )
     SEVERAL_VALUES = (
         "{} has several JSON values where Spark reads one, the first of a line, or of a file with "
         "multiLine: the others are in no row, as on AWS; read it with create_dynamic_frame, which "
