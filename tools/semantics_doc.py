@@ -42,15 +42,15 @@ the workflow run.
 """,
     "Bad input": """
 What a file holds is a row, an error record, or is named in an error or a warning of the run.
-A blank line is not a record. Not named is:
-
-- what is cut off behind a whole block of Avro, or a whole value of Ion: the file does not show it
-- the values of a column that has the name of a partition folder: those of the folder replace them
+A blank line is not a record. Not named is what is cut off behind a whole block of Avro, or behind a
+whole value of Ion: the file does not show it.
 
 - **CSV**: each file is looked at as a whole before it is read. A line of tabs is a record of a file
   of tabs. With `multiLine` an open quote, and records that end in two ways, fail the run. Without
   it each line is a record, also one that ends within quotes. Of files with a codec other than gzip
-  and bzip2 the first lines are looked at.
+  and bzip2 the first lines are looked at. An `escaper` stands for the next character, or with n, r,
+  t and 0 for a control character, as on AWS; in a file that has doubled escapers too such a pair
+  stays as it is, and the run warns of it. An escaped separator counts within quotes only.
 - **JSON**: each value of a line is a row of a DynamicFrame. A DataFrame is read by Spark's reader,
   as on AWS: it takes the first value, and the run warns of the first file with more.
   `spark.sql` over a table of JSON makes nulls of lines and values that do not fit its columns: the

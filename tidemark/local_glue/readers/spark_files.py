@@ -18,7 +18,7 @@ from tidemark.local_glue.readers.csv_escapes import unescaped
 from tidemark.local_glue.readers.csv_heads import column_names, looks_at
 from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.misread import csv_reason, refusing
-from tidemark.local_glue.readers.partitions import Layout
+from tidemark.local_glue.readers.partitions import Layout, note_replaced
 from tidemark.local_glue.readers.read_errors import DisagreementError, naming_the_file
 
 HEAD_LINES = 20
@@ -44,6 +44,8 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
             is_escaped = look.is_escaped and csv.names is None
             key = csv.schema or StructType(names), look.record_end, is_escaped
             groups.setdefault(key, []).append(file)
+    for schema, *_ in groups:
+        note_replaced(schema.names, layout)
     frames = [
         _read_lines(reader_of(spark, layout), group, layout, csv, *key)
         for key, group in groups.items()
@@ -137,6 +139,8 @@ def read_columns(
         DisagreementError: two files disagree on a type, no schema is declared, and it is no
             DynamicFrame, which has a choice then.
     """
+    if layout.columns:  # the schema of all files does not tell, the folders are in it
+        note_replaced(load(spark.read, files[:1], columnar.name).columns, layout)
     reader = partial(_merging, spark, layout)
     if columnar.names is None:
         return _undeclared(reader(), files, columnar)

@@ -114,6 +114,10 @@ class RunWarning(Enum):
     BOUND_WITHOUT_BOOKMARK = (
         "the source {} is bounded and has no bookmark: every run reads the same first files"
     )
+    FOLDER_WINS = (
+        "{}: the value of the folder replaces that of the file in every row, as in Spark; give the "
+        "folder or the field another name to keep both"
+    )
     COLUMN_MISSING = (
         "the declared column {} is in no file that this run read: it is null in every row; compare "
         "the names of the table with those in the files"
