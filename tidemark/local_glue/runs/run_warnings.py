@@ -187,6 +187,14 @@ class RunWarning(Enum):
         "reads null for such a text here, and the SerDe may convert it on AWS; read the table with "
         "from_catalog, which makes a choice of it, or declare a string and cast it"
     )
+    JSON_TWICE = (
+        "the key {} is several times in one JSON object: the last value counts, the others are in "
+        "no row; give each a name of its own"
+    )
+    JSON_BEYOND = (
+        "the field {} has JSON numbers that no type of Spark holds, beyond a double or with more "
+        "than 38 digits: they are infinite or rounded; write them as text"
+    )
     JSON_BROKEN = (
         "{}: spark.sql makes a row of nulls of a line that is no JSON object, without an error, "
         "and the SerDe may fail on AWS; read the table with from_catalog, which makes an error "
