@@ -45,7 +45,6 @@ What a file holds is a row, an error record, or is named in an error or a warnin
 A blank line is not a record. Not named is:
 
 - what is cut off behind a whole block of Avro, or a whole value of Ion: the file does not show it
-- a doubled quote within quotes in a table of OpenCSVSerDe with an escape character: it stays doubled
 - a key that an object of JSON has twice where `withSchema` is given, or where a DataFrame is read
 
 - **CSV**: each file is looked at as a whole before it is read. A line of tabs is a record of a file
@@ -54,6 +53,7 @@ A blank line is not a record. Not named is:
   and bzip2 the first lines are looked at. An `escaper` stands for the next character, or with n, r,
   t and 0 for a control character, as on AWS; in a file that has doubled escapers too such a pair
   stays as it is, and the run warns of it. An escaped separator counts within quotes only.
+  With an escaper, also that of OpenCSVSerDe, doubled quotes stay, and the run warns of it.
 - **JSON**: each value of a line is a row of a DynamicFrame. A DataFrame is read by Spark's reader,
   as on AWS: it takes the first value, and the run warns of the first file with more.
   `spark.sql` over a table of JSON makes nulls of lines and values that do not fit its columns: the

@@ -23,14 +23,20 @@ class Escapes:
     Attributes:
         has_some: whether Spark leaves an escaper in a value.
         has_doubled: whether an escaper is escaped: then a value of Spark does not tell what it was.
+        has_quotes: whether a quote is doubled within a value, which Spark leaves as it is.
     """
 
-    def __init__(self, escape: str, quote: str) -> None:
+    def __init__(self, escape: str, quote: str, sep: str) -> None:
         """Look for an escaper; one that is the quote, or nothing, is not looked for."""
         self._escape = "" if escape == quote else escape
+        self._quotes = quote * 2
+        two, ends = re.escape(quote * 2), re.escape(sep) + r"\r\n"
+        self._inside = re.compile(
+            rf"(?<=[^{ends}{re.escape(escape)}]){two}|(?<!{re.escape(escape)}){two}(?=[^{ends}])"
+        )
         one = re.escape(escape)
         self._left = re.compile(rf"(?<!{one}){one}[^{re.escape(escape + quote)}\r\n]")
-        self.has_some = self.has_doubled = False
+        self.has_some = self.has_doubled = self.has_quotes = False
 
     def seeing(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield texts, each of whole lines, and look at them."""
@@ -38,6 +44,8 @@ class Escapes:
             if self._escape and self._escape in text:
                 self.has_some = self.has_some or self._left.search(text) is not None
                 self.has_doubled = self.has_doubled or self._escape * 2 in text
+            if self._escape and self._quotes and self._quotes in text:
+                self.has_quotes = self.has_quotes or self._inside.search(text) is not None
             yield text
 
 

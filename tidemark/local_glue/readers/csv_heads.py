@@ -78,6 +78,8 @@ def looks_at(
     _warn(RunWarning.CUT_VALUES, [file for file in files if looks[file].is_cut])
     kept = [one for one in files if (seen := looks[one].escapes) and seen.has_some]
     _warn(RunWarning.ESCAPERS, [file for file in kept if not looks[file].is_escaped])
+    doubled = [one for one in files if (seen := looks[one].escapes) and seen.has_quotes]
+    _warn(RunWarning.DOUBLED_QUOTES, doubled)
     return looks
 
 
@@ -96,7 +98,7 @@ def column_names(look: Look, csv_format: Format) -> tuple[str, ...]:
 def _look_at(options: Mapping[str, str], first_lines: Callable[[str], str], file: str) -> Look:
     if PurePosixPath(file).suffix in OTHER_CODECS:
         return Look(tuple(first_fields(first_lines(file).removeprefix("\ufeff"), options)))
-    escapes = Escapes(options["escape"], options["quote"])
+    escapes = Escapes(options["escape"], options["quote"], options["sep"])
     texts = partial(_seen_texts, file, escapes)
     look = None if options["multiLine"] == "true" else _look_at_lines(texts(), options)
     look = look or _look_at_records(file, texts, {**options, "multiLine": "true"})

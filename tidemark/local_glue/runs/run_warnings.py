@@ -97,6 +97,10 @@ class RunWarning(Enum):
         "value is cut there, and what follows is a row of its own; set multiLine to true in "
         "format_options, or quoteChar to -1 if the quote is part of the value"
     )
+    DOUBLED_QUOTES = (
+        "{} has doubled quotes within a value, and an escaper: such a value keeps all its quotes "
+        "here, where OpenCSVSerDe makes one of two; leave the escaper out, or escape the quotes"
+    )
     ESCAPERS = (
         "{} has an escaper before another character than a quote, and doubled ones too: it stays "
         "in the value here, where Glue takes it away and reads n, r, t and 0 behind it as the end "

@@ -290,3 +290,22 @@ def test_escapers_that_spark_leaves_in_a_value_are_named(rows_of, s3, run_folder
     assert sorted(rows_of(escaper="\\")) == [("C:\\new", 'a "b'), ("C:\\new", "a\\nb")]
     [text] = read_warnings(run_folder)
     assert text.startswith(f"{s3.uri}a.csv has an escaper")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        *((text, True) for text in ('1,"a""b"\n', '"""a",1\n', '1,"a"""\n', 'x\n1,"a"" b",2\n')),
+        *(
+            (text, False)
+            for text in ('1,"",2\n', '""\n', '"",""\r\n""\n', '1,"a\\""\n', '"\\"",x\n')
+        ),
+    ],
+)
+def test_doubled_quotes_are_named_where_an_escaper_is_set(look, run_folder, text, is_named):
+    look("a.csv", text)
+    assert not [one for one in read_warnings(run_folder) if "doubled quotes" in one]
+
+    look("a.csv", text, escaper="\\")
+
+    assert is_named == any("doubled quotes" in one for one in read_warnings(run_folder))
